@@ -1,0 +1,50 @@
+import type { ApiKeyScope, MemberRole } from './principal.ts';
+
+export interface ApiKey {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly scope: ApiKeyScope;
+  readonly defaultCampaignId?: string | undefined;
+  readonly createdAt: Date;
+  readonly expiresAt?: Date | undefined;
+  readonly revokedAt?: Date | undefined;
+}
+
+export interface AccessToken {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly revokedAt?: Date | undefined;
+}
+
+/** A member of a workspace, and whose credentials are meant. */
+export interface MemberRef {
+  readonly workspaceId: string;
+  readonly userId: string;
+}
+
+/** What the guards ask of the store: both look-ups are by a unique key. */
+export interface CredentialLookup {
+  /** The key of a SHA-256 (32 bytes) with its member's role; revoked and expired ones too. */
+  findApiKey(hash: Buffer): Promise<(ApiKey & { readonly role: MemberRole }) | undefined>;
+  findAccessToken(id: string): Promise<AccessToken | undefined>;
+}
+
+/** What managing credentials asks of the store. */
+export interface CredentialStore extends CredentialLookup {
+  createApiKey(key: Omit<ApiKey, 'revokedAt'> & { readonly hash: Buffer }): Promise<void>;
+  /** The keys of a member, or of the whole workspace; newest first. */
+  listApiKeys(workspaceId: string, userId?: string): Promise<ApiKey[]>;
+  /** Revokes by id or by prefix within a workspace. @returns the keys it names, revoked. */
+  revokeApiKey(workspaceId: string, idOrPrefix: string, at: Date): Promise<ApiKey[]>;
+
+  createAccessToken(token: Omit<AccessToken, 'revokedAt'>): Promise<void>;
+  listAccessTokens(workspaceId: string, userId?: string): Promise<AccessToken[]>;
+  revokeAccessToken(workspaceId: string, id: string, at: Date): Promise<AccessToken | undefined>;
+}

@@ -1,0 +1,12 @@
+export { type AccessTokenClaims, type AccessTokenCodec, tokenLifetime } from './access-token.ts';
+export { generateApiKey, isApiKey } from './api-key.ts';
+export type {
+  AccessToken,
+  ApiKey,
+  CredentialLookup,
+  CredentialStore,
+  MemberRef,
+} from './credential-store.ts';
+export { issueAccessToken, issueApiKey } from './issue-credential.ts';
+export { type ApiKeyScope, type MemberRole, memberRoles, type Principal } from './principal.ts';
+export { CredentialVerifier } from './verify-credentials.ts';

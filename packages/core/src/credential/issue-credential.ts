@@ -1,0 +1,69 @@
+import { LeadsError } from '../errors.ts';
+import { newId } from '../uuid.ts';
+import { type AccessTokenCodec, tokenLifetime } from './access-token.ts';
+import { generateApiKey } from './api-key.ts';
+import type { AccessToken, ApiKey, CredentialStore, MemberRef } from './credential-store.ts';
+import type { ApiKeyScope } from './principal.ts';
+
+/**
+ * Makes an API key for a member. The key itself is in the answer and nowhere else.
+ *
+ * @throws LeadsError `bad_request` when it would have expired already.
+ */
+export async function issueApiKey(
+  credentials: CredentialStore,
+  member: MemberRef,
+  options: { name: string; scope?: ApiKeyScope; expiresAt?: Date; defaultCampaignId?: string },
+): Promise<{ apiKey: string; record: ApiKey }> {
+  const createdAt = new Date();
+  if (options.expiresAt !== undefined && options.expiresAt <= createdAt) {
+    throw new LeadsError('bad_request', { message: 'An API key must expire in the future' });
+  }
+  const { apiKey, hash, prefix } = generateApiKey();
+  const record: ApiKey = {
+    id: newId(),
+    workspaceId: member.workspaceId,
+    userId: member.userId,
+    name: options.name,
+    prefix,
+    scope: options.scope ?? 'full',
+    defaultCampaignId: options.defaultCampaignId,
+    createdAt,
+    expiresAt: options.expiresAt,
+  };
+  await credentials.createApiKey({ ...record, hash });
+  return { apiKey, record };
+}
+
+/**
+ * Signs an access token for a member and keeps a row of it. The token itself is in the answer and nowhere else.
+ *
+ * @param options.lifetimeSeconds within {@link tokenLifetime}.
+ * @throws LeadsError `bad_request` for a lifetime outside these bounds.
+ */
+export async function issueAccessToken(
+  credentials: CredentialStore,
+  codec: AccessTokenCodec,
+  member: MemberRef,
+  options: { name: string; lifetimeSeconds?: number },
+): Promise<{ accessToken: string; record: AccessToken }> {
+  const lifetimeSeconds = options.lifetimeSeconds ?? tokenLifetime.default;
+  if (!(lifetimeSeconds >= tokenLifetime.minimum && lifetimeSeconds <= tokenLifetime.maximum)) {
+    throw new LeadsError('bad_request', { message: 'An access token lives from 1 hour to 1 year' });
+  }
+  const createdAt = new Date();
+  const record: AccessToken = {
+    id: newId(),
+    workspaceId: member.workspaceId,
+    userId: member.userId,
+    name: options.name,
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + lifetimeSeconds * 1000),
+  };
+  const accessToken = codec.sign(
+    { sub: member.userId, jti: record.id, ws: member.workspaceId },
+    lifetimeSeconds,
+  );
+  await credentials.createAccessToken(record);
+  return { accessToken, record };
+}

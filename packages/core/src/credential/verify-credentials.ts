@@ -1,0 +1,69 @@
+import { LRUCache } from 'lru-cache';
+import { type AccessTokenCodec, isAccessTokenClaims } from './access-token.ts';
+import { hashApiKey, isApiKey } from './api-key.ts';
+import type { AccessToken, CredentialLookup } from './credential-store.ts';
+import type { Principal } from './principal.ts';
+
+/**
+ * How long an answer of the store is believed, in milliseconds. With the time a request takes it keeps the
+ * promise that a revocation is in force everywhere within 10 s.
+ */
+const freshMs = 8_000;
+const cachedCredentials = 10_000;
+
+type KeyRecord = NonNullable<Awaited<ReturnType<CredentialLookup['findApiKey']>>>;
+
+/** Tells who a credential stands for. Answers are cached for {@link freshMs}, unknown credentials too. */
+export class CredentialVerifier {
+  readonly #keys: LRUCache<string, { key: KeyRecord | undefined }>;
+  readonly #tokens: LRUCache<string, { token: AccessToken | undefined }>;
+
+  constructor(lookup: CredentialLookup) {
+    this.#keys = new LRUCache({
+      max: cachedCredentials,
+      ttl: freshMs,
+      fetchMethod: async (hash) => ({ key: await lookup.findApiKey(Buffer.from(hash, 'base64')) }),
+    });
+    this.#tokens = new LRUCache({
+      max: cachedCredentials,
+      ttl: freshMs,
+      fetchMethod: async (id) => ({ token: await lookup.findAccessToken(id) }),
+    });
+  }
+
+  /** The principal of an API key, or `undefined` for one that is malformed, unknown, expired or revoked. */
+  async verifyApiKey(apiKey: string): Promise<Principal | undefined> {
+    if (!isApiKey(apiKey)) return undefined;
+    const { key } = await this.#keys.forceFetch(hashApiKey(apiKey).toString('base64'));
+    if (key === undefined || !isLive(key)) return undefined;
+    return {
+      workspaceId: key.workspaceId,
+      userId: key.userId,
+      role: key.role,
+      apiKeyId: key.id,
+      scope: key.scope,
+      defaultCampaignId: key.defaultCampaignId,
+    };
+  }
+
+  /** Whether an access token is valid, not revoked, and of the same user and workspace as the principal. */
+  async verifyAccessToken(codec: AccessTokenCodec, token: string, principal: Principal): Promise<boolean> {
+    const claims = codec.verify(token);
+    if (!isAccessTokenClaims(claims)) return false;
+    if (claims.sub !== principal.userId || claims.ws !== principal.workspaceId) return false;
+    const { token: row } = await this.#tokens.forceFetch(claims.jti);
+    return (
+      row !== undefined &&
+      isLive(row) &&
+      row.userId === principal.userId &&
+      row.workspaceId === principal.workspaceId
+    );
+  }
+}
+
+function isLive(credential: { expiresAt?: Date | undefined; revokedAt?: Date | undefined }): boolean {
+  return (
+    credential.revokedAt === undefined &&
+    (credential.expiresAt === undefined || credential.expiresAt.getTime() > Date.now())
+  );
+}

@@ -1,0 +1,62 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { translateDatabaseError } from './database-error.ts';
+import { PrismaClient } from './generated/client.ts';
+
+export interface DatabaseOptions {
+  /** `postgresql://user:password@host:port/database` */
+  readonly url: string;
+  /** Connections at most. */
+  readonly poolSize: number;
+  /** How long to wait for a connection, new or from the pool, in milliseconds. */
+  readonly connectTimeoutMs: number;
+  /** How long Postgres may work on one statement, in milliseconds. The client waits 1 s longer, then hangs up. */
+  readonly statementTimeoutMs: number;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName: string;
+}
+
+/** A pool of connections with Prisma on it. Every error it throws is a translated one. */
+export function openDatabase(options: DatabaseOptions) {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.poolSize,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: options.connectTimeoutMs,
+    // node-postgres waits for ever unless told otherwise, and Prisma inherits that.
+    statement_timeout: options.statementTimeoutMs,
+    query_timeout: options.statementTimeoutMs + 1000,
+    idle_in_transaction_session_timeout: options.statementTimeoutMs,
+    keepAlive: true,
+  });
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(pool, {
+      // A connection that breaks while idle is no error of anyone's: the pool drops it and makes another.
+      onPoolError: () => undefined,
+    }),
+  }).$extends({
+    query: {
+      async $allOperations({ args, query }) {
+        try {
+          return await query(args);
+        } catch (error) {
+          throw translateDatabaseError(error);
+        }
+      },
+    },
+  });
+
+  return {
+    prisma,
+    /** @throws LeadsError `unavailable` when Postgres does not answer. */
+    async ping(): Promise<void> {
+      await prisma.$queryRaw`SELECT 1`;
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      await prisma.$disconnect();
+      await pool.end();
+    },
+  };
+}
+
+export type Database = ReturnType<typeof openDatabase>;

@@ -1,0 +1,94 @@
+import type { CredentialLookup, CredentialStore } from '../credential/credential-store.ts';
+import type { Database } from './client.ts';
+import { withoutNulls } from './without-nulls.ts';
+
+const apiKeyColumns = {
+  id: true,
+  workspaceId: true,
+  userId: true,
+  name: true,
+  prefix: true,
+  scope: true,
+  defaultCampaignId: true,
+  createdAt: true,
+  expiresAt: true,
+  revokedAt: true,
+} as const;
+
+const newestFirst = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];
+
+/** The look-ups of the guards, in Postgres. */
+export function createCredentialLookup({ prisma }: Database): CredentialLookup {
+  return {
+    async findApiKey(hash) {
+      const found = await prisma.apiKey.findUnique({
+        where: { hash: Uint8Array.from(hash) },
+        select: { ...apiKeyColumns, member: { select: { role: true } } },
+      });
+      if (found === null) return undefined;
+      const { member, ...key } = found;
+      return { ...withoutNulls(key), role: member.role };
+    },
+
+    async findAccessToken(id) {
+      const token = await prisma.accessToken.findUnique({ where: { id } });
+      return token === null ? undefined : withoutNulls(token);
+    },
+  };
+}
+
+/** API keys and access tokens in Postgres. */
+export function createCredentialStore(database: Database): CredentialStore {
+  const { prisma } = database;
+  const ofMember = (workspaceId: string, userId?: string) => ({
+    where: { workspaceId, ...(userId !== undefined && { userId }) },
+    orderBy: newestFirst,
+  });
+  return {
+    ...createCredentialLookup(database),
+
+    async createApiKey({ hash, ...key }) {
+      await prisma.apiKey.create({
+        data: {
+          ...key,
+          hash: Uint8Array.from(hash),
+          defaultCampaignId: key.defaultCampaignId ?? null,
+          expiresAt: key.expiresAt ?? null,
+        },
+      });
+    },
+
+    async listApiKeys(workspaceId, userId) {
+      const keys = await prisma.apiKey.findMany({ ...ofMember(workspaceId, userId), select: apiKeyColumns });
+      return keys.map(withoutNulls);
+    },
+
+    async revokeApiKey(workspaceId, idOrPrefix, at) {
+      const which = {
+        workspaceId,
+        ...(idOrPrefix.startsWith('lk_') ? { prefix: idOrPrefix } : { id: idOrPrefix }),
+      };
+      // A key that is revoked already keeps the time it was first revoked at.
+      await prisma.apiKey.updateMany({ where: { ...which, revokedAt: null }, data: { revokedAt: at } });
+      const keys = await prisma.apiKey.findMany({ where: which, select: apiKeyColumns });
+      return keys.map(withoutNulls);
+    },
+
+    async createAccessToken(token) {
+      await prisma.accessToken.create({ data: token });
+    },
+
+    async listAccessTokens(workspaceId, userId) {
+      return (await prisma.accessToken.findMany(ofMember(workspaceId, userId))).map(withoutNulls);
+    },
+
+    async revokeAccessToken(workspaceId, id, at) {
+      await prisma.accessToken.updateMany({
+        where: { workspaceId, id, revokedAt: null },
+        data: { revokedAt: at },
+      });
+      const token = await prisma.accessToken.findFirst({ where: { workspaceId, id } });
+      return token === null ? undefined : withoutNulls(token);
+    },
+  };
+}

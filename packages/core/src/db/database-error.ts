@@ -1,0 +1,72 @@
+import { LeadsError } from '../errors.ts';
+import { Prisma } from './generated/client.ts';
+
+/**
+ * An error of Postgres that is not an outage. Its message names the SQLSTATE only: Postgres quotes the row it
+ * refuses, and a lead's name and phone must not reach a log.
+ */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError';
+  /** Five characters (PostgreSQL, appendix A), where it is known. */
+  readonly sqlState: string | undefined;
+
+  constructor(sqlState: string | undefined, prismaCode: string | undefined) {
+    super(`Postgres refused a statement (SQLSTATE ${sqlState ?? 'unknown'}, ${prismaCode ?? 'no code'})`);
+    this.sqlState = sqlState;
+  }
+}
+
+/** Prisma's codes for "not reached, timed out or hung up". */
+const outageCodes = new Set([
+  'P1000',
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1010',
+  'P1011',
+  'P1017',
+  'P2024',
+  'P2037',
+]);
+
+/** SQLSTATEs that say the same, by class or in full: connection, resources, operator intervention, read-only. */
+const outageStates = /^(08|53|57P|58|25006|40003|57014)/;
+
+/** What the operating system and node-postgres say when there is no connection. */
+const outageMessages =
+  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|[Cc]onnection terminated|[Tt]imeout|not queryable/;
+
+/** An error of Prisma or node-postgres as one of ours: `unavailable` for an outage, else {@link DatabaseError}. */
+export function translateDatabaseError(error: unknown): Error {
+  if (error instanceof LeadsError || error instanceof DatabaseError) return error;
+  const code = textMember(error, 'code');
+  const sqlState = sqlStateOf(error);
+  const outage =
+    (code !== undefined && outageCodes.has(code)) ||
+    (sqlState === undefined
+      ? outageMessages.test(error instanceof Error ? error.message : String(error))
+      : outageStates.test(sqlState));
+  const translated = new DatabaseError(sqlState, code);
+  return outage ? new LeadsError('unavailable', { cause: translated }) : translated;
+}
+
+/** Whether an error says that a unique index refused the row. */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof DatabaseError && error.sqlState === '23505';
+}
+
+function sqlStateOf(error: unknown): string | undefined {
+  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return undefined;
+  if (error.code === 'P2002') return '23505';
+  const cause = member(member(error.meta, 'driverAdapterError'), 'cause');
+  return textMember(cause, 'originalCode') ?? textMember(cause, 'code');
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function textMember(value: unknown, name: string): string | undefined {
+  const found = member(value, name);
+  return typeof found === 'string' ? found : undefined;
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
+import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
+import pg from 'pg';
+
+/** Node has it; its type declarations do not. */
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object, imports: object) => { exports: Record<string, unknown> };
+};
+
+/** Prisma's schema engine on one connection, which its owner may use as well. */
+export interface EngineSession extends AsyncDisposable {
+  readonly engine: bindings.SchemaEngine;
+  query<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]>;
+}
+
+/**
+ * Starts Prisma's schema engine on a database.
+ *
+ * @param options.schema `schema.prisma`, where the engine needs one.
+ * @param options.runScript runs a migration's script in place of the engine's adapter, which would cut it at
+ *   every semicolon, even within a function's body. By default Postgres takes it whole.
+ * @throws Error of node-postgres when the database cannot be reached.
+ */
+export async function openSchemaEngine(options: {
+  databaseUrl: string;
+  schema?: { path: string; content: string };
+  runScript?: (script: string, query: (sql: string) => Promise<unknown>) => Promise<unknown>;
+}): Promise<EngineSession> {
+  loadBindings();
+  const pool = openPool(options.databaseUrl);
+  const query = (sql: string) => pool.query(sql);
+  const runScript = options.runScript ?? ((script) => query(script));
+
+  const adapters = bindMigrationAwareSqlAdapterFactory({
+    provider: 'postgres',
+    adapterName: '@prisma/adapter-pg',
+    connect: () => connect(pool, (script) => runScript(script, query)),
+    connectToShadowDb: async () => {
+      const name = `prisma_shadow_${randomUUID()}`;
+      await pool.query(`CREATE DATABASE "${name}"`);
+      const url = new URL(options.databaseUrl);
+      url.pathname = name;
+      const shadowPool = openPool(url.href);
+      const shadow = await connect(shadowPool, (script) => shadowPool.query(script));
+      shadow.dispose = async () => {
+        await shadowPool.end();
+        await pool.query(`DROP DATABASE "${name}"`);
+      };
+      return shadow;
+    },
+  });
+
+  try {
+    await pool.query('SELECT 1');
+    const datamodels: [string, string][] | undefined =
+      options.schema === undefined ? undefined : [[options.schema.path, options.schema.content]];
+    const engine = await bindings.SchemaEngine.new({ datamodels }, () => undefined, adapters);
+    return {
+      engine,
+      query: async <Row extends pg.QueryResultRow>(sql: string) => (await pool.query<Row>(sql)).rows,
+      async [Symbol.asyncDispose]() {
+        engine.free();
+        await pool.end();
+      },
+    };
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+let bindingsLoaded = false;
+
+/**
+ * The package's main entry imports its .wasm file, which Node 20 cannot, so the engine is instantiated by hand;
+ * once in a process, since the bindings hold the instance in a variable of their own.
+ */
+function loadBindings(): void {
+  if (bindingsLoaded) return;
+  const entry = import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg');
+  const module = new WebAssembly.Module(readFileSync(new URL('schema_engine_bg.wasm', entry)));
+  const instance = new WebAssembly.Instance(module, { './schema_engine_bg.js': bindings });
+  bindings.__wbg_set_wasm(instance.exports);
+  (instance.exports['__wbindgen_start'] as () => void)();
+  bindingsLoaded = true;
+}
+
+/** A pool of one: what the engine does and what its owner does happen on the same connection, in order. */
+function openPool(connectionString: string): pg.Pool {
+  return new pg.Pool({ connectionString, max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: 10_000 });
+}
+
+/** Postgres's one-byte "char", of which its catalogue has columns. */
+const internalChar = 18;
+
+async function connect(pool: pg.Pool, runScript: (script: string) => Promise<unknown>) {
+  // The adapter refuses results with a "char"; as text it takes them, and the engine wants to hear "character".
+  let charColumns: number[] = [];
+  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<{ fields?: pg.FieldDef[] }>;
+  const describing = Object.assign(Object.create(pool) as pg.Pool, {
+    query: async (...args: unknown[]) => {
+      const result = await query(...args);
+      charColumns = (result.fields ?? []).flatMap((field, i) =>
+        field.dataTypeID === internalChar ? [i] : [],
+      );
+      for (const i of charColumns)
+        Object.assign(result.fields?.[i] ?? {}, { dataTypeID: pg.types.builtins.TEXT });
+      return result;
+    },
+  });
+
+  const adapter = await new PrismaPg(describing).connect();
+  const queryRaw = adapter.queryRaw.bind(adapter);
+  adapter.queryRaw = async (statement) => {
+    const result = await queryRaw(statement);
+    for (const i of charColumns) result.columnTypes[i] = ColumnTypeEnum.Character;
+    return result;
+  };
+  adapter.executeScript = async (script) => {
+    await runScript(script);
+  };
+  return adapter;
+}

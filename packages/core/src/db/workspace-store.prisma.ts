@@ -1,0 +1,68 @@
+import { LeadsError } from '../errors.ts';
+import { newId } from '../uuid.ts';
+import type { WorkspaceStore } from '../workspace/workspace-store.ts';
+import type { Database } from './client.ts';
+import { isUniqueViolation } from './database-error.ts';
+
+const userColumns = { id: true, email: true, name: true } as const;
+const workspaceColumns = { id: true, slug: true, name: true } as const;
+
+/** Code and name of the campaign that every workspace starts with. */
+const firstCampaign = { code: 'default', name: 'Default campaign' };
+
+/** Users, workspaces and members in Postgres. */
+export function createWorkspaceStore({ prisma }: Database): WorkspaceStore {
+  return {
+    async findWorkspace(slug) {
+      return (await prisma.workspace.findUnique({ where: { slug }, select: workspaceColumns })) ?? undefined;
+    },
+
+    async findUser(email) {
+      return (
+        (await prisma.user.findUnique({ where: { email: email.toLowerCase() }, select: userColumns })) ??
+        undefined
+      );
+    },
+
+    async listMemberships(userId) {
+      return prisma.member.findMany({
+        where: { userId },
+        select: { role: true, user: { select: userColumns }, workspace: { select: workspaceColumns } },
+        orderBy: { createdAt: 'asc' },
+      });
+    },
+
+    async addMember({ email, name, role, workspace }) {
+      const { slug } = workspace;
+      try {
+        return await prisma.$transaction(async (tx) => {
+          const existing = await tx.workspace.findUnique({ where: { slug }, select: workspaceColumns });
+          const joined =
+            existing ??
+            (await tx.workspace.create({
+              data: {
+                id: newId(),
+                slug,
+                name: workspace.name,
+                campaigns: { create: { id: newId(), ...firstCampaign, isDefault: true } },
+              },
+              select: workspaceColumns,
+            }));
+          const user = await tx.user.upsert({
+            where: { email: email.toLowerCase() },
+            create: { id: newId(), email: email.toLowerCase(), name },
+            update: {},
+            select: userColumns,
+          });
+          await tx.member.create({ data: { id: newId(), workspaceId: joined.id, userId: user.id, role } });
+          return { user, workspace: joined, role, workspaceCreated: existing === null };
+        });
+      } catch (error) {
+        if (isUniqueViolation(error)) {
+          throw new LeadsError('conflict', { message: `${email} is a member of ${slug} already` });
+        }
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * Every refusal the services know, in one table: its HTTP status, its kind (specification, section 7) and the
+ * text a caller reads. The first three are the specification's own, to the letter.
+ */
+export const errorTable = {
+  invalid_input: { status: 400, kind: 'validation', message: 'Invalid input data' },
+  unauthenticated: { status: 401, kind: 'unauthorized', message: 'Authentication failed' },
+  unexpected: { status: 500, kind: 'error', message: 'An unexpected error occurred' },
+
+  bad_request: { status: 400, kind: 'validation', message: 'Malformed request' },
+  campaign_unavailable: { status: 400, kind: 'validation', message: 'Unknown or inactive campaign' },
+  invalid_cursor: { status: 400, kind: 'validation', message: 'Invalid cursor' },
+  forbidden: { status: 403, kind: 'unauthorized', message: 'This credential may not do that' },
+  not_found: { status: 404, kind: 'error', message: 'Not found' },
+  method_not_allowed: { status: 405, kind: 'error', message: 'Method not allowed' },
+  request_timeout: { status: 408, kind: 'error', message: 'Request timed out' },
+  conflict: { status: 409, kind: 'validation', message: 'Conflict' },
+  payload_too_large: { status: 413, kind: 'validation', message: 'Request body is too large' },
+  unsupported_media_type: { status: 415, kind: 'validation', message: 'Unsupported media type' },
+  headers_too_large: { status: 431, kind: 'validation', message: 'Request headers are too large' },
+  unavailable: { status: 503, kind: 'error', message: 'Service temporarily unavailable' },
+} as const satisfies Record<string, { status: number; kind: ErrorKind; message: string }>;
+
+/** The `error` member of an error body (specification, section 7). */
+export type ErrorKind = 'validation' | 'unauthorized' | 'error';
+
+export type ErrorCode = keyof typeof errorTable;
+
+/**
+ * A refusal with a place in {@link errorTable}. `message` is shown to the caller: it never holds what the
+ * caller sent nor anything of the inside. What led to it goes into `cause`, which stays in the process.
+ */
+export class LeadsError extends Error {
+  override readonly name = 'LeadsError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, options?: { message?: string; cause?: unknown }) {
+    super(options?.message ?? errorTable[code].message, { cause: options?.cause });
+    this.code = code;
+  }
+
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+
+  get kind(): ErrorKind {
+    return errorTable[this.code].kind;
+  }
+}

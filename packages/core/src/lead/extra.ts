@@ -1,0 +1,39 @@
+/** What `extra` holds at most: keys, bytes of its JSON text in UTF-8, and levels of nesting in a value. */
+export const extraBounds = { keys: 32, bytes: 8 * 1024, depth: 32 } as const;
+
+/**
+ * Keeps the fields of a body that its schema does not name. A field too many is never a reason to refuse a
+ * lead, so what does not fit {@link extraBounds} is left out, key by key, in the order sent.
+ *
+ * @returns the JSON text of what was kept (`undefined` where there is nothing), and how many keys were not.
+ */
+export function keepExtra(
+  body: object,
+  named: ReadonlySet<string>,
+): { json: string | undefined; leftOut: number } {
+  const members: string[] = [];
+  let bytes = 2;
+  let leftOut = 0;
+  for (const [key, value] of Object.entries(body)) {
+    if (named.has(key)) continue;
+    if (members.length >= extraBounds.keys || !isShallow(value, extraBounds.depth)) {
+      leftOut += 1;
+      continue;
+    }
+    const member = `${JSON.stringify(key)}:${JSON.stringify(value)}`;
+    const size = Buffer.byteLength(member) + 1;
+    if (bytes + size > extraBounds.bytes) {
+      leftOut += 1;
+      continue;
+    }
+    bytes += size;
+    members.push(member);
+  }
+  return { json: members.length === 0 ? undefined : `{${members.join(',')}}`, leftOut };
+}
+
+/** Checked before serializing, which is recursive and would overflow the stack on a hostile body. */
+function isShallow(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((item) => isShallow(item, depth - 1));
+}

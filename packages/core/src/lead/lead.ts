@@ -1,0 +1,143 @@
+import { newId } from '../uuid.ts';
+import { keepExtra } from './extra.ts';
+import { IntakeLead, type Lead, NewLead } from './lead.schema.ts';
+import { initialStatus, type LeadStatus } from './lead-status.ts';
+import { toE164 } from './phone.ts';
+
+/** A lead as it is stored: everything that was sent, and what the service knows about it. */
+export interface StoredLead {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly campaignId: string;
+  readonly userId: string;
+  readonly source: 'crm' | 'intake';
+  readonly status: LeadStatus;
+  readonly name: string;
+  readonly phone: string;
+  readonly phoneE164?: string | undefined;
+  readonly address?: string | undefined;
+  readonly email?: string | undefined;
+  readonly country?: string | undefined;
+  readonly region?: string | undefined;
+  readonly city?: string | undefined;
+  readonly street?: string | undefined;
+  readonly zipcode?: string | undefined;
+  readonly website?: string | undefined;
+  readonly description?: string | undefined;
+  readonly ip?: string | undefined;
+  readonly s1?: string | undefined;
+  readonly lpName?: string | undefined;
+  /** JSON text of an object. */
+  readonly extra?: string | undefined;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The part of a stored lead that its representation shows (specification, 2.2). */
+export type ListedLead = Pick<
+  StoredLead,
+  | 'id'
+  | 'name'
+  | 'phone'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'campaignId'
+  | 'userId'
+  | 'ip'
+  | 'address'
+  | 'region'
+  | 'country'
+  | 'status'
+> & { readonly state?: string | undefined };
+
+/** Whose lead it is and where it goes: decided by the credentials and the campaign, never by the body. */
+export interface LeadPlacement {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly campaignId: string;
+}
+
+const namedByNewLead: ReadonlySet<string> = new Set(Object.keys(NewLead.properties));
+const namedByIntakeLead: ReadonlySet<string> = new Set(Object.keys(IntakeLead.properties));
+
+/** A lead of the CRM's create, ready to be stored. `extraLeftOut` counts fields beyond the bounds of `extra`. */
+export function fromNewLead(
+  body: NewLead,
+  placement: LeadPlacement,
+): { lead: StoredLead; extraLeftOut: number } {
+  const extra = keepExtra(body, namedByNewLead);
+  const lead: StoredLead = {
+    ...common(placement, body),
+    source: 'crm',
+    phoneE164: toE164(body.phone, body.country),
+    email: body.email,
+    country: body.country,
+    region: body.region,
+    city: body.city,
+    street: body.street,
+    zipcode: body.zipcode,
+    website: body.website,
+    description: body.description,
+    extra: extra.json,
+  };
+  return { lead, extraLeftOut: extra.leftOut };
+}
+
+/**
+ * A lead of the intake, ready to be stored.
+ *
+ * @param ip the visitor's address, as trusted proxies tell it.
+ */
+export function fromIntakeLead(
+  body: IntakeLead,
+  placement: LeadPlacement,
+  ip: string,
+): { lead: StoredLead; extraLeftOut: number } {
+  const extra = keepExtra(body, namedByIntakeLead);
+  const lead: StoredLead = {
+    ...common(placement, body),
+    source: 'intake',
+    phoneE164: toE164(body.phone),
+    s1: body.s1,
+    lpName: body.lp_name,
+    ip,
+    extra: extra.json,
+  };
+  return { lead, extraLeftOut: extra.leftOut };
+}
+
+function common(placement: LeadPlacement, body: NewLead | IntakeLead) {
+  const now = new Date();
+  return {
+    id: newId(),
+    workspaceId: placement.workspaceId,
+    userId: placement.userId,
+    campaignId: placement.campaignId,
+    status: initialStatus,
+    name: body.name,
+    phone: body.phone,
+    address: body.address,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** The representation of a lead (specification, 2.2): absent fields are left out. */
+export function toLead(lead: ListedLead): Lead {
+  const shown: Lead = {
+    id: lead.id,
+    name: lead.name,
+    phone: lead.phone,
+    createdAt: lead.createdAt.toISOString(),
+    updatedAt: lead.updatedAt.toISOString(),
+    campaignId: lead.campaignId,
+    userId: lead.userId,
+    status: lead.status,
+  };
+  if (lead.ip !== undefined) shown.ip = lead.ip;
+  if (lead.address !== undefined) shown.address = lead.address;
+  if (lead.state !== undefined) shown.state = lead.state;
+  if (lead.region !== undefined) shown.region = lead.region;
+  if (lead.country !== undefined) shown.country = lead.country;
+  return shown;
+}

@@ -1,0 +1,1 @@
+export type { Membership, User, Workspace, WorkspaceStore } from './workspace-store.ts';

@@ -1,0 +1,41 @@
+import type { MemberRole } from '../credential/principal.ts';
+
+export interface User {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+}
+
+export interface Workspace {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+}
+
+/** A user's place in a workspace. */
+export interface Membership {
+  readonly user: User;
+  readonly workspace: Workspace;
+  readonly role: MemberRole;
+}
+
+/** Users, workspaces, and who is a member of what. */
+export interface WorkspaceStore {
+  findWorkspace(slug: string): Promise<Workspace | undefined>;
+  findUser(email: string): Promise<User | undefined>;
+  /** The memberships of a user, oldest first. */
+  listMemberships(userId: string): Promise<Membership[]>;
+
+  /**
+   * Adds a user to a workspace. The user, and the workspace with its default campaign, are made in the same
+   * transaction where they do not exist.
+   *
+   * @throws LeadsError `conflict` when the user is a member already.
+   */
+  addMember(member: {
+    email: string;
+    name: string;
+    role: MemberRole;
+    workspace: { slug: string; name: string };
+  }): Promise<Membership & { workspaceCreated: boolean }>;
+}
