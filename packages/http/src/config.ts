@@ -1,0 +1,74 @@
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import { type Static, type TObject, Type } from 'typebox';
+
+/** Settings that do not hold. `message` names every fault, one a line. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads a service's settings from the environment: one variable a property of the schema, under its name.
+ * An empty variable counts as absent.
+ *
+ * @throws ConfigError that names every fault at once.
+ */
+export function loadConfig<Schema extends TObject>(
+  schema: Schema,
+  env: Readonly<Record<string, string | undefined>>,
+): Static<Schema> {
+  const settings: Record<string, unknown> = {};
+  for (const name of Object.keys(schema.properties)) {
+    if (env[name] !== undefined && env[name] !== '') settings[name] = env[name];
+  }
+  const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true, strict: false });
+  addFormats.default(ajv);
+  const validate = ajv.compile(schema);
+  if (validate(settings)) return settings as Static<Schema>;
+
+  const faults = (validate.errors ?? []).map(({ instancePath, message, params, keyword }) => {
+    const name = keyword === 'required' ? String(params['missingProperty']) : instancePath.slice(1);
+    const reason = keyword === 'required' ? 'is required' : message;
+    const description = (schema.properties[name] as { description?: string } | undefined)?.description;
+    return `${name} ${reason ?? 'is invalid'}${description === undefined ? '' : ` (${description})`}`;
+  });
+  throw new ConfigError(faults.join('\n'));
+}
+
+const ms = (description: string, defaultMs: number, maximum = 600_000) =>
+  Type.Integer({ minimum: 0, maximum, default: defaultMs, description: `${description}, in milliseconds` });
+
+/** What both services are told: where Postgres is, and how to behave as a process. */
+export const commonSettings = {
+  DATABASE_URL: Type.String({
+    pattern: '^postgres(ql)?://',
+    description: 'Postgres, as postgresql://user:password@host:port/database',
+  }),
+  DATABASE_POOL_SIZE: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    default: 10,
+    description: 'Connections to Postgres at most',
+  }),
+  DATABASE_CONNECT_TIMEOUT_MS: ms('How long to wait for a connection to Postgres', 2_000),
+  DATABASE_STATEMENT_TIMEOUT_MS: ms('How long one statement may take', 5_000),
+  TRUST_PROXY: Type.String({
+    default: '',
+    description:
+      "Proxies whose X-Forwarded-* headers are believed: addresses and CIDR ranges, separated by commas, or 'loopback', 'linklocal', 'uniquelocal'; empty for none",
+  }),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    default: 'info',
+    description: 'The least severe log lines to write: fatal, error, warn, info, debug, trace or silent',
+  }),
+  SHUTDOWN_DELAY_MS: ms(
+    'After SIGTERM, how long to go on serving while /health/ready says 503, so that load balancers notice',
+    3_000,
+    20_000,
+  ),
+};
+
+export const port = (description: string, defaultPort: number) =>
+  Type.Integer({ minimum: 1, maximum: 65_535, default: defaultPort, description });
+
+export const host = (description: string) => Type.String({ default: '127.0.0.1', description });

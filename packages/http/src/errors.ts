@@ -1,0 +1,83 @@
+import { type ErrorCode, errorTable, LeadsError } from '@leads/core/errors';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { type Static, Type } from 'typebox';
+
+/** The body of every error (specification, section 7). */
+export const ErrorBody = Type.Object(
+  {
+    success: Type.Literal(false),
+    error: Type.Enum(['validation', 'unauthorized', 'error'], { description: 'A short kind.' }),
+    message: Type.String({ description: 'Text for people.' }),
+  },
+  { additionalProperties: false, description: 'An error.' },
+);
+export type ErrorBody = Static<typeof ErrorBody>;
+
+/** Seconds after which a caller of an unavailable service may try again. */
+const retryAfterSeconds = 5;
+
+export function errorBody(code: ErrorCode, message: string = errorTable[code].message): ErrorBody {
+  return { success: false, error: errorTable[code].kind, message };
+}
+
+/** The `response` part of a route's schema for the errors it may answer with, one entry a status. */
+export function errorResponses(...codes: ErrorCode[]): Record<number, typeof ErrorBody> {
+  const statuses = new Set(codes.map((code) => errorTable[code].status));
+  return Object.fromEntries(
+    [...statuses].map((status) => {
+      const ofStatus = codes.filter((code) => errorTable[code].status === status);
+      return [
+        status,
+        {
+          ...ErrorBody,
+          description: ofStatus.map((code) => errorTable[code].message).join('; '),
+          examples: ofStatus.map((code) => errorBody(code)),
+        },
+      ];
+    }),
+  );
+}
+
+/** What any guarded operation may answer with, besides what is its own. */
+export const commonErrors = [
+  'unauthenticated',
+  'forbidden',
+  'unexpected',
+  'unavailable',
+] as const satisfies ErrorCode[];
+
+/** What any operation that reads a JSON body may answer with, besides. */
+export const bodyErrors = [
+  'invalid_input',
+  'payload_too_large',
+  'unsupported_media_type',
+] as const satisfies ErrorCode[];
+
+/** Fastify's own errors that are a caller's doing. */
+const fastifyCodes: Record<string, ErrorCode> = {
+  FST_ERR_BAD_URL: 'bad_request',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
+};
+
+/** Any error as one of ours; what is nobody's doing but our own is `unexpected`. */
+function toLeadsError(error: FastifyError | LeadsError): LeadsError {
+  if (error instanceof LeadsError) return error;
+  if (error.validation !== undefined) return new LeadsError('invalid_input', { cause: error });
+  return new LeadsError(fastifyCodes[error.code] ?? 'unexpected', { cause: error });
+}
+
+/** Answers with the three-field body. The text of an error that is not ours never leaves the process. */
+export function handleError(
+  thrown: FastifyError | LeadsError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const error = toLeadsError(thrown);
+  if (error.code === 'unexpected') request.log.error({ err: error.cause }, 'Unexpected error');
+  else if (error.status >= 500) request.log.warn({ err: error.cause }, error.message);
+  if (error.code === 'unavailable') reply.header('retry-after', retryAfterSeconds);
+  return reply.code(error.status).send(errorBody(error.code, error.message));
+}

@@ -1,0 +1,84 @@
+import type { AccessTokenCodec, CredentialVerifier, Principal } from '@leads/core/credential';
+import { LeadsError } from '@leads/core/errors';
+import type { FastifyRequest } from 'fastify';
+import type { Server } from './server.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who the request acts for. Set by the guard of the route's scope; routes without a guard have none. */
+    principal: Principal;
+  }
+}
+
+/** How the OpenAPI document names the two schemes (specification, section 5). */
+export const securitySchemes = {
+  ApiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'API_KEY',
+    description: 'The API key. `X-API-Key` is taken as well, for proxies that drop names with an underscore.',
+  },
+  AccessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' },
+} as const;
+
+/** Every route of the scope takes an API key, of any scope. */
+export function requireApiKey(scope: Server, credentials: CredentialVerifier): void {
+  guard(scope, [{ ApiKey: [] }], (request) => verifyApiKey(request, credentials));
+}
+
+/** Every route of the scope takes an API key and an access token of the same user and workspace. */
+export function requireApiKeyAndToken(
+  scope: Server,
+  credentials: CredentialVerifier,
+  codec: AccessTokenCodec,
+): void {
+  guard(scope, [{ ApiKey: [], AccessToken: [] }], async (request) => {
+    const principal = await verifyApiKey(request, credentials);
+    const token = readBearer(request);
+    if (token === undefined || !(await credentials.verifyAccessToken(codec, token, principal))) {
+      throw new LeadsError('unauthenticated');
+    }
+    if (principal.scope === 'intake') throw new LeadsError('forbidden');
+    return principal;
+  });
+}
+
+function guard(
+  scope: Server,
+  security: Record<string, never[]>[],
+  authenticate: (request: FastifyRequest) => Promise<Principal>,
+): void {
+  scope.decorateRequest('principal');
+  scope.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, security };
+  });
+  // Before the body is read: 401 comes before 400, and strangers cannot make the service parse.
+  scope.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    request.principal = await authenticate(request);
+  });
+}
+
+async function verifyApiKey(request: FastifyRequest, credentials: CredentialVerifier): Promise<Principal> {
+  const apiKey = readApiKey(request);
+  const principal = apiKey === undefined ? undefined : await credentials.verifyApiKey(apiKey);
+  if (principal === undefined) throw new LeadsError('unauthenticated');
+  return principal;
+}
+
+/** The key of `API_KEY` or its alias. Both at once must agree; one sent twice arrives as "a, b" and is no key. */
+function readApiKey({ headers }: FastifyRequest): string | undefined {
+  const key = headers['api_key'];
+  const alias = headers['x-api-key'];
+  if (key !== undefined && alias !== undefined && key !== alias) return undefined;
+  const given = key ?? alias;
+  return typeof given === 'string' ? given : undefined;
+}
+
+const bearer = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
+
+function readBearer(request: FastifyRequest): string | undefined {
+  // Node keeps the first of several Authorization headers and drops the rest without a word.
+  if ((request.raw.headersDistinct['authorization']?.length ?? 0) > 1) return undefined;
+  return bearer.exec(request.headers.authorization ?? '')?.[1];
+}

@@ -1,0 +1,68 @@
+import { Type } from 'typebox';
+import type { Server } from './server.ts';
+
+/** What the service cannot work without, and how to ask whether it is there. */
+export type HealthChecks = Readonly<Record<string, () => Promise<void>>>;
+
+const State = Type.Enum(['up', 'down']);
+const Health = (status: string, checks: Record<string, 'up' | 'down'>) =>
+  Type.Object(
+    { status: Type.Literal(status), checks: Type.Record(Type.String(), State) },
+    { description: `The service is ${status}.`, examples: [{ status, checks }] },
+  );
+
+/** `/health/live`: the process answers. `/health/ready`: it can take requests; if not, what is missing. */
+export async function healthRoutes(app: Server, checks: HealthChecks): Promise<void> {
+  app.get(
+    '/health/live',
+    {
+      logLevel: 'warn',
+      schema: {
+        operationId: 'getLiveness',
+        tags: ['health'],
+        summary: 'Is the process alive?',
+        response: { 200: Type.Object({ status: Type.Literal('live') }, { description: 'It is.' }) },
+      },
+    },
+    async () => ({ status: 'live' as const }),
+  );
+
+  app.get(
+    '/health/ready',
+    {
+      logLevel: 'warn',
+      schema: {
+        operationId: 'getReadiness',
+        tags: ['health'],
+        summary: 'Can the service take requests?',
+        description:
+          'Says which dependency is away. Answers 503 from the moment the service is told to stop.',
+        response: {
+          200: Health('ready', { database: 'up' }),
+          503: Health('unavailable', { database: 'down' }),
+        },
+      },
+    },
+    async (_request, reply) => {
+      const results = await Promise.all(
+        Object.entries(checks).map(async ([name, check]) => [name, await isUp(check)] as const),
+      );
+      const states = Object.fromEntries(
+        results.map(([name, up]) => [name, up ? ('up' as const) : ('down' as const)]),
+      );
+      const ready = !app.lifecycle.draining && results.every(([, up]) => up);
+      return ready
+        ? reply.code(200).send({ status: 'ready', checks: states })
+        : reply.code(503).send({ status: 'unavailable', checks: states });
+    },
+  );
+}
+
+async function isUp(check: () => Promise<void>): Promise<boolean> {
+  try {
+    await check();
+    return true;
+  } catch {
+    return false;
+  }
+}

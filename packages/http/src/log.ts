@@ -1,0 +1,57 @@
+import { LeadsError } from '@leads/core/errors';
+import { type DestinationStream, type Logger, pino } from 'pino';
+
+export type { Logger };
+
+/**
+ * Structured logs: one JSON object a line on standard output, with times in ISO 8601. Requests and errors are
+ * written by what they are, never by what they carry: no header, no body, no URL.
+ *
+ * @param options.service the service's name, in every line.
+ * @param options.destination where lines go instead.
+ */
+export function createLogger(options: {
+  service: string;
+  level: string;
+  destination?: DestinationStream;
+}): Logger {
+  return pino(
+    {
+      level: options.level,
+      base: { service: options.service },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError, req: () => undefined, res: () => undefined },
+    },
+    options.destination ?? pino.destination(1),
+  );
+}
+
+interface LoggedError {
+  [member: string]: unknown;
+  type: string;
+  message: string;
+  stack: string;
+  code?: string;
+  cause?: LoggedError;
+}
+
+/**
+ * An error for the log. A parser's message can quote what a caller sent, so only the texts of errors that this
+ * project words itself are written; of others the kind, the code and the place are.
+ */
+function describeError(error: unknown): LoggedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
+  const ours = error instanceof LeadsError || error.name === 'DatabaseError' || error instanceof TypeError;
+  const code = (error as { code?: unknown }).code;
+  return {
+    type: error.name,
+    message: ours ? error.message : '',
+    stack: (error.stack ?? '')
+      .split('\n')
+      .filter((line) => /^\s+at /.test(line))
+      .join('\n'),
+    ...(typeof code === 'string' && { code }),
+    ...(error.cause instanceof Error && { cause: describeError(error.cause) }),
+  };
+}

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { isIP, type Socket } from 'node:net';
+import { type ErrorCode, errorTable, LeadsError } from '@leads/core/errors';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyRequest,
+  type HTTPMethods,
+  type RawReplyDefaultExpression,
+  type RawRequestDefaultExpression,
+  type RawServerDefault,
+  type RouteOptions,
+} from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
+import { errorBody, handleError } from './errors.ts';
+import { parseJsonBody } from './json-body.ts';
+import type { Logger } from './log.ts';
+
+/** A Fastify whose handlers get their types from the routes' TypeBox schemas. */
+export type Server = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** `draining` from the moment the service was told to stop: it still serves, but wants no more. */
+    lifecycle: { draining: boolean };
+  }
+}
+
+/** The largest body, in bytes. */
+const bodyLimit = 64 * 1024;
+/** A request that has not arrived whole by then is cut, in milliseconds; its headers get half of it. */
+const requestTimeoutMs = 10_000;
+
+const requestIdShape = /^[\w.:-]{1,128}$/;
+
+/**
+ * The server both services are built on: strict JSON in, the three-field error bodies out, bounded in size and
+ * time, request ids, and logs that hold no personal data.
+ */
+export function createServer(options: { log: Logger; trustProxy: string }): Server {
+  const app = Fastify({
+    loggerInstance: options.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit,
+    requestTimeout: requestTimeoutMs,
+    http: { headersTimeout: requestTimeoutMs / 2, connectionsCheckingInterval: 1_000 },
+    trustProxy: options.trustProxy === '' ? false : options.trustProxy,
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && requestIdShape.test(given) ? given : randomUUID();
+    },
+    forceCloseConnections: 'idle',
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
+    clientErrorHandler,
+    frameworkErrors: handleError,
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  app.decorate('lifecycle', { draining: false });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => parseJsonBody(body),
+  );
+  app.setErrorHandler(handleError);
+  app.setNotFoundHandler(() => {
+    throw new LeadsError('not_found');
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    if (app.lifecycle.draining) reply.header('connection', 'close');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    // The route's pattern instead of the URL: a query string can hold a phone number.
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        durationMs: Math.round(reply.elapsedTime * 10) / 10,
+      },
+      'Request',
+    );
+  });
+  return app;
+}
+
+const allMethods: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/**
+ * Registers routes, and for each of their paths an answer 405 with `Allow` (RFC 9110, 15.5.6) to the methods it
+ * does not have.
+ */
+export async function registerRoutes(app: Server, register: (app: Server) => Promise<void>): Promise<void> {
+  const methodsOf = new Map<string, Set<string>>();
+  const collect = (route: RouteOptions) => {
+    const methods = methodsOf.get(route.url) ?? new Set();
+    for (const method of [route.method].flat()) methods.add(method);
+    methodsOf.set(route.url, methods);
+  };
+  await app.register(async (scope) => {
+    scope.addHook('onRoute', collect);
+    await register(scope);
+  });
+  await app.after();
+  for (const [url, methods] of methodsOf) {
+    const allow = [...methods].toSorted().join(', ');
+    app.route({
+      method: allMethods.filter((method) => !methods.has(method)),
+      url,
+      schema: { hide: true },
+      async onRequest(_request, reply) {
+        reply.header('allow', allow);
+        throw new LeadsError('method_not_allowed');
+      },
+      handler: () => undefined,
+    });
+  }
+}
+
+/**
+ * The address of the client, as the trusted proxies tell it: an IPv4 or IPv6 address without a zone. An IPv4
+ * address within IPv6 is given as the IPv4 address it is.
+ */
+export function clientAddress(request: FastifyRequest): string {
+  const told = plainAddress(request.ip);
+  // A proxy passes on whatever it was sent in X-Forwarded-For.
+  return isIP(told) === 0 ? plainAddress(request.socket.remoteAddress ?? '') : told;
+}
+
+function plainAddress(address: string): string {
+  return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
+/** Answers what Node's HTTP parser refuses before there is a request. */
+function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
+  // The other side is gone already: there is nobody to answer.
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const code: ErrorCode =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? 'headers_too_large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'request_timeout'
+        : 'bad_request';
+  const body = JSON.stringify(errorBody(code));
+  socket.end(
+    `HTTP/1.1 ${errorTable[code].status} ${errorTable[code].message}\r\n` +
+      'content-type: application/json; charset=utf-8\r\n' +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
