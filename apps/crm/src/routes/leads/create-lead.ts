@@ -1,0 +1,32 @@
+import { createLead, Lead, NewLead } from '@leads/core/lead';
+import { bodyErrors, commonErrors, errorResponses } from '@leads/http/errors';
+import type { Server } from '@leads/http/server';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../context.ts';
+
+const Created = Type.Object(
+  { success: Type.Literal(true), lead: Lead },
+  { additionalProperties: false, description: 'The lead is stored.' },
+);
+
+/** Create a lead in a campaign (specification, 4.1). */
+export function createLeadRoute(app: Server, context: CrmContext): void {
+  app.post(
+    '/api/v1/order/leads',
+    {
+      schema: {
+        operationId: 'createLead',
+        tags: ['leads'],
+        summary: 'Create a lead in a campaign',
+        body: NewLead,
+        response: { 200: Created, ...errorResponses(...bodyErrors, 'campaign_unavailable', ...commonErrors) },
+      },
+    },
+    async (request) => {
+      const { lead, extraLeftOut } = await createLead(context, request.principal, request.body);
+      if (extraLeftOut > 0)
+        request.log.warn({ extraLeftOut }, 'Fields beyond the bounds of extra were left out');
+      return { success: true as const, lead };
+    },
+  );
+}

@@ -1,0 +1,18 @@
+import { loadConfig } from '@leads/http/config';
+import { createLogger } from '@leads/http/log';
+import { runService } from '@leads/http/service';
+import { buildApp } from './app.ts';
+import { CrmConfig } from './config.ts';
+import { createContext } from './context.ts';
+
+await runService(async () => {
+  const config = loadConfig(CrmConfig, process.env);
+  const log = createLogger({ service: 'crm', level: config.LOG_LEVEL });
+  const context = await createContext(config);
+  return {
+    app: await buildApp(config, context, log),
+    context,
+    listen: { host: config.CRM_HOST, port: config.CRM_PORT },
+    shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
+  };
+});

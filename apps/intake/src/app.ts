@@ -1,0 +1,33 @@
+import { describeApi, docsRoutes } from '@leads/http/docs';
+import { requireApiKey } from '@leads/http/guards';
+import { healthRoutes } from '@leads/http/health';
+import type { Logger } from '@leads/http/log';
+import { createServer, registerRoutes, type Server } from '@leads/http/server';
+import type { IntakeConfig } from './config.ts';
+import type { IntakeContext } from './context.ts';
+import { submitLeadRoute } from './routes/submit-lead.ts';
+
+/**
+ * The edge intake: takes leads from landing pages. One guarded route, and what operators and integrators need
+ * around it.
+ */
+export async function buildApp(config: IntakeConfig, context: IntakeContext, log: Logger): Promise<Server> {
+  const app = createServer({ log, trustProxy: config.TRUST_PROXY });
+
+  await describeApi(app, {
+    title: 'Leads: edge intake',
+    description: 'Takes leads from landing pages. Authenticate with the `API_KEY` header.',
+    tags: [{ name: 'leads', description: 'Leads from landing pages.' }],
+  });
+
+  await registerRoutes(app, async (routes) => {
+    await healthRoutes(routes, { database: context.pingDatabase });
+    await docsRoutes(routes);
+
+    await routes.register(async (guarded) => {
+      requireApiKey(guarded, context.credentials);
+      submitLeadRoute(guarded, context);
+    });
+  });
+  return app;
+}

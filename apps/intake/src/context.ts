@@ -1,0 +1,41 @@
+import { type CampaignStore, LandingPageRegistrar } from '@leads/core/campaign';
+import { CredentialVerifier } from '@leads/core/credential';
+import { createCampaignStore, createCredentialLookup, createLeadStore, openDatabase } from '@leads/core/db';
+import type { LeadStore } from '@leads/core/lead';
+import type { Logger } from '@leads/http/log';
+import type { IntakeConfig } from './config.ts';
+
+/** Everything the intake needs, built once. Disposing it writes what is still to be written and hangs up. */
+export interface IntakeContext extends AsyncDisposable {
+  readonly campaigns: CampaignStore;
+  readonly credentials: CredentialVerifier;
+  readonly landingPages: LandingPageRegistrar;
+  readonly leads: LeadStore;
+  /** @throws LeadsError `unavailable` when the database does not answer. */
+  pingDatabase(): Promise<void>;
+}
+
+export function createContext(config: IntakeConfig, log: Logger): IntakeContext {
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
+    statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
+    applicationName: 'leads-intake',
+  });
+  const campaigns = createCampaignStore(database);
+  const landingPages = new LandingPageRegistrar(campaigns, (err) => {
+    log.warn({ err }, 'Landing pages were not registered; they will be with their next lead');
+  });
+  return {
+    campaigns,
+    credentials: new CredentialVerifier(createCredentialLookup(database)),
+    landingPages,
+    leads: createLeadStore(database),
+    pingDatabase: () => database.ping(),
+    async [Symbol.asyncDispose]() {
+      await landingPages[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
