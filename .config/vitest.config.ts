@@ -1,0 +1,25 @@
+import { resolve } from 'node:path';
+import { defineConfig } from 'vitest/config';
+
+const root = resolve(import.meta.dirname, '..');
+
+// Packages are tested from their sources, which they export under this condition.
+const fromSource = { resolve: { conditions: ['leads-source'] } };
+
+export default defineConfig({
+  root,
+  ...fromSource,
+  ssr: fromSource,
+  // Where Vitest runs the global set-up, which inherits neither of the two above.
+  environments: { __vitest__: fromSource },
+  test: {
+    include: ['packages/*/{src,test}/**/*.test.ts', 'apps/*/{src,test}/**/*.test.ts'],
+    globalSetup: resolve(root, 'packages/local-stack/src/vitest-setup.ts'),
+    env: { NODE_ENV: 'test' },
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    reporters: 'default',
+  },
+});
