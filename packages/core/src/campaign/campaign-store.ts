@@ -35,6 +35,8 @@ export interface CampaignStore {
   addLandingPages(pages: readonly { workspaceId: string; name: string }[]): Promise<void>;
 
   /**
+   * A campaign made as the default takes the place of the one that was, in the same transaction.
+   *
    * @throws LeadsError `conflict` when the workspace has a campaign of that code.
    */
   create(campaign: {

@@ -1,7 +1,7 @@
 import type { CampaignStore } from './campaign-store.ts';
 
-/** The longest name a landing page is registered under; a lead keeps longer ones all the same. */
-const maxNameLength = 255;
+/** Names a landing page is registered under: 1 to 255 characters. A lead keeps longer ones all the same. */
+const fitsName = /^.{1,255}$/su;
 /** How many names may wait. A flood beyond it is forgotten: the page registers with its next lead. */
 const maxPending = 10_000;
 
@@ -21,7 +21,7 @@ export class LandingPageRegistrar implements AsyncDisposable {
   }
 
   register(workspaceId: string, name: string): void {
-    if (name === '' || [...name].length > maxNameLength || this.#pending.size >= maxPending) return;
+    if (!fitsName.test(name) || this.#pending.size >= maxPending) return;
     this.#pending.set(`${workspaceId}/${name}`, { workspaceId, name });
     this.#writing ??= this.#write();
   }

@@ -41,10 +41,16 @@ export interface CredentialStore extends CredentialLookup {
   createApiKey(key: Omit<ApiKey, 'revokedAt'> & { readonly hash: Buffer }): Promise<void>;
   /** The keys of a member, or of the whole workspace; newest first. */
   listApiKeys(workspaceId: string, userId?: string): Promise<ApiKey[]>;
-  /** Revokes by id or by prefix within a workspace. @returns the keys it names, revoked. */
+  /**
+   * Revokes by id or by prefix within a workspace. A key that is revoked already keeps the time of the first
+   * revocation; a prefix of several keys revokes none.
+   *
+   * @returns the keys it names: none, the one now revoked, or those to choose from.
+   */
   revokeApiKey(workspaceId: string, idOrPrefix: string, at: Date): Promise<ApiKey[]>;
 
   createAccessToken(token: Omit<AccessToken, 'revokedAt'>): Promise<void>;
   listAccessTokens(workspaceId: string, userId?: string): Promise<AccessToken[]>;
+  /** @returns the token, revoked; `undefined` where the workspace has no token of that id. */
   revokeAccessToken(workspaceId: string, id: string, at: Date): Promise<AccessToken | undefined>;
 }

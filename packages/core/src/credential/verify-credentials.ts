@@ -12,29 +12,22 @@ const freshMs = 8_000;
 const cachedCredentials = 10_000;
 
 type KeyRecord = NonNullable<Awaited<ReturnType<CredentialLookup['findApiKey']>>>;
+type Answers<Found> = LRUCache<string, { found: Found | undefined }>;
 
 /** Tells who a credential stands for. Answers are cached for {@link freshMs}, unknown credentials too. */
 export class CredentialVerifier {
-  readonly #keys: LRUCache<string, { key: KeyRecord | undefined }>;
-  readonly #tokens: LRUCache<string, { token: AccessToken | undefined }>;
+  readonly #keys: Answers<KeyRecord>;
+  readonly #tokens: Answers<AccessToken>;
 
   constructor(lookup: CredentialLookup) {
-    this.#keys = new LRUCache({
-      max: cachedCredentials,
-      ttl: freshMs,
-      fetchMethod: async (hash) => ({ key: await lookup.findApiKey(Buffer.from(hash, 'base64')) }),
-    });
-    this.#tokens = new LRUCache({
-      max: cachedCredentials,
-      ttl: freshMs,
-      fetchMethod: async (id) => ({ token: await lookup.findAccessToken(id) }),
-    });
+    this.#keys = cacheAnswers((hash) => lookup.findApiKey(Buffer.from(hash, 'base64')));
+    this.#tokens = cacheAnswers((id) => lookup.findAccessToken(id));
   }
 
   /** The principal of an API key, or `undefined` for one that is malformed, unknown, expired or revoked. */
   async verifyApiKey(apiKey: string): Promise<Principal | undefined> {
     if (!isApiKey(apiKey)) return undefined;
-    const { key } = await this.#keys.forceFetch(hashApiKey(apiKey).toString('base64'));
+    const { found: key } = await this.#keys.forceFetch(hashApiKey(apiKey).toString('base64'));
     if (key === undefined || !isLive(key)) return undefined;
     return {
       workspaceId: key.workspaceId,
@@ -51,7 +44,7 @@ export class CredentialVerifier {
     const claims = codec.verify(token);
     if (!isAccessTokenClaims(claims)) return false;
     if (claims.sub !== principal.userId || claims.ws !== principal.workspaceId) return false;
-    const { token: row } = await this.#tokens.forceFetch(claims.jti);
+    const { found: row } = await this.#tokens.forceFetch(claims.jti);
     return (
       row !== undefined &&
       isLive(row) &&
@@ -59,6 +52,23 @@ export class CredentialVerifier {
       row.workspaceId === principal.workspaceId
     );
   }
+}
+
+/** Who asks for the same at once shares a look-up; one that fails is not kept. */
+function cacheAnswers<Found>(find: (key: string) => Promise<Found | undefined>): Answers<Found> {
+  return new LRUCache({
+    max: cachedCredentials,
+    ttl: freshMs,
+    // Who waits for an answer gets it, even when a flood of others pushes it out of the cache meanwhile.
+    ignoreFetchAbort: true,
+    fetchMethod: async (key, _stale, { options }) => {
+      const askedAt = performance.now();
+      const found = await find(key);
+      // Believed from when it was asked for: a slow answer may be old when it comes.
+      options.ttl = Math.max(1, freshMs - Math.ceil(performance.now() - askedAt));
+      return { found };
+    },
+  });
 }
 
 function isLive(credential: { expiresAt?: Date | undefined; revokedAt?: Date | undefined }): boolean {

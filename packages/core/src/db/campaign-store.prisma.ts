@@ -2,7 +2,7 @@ import type { CampaignStore } from '../campaign/campaign-store.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import type { Database } from './client.ts';
-import { isUniqueViolation } from './database-error.ts';
+import { isUniqueViolation, translateDatabaseError } from './database-error.ts';
 
 /** Campaigns and landing pages in Postgres. */
 export function createCampaignStore({ prisma }: Database): CampaignStore {
@@ -43,9 +43,22 @@ export function createCampaignStore({ prisma }: Database): CampaignStore {
     },
 
     async create(campaign) {
+      const { workspaceId } = campaign;
       try {
-        return await prisma.campaign.create({ data: { id: newId(), ...campaign } });
-      } catch (error) {
+        return await prisma.$transaction(async (tx) => {
+          if (campaign.isDefault) {
+            // Two new defaults at once take turns, or the second would trip over the first one's row.
+            await tx.$queryRaw`SELECT id FROM workspace WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`;
+            await tx.campaign.updateMany({
+              where: { workspaceId, isDefault: true },
+              data: { isDefault: false },
+            });
+          }
+          return tx.campaign.create({ data: { id: newId(), ...campaign } });
+        });
+      } catch (cause) {
+        // What fails as the transaction begins or ends has not passed the client's own translation.
+        const error = translateDatabaseError(cause);
         if (isUniqueViolation(error)) {
           throw new LeadsError('conflict', { message: `Campaign ${campaign.code} exists already` });
         }

@@ -16,6 +16,12 @@ export interface DatabaseOptions {
   readonly applicationName: string;
 }
 
+/**
+ * Prisma's adapter writes and reads times without regard to their zone: they are right in UTC only. The pool
+ * waits for what this returns, though its types do not say so.
+ */
+const useUtc = (client: pg.ClientBase): unknown => client.query(`SET TIME ZONE 'UTC'`);
+
 /** A pool of connections with Prisma on it. Every error it throws is a translated one. */
 export function openDatabase(options: DatabaseOptions) {
   const pool = new pg.Pool({
@@ -28,13 +34,12 @@ export function openDatabase(options: DatabaseOptions) {
     query_timeout: options.statementTimeoutMs + 1000,
     idle_in_transaction_session_timeout: options.statementTimeoutMs,
     keepAlive: true,
+    onConnect: useUtc,
   });
-  const prisma = new PrismaClient({
-    adapter: new PrismaPg(pool, {
-      // A connection that breaks while idle is no error of anyone's: the pool drops it and makes another.
-      onPoolError: () => undefined,
-    }),
-  }).$extends({
+  // A connection that breaks while idle is no error of anyone's: the pool drops it and makes another. Prisma's
+  // adapter would stop listening when it disconnects, with the pool's connections still open.
+  pool.on('error', () => undefined);
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) }).$extends({
     query: {
       async $allOperations({ args, query }) {
         try {

@@ -1,4 +1,5 @@
 import type { CredentialLookup, CredentialStore } from '../credential/credential-store.ts';
+import { uuidPattern } from '../uuid.ts';
 import type { Database } from './client.ts';
 import { withoutNulls } from './without-nulls.ts';
 
@@ -37,13 +38,14 @@ export function createCredentialLookup({ prisma }: Database): CredentialLookup {
   };
 }
 
+const ofMember = (workspaceId: string, userId?: string) => ({
+  where: { workspaceId, ...(userId !== undefined && { userId }) },
+  orderBy: newestFirst,
+});
+
 /** API keys and access tokens in Postgres. */
 export function createCredentialStore(database: Database): CredentialStore {
   const { prisma } = database;
-  const ofMember = (workspaceId: string, userId?: string) => ({
-    where: { workspaceId, ...(userId !== undefined && { userId }) },
-    orderBy: newestFirst,
-  });
   return {
     ...createCredentialLookup(database),
 
@@ -64,14 +66,16 @@ export function createCredentialStore(database: Database): CredentialStore {
     },
 
     async revokeApiKey(workspaceId, idOrPrefix, at) {
-      const which = {
-        workspaceId,
-        ...(idOrPrefix.startsWith('lk_') ? { prefix: idOrPrefix } : { id: idOrPrefix }),
+      const find = async (which: { id: string } | { prefix: string }) => {
+        const where = { workspaceId, ...which };
+        const keys = await prisma.apiKey.findMany({ where, orderBy: newestFirst, select: apiKeyColumns });
+        return keys.map(withoutNulls);
       };
-      // A key that is revoked already keeps the time it was first revoked at.
-      await prisma.apiKey.updateMany({ where: { ...which, revokedAt: null }, data: { revokedAt: at } });
-      const keys = await prisma.apiKey.findMany({ where: which, select: apiKeyColumns });
-      return keys.map(withoutNulls);
+      const named = await find(uuidPattern.test(idOrPrefix) ? { id: idOrPrefix } : { prefix: idOrPrefix });
+      const [key] = named;
+      if (key === undefined || named.length > 1) return named;
+      await prisma.apiKey.updateMany({ where: { id: key.id, revokedAt: null }, data: { revokedAt: at } });
+      return find({ id: key.id });
     },
 
     async createAccessToken(token) {
@@ -83,6 +87,7 @@ export function createCredentialStore(database: Database): CredentialStore {
     },
 
     async revokeAccessToken(workspaceId, id, at) {
+      if (!uuidPattern.test(id)) return undefined;
       await prisma.accessToken.updateMany({
         where: { workspaceId, id, revokedAt: null },
         data: { revokedAt: at },

@@ -21,16 +21,29 @@ const outageCodes = new Set([
   'P1000',
   'P1001',
   'P1002',
+  'P1003',
   'P1008',
   'P1010',
   'P1011',
   'P1017',
   'P2024',
+  'P2028',
   'P2037',
 ]);
 
-/** SQLSTATEs that say the same, by class or in full: connection, resources, operator intervention, read-only. */
-const outageStates = /^(08|53|57P|58|25006|40003|57014)/;
+/** What the driver says of the same, where a raw query has made it P2010 ("raw query failed"). */
+const outageKinds = new Set([
+  'ConnectionClosed',
+  'DatabaseNotReachable',
+  'SocketTimeout',
+  'TlsConnectionError',
+]);
+
+/**
+ * SQLSTATEs that say the same, by class or in full: connection, authorization, no such database, resources,
+ * operator intervention, read-only.
+ */
+const outageStates = /^(08|28|3D|53|57P|58|25006|40003|57014)/;
 
 /** What the operating system and node-postgres say when there is no connection. */
 const outageMessages =
@@ -42,7 +55,8 @@ export function translateDatabaseError(error: unknown): Error {
   const code = textMember(error, 'code');
   const sqlState = sqlStateOf(error);
   const outage =
-    (code !== undefined && outageCodes.has(code)) ||
+    outageCodes.has(code ?? '') ||
+    outageKinds.has(textMember(causeOf(error), 'kind') ?? '') ||
     (sqlState === undefined
       ? outageMessages.test(error instanceof Error ? error.message : String(error))
       : outageStates.test(sqlState));
@@ -58,8 +72,13 @@ export function isUniqueViolation(error: unknown): boolean {
 function sqlStateOf(error: unknown): string | undefined {
   if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return undefined;
   if (error.code === 'P2002') return '23505';
-  const cause = member(member(error.meta, 'driverAdapterError'), 'cause');
+  const cause = causeOf(error);
   return textMember(cause, 'originalCode') ?? textMember(cause, 'code');
+}
+
+/** What the driver said, in Prisma's words. */
+function causeOf(error: unknown): unknown {
+  return member(member(member(error, 'meta'), 'driverAdapterError'), 'cause');
 }
 
 function member(value: unknown, name: string): unknown {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
@@ -31,44 +33,43 @@ export async function openSchemaEngine(options: {
   runScript?: (script: string, query: (sql: string) => Promise<unknown>) => Promise<unknown>;
 }): Promise<EngineSession> {
   loadBindings();
-  const pool = openPool(options.databaseUrl);
-  const query = (sql: string) => pool.query(sql);
+  const client = await openClient(options.databaseUrl);
+  const query = (sql: string) => client.query(sql);
   const runScript = options.runScript ?? ((script) => query(script));
 
   const adapters = bindMigrationAwareSqlAdapterFactory({
     provider: 'postgres',
     adapterName: '@prisma/adapter-pg',
-    connect: () => connect(pool, (script) => runScript(script, query)),
+    connect: () => adapt(client, (script) => runScript(script, query)),
     connectToShadowDb: async () => {
       const name = `prisma_shadow_${randomUUID()}`;
-      await pool.query(`CREATE DATABASE "${name}"`);
+      await query(`CREATE DATABASE "${name}"`);
       const url = new URL(options.databaseUrl);
       url.pathname = name;
-      const shadowPool = openPool(url.href);
-      const shadow = await connect(shadowPool, (script) => shadowPool.query(script));
+      const shadowClient = await openClient(url.href);
+      const shadow = await adapt(shadowClient, (script) => shadowClient.query(script));
       shadow.dispose = async () => {
-        await shadowPool.end();
-        await pool.query(`DROP DATABASE "${name}"`);
+        await shadowClient.end();
+        await query(`DROP DATABASE "${name}"`);
       };
       return shadow;
     },
   });
 
   try {
-    await pool.query('SELECT 1');
     const datamodels: [string, string][] | undefined =
       options.schema === undefined ? undefined : [[options.schema.path, options.schema.content]];
     const engine = await bindings.SchemaEngine.new({ datamodels }, () => undefined, adapters);
     return {
       engine,
-      query: async <Row extends pg.QueryResultRow>(sql: string) => (await pool.query<Row>(sql)).rows,
+      query: async <Row extends pg.QueryResultRow>(sql: string) => (await client.query<Row>(sql)).rows,
       async [Symbol.asyncDispose]() {
         engine.free();
-        await pool.end();
+        await client.end();
       },
     };
   } catch (error) {
-    await pool.end();
+    await client.end();
     throw error;
   }
 }
@@ -81,27 +82,34 @@ let bindingsLoaded = false;
  */
 function loadBindings(): void {
   if (bindingsLoaded) return;
-  const entry = import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg');
-  const module = new WebAssembly.Module(readFileSync(new URL('schema_engine_bg.wasm', entry)));
+  const entry = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
+  const module = new WebAssembly.Module(readFileSync(join(dirname(entry), 'schema_engine_bg.wasm')));
   const instance = new WebAssembly.Instance(module, { './schema_engine_bg.js': bindings });
   bindings.__wbg_set_wasm(instance.exports);
   (instance.exports['__wbindgen_start'] as () => void)();
   bindingsLoaded = true;
 }
 
-/** A pool of one: what the engine does and what its owner does happen on the same connection, in order. */
-function openPool(connectionString: string): pg.Pool {
-  return new pg.Pool({ connectionString, max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: 10_000 });
+async function openClient(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 });
+  // A connection that breaks fails the statement under way and those that follow; that is enough.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
 }
 
 /** Postgres's one-byte "char", of which its catalogue has columns. */
 const internalChar = 18;
 
-async function connect(pool: pg.Pool, runScript: (script: string) => Promise<unknown>) {
+/**
+ * Prisma's adapter on one connection, which its owner uses as well. The adapter wants a pool; a pool of its own
+ * would drop the connection, and with it the transaction, after every statement that fails.
+ */
+async function adapt(client: pg.Client, runScript: (script: string) => Promise<unknown>) {
   // The adapter refuses results with a "char"; as text it takes them, and the engine wants to hear "character".
   let charColumns: number[] = [];
-  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<{ fields?: pg.FieldDef[] }>;
-  const describing = Object.assign(Object.create(pool) as pg.Pool, {
+  const query = client.query.bind(client) as (...args: unknown[]) => Promise<{ fields?: pg.FieldDef[] }>;
+  const describing = Object.assign(new pg.Pool(), {
     query: async (...args: unknown[]) => {
       const result = await query(...args);
       charColumns = (result.fields ?? []).flatMap((field, i) =>
@@ -113,6 +121,7 @@ async function connect(pool: pg.Pool, runScript: (script: string) => Promise<unk
     },
   });
 
+  // Given a pool, the adapter leaves it to its owner to end the connection.
   const adapter = await new PrismaPg(describing).connect();
   const queryRaw = adapter.queryRaw.bind(adapter);
   adapter.queryRaw = async (statement) => {

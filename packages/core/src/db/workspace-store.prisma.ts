@@ -2,10 +2,15 @@ import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import type { Database } from './client.ts';
-import { isUniqueViolation } from './database-error.ts';
+import { isUniqueViolation, translateDatabaseError } from './database-error.ts';
 
 const userColumns = { id: true, email: true, name: true } as const;
 const workspaceColumns = { id: true, slug: true, name: true } as const;
+const membershipColumns = {
+  role: true,
+  user: { select: userColumns },
+  workspace: { select: workspaceColumns },
+} as const;
 
 /** Code and name of the campaign that every workspace starts with. */
 const firstCampaign = { code: 'default', name: 'Default campaign' };
@@ -15,6 +20,10 @@ export function createWorkspaceStore({ prisma }: Database): WorkspaceStore {
   return {
     async findWorkspace(slug) {
       return (await prisma.workspace.findUnique({ where: { slug }, select: workspaceColumns })) ?? undefined;
+    },
+
+    async listWorkspaces(limit) {
+      return prisma.workspace.findMany({ orderBy: { slug: 'asc' }, take: limit, select: workspaceColumns });
     },
 
     async findUser(email) {
@@ -27,7 +36,15 @@ export function createWorkspaceStore({ prisma }: Database): WorkspaceStore {
     async listMemberships(userId) {
       return prisma.member.findMany({
         where: { userId },
-        select: { role: true, user: { select: userColumns }, workspace: { select: workspaceColumns } },
+        select: membershipColumns,
+        orderBy: { createdAt: 'asc' },
+      });
+    },
+
+    async listMembers(workspaceId) {
+      return prisma.member.findMany({
+        where: { workspaceId },
+        select: membershipColumns,
         orderBy: { createdAt: 'asc' },
       });
     },
@@ -57,7 +74,9 @@ export function createWorkspaceStore({ prisma }: Database): WorkspaceStore {
           await tx.member.create({ data: { id: newId(), workspaceId: joined.id, userId: user.id, role } });
           return { user, workspace: joined, role, workspaceCreated: existing === null };
         });
-      } catch (error) {
+      } catch (cause) {
+        // What fails as the transaction begins or ends has not passed the client's own translation.
+        const error = translateDatabaseError(cause);
         if (isUniqueViolation(error)) {
           throw new LeadsError('conflict', { message: `${email} is a member of ${slug} already` });
         }

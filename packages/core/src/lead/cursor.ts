@@ -16,7 +16,10 @@ export function encodeCursor(position: LeadPosition, scope: LeadScope): string {
 /** @throws LeadsError `invalid_cursor` for anything that {@link encodeCursor} did not make for this scope. */
 export function decodeCursor(cursor: string, scope: LeadScope): LeadPosition {
   const position = parse(cursor, scope);
-  if (position === undefined) throw new LeadsError('invalid_cursor');
+  // Decoding base64 passes over what is none.
+  if (position === undefined || encodeCursor(position, scope) !== cursor) {
+    throw new LeadsError('invalid_cursor');
+  }
   return position;
 }
 

@@ -12,7 +12,8 @@ export function keepExtra(
   named: ReadonlySet<string>,
 ): { json: string | undefined; leftOut: number } {
   const members: string[] = [];
-  let bytes = 2;
+  // Two braces, and a comma less than there are members.
+  let bytes = 1;
   let leftOut = 0;
   for (const [key, value] of Object.entries(body)) {
     if (named.has(key)) continue;

@@ -22,9 +22,13 @@ export interface Membership {
 /** Users, workspaces, and who is a member of what. */
 export interface WorkspaceStore {
   findWorkspace(slug: string): Promise<Workspace | undefined>;
+  /** Workspaces by slug, `limit` of them at most. */
+  listWorkspaces(limit: number): Promise<Workspace[]>;
   findUser(email: string): Promise<User | undefined>;
   /** The memberships of a user, oldest first. */
   listMemberships(userId: string): Promise<Membership[]>;
+  /** The members of a workspace, oldest first. */
+  listMembers(workspaceId: string): Promise<Membership[]>;
 
   /**
    * Adds a user to a workspace. The user, and the workspace with its default campaign, are made in the same

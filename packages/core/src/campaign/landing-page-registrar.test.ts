@@ -1,0 +1,155 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { createGate, type Gate } from '../../test/gate.ts';
+import { newId } from '../uuid.ts';
+import { LandingPageRegistrar } from './landing-page-registrar.ts';
+
+type Pages = readonly { workspaceId: string; name: string }[];
+
+/** Takes what is written, one batch at a time, when it is told to. */
+class Store {
+  readonly batches: Pages[] = [];
+  atOnce = 0;
+  mostAtOnce = 0;
+  gate: Gate | undefined;
+  failures: Error[] = [];
+
+  async addLandingPages(pages: Pages): Promise<void> {
+    this.mostAtOnce = Math.max(this.mostAtOnce, (this.atOnce += 1));
+    try {
+      await this.gate?.opened;
+      const failure = this.failures.shift();
+      if (failure !== undefined) throw failure;
+      this.batches.push(pages);
+    } finally {
+      this.atOnce -= 1;
+    }
+  }
+
+  get names(): string[] {
+    return this.batches.flat().map(({ name }) => name);
+  }
+}
+
+const workspaceId = newId();
+
+function setUp() {
+  const store = new Store();
+  const errors: unknown[] = [];
+  return { store, errors, registrar: new LandingPageRegistrar(store, (error) => errors.push(error)) };
+}
+
+describe('landing page registrar', () => {
+  test('writes what comes together in one batch, each page once', async () => {
+    const { store, registrar } = setUp();
+    const otherWorkspaceId = newId();
+    for (let i = 0; i < 300; i++) registrar.register(workspaceId, `page-${i % 3}`);
+    registrar.register(otherWorkspaceId, 'page-0');
+    await registrar[Symbol.asyncDispose]();
+    expect(store.batches).toEqual([
+      [
+        { workspaceId, name: 'page-0' },
+        { workspaceId, name: 'page-1' },
+        { workspaceId, name: 'page-2' },
+        { workspaceId: otherWorkspaceId, name: 'page-0' },
+      ],
+    ]);
+  });
+
+  test('writes one batch at a time; what comes meanwhile is the next', async () => {
+    const { store, registrar } = setUp();
+    store.gate = createGate();
+    registrar.register(workspaceId, 'a');
+    await turn();
+    for (let i = 0; i < 50; i++) {
+      registrar.register(workspaceId, `b${i}`);
+      await turn();
+    }
+    store.gate.open();
+    await registrar[Symbol.asyncDispose]();
+    expect(store.mostAtOnce).toBe(1);
+    expect(store.batches.map((pages) => pages.length)).toEqual([1, 50]);
+  });
+
+  test('starts again after it came to rest', async () => {
+    const { store, registrar } = setUp();
+    registrar.register(workspaceId, 'a');
+    await turn();
+    registrar.register(workspaceId, 'b');
+    await turn();
+    expect(store.names).toEqual(['a', 'b']);
+  });
+
+  test('survives a store that fails: the error is told, and the page comes again', async () => {
+    const { store, errors, registrar } = setUp();
+    const failure = new Error('away');
+    store.failures = [failure];
+    registrar.register(workspaceId, 'a');
+    await turn();
+    expect(errors).toEqual([failure]);
+    expect(store.names).toEqual([]);
+    registrar.register(workspaceId, 'a');
+    registrar.register(workspaceId, 'b');
+    await registrar[Symbol.asyncDispose]();
+    expect(store.names).toEqual(['a', 'b']);
+    expect(errors).toHaveLength(1);
+  });
+
+  test('goes on with what waits when one batch fails', async () => {
+    const { store, errors, registrar } = setUp();
+    store.gate = createGate();
+    store.failures = [new Error('away')];
+    registrar.register(workspaceId, 'a');
+    await turn();
+    registrar.register(workspaceId, 'b');
+    store.gate.open();
+    await registrar[Symbol.asyncDispose]();
+    expect(errors).toHaveLength(1);
+    expect(store.names).toEqual(['b']);
+  });
+
+  test('disposing waits for the batch under way and the one behind it', async () => {
+    const { store, registrar } = setUp();
+    store.gate = createGate();
+    registrar.register(workspaceId, 'a');
+    await turn();
+    registrar.register(workspaceId, 'b');
+    let disposed = false;
+    const disposing = registrar[Symbol.asyncDispose]().then(() => {
+      disposed = true;
+    });
+    await turn();
+    expect(disposed).toBe(false);
+    store.gate.open();
+    await disposing;
+    expect(store.names).toEqual(['a', 'b']);
+  });
+
+  test('disposing with nothing to write ends at once', async () => {
+    const { store, registrar } = setUp();
+    await registrar[Symbol.asyncDispose]();
+    expect(store.batches).toEqual([]);
+  });
+
+  test('takes names of 1 to 255 characters, as Postgres counts them', async () => {
+    const { store, registrar } = setUp();
+    const fitting = ['a', '😀'.repeat(255), 'x\ny', '/', 'x'.repeat(255)];
+    for (const name of [...fitting, '', '😀'.repeat(256), 'x'.repeat(256), `${'x'.repeat(255)}\n`]) {
+      registrar.register(workspaceId, name);
+    }
+    await registrar[Symbol.asyncDispose]();
+    expect(store.names).toEqual(fitting);
+  });
+
+  test('forgets a flood beyond 10,000 names, and takes names again afterwards', async () => {
+    const { store, registrar } = setUp();
+    store.gate = createGate();
+    for (let i = 0; i < 10_500; i++) registrar.register(workspaceId, `flood-${i}`);
+    store.gate.open();
+    await turn();
+    expect(store.names).toHaveLength(10_000);
+    registrar.register(workspaceId, 'after');
+    await registrar[Symbol.asyncDispose]();
+    expect(store.names.at(-1)).toBe('after');
+  });
+});

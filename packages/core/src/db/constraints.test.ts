@@ -1,0 +1,326 @@
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant, createMigratedDatabase, type Tenant, type TestDatabase } from '../../test/database.ts';
+import { newId } from '../uuid.ts';
+
+let database: TestDatabase;
+let a: Tenant;
+let b: Tenant;
+
+/** A row of every table that nothing refuses; each case changes one thing about it. */
+const rows = {
+  workspace: () => ({ id: newId(), name: 'Acme', slug: `s-${newId()}` }),
+  user: () => ({ id: newId(), name: 'Ada', email: `${newId()}@example.io`, updated_at: 'now()' }),
+  member: () => ({ id: newId(), workspace_id: a.workspaceId, user_id: b.userId, role: 'owner' }),
+  campaign: () => ({
+    id: newId(),
+    workspace_id: a.workspaceId,
+    code: newId(),
+    name: 'C',
+    updated_at: 'now()',
+  }),
+  landing_page: () => ({
+    id: newId(),
+    workspace_id: a.workspaceId,
+    name: newId(),
+    campaign_id: a.campaignId,
+    updated_at: 'now()',
+  }),
+  api_key: () => ({
+    id: newId(),
+    workspace_id: a.workspaceId,
+    user_id: a.userId,
+    name: 'Key',
+    hash: `\\x${'ab'.repeat(16)}${newId().replaceAll('-', '')}`,
+    prefix: 'lk_12345678',
+    default_campaign_id: a.campaignId,
+    created_at: '2026-01-01T00:00:00Z',
+    expires_at: '2026-01-02T00:00:00Z',
+  }),
+  access_token: () => ({
+    id: newId(),
+    workspace_id: a.workspaceId,
+    user_id: a.userId,
+    name: 'Token',
+    created_at: '2026-01-01T00:00:00Z',
+    expires_at: '2026-01-02T00:00:00Z',
+  }),
+  lead: () => ({
+    id: newId(),
+    workspace_id: a.workspaceId,
+    campaign_id: a.campaignId,
+    user_id: a.userId,
+    source: 'intake',
+    status: 'OnHold',
+    name: 'Ada',
+    phone: '1',
+    phone_e164: '+442079460958',
+    email: 'ada@example.IO',
+    ip: '203.0.113.7',
+    s1: 'x'.repeat(255),
+    extra: '{}',
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+  }),
+} satisfies Record<string, () => Record<string, unknown>>;
+type Table = keyof typeof rows;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  a = await addTenant(database, 'a');
+  b = await addTenant(database, 'b');
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+async function insert(table: Table, fields: Record<string, unknown> = {}): Promise<void> {
+  const row: Record<string, unknown> = { ...rows[table](), ...fields };
+  const columns = Object.keys(row);
+  await database.query(
+    `INSERT INTO "${table}" (${columns.map((c) => `"${c}"`).join(', ')}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(', ')})`,
+    columns.map((column) => row[column]),
+  );
+}
+
+/** Runs within a transaction that leaves nothing behind. */
+async function undone(work: () => Promise<void>): Promise<void> {
+  await database.query('BEGIN');
+  try {
+    await work();
+  } finally {
+    await database.query('ROLLBACK');
+  }
+}
+
+async function refusal(work: () => Promise<void>): Promise<pg.DatabaseError> {
+  let error: unknown;
+  await undone(async () => {
+    try {
+      await work();
+    } catch (thrown) {
+      error = thrown;
+    }
+  });
+  expect(error, 'this row should be refused').toBeDefined();
+  return error as pg.DatabaseError;
+}
+
+/** What names a constraint, and what it must refuse. */
+const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
+  ...(Object.keys(rows) as Table[]).map((table): [string, string, () => Promise<void>] => [
+    `${table}_pkey`,
+    '23505',
+    async () => {
+      const id = newId();
+      await insert(table, { id });
+      const other = table === 'member' ? { workspace_id: b.workspaceId, user_id: a.userId } : {};
+      await insert(table, { id, ...other });
+    },
+  ]),
+
+  ['workspace_slug_key', '23505', () => insert('workspace', { slug: 'a' })],
+  ['workspace_name_check', '23514', () => insert('workspace', { name: '' })],
+  ...['', 'A', 'a b', '-a', 'a-', 'a--b', 'ä', 'a\n', 'x'.repeat(64)].map(
+    (slug): [string, string, () => Promise<void>] => [
+      'workspace_slug_check',
+      '23514',
+      () => insert('workspace', { slug }),
+    ],
+  ),
+
+  ['user_email_key', '23505', () => insert('user', { email: 'a@example.io' })],
+  ['user_name_check', '23514', () => insert('user', { name: '' })],
+  ...['', 'x', '@x', 'x@', 'Ada@example.io'].map((email): [string, string, () => Promise<void>] => [
+    'user_email_check',
+    '23514',
+    () => insert('user', { email }),
+  ]),
+
+  ['member_workspace_id_user_id_key', '23505', () => insert('member', { user_id: a.userId })],
+  ['member_workspace_id_fkey', '23503', () => insert('member', { workspace_id: newId() })],
+  ['member_user_id_fkey', '23503', () => insert('member', { user_id: newId() })],
+
+  ['campaign_workspace_id_code_key', '23505', () => insert('campaign', { code: 'default' })],
+  ['campaign_workspace_id_default_key', '23505', () => insert('campaign', { is_default: true })],
+  ['campaign_workspace_id_fkey', '23503', () => insert('campaign', { workspace_id: newId() })],
+  ['campaign_code_check', '23514', () => insert('campaign', { code: '' })],
+  ['campaign_code_check', '23514', () => insert('campaign', { code: 'x'.repeat(256) })],
+  ['campaign_name_check', '23514', () => insert('campaign', { name: '' })],
+  ...['paused', 'archived'].map((status): [string, string, () => Promise<void>] => [
+    'campaign_default_active_check',
+    '23514',
+    async () => {
+      await database.query('UPDATE campaign SET status = $1 WHERE id = $2', [status, a.campaignId]);
+    },
+  ]),
+
+  [
+    'landing_page_workspace_id_name_key',
+    '23505',
+    async () => {
+      await insert('landing_page', { name: 'same' });
+      await insert('landing_page', { name: 'same' });
+    },
+  ],
+  ['landing_page_name_check', '23514', () => insert('landing_page', { name: '' })],
+  ['landing_page_name_check', '23514', () => insert('landing_page', { name: 'x'.repeat(256) })],
+  [
+    'landing_page_workspace_id_fkey',
+    '23503',
+    () => insert('landing_page', { workspace_id: newId(), campaign_id: null }),
+  ],
+  [
+    'landing_page_workspace_id_campaign_id_fkey',
+    '23503',
+    () => insert('landing_page', { campaign_id: b.campaignId }),
+  ],
+
+  [
+    'api_key_hash_key',
+    '23505',
+    async () => {
+      const hash = Buffer.alloc(32, 7);
+      await insert('api_key', { hash });
+      await insert('api_key', { hash });
+    },
+  ],
+  ['api_key_name_check', '23514', () => insert('api_key', { name: '' })],
+  ['api_key_hash_check', '23514', () => insert('api_key', { hash: Buffer.alloc(31) })],
+  ['api_key_hash_check', '23514', () => insert('api_key', { hash: Buffer.alloc(33) })],
+  ...['', 'lk_1234567', 'lk_123456789', 'xk_12345678', 'lk_1234567_'].map(
+    (prefix): [string, string, () => Promise<void>] => [
+      'api_key_prefix_check',
+      '23514',
+      () => insert('api_key', { prefix }),
+    ],
+  ),
+  ['api_key_expires_at_check', '23514', () => insert('api_key', { expires_at: '2026-01-01T00:00:00Z' })],
+  ['api_key_workspace_id_user_id_fkey', '23503', () => insert('api_key', { user_id: b.userId })],
+  [
+    'api_key_workspace_id_default_campaign_id_fkey',
+    '23503',
+    () => insert('api_key', { default_campaign_id: b.campaignId }),
+  ],
+
+  ['access_token_name_check', '23514', () => insert('access_token', { name: '' })],
+  [
+    'access_token_expires_at_check',
+    '23514',
+    () => insert('access_token', { expires_at: '2026-01-01T00:00:00Z' }),
+  ],
+  ['access_token_workspace_id_user_id_fkey', '23503', () => insert('access_token', { user_id: b.userId })],
+
+  // A lead of workspace A in a campaign of workspace B.
+  ['lead_workspace_id_campaign_id_fkey', '23503', () => insert('lead', { campaign_id: b.campaignId })],
+  ['lead_workspace_id_campaign_id_fkey', '23503', () => insert('lead', { workspace_id: b.workspaceId })],
+  ['lead_user_id_fkey', '23503', () => insert('lead', { user_id: newId() })],
+  ['lead_name_check', '23514', () => insert('lead', { name: '' })],
+  ['lead_phone_check', '23514', () => insert('lead', { phone: '' })],
+  ...['', '442079460958', '+0123456', '+1', '+1234567890123456', '+44 20'].map(
+    (phone_e164): [string, string, () => Promise<void>] => [
+      'lead_phone_e164_check',
+      '23514',
+      () => insert('lead', { phone_e164 }),
+    ],
+  ),
+  ...['', 'ada@example.com', 'ada@example.io.', 'ada@example.io\n', 'ada@exampleio'].map(
+    (email): [string, string, () => Promise<void>] => [
+      'lead_email_check',
+      '23514',
+      () => insert('lead', { email }),
+    ],
+  ),
+  ['lead_s1_check', '23514', () => insert('lead', { s1: 'x'.repeat(256) })],
+  ...['[]', '"x"', '1', 'null', 'true'].map((extra): [string, string, () => Promise<void>] => [
+    'lead_extra_check',
+    '23514',
+    () => insert('lead', { extra }),
+  ]),
+  ['lead_updated_at_check', '23514', () => insert('lead', { updated_at: '2025-12-31T23:59:59.999Z' })],
+];
+
+describe('no wrong row', () => {
+  test.each(Object.keys(rows) as Table[])('a right one is taken: %s', async (table) => {
+    await undone(async () => {
+      await insert(table);
+      const [count] = await database.query(`SELECT count(*)::int AS rows FROM "${table}"`);
+      expect(count?.['rows']).toBeGreaterThan(0);
+    });
+  });
+
+  test.each(cases.map(([constraint, code, work], i) => ({ constraint, code, work, i })))(
+    '$constraint ($i)',
+    async ({ constraint, code, work }) => {
+      const error = await refusal(work);
+      expect(`${error.code} ${error.constraint}`).toBe(`${code} ${constraint}`);
+    },
+  );
+
+  test('campaign_workspace_id_id_key is there for the foreign keys that need it', async () => {
+    const [key] = await database.query(
+      `SELECT indisunique AS "unique" FROM pg_index WHERE indexrelid = 'campaign_workspace_id_id_key'::regclass`,
+    );
+    expect(key).toEqual({ unique: true });
+  });
+
+  test('every constraint and unique index of the migrations is among these', async () => {
+    const found = await database.query<{ name: string }>(`
+      SELECT conname AS name FROM pg_constraint
+        WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f', 'p', 'u', 'x')
+      UNION
+      SELECT relname FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+        WHERE indisunique AND relnamespace = 'public'::regnamespace`);
+    const names = found.map(({ name }) => name).filter((name) => !name.startsWith('_prisma'));
+    const tested = new Set([...cases.map(([constraint]) => constraint), 'campaign_workspace_id_id_key']);
+    expect(names.toSorted()).toEqual([...tested].toSorted());
+  });
+
+  test('every column that must have a value refuses none', async () => {
+    const columns = await database.query<{ table: Table; column: string }>(`
+      SELECT relname AS table, attname AS column FROM pg_attribute
+        JOIN pg_class ON pg_class.oid = attrelid
+        WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT LIKE '\\_%'
+          AND attnum > 0 AND attnotnull AND NOT attisdropped`);
+    expect(columns.length).toBeGreaterThan(40);
+    for (const { table, column } of columns) {
+      const error = await refusal(() => insert(table, { [column]: null }));
+      expect(`${error.code} ${error.table}.${error.column}`).toBe(`23502 ${table}.${column}`);
+    }
+  });
+
+  test.each<[Table, string]>([
+    ['member', 'role'],
+    ['campaign', 'status'],
+    ['api_key', 'scope'],
+    ['lead', 'source'],
+    ['lead', 'status'],
+  ])('an enum takes its own values only: %s.%s', async (table, column) => {
+    for (const value of ['', 'other', 'onhold', 'OWNER']) {
+      expect((await refusal(() => insert(table, { [column]: value }))).code).toBe('22P02');
+    }
+  });
+
+  test('a lead is never lost with what it belongs to', async () => {
+    for (const [table, id] of [
+      ['campaign', a.campaignId],
+      ['workspace', a.workspaceId],
+      ['"user"', a.userId],
+    ] as const) {
+      const error = await refusal(async () => {
+        await insert('lead');
+        await database.query(`DELETE FROM ${table} WHERE id = $1`, [id]);
+      });
+      expect(['23001', '23503']).toContain(error.code);
+    }
+  });
+
+  test('who is no member any more has no credentials', async () => {
+    await undone(async () => {
+      await insert('api_key');
+      await insert('access_token');
+      await database.query('DELETE FROM member WHERE user_id = $1', [a.userId]);
+      expect(await database.query('SELECT id FROM api_key UNION ALL SELECT id FROM access_token')).toEqual(
+        [],
+      );
+    });
+  });
+});

@@ -1,0 +1,355 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  addTenant,
+  asAdmin,
+  createMigratedDatabase,
+  databaseOptions,
+  databaseUrl,
+  leadOf,
+  type Tenant,
+  type TestDatabase,
+} from '../../test/database.ts';
+import { LeadsError } from '../errors.ts';
+import { createCampaignStore } from './campaign-store.prisma.ts';
+import { type Database, type DatabaseOptions, openDatabase } from './client.ts';
+import { createCredentialLookup } from './credential-store.prisma.ts';
+import { DatabaseError, isUniqueViolation, translateDatabaseError } from './database-error.ts';
+import { createLeadStore } from './lead-store.prisma.ts';
+import { createWorkspaceStore } from './workspace-store.prisma.ts';
+
+let testDatabase: TestDatabase;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  testDatabase = await createMigratedDatabase();
+  tenant = await addTenant(testDatabase, 'acme');
+});
+afterAll(() => testDatabase[Symbol.asyncDispose]());
+
+const open = (options: Partial<DatabaseOptions> = {}) =>
+  openDatabase({ ...databaseOptions(testDatabase.url), ...options });
+
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => {
+      throw new Error('This should have failed');
+    },
+    (error: unknown) => error,
+  );
+}
+
+/** An outage: callers are told to come again, and the log knows why, as far as it may. */
+async function expectUnavailable(work: Promise<unknown>): Promise<DatabaseError> {
+  const error = await errorOf(work);
+  expect(inspect(error)).toMatch(/unavailable/);
+  expect(error).toBeInstanceOf(LeadsError);
+  expect((error as LeadsError).code).toBe('unavailable');
+  expect((error as LeadsError).message).toBe('Service temporarily unavailable');
+  expect((error as LeadsError).cause).toBeInstanceOf(DatabaseError);
+  return (error as LeadsError).cause as DatabaseError;
+}
+
+async function expectRefused(work: Promise<unknown>, sqlState: string): Promise<DatabaseError> {
+  const error = await errorOf(work);
+  expect(error).toBeInstanceOf(DatabaseError);
+  expect((error as DatabaseError).sqlState).toBe(sqlState);
+  expect((error as DatabaseError).message).toContain(sqlState);
+  return error as DatabaseError;
+}
+
+/** Everything an error carries, as the most talkative logger would show it. */
+const everything = (error: unknown) => inspect(error, { depth: 20, showHidden: true });
+
+describe('what Postgres refuses', () => {
+  let database: Database;
+  beforeAll(() => {
+    database = open();
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const secrets = { name: 'Secretive Person', phone: '+49 30 123456', address: 'Hidden Lane 7' };
+
+  test('a row that breaks a check: 23514, and nothing of the row', async () => {
+    const lead = leadOf(tenant, { ...secrets, email: 'secret@example.com' });
+    const error = await expectRefused(createLeadStore(database).insert([lead]), '23514');
+    expect(everything(error)).not.toMatch(/Secretive|123456|Hidden|secret@/);
+  });
+
+  test('a campaign that is not there: 23503, and nothing of the row', async () => {
+    const lead = leadOf(tenant, { ...secrets, campaignId: lookalikeId });
+    const error = await expectRefused(createLeadStore(database).insert([lead]), '23503');
+    expect(everything(error)).not.toMatch(/Secretive|123456|Hidden/);
+    expect(everything(error)).not.toContain(lookalikeId);
+  });
+
+  test('a unique index, from a model query: 23505, told apart, and nothing of the row', async () => {
+    const row = { id: lookalikeId, workspaceId: tenant.workspaceId, code: 'default', name: 'Secretive' };
+    const error = await expectRefused(database.prisma.campaign.create({ data: row }), '23505');
+    expect(isUniqueViolation(error)).toBe(true);
+    expect(everything(error)).not.toMatch(/Secretive|default/);
+  });
+
+  test('a unique index, from a raw query: 23505, told apart', async () => {
+    const work = database.prisma.$executeRaw`
+      INSERT INTO workspace (id, name, slug) VALUES (${lookalikeId}::uuid, 'Secretive', 'acme')`;
+    const error = await expectRefused(work, '23505');
+    expect(isUniqueViolation(error)).toBe(true);
+    expect(everything(error)).not.toMatch(/Secretive|acme/);
+  });
+
+  test('a conflict of campaign codes is the caller’s to know', async () => {
+    const campaigns = createCampaignStore(database);
+    const campaign = { workspaceId: tenant.workspaceId, code: 'default', name: 'Again', isDefault: false };
+    const error = await errorOf(campaigns.create(campaign));
+    expect(error).toMatchObject({ name: 'LeadsError', code: 'conflict' });
+  });
+
+  test('text that is no UUID: 22P02, and nothing of the text', async () => {
+    const error = await expectRefused(
+      database.prisma.$queryRaw`SELECT ${'Secretive Person'}::text::uuid`,
+      '22P02',
+    );
+    expect(everything(error)).not.toContain('Secretive');
+  });
+
+  test('a statement that is wrong, and a table that is gone: 42601, 42P01', async () => {
+    await expectRefused(database.prisma.$queryRawUnsafe('SELEKT 1'), '42601');
+    await expectRefused(database.prisma.$queryRawUnsafe('SELECT * FROM gone'), '42P01');
+  });
+
+  test('a column that is gone: no outage', async () => {
+    const own = await createMigratedDatabase();
+    const ownDatabase = openDatabase(databaseOptions(own.url));
+    try {
+      await own.query(
+        'ALTER TABLE lead DROP COLUMN street; ALTER TABLE api_key RENAME COLUMN hash TO digest',
+      );
+      const ownTenant = await addTenant(own, 'own');
+      const refused = createLeadStore(ownDatabase).insert([leadOf(ownTenant, secrets)]);
+      expect(everything(await expectRefused(refused, '42703'))).not.toMatch(/Secretive/);
+      const error = await errorOf(createCredentialLookup(ownDatabase).findApiKey(Buffer.alloc(32)));
+      expect(error).toBeInstanceOf(DatabaseError);
+    } finally {
+      await ownDatabase[Symbol.asyncDispose]();
+      await own[Symbol.asyncDispose]();
+    }
+  });
+
+  test('after all of it, the pool still works', async () => {
+    await database.ping();
+    expect(await createLeadStore(database).insert([leadOf(tenant)])).toHaveProperty('size', 1);
+  });
+});
+
+const lookalikeId = '01900000-0000-7000-8000-00000000abcd';
+
+describe('what is an outage', () => {
+  test('a statement that takes too long', async () => {
+    await using database = open({ statementTimeoutMs: 100 });
+    const cause = await expectUnavailable(database.prisma.$queryRaw`SELECT pg_sleep(5)::text`);
+    expect(cause.sqlState).toBe('57014');
+    await database.ping();
+  });
+
+  test('a lock that is not to be had in time: the lead is not stored', async () => {
+    await using database = open({ statementTimeoutMs: 100 });
+    const lead = leadOf(tenant, { name: 'Waits' });
+    await testDatabase.query('BEGIN; LOCK TABLE lead IN ACCESS EXCLUSIVE MODE');
+    try {
+      await expectUnavailable(createLeadStore(database).insert([lead]));
+    } finally {
+      await testDatabase.query('ROLLBACK');
+    }
+    expect(await testDatabase.query('SELECT id FROM lead WHERE id = $1', [lead.id])).toEqual([]);
+  });
+
+  test('a backend that an administrator ends, at work or idle; the next query works', async () => {
+    await using database = open({ poolSize: 1, applicationName: 'to-be-ended' });
+    const outcome = expectUnavailable(database.prisma.$queryRaw`SELECT pg_sleep(5)::text`);
+    const end = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
+      WHERE application_name = 'to-be-ended' AND query LIKE '%pg_sleep%' AND state = 'active'`;
+    await expect.poll(() => testDatabase.query(end), { timeout: 5_000 }).toEqual([{ ended: true }]);
+    await outcome;
+    await database.ping();
+
+    const endIdle = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
+      WHERE application_name = 'to-be-ended'`;
+    expect(await testDatabase.query(endIdle)).toEqual([{ ended: true }]);
+    await expect
+      .poll(
+        () =>
+          database.ping().then(
+            () => 'up',
+            (error: LeadsError) => error.code,
+          ),
+        { timeout: 5_000 },
+      )
+      .toBe('up');
+  });
+
+  test('nobody who listens', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    const url = new URL(testDatabase.url);
+    url.port = String(port);
+    await using database = open({ url: url.href });
+    await expectUnavailable(database.ping());
+    await expectUnavailable(createLeadStore(database).insert([leadOf(tenant)]));
+    await expectUnavailable(createLeadStore(database).list({ workspaceId: tenant.workspaceId }, 1));
+    await expectUnavailable(createCredentialLookup(database).findApiKey(Buffer.alloc(32)));
+    await expectUnavailable(createCampaignStore(database).findByCode(tenant.workspaceId, 'x'));
+    await expectUnavailable(
+      createCampaignStore(database).routeIntakeLead(tenant.workspaceId, 'x', undefined),
+    );
+    await expectUnavailable(
+      createWorkspaceStore(database).addMember({
+        email: 'ada@example.io',
+        name: 'Ada',
+        role: 'owner',
+        workspace: { slug: 'acme', name: 'Acme' },
+      }),
+    );
+  });
+
+  test('a host that there is not', async () => {
+    await using database = open({ url: 'postgresql://leads:x@does-not-exist.invalid:5432/leads' });
+    await expectUnavailable(database.ping());
+  });
+
+  test('more connections than the database allows, a read-only database, one that may not be entered', async () => {
+    const own = await createMigratedDatabase();
+    const role = { name: `role_${own.name.slice(-12)}`, password: 'not-secret' };
+    await own.query(`CREATE ROLE ${role.name} LOGIN PASSWORD '${role.password}';
+      GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role.name};
+      ALTER DATABASE ${own.name} CONNECTION LIMIT 0`);
+    const ownTenant = await addTenant(own, 'own');
+    const url = databaseUrl(own.name, role);
+    try {
+      {
+        await using database = openDatabase(databaseOptions(url));
+        expect((await expectUnavailable(database.ping())).sqlState).toBe('53300');
+        await asAdmin(`ALTER DATABASE ${own.name} CONNECTION LIMIT -1`);
+        await database.ping();
+      }
+      await asAdmin(`ALTER DATABASE ${own.name} SET default_transaction_read_only = on`);
+      {
+        await using database = openDatabase(databaseOptions(url));
+        const cause = await expectUnavailable(createLeadStore(database).insert([leadOf(ownTenant)]));
+        expect(cause.sqlState).toBe('25006');
+      }
+      {
+        await using database = openDatabase(
+          databaseOptions(databaseUrl(own.name, { ...role, password: 'x' })),
+        );
+        const cause = await expectUnavailable(database.ping());
+        expect(everything(cause)).not.toContain(role.password);
+      }
+    } finally {
+      await own[Symbol.asyncDispose]();
+      await asAdmin(`DROP ROLE ${role.name}`);
+    }
+  });
+
+  test('a pool with no connection to spare', async () => {
+    await using database = open({ poolSize: 1, connectTimeoutMs: 200 });
+    // Prisma's promises are lazy: this one is started by being awaited.
+    const busy = database.prisma.$queryRaw`SELECT pg_sleep(1)::text`.then(() => 'done');
+    const startedAt = performance.now();
+    await expectUnavailable(database.ping());
+    expect(performance.now() - startedAt).toBeLessThan(900);
+    expect(await busy).toBe('done');
+    await database.ping();
+  });
+
+  describe('a network that fails', () => {
+    let proxy: Server;
+    let mode: 'pass' | 'swallow' | 'reset';
+    const sockets = new Set<Socket>();
+
+    beforeAll(async () => {
+      const { hostname, port } = new URL(testDatabase.url);
+      proxy = createServer((inward) => {
+        const outward = connect(Number(port), hostname);
+        for (const socket of [inward, outward]) {
+          sockets.add(socket);
+          socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+        }
+        inward.on('data', (data) => {
+          if (mode === 'pass') outward.write(data);
+          if (mode === 'reset') inward.resetAndDestroy();
+        });
+        outward.on('data', (data) => {
+          if (mode === 'pass') inward.write(data);
+        });
+        inward.on('close', () => outward.destroy());
+        outward.on('close', () => inward.destroy());
+      }).listen(0, '127.0.0.1');
+      await once(proxy, 'listening');
+    });
+    afterAll(() => {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+    });
+    const throughProxy = () => {
+      const url = new URL(testDatabase.url);
+      url.port = String((proxy.address() as AddressInfo).port);
+      return open({ url: url.href, poolSize: 2, statementTimeoutMs: 300, connectTimeoutMs: 300 });
+    };
+
+    test('silence after a connection stood: given up in time, and the next query has a new connection', async () => {
+      mode = 'pass';
+      await using database = throughProxy();
+      await database.ping();
+      mode = 'swallow';
+      const startedAt = performance.now();
+      await expectUnavailable(database.ping());
+      expect(performance.now() - startedAt).toBeLessThan(2_500);
+      mode = 'pass';
+      await database.ping();
+      await database.ping();
+    });
+
+    test('silence from the first byte: given up in time', async () => {
+      mode = 'swallow';
+      await using database = throughProxy();
+      const startedAt = performance.now();
+      await expectUnavailable(database.ping());
+      expect(performance.now() - startedAt).toBeLessThan(2_500);
+      mode = 'pass';
+      await database.ping();
+    });
+
+    test('a connection that is reset', async () => {
+      mode = 'pass';
+      await using database = throughProxy();
+      await database.ping();
+      mode = 'reset';
+      await expectUnavailable(database.ping());
+      mode = 'pass';
+      await database.ping();
+    });
+  });
+});
+
+describe('translating', () => {
+  test('leaves alone what is translated', () => {
+    const refusal = new DatabaseError('23505', 'P2002');
+    const outage = new LeadsError('unavailable');
+    expect(translateDatabaseError(refusal)).toBe(refusal);
+    expect(translateDatabaseError(outage)).toBe(outage);
+  });
+
+  test('of what is no error of Postgres is no outage, and shows nothing of it', () => {
+    for (const thrown of [new Error('Ada Lovelace'), 'Ada Lovelace', undefined, null, { code: 'X' }]) {
+      const error = translateDatabaseError(thrown);
+      expect(error).toBeInstanceOf(DatabaseError);
+      expect(everything(error)).not.toContain('Ada');
+    }
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { extraBounds, keepExtra } from './extra.ts';
+
+const named = new Set(['name', 'phone']);
+const keep = (body: object) => keepExtra(body, named);
+const nested = (levels: number): unknown => {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { v: value };
+  return value;
+};
+
+describe('extra', () => {
+  test('is nothing where a body has only named fields', () => {
+    expect(keep({ name: 'Ada', phone: '1' })).toEqual({ json: undefined, leftOut: 0 });
+    expect(keep({})).toEqual({ json: undefined, leftOut: 0 });
+  });
+
+  test('holds what is not named, to the letter and in the order sent', () => {
+    const text =
+      '{"zeta":"\\"\\\\\\n","alpha":null,"n":-1.5,"b":true,"list":[1,"2",[]],"o":{"k":{}},"":"","ключ":"😀\\u2028"}';
+    const { json, leftOut } = keep({ name: 'Ada', ...(JSON.parse(text) as object), phone: '1' });
+    expect(leftOut).toBe(0);
+    expect(JSON.parse(json ?? '')).toEqual(JSON.parse(text));
+    expect(Object.keys(JSON.parse(json ?? '') as object)).toEqual(Object.keys(JSON.parse(text) as object));
+  });
+
+  test('takes __proto__, constructor and toString for plain names', () => {
+    const body = JSON.parse(
+      '{"__proto__":{"polluted":true},"constructor":1,"toString":"x","toJSON":"y"}',
+    ) as object;
+    const { json, leftOut } = keep(body);
+    expect(leftOut).toBe(0);
+    expect(json).toBe('{"__proto__":{"polluted":true},"constructor":1,"toString":"x","toJSON":"y"}');
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  test(`holds ${extraBounds.keys} keys, the first ones, and counts the rest`, () => {
+    const body = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`key${i}`, i]));
+    const { json, leftOut } = keep(body);
+    expect(Object.keys(JSON.parse(json ?? '') as object)).toEqual(
+      Array.from({ length: extraBounds.keys }, (_, i) => `key${i}`),
+    );
+    expect(leftOut).toBe(8);
+  });
+
+  test(`holds exactly ${extraBounds.bytes} bytes of UTF-8 and not one more`, () => {
+    const overhead = '{"k":""}'.length;
+    const ascii = keep({ k: 'x'.repeat(extraBounds.bytes - overhead) });
+    expect(Buffer.byteLength(ascii.json ?? '')).toBe(extraBounds.bytes);
+    expect(keep({ k: 'x'.repeat(extraBounds.bytes - overhead + 1) })).toEqual({
+      json: undefined,
+      leftOut: 1,
+    });
+    // Four bytes a character, two code units.
+    const emoji = '😀'.repeat((extraBounds.bytes - overhead) / 4);
+    expect(Buffer.byteLength(keep({ k: emoji }).json ?? '')).toBe(extraBounds.bytes);
+    expect(keep({ k: `${emoji}x` }).leftOut).toBe(1);
+  });
+
+  test('counts several members with their commas', () => {
+    const half = extraBounds.bytes / 2;
+    const a = 'x'.repeat(half - '{"a":""'.length);
+    const b = 'x'.repeat(half - ',"b":""}'.length);
+    const fits = keep({ a, b });
+    expect(Buffer.byteLength(fits.json ?? '')).toBe(extraBounds.bytes);
+    expect(fits.leftOut).toBe(0);
+    expect(keep({ a, b: `${b}x` }).leftOut).toBe(1);
+  });
+
+  test('leaves out what is too large and keeps what comes after', () => {
+    expect(keep({ large: 'x'.repeat(20_000), small: 1 })).toEqual({ json: '{"small":1}', leftOut: 1 });
+  });
+
+  test(`keeps ${extraBounds.depth} levels of nesting, and leaves out deeper ones`, () => {
+    expect(keep({ v: nested(extraBounds.depth) }).leftOut).toBe(0);
+    expect(keep({ v: nested(extraBounds.depth + 1), w: 1 })).toEqual({ json: '{"w":1}', leftOut: 1 });
+  });
+
+  test('survives a body nested deeper than the call stack', () => {
+    expect(keep({ v: nested(200_000), w: 1 })).toEqual({ json: '{"w":1}', leftOut: 1 });
+  });
+});

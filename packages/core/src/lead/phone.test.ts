@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { toE164 } from './phone.ts';
+
+describe('E.164', () => {
+  test.each([
+    ['+44 20 7946 0958', '+442079460958'],
+    ['+442079460958', '+442079460958'],
+    ['+1 (202) 555-0143', '+12025550143'],
+    ['  +1.202.555.0143  ', '+12025550143'],
+    ['+７９１６１２３４５６７', '+79161234567'],
+    ['tel:+1-202-555-0143', '+12025550143'],
+    ['+1 202 555 0143 ext. 12', '+12025550143'],
+  ])('%s needs no hint', (phone, expected) => {
+    expect(toE164(phone)).toBe(expected);
+  });
+
+  test.each([
+    ['020 7946 0958', 'GB', '+442079460958'],
+    ['(202) 555-0143', 'US', '+12025550143'],
+    ['8 916 123-45-67', 'ru', '+79161234567'],
+    ['030 901820', ' De ', '+4930901820'],
+  ])('%s is read by its country, %s', (phone, country, expected) => {
+    expect(toE164(phone, country)).toBe(expected);
+    expect(toE164(phone)).toBeUndefined();
+  });
+
+  test('a country code in the number outweighs the hint', () => {
+    expect(toE164('+44 20 7946 0958', 'US')).toBe('+442079460958');
+  });
+
+  test.each(['England', 'XX', '', 'GBR', 'constructor', '__proto__', 'hasOwnProperty', '🇬🇧', 'G\u0000B'])(
+    'a country of %j is no hint and no harm',
+    (country) => {
+      expect(toE164('020 7946 0958', country)).toBeUndefined();
+      expect(toE164('+44 20 7946 0958', country)).toBe('+442079460958');
+    },
+  );
+
+  test.each([
+    '',
+    ' ',
+    '+',
+    'call me',
+    '12',
+    '+1',
+    '+999 123 456 789',
+    '+1 202 555',
+    '+1234567890123456',
+    '0'.repeat(30),
+    'ada@example.io',
+    "'; DROP TABLE lead; --",
+    '\u{1F4DE}',
+  ])('%j is no number', (phone) => {
+    expect(toE164(phone)).toBeUndefined();
+    expect(toE164(phone, 'US')).toBeUndefined();
+  });
+
+  test('64 KiB of anything takes no time', () => {
+    const length = 64 * 1024;
+    const hostile = [
+      '+',
+      '(',
+      ')',
+      '1',
+      ' ',
+      '-',
+      'x',
+      '+1 ',
+      '(1)',
+      '1 ext',
+      '1;ext=',
+      '\u200B',
+      '٣',
+      '+1202555x',
+    ];
+    const startedAt = performance.now();
+    for (const piece of hostile) {
+      const phone = piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
+      for (const text of [phone, `+1 202 555 0143${phone}`, `${phone}+1 202 555 0143`]) {
+        expect(toE164(text)).toBeUndefined();
+        expect(toE164(text, 'US')).toBeUndefined();
+        toE164('020 7946 0958', text);
+      }
+    }
+    // 126 calls; a pattern that backtracks takes seconds for one.
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+});
