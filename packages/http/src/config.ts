@@ -23,13 +23,14 @@ export function loadConfig<Schema extends TObject>(
   }
   const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true, strict: false });
   addFormats.default(ajv);
-  const validate = ajv.compile(schema);
-  if (validate(settings)) return settings as Static<Schema>;
+  const validate = ajv.compile<Static<Schema>>(schema);
+  if (validate(settings)) return settings;
 
+  const described: Record<string, { description?: string }> = schema.properties;
   const faults = (validate.errors ?? []).map(({ instancePath, message, params, keyword }) => {
     const name = keyword === 'required' ? String(params['missingProperty']) : instancePath.slice(1);
     const reason = keyword === 'required' ? 'is required' : message;
-    const description = (schema.properties[name] as { description?: string } | undefined)?.description;
+    const { description } = described[name] ?? {};
     return `${name} ${reason ?? 'is invalid'}${description === undefined ? '' : ` (${description})`}`;
   });
   throw new ConfigError(faults.join('\n'));

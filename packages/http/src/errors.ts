@@ -60,6 +60,7 @@ const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'bad_request',
 };
 
 /** Any error as one of ours; what is nobody's doing but our own is `unexpected`. */
@@ -74,10 +75,10 @@ export function handleError(
   thrown: FastifyError | LeadsError,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply {
+): void {
   const error = toLeadsError(thrown);
   if (error.code === 'unexpected') request.log.error({ err: error.cause }, 'Unexpected error');
   else if (error.status >= 500) request.log.warn({ err: error.cause }, error.message);
   if (error.code === 'unavailable') reply.header('retry-after', retryAfterSeconds);
-  return reply.code(error.status).send(errorBody(error.code, error.message));
+  void reply.code(error.status).send(errorBody(error.code, error.message));
 }

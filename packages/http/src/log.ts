@@ -22,6 +22,14 @@ export function createLogger(options: {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError, req: () => undefined, res: () => undefined },
+      hooks: {
+        // A line without a text of its own would get the error's, which can quote what a caller sent.
+        logMethod(args, method) {
+          const [first, text] = args as [unknown, unknown];
+          const isBareError = text === undefined && typeof first === 'object';
+          method.apply(this, isBareError ? [first, ''] : args);
+        },
+      },
     },
     options.destination ?? pino.destination(1),
   );

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { type ErrorCode, errorTable, LeadsError } from '@leads/core/errors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, {
+  type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyRequest,
-  type HTTPMethods,
+  LogController,
   type RawReplyDefaultExpression,
   type RawRequestDefaultExpression,
   type RawServerDefault,
   type RouteOptions,
 } from 'fastify';
-import type { FastifyBaseLogger } from 'fastify';
 import { errorBody, handleError } from './errors.ts';
 import { parseJsonBody } from './json-body.ts';
 import type { Logger } from './log.ts';
@@ -44,12 +45,18 @@ const requestIdShape = /^[\w.:-]{1,128}$/;
  * time, request ids, and logs that hold no personal data.
  */
 export function createServer(options: { log: Logger; trustProxy: string }): Server {
+  const loggerInstance: FastifyBaseLogger = options.log;
   const app = Fastify({
-    loggerInstance: options.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     requestTimeout: requestTimeoutMs,
-    http: { headersTimeout: requestTimeoutMs / 2, connectionsCheckingInterval: 1_000 },
+    http: {
+      headersTimeout: requestTimeoutMs / 2,
+      connectionsCheckingInterval: 1_000,
+      // Node refuses with an empty body; ours has the three fields.
+      requireHostHeader: false,
+    },
     trustProxy: options.trustProxy === '' ? false : options.trustProxy,
     requestIdHeader: false,
     genReqId: (request) => {
@@ -57,25 +64,40 @@ export function createServer(options: { log: Logger; trustProxy: string }): Serv
       return typeof given === 'string' && requestIdShape.test(given) ? given : randomUUID();
     },
     forceCloseConnections: 'idle',
+    // Fastify's own 503 has another body; what still comes on an open connection is served, and the last there.
+    return503OnClosing: false,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
     clientErrorHandler,
-    frameworkErrors: handleError,
+    frameworkErrors: (error, request, reply) => {
+      handleError(error, request, reply.header('x-request-id', request.id));
+    },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   app.decorate('lifecycle', { draining: false });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => parseJsonBody(body),
-  );
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
+    try {
+      done(null, parseJsonBody(body));
+    } catch (error) {
+      done(error as LeadsError);
+    }
+  });
   app.setErrorHandler(handleError);
   app.setNotFoundHandler(() => {
     throw new LeadsError('not_found');
   });
 
+  // An expectation that is not known may be ignored (RFC 9110, 10.1.1); Node would refuse it with an empty body.
+  app.server.on('checkExpectation', (...exchange) => app.server.emit('request', ...exchange));
+
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    if (!hasOneHost(request.raw)) throw new LeadsError('bad_request');
+    // Before the body is read: nobody makes the service parse for a path that is not there.
+    if (request.is404) throw new LeadsError('not_found');
+  });
+  // When it is sent: a request that came before the signal would keep its connection, and that the whole process.
+  app.addHook('onSend', async (_request, reply) => {
     if (app.lifecycle.draining) reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
@@ -93,7 +115,11 @@ export function createServer(options: { log: Logger; trustProxy: string }): Serv
   return app;
 }
 
-const allMethods: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+/** HTTP/1.1 wants one `Host`, neither none nor several (RFC 9112, 3.2). */
+function hasOneHost({ headersDistinct, httpVersion }: IncomingMessage): boolean {
+  const hosts = headersDistinct['host']?.length ?? 0;
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
+}
 
 /**
  * Registers routes, and for each of their paths an answer 405 with `Allow` (RFC 9110, 15.5.6) to the methods it
@@ -114,7 +140,7 @@ export async function registerRoutes(app: Server, register: (app: Server) => Pro
   for (const [url, methods] of methodsOf) {
     const allow = [...methods].toSorted().join(', ');
     app.route({
-      method: allMethods.filter((method) => !methods.has(method)),
+      method: app.supportedMethods.filter((method) => !methods.has(method)),
       url,
       schema: { hide: true },
       async onRequest(_request, reply) {
@@ -136,8 +162,17 @@ export function clientAddress(request: FastifyRequest): string {
   return isIP(told) === 0 ? plainAddress(request.socket.remoteAddress ?? '') : told;
 }
 
+/** An IPv4 address within IPv6, as a URL writes it. */
+const mappedAddress = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/;
+
 function plainAddress(address: string): string {
-  return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+  const plain = address.replace(/%.*$/, '');
+  if (isIP(plain) !== 6) return plain;
+  const [, ...halves] = mappedAddress.exec(new URL(`http://[${plain}]`).hostname) ?? [];
+  if (halves.length === 0) return plain;
+  return halves
+    .flatMap((half) => [Number.parseInt(half, 16) >> 8, Number.parseInt(half, 16) & 255])
+    .join('.');
 }
 
 /** Answers what Node's HTTP parser refuses before there is a request. */

@@ -1,0 +1,57 @@
+import { LeadsError } from '@leads/core/errors';
+import { describe, expect, test } from 'vitest';
+import { parseJsonBody } from './json-body.ts';
+
+const refusal = new LeadsError('invalid_input');
+
+describe('spec 7: what no row can hold is refused, wherever it stands', () => {
+  const broken = ['\\u0000', '\\ud800', '\\uDBFF', '\\udc00', '\\uDFFF', 'a\\ud800b', '\\ud800\\ud800'];
+  for (const text of broken) {
+    test(`${text} in a value, a name, an array and deep within`, () => {
+      const deep = `${'['.repeat(20_000)}"${text}"${']'.repeat(20_000)}`;
+      for (const body of [
+        `{"a":"${text}"}`,
+        `{"${text}":1}`,
+        `[["x",{"a":["${text}"]}]]`,
+        `"${text}"`,
+        deep,
+      ]) {
+        expect(() => parseJsonBody(Buffer.from(body))).toThrow(refusal);
+      }
+    });
+  }
+
+  test('what only looks like it is taken', () => {
+    for (const [body, value] of [
+      ['"\\\\u0000"', '\\u0000'],
+      ['"\\\\ud800"', '\\ud800'],
+      ['"\\ud83d\\udc4d"', '👍'],
+      ['"\\uD83D\\uDC4D"', '👍'],
+      ['"\\u0001\\uffff\\ufdd0"', '\u0001\uffff\ufdd0'],
+    ] as const) {
+      expect(parseJsonBody(Buffer.from(body))).toBe(value);
+    }
+  });
+});
+
+test('bytes that are no UTF-8 are refused', () => {
+  for (const hex of ['ff', 'c080', 'eda080', 'f4908080', 'e282', '80']) {
+    const body = Buffer.concat([Buffer.from('"'), Buffer.from(hex, 'hex'), Buffer.from('"')]);
+    expect(() => parseJsonBody(body)).toThrow(refusal);
+  }
+});
+
+test('what is no JSON is refused, and the reason stays inside', () => {
+  for (const body of ['', '{', '{"a":1,}', "{'a':1}", '\ufeff{}', 'NaN', '01', '"\t"', '{} {}']) {
+    expect(() => parseJsonBody(Buffer.from(body))).toThrow(
+      expect.objectContaining({ code: 'invalid_input', message: 'Invalid input data' }),
+    );
+  }
+});
+
+test('names that prototypes have are names like any other', () => {
+  const body = parseJsonBody(Buffer.from('{"__proto__":{"name":"x"},"constructor":1}')) as object;
+  expect(Object.keys(body)).toEqual(['__proto__', 'constructor']);
+  expect('name' in body).toBe(false);
+  expect(Object.getPrototypeOf(body)).toBe(Object.prototype);
+});
