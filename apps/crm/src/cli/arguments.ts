@@ -1,0 +1,65 @@
+import { InvalidArgumentError } from 'commander';
+import { IsEmail } from 'typebox/format';
+
+/*
+ * What the values of options look like. Each reads one value as it was typed, and throws commander's
+ * InvalidArgumentError, which commander completes with the option's name.
+ */
+
+const secondsPerUnit = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const;
+
+/** Far enough for any credential, and near enough for every date to be one. */
+const longestSeconds = 36_500 * secondsPerUnit.d;
+
+/** A duration, `90d`, in seconds: a whole number and `s`, `m`, `h`, `d` or `w`; up to 36500d. */
+export function parseDuration(text: string): number {
+  const [, count, unit] = /^([0-9]{1,12})([smhdw])$/.exec(text) ?? [];
+  if (count === undefined) {
+    throw new InvalidArgumentError('Give a whole number and a unit (s, m, h, d or w), such as 90d or 12h.');
+  }
+  const seconds = Number(count) * secondsPerUnit[unit as keyof typeof secondsPerUnit];
+  if (seconds === 0) throw new InvalidArgumentError('It must be longer than nothing.');
+  if (seconds > longestSeconds) throw new InvalidArgumentError('It must be 36500d at most.');
+  return seconds;
+}
+
+/** A name or code that people read: 1 to 255 characters, without control characters. Trimmed. */
+export function parseText(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed === '') throw new InvalidArgumentError('It must not be empty.');
+  if (/\p{Cc}/u.test(trimmed)) throw new InvalidArgumentError('It must not have control characters.');
+  if (!/^.{1,255}$/u.test(trimmed)) throw new InvalidArgumentError('It must have 255 characters at most.');
+  return trimmed;
+}
+
+export function parseEmail(text: string): string {
+  if (text.length > 254 || !IsEmail(text)) {
+    throw new InvalidArgumentError('It is not an email address.');
+  }
+  return text;
+}
+
+const slugMaxLength = 63;
+
+/** A workspace's short name in addresses and commands: `acme-inc`. */
+export function parseSlug(text: string): string {
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text) || text.length > slugMaxLength) {
+    throw new InvalidArgumentError(
+      `A slug has lower-case letters, digits and single hyphens between them, ${slugMaxLength} at most.`,
+    );
+  }
+  return text;
+}
+
+/** The slug nearest to a text; `undefined` where the text has neither Latin letters nor digits. */
+export function slugOf(text: string): string | undefined {
+  const slug = text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .slice(0, slugMaxLength)
+    .replace(/-$/, '');
+  return slug === '' ? undefined : slug;
+}

@@ -1,0 +1,118 @@
+import type { CampaignStore } from '@leads/core/campaign';
+import type { CredentialStore } from '@leads/core/credential';
+import {
+  createCampaignStore,
+  createCredentialStore,
+  createWorkspaceStore,
+  openDatabase,
+} from '@leads/core/db';
+import type { Membership, Workspace, WorkspaceStore } from '@leads/core/workspace';
+import { Refusal } from './failure.ts';
+import { readSettings, StoreSettings } from './settings.ts';
+
+/** The stores that commands work on. */
+export interface Operator extends AsyncDisposable {
+  readonly campaigns: CampaignStore;
+  readonly credentials: CredentialStore;
+  readonly workspaces: WorkspaceStore;
+}
+
+const statementTimeoutMs = 10_000;
+/** How many names an error offers to choose from. */
+const choicesShown = 20;
+
+/**
+ * Opens the stores. Nothing is asked of the database yet.
+ *
+ * @throws ConfigError
+ */
+export function openOperator(): Operator {
+  const settings = readSettings(StoreSettings);
+  const database = openDatabase({
+    url: settings.DATABASE_URL,
+    poolSize: 1,
+    connectTimeoutMs: settings.DATABASE_CONNECT_TIMEOUT_MS,
+    statementTimeoutMs,
+    applicationName: 'leads-cli',
+  });
+  return {
+    campaigns: createCampaignStore(database),
+    credentials: createCredentialStore(database),
+    workspaces: createWorkspaceStore(database),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+/**
+ * The workspace of `--workspace` or, without it, the only one there is.
+ *
+ * @throws Refusal that lists what there is to choose from.
+ */
+export async function findWorkspace(
+  workspaces: WorkspaceStore,
+  slug: string | undefined,
+): Promise<Workspace> {
+  if (slug !== undefined) {
+    const named = await workspaces.findWorkspace(slug);
+    if (named === undefined) throw new Refusal(`There is no workspace ${slug}`);
+    return named;
+  }
+  const all = await workspaces.listWorkspaces(choicesShown + 1);
+  const [only] = all;
+  if (only === undefined) throw new Refusal('There is no workspace yet: `leads user create` makes one');
+  if (all.length > 1) throw new Refusal(`Say which with --workspace: ${choices(all)}`);
+  return only;
+}
+
+/**
+ * The membership of `--user` in `--workspace` or, without it, the only one the user has.
+ *
+ * @throws Refusal that lists what there is to choose from.
+ */
+export async function findMembership(
+  workspaces: WorkspaceStore,
+  email: string,
+  slug: string | undefined,
+): Promise<Membership> {
+  const user = await workspaces.findUser(email);
+  if (user === undefined) throw new Refusal(`There is no user ${email}`);
+  const memberships = await workspaces.listMemberships(user.id);
+  const all = memberships.map(({ workspace }) => workspace);
+  if (slug !== undefined) {
+    const named = memberships.find(({ workspace }) => workspace.slug === slug);
+    if (named !== undefined) return named;
+    throw new Refusal(
+      `${user.email} is not a member of ${slug}${all.length === 0 ? '' : `, but of: ${choices(all)}`}`,
+    );
+  }
+  const [only] = memberships;
+  if (only === undefined) throw new Refusal(`${user.email} is not a member of any workspace`);
+  if (all.length > 1) {
+    throw new Refusal(`${user.email} is in several workspaces; say which with --workspace: ${choices(all)}`);
+  }
+  return only;
+}
+
+/**
+ * Whose credentials a list is about: a member's with `--user`, else those of the whole workspace.
+ *
+ * @throws Refusal as {@link findMembership} and {@link findWorkspace} do.
+ */
+export async function findOwners(
+  workspaces: WorkspaceStore,
+  options: { user?: string; workspace?: string },
+): Promise<{ workspaceId: string; userId?: string; emailOf: (userId: string) => string }> {
+  if (options.user !== undefined) {
+    const { user, workspace } = await findMembership(workspaces, options.user, options.workspace);
+    return { workspaceId: workspace.id, userId: user.id, emailOf: () => user.email };
+  }
+  const workspace = await findWorkspace(workspaces, options.workspace);
+  const members = await workspaces.listMembers(workspace.id);
+  const emails = new Map(members.map(({ user }) => [user.id, user.email]));
+  return { workspaceId: workspace.id, emailOf: (userId) => emails.get(userId) ?? userId };
+}
+
+function choices(workspaces: readonly Workspace[]): string {
+  const slugs = workspaces.slice(0, choicesShown).map(({ slug }) => slug);
+  return slugs.join(', ') + (workspaces.length > choicesShown ? ', ...' : '');
+}

@@ -1,0 +1,68 @@
+/** What every command takes. */
+export interface OutputOptions {
+  /** One JSON value on stdout and nothing else there. */
+  readonly json?: true;
+}
+
+/** A column of a table; a longer value is cut. */
+export interface Column<Row> {
+  readonly header: string;
+  readonly maxWidth: number;
+  readonly value: (row: Row) => string;
+}
+
+/** Prints a command's result on stdout: `value` as JSON, or `text` for people. */
+export function printResult(options: OutputOptions, value: unknown, text: string): void {
+  process.stdout.write(`${options.json === true ? JSON.stringify(value) : text}\n`);
+}
+
+/** Prints a line on stderr: what goes on, or what went wrong. */
+export function printNotice(line: string): void {
+  process.stderr.write(`${oneLine(line)}\n`);
+}
+
+/** Rows under a header line; under each row, indented, what `detail` says about it. */
+export function formatTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  detail: (row: Row) => string,
+): string {
+  const cells = rows.map((row) => columns.map(({ value, maxWidth }) => cut(oneLine(value(row)), maxWidth)));
+  const widths = columns.map(({ header }, i) =>
+    Math.max(header.length, ...cells.map((row) => characters(row[i] ?? '').length)),
+  );
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, i) => cell + ' '.repeat((widths[i] ?? 0) - characters(cell).length))
+      .join('  ')
+      .trimEnd();
+  return [
+    line(columns.map(({ header }) => header)),
+    ...rows.flatMap((row, i) => [line(cells[i] ?? []), `  ${oneLine(detail(row))}`]),
+  ].join('\n');
+}
+
+/** A time for a table, in UTC to the minute: `2026-01-31 09:30`. */
+export function formatTime(time: Date): string {
+  return time.toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** Text without line breaks and without what would drive a terminal. */
+export function oneLine(text: string): string {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '?')
+    .trim();
+}
+
+function cut(text: string, maxWidth: number): string {
+  const all = characters(text);
+  return all.length <= maxWidth ? text : `${all.slice(0, maxWidth - 1).join('')}…`;
+}
+
+const segmenter = new Intl.Segmenter();
+
+/** What a reader sees as one character each. */
+function characters(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}

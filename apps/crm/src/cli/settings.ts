@@ -1,0 +1,53 @@
+import { ConfigError, loadConfig } from '@leads/http/config';
+import { type Static, type TObject, Type } from 'typebox';
+import { CrmConfig, OperatorConfig } from '../config.ts';
+
+const { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS } = OperatorConfig.properties;
+
+/** What every command reads that works on the stores. */
+export const StoreSettings = Type.Object({ DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS });
+
+/** What `leads migrate` reads. */
+export const MigrateSettings = Type.Object({
+  DATABASE_URL,
+  LEADS_MIGRATIONS_DIR: Type.Optional(
+    Type.String({ description: "The directory of the migrations, where it is not the repository's" }),
+  ),
+});
+
+/** What `leads token create` reads as well: without the services' secret it would make tokens that they refuse. */
+export const SigningSettings = Type.Object({ JWT_SECRET: CrmConfig.properties.JWT_SECRET });
+
+/**
+ * Settings from the environment: those of the schema and no others, so that no command fails by a setting that
+ * it does not need.
+ *
+ * @throws ConfigError that names every fault.
+ */
+export function readSettings<Schema extends TObject>(schema: Schema): Static<Schema> {
+  const settings = loadConfig(schema, process.env);
+  if ('DATABASE_URL' in schema.properties && databaseUrlParts() === undefined) {
+    throw new ConfigError(
+      'DATABASE_URL cannot be read; in a password, what is special in an address is percent-encoded',
+    );
+  }
+  return settings;
+}
+
+/** Whether `LEADS_DEBUG=1` asks for more about failures. */
+export function isDebugging(): boolean {
+  return process.env['LEADS_DEBUG'] === '1';
+}
+
+/** Host and port of `DATABASE_URL`, to name the database without its password. */
+export function databaseAddress(): string {
+  const url = databaseUrlParts();
+  if (url === undefined) return 'DATABASE_URL';
+  return `${url.searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || 5432}`;
+}
+
+function databaseUrlParts(): URL | undefined {
+  // node-postgres allows a user without a host, for a socket named in the query; URL does not.
+  const text = (process.env['DATABASE_URL'] ?? '').replace('@/', '@localhost/');
+  return URL.canParse(text) ? new URL(text) : undefined;
+}

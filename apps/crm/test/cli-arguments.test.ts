@@ -1,0 +1,91 @@
+import { InvalidArgumentError } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { parseDuration, parseEmail, parseSlug, parseText, slugOf } from '../src/cli/arguments.ts';
+
+describe('a duration', () => {
+  test.each([
+    ['1s', 1],
+    ['30m', 1_800],
+    ['12h', 43_200],
+    ['90d', 7_776_000],
+    ['4w', 2_419_200],
+    ['36500d', 3_153_600_000],
+  ])('%s is %i seconds', (text, seconds) => {
+    expect(parseDuration(text)).toBe(seconds);
+  });
+
+  test.each([
+    '',
+    '90',
+    'd',
+    '1y',
+    '1.5h',
+    '-1d',
+    '1d2h',
+    ' 1d',
+    '1D',
+    '1e3d',
+    '0d',
+    '36501d',
+    '9'.repeat(12) + 'w',
+  ])('%j is refused', (text) => {
+    expect(() => parseDuration(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('a name', () => {
+  test('is trimmed, and has 1 to 255 characters', () => {
+    expect(parseText(' Ada Lovelace ')).toBe('Ada Lovelace');
+    expect(parseText('\u{1F600}'.repeat(255))).toHaveLength(510);
+    for (const text of ['', '  ', 'x'.repeat(256), 'a\nb', 'a\u001b[31mb']) {
+      expect(() => parseText(text)).toThrow(InvalidArgumentError);
+    }
+  });
+});
+
+describe('an email address', () => {
+  test.each(['ada@example.com', 'a.b+c@sub.example.co', 'Ada@Example.COM'])('%s is one', (text) => {
+    expect(parseEmail(text)).toBe(text);
+  });
+
+  test.each([
+    '',
+    'ada',
+    'ada@',
+    '@example.com',
+    'a b@example.com',
+    'a@b@c',
+    'a@b.c\n',
+    `${'a'.repeat(251)}@b.c`,
+  ])('%j is none', (text) => {
+    expect(() => parseEmail(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('a slug', () => {
+  test.each(['a', 'acme', 'acme-inc-2', '0', 'a'.repeat(63)])('%s is one', (text) => {
+    expect(parseSlug(text)).toBe(text);
+  });
+
+  test.each(['', 'Acme', 'a_b', '-a', 'a-', 'a--b', 'é', 'a b', 'a\n', 'a'.repeat(64)])(
+    '%j is none',
+    (text) => {
+      expect(() => parseSlug(text)).toThrow(InvalidArgumentError);
+    },
+  );
+
+  test.each([
+    ['Ada.Lovelace', 'ada-lovelace'],
+    ['  Café Zürich! ', 'cafe-zurich'],
+    ['ada+test', 'ada-test'],
+    ['__x__', 'x'],
+    [`${'a'.repeat(62)} b`, 'a'.repeat(62)],
+  ])('is made of %j', (text, slug) => {
+    expect(slugOf(text)).toBe(slug);
+    expect(parseSlug(slug)).toBe(slug);
+  });
+
+  test('is not made of what has no Latin letters', () => {
+    expect(slugOf('日本')).toBeUndefined();
+  });
+});

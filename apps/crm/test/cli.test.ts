@@ -1,0 +1,752 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CredentialVerifier, generateApiKey, type Principal } from '@leads/core/credential';
+import {
+  createCredentialLookup,
+  createCredentialStore,
+  createWorkspaceStore,
+  type Database,
+  openDatabase,
+} from '@leads/core/db';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@leads/local-stack/test-database';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createAccessTokenCodec } from '../src/access-token-codec.ts';
+
+// A test starts several processes, each of which loads Prisma: seconds, where others are at work too.
+vi.setConfig({ testTimeout: 60_000 });
+
+const program = resolve(import.meta.dirname, '../bin/leads.js');
+const jwtSecret = 'a secret for tests, of more than 32 characters';
+const uuid = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+const isoDate = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Campaign {
+  readonly code: string;
+  readonly isDefault: boolean;
+}
+
+interface Credential {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+type Key = Credential & { readonly prefix: string; readonly apiKey: string };
+type Token = Credential & { readonly accessToken: string };
+
+/** Starts the command line as an operator does, with no environment but what is given. */
+function start(args: readonly string[], env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  return {
+    ended: once(child, 'close').then(([code]): Run => ({ code: code as number | null, stdout, stderr })),
+    async saysOnStderr(expected: RegExp): Promise<void> {
+      while (!expected.test(stderr))
+        await once(child.stderr, 'data', { signal: AbortSignal.timeout(30_000) });
+    },
+  };
+}
+
+const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => start(args, env).ended;
+
+/** The command line on one database. What has spaces is given after the line. */
+function commandLine(databaseUrl: () => string) {
+  const leads = (line: string, ...more: string[]) =>
+    run([...line.split(' '), ...more], { DATABASE_URL: databaseUrl(), JWT_SECRET: jwtSecret });
+  return {
+    leads,
+    /** What `--json` gives: exactly one line of JSON on stdout. */
+    json: async <Value = unknown>(line: string, ...more: string[]): Promise<Value> => {
+      const { code, stdout, stderr } = await leads(line, ...more, '--json');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/^[^\n]+\n$/);
+      return JSON.parse(stdout) as Value;
+    },
+    /** The one line on stderr of a command that is refused, and prints nothing else. */
+    refusal: async (line: string, ...more: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await leads(line, ...more);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/^error: [^\n]+\n$/);
+      return stderr;
+    },
+  };
+}
+
+/** Every column of every row of every table, as text. */
+async function dump({ prisma }: Database): Promise<string> {
+  const tables = await prisma.$queryRawUnsafe<{ name: string }[]>(
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+  );
+  const rows: string[] = [];
+  for (const { name } of tables) {
+    const found = await prisma.$queryRawUnsafe<{ row: string }[]>(
+      `SELECT to_jsonb(t)::text AS row FROM "${name}" t`,
+    );
+    rows.push(...found.map(({ row }) => `${name} ${row}`));
+  }
+  return rows.join('\n');
+}
+
+function expectNoTrace(text: string, secret: string): void {
+  const bytes = Buffer.from(secret);
+  for (const clear of [secret, bytes.toString('hex'), bytes.toString('base64')]) {
+    expect(text).not.toContain(clear.slice(0, 40));
+    expect(text).not.toContain(clear.slice(-20));
+  }
+}
+
+function open(url: string): Database {
+  return openDatabase({
+    url,
+    poolSize: 1,
+    connectTimeoutMs: 5_000,
+    statementTimeoutMs: 60_000,
+    applicationName: 'cli-test',
+  });
+}
+
+const commands = [
+  'migrate',
+  'user create',
+  'campaign create',
+  'campaign list',
+  'key create',
+  'key list',
+  'key revoke',
+  'token create',
+  'token list',
+  'token revoke',
+];
+
+describe('help and usage', () => {
+  test.each(commands)('leads %s --help', async (command) => {
+    const { code, stdout, stderr } = await run([...command.split(' '), '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Usage: leads ${command}`);
+    expect(stdout).toMatch(/^ {2}--json /m);
+    expect(stdout).toMatch(new RegExp(`Examples:\n  \\$ leads ${command}`));
+    expect(stdout).toMatch(/Environment:\n  DATABASE_URL +\S/);
+    expect(stdout).toMatch(/Exit codes:\n  0  done\n  1 .*\n  2 .*\n  3 .*\n$/);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+  });
+
+  test('--help lists the commands, --version the version', async () => {
+    const [help, version] = await Promise.all([run(['--help']), run(['--version'])]);
+    for (const word of ['migrate', 'user', 'campaign', 'key', 'token']) {
+      expect(help.stdout).toMatch(new RegExp(`^  ${word} `, 'm'));
+    }
+    expect(help.code).toBe(0);
+    expect(version).toEqual({ code: 0, stdout: '1.0.0\n', stderr: '' });
+  });
+
+  test.each([
+    ['an unknown command', ['kye', 'list'], 'Did you mean key?'],
+    ['an unknown subcommand', ['key', 'lst'], 'Did you mean list?'],
+    ['no command', [], 'Usage: leads'],
+    ['no subcommand', ['key'], 'Usage: leads key'],
+    ['an unknown option', ['key', 'list', '--wrkspace', 'acme'], 'Did you mean --workspace?'],
+    ['a missing option', ['key', 'create', '--name', 'x'], "required option '--user <email>'"],
+    ['a missing argument', ['key', 'revoke'], "missing required argument 'id-or-prefix'"],
+    ['an argument too many', ['key', 'list', 'all'], 'too many arguments'],
+    [
+      'an unknown role',
+      ['user', 'create', '--email', 'a@b.c', '--name', 'A', '--role', 'x'],
+      'Allowed choices',
+    ],
+    ['a value that cannot be', ['user', 'create', '--email', 'a.b.c', '--name', 'A'], 'not an email address'],
+    [
+      'too long a life',
+      ['token', 'create', '--user', 'a@b.c', '--name', 'A', '--lifetime', '366d'],
+      '1h to 365d',
+    ],
+  ])('%s is wrong usage, before any database is asked', async (_, args, hint) => {
+    const { code, stdout, stderr } = await run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(hint);
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+});
+
+describe('the environment', () => {
+  const tokenCreate = ['token', 'create', '--user', 'a@b.c', '--name', 'A'];
+  const anywhere = 'postgresql://leads:hidden-word@127.0.0.1:1/leads';
+
+  test.each([
+    ['no DATABASE_URL', ['key', 'list'], {}, /^error: DATABASE_URL is required .*\n$/],
+    ['no DATABASE_URL', ['migrate'], {}, /^error: DATABASE_URL is required .*\n$/],
+    [
+      'another database',
+      ['key', 'list'],
+      { DATABASE_URL: 'mysql://a:hidden-word@b/c' },
+      /^error: DATABASE_URL .*\n$/,
+    ],
+    [
+      'an unreadable one',
+      ['key', 'list'],
+      { DATABASE_URL: 'postgresql://a:hidden-word#@b/c' },
+      /^error: DATABASE_URL cannot be read.*\n$/,
+    ],
+    ['no JWT_SECRET', tokenCreate, { DATABASE_URL: anywhere }, /^error: JWT_SECRET is required .*\n$/],
+    [
+      'a short JWT_SECRET',
+      tokenCreate,
+      { DATABASE_URL: anywhere, JWT_SECRET: 'hidden-word' },
+      /^error: JWT_SECRET .*32.*\n$/,
+    ],
+  ])('%s is one clear line', async (_, args, env, expected) => {
+    const { code, stdout, stderr } = await run(args, env);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(expected);
+    expect(stderr).not.toContain('hidden-word');
+  });
+
+  test('JWT_SECRET is not asked for, nor looked at, where no token is made', async () => {
+    const { code } = await run(['token', 'list'], { DATABASE_URL: anywhere, JWT_SECRET: 'short' });
+    expect(code).toBe(3);
+  });
+
+  describe('a database that cannot be reached', () => {
+    let silent: Server;
+    let silentPort: number;
+    let database: TestDatabase;
+    beforeAll(async () => {
+      database = await createTestDatabase();
+      silent = createServer().listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      silentPort = (silent.address() as { port: number }).port;
+    });
+    afterAll(async () => {
+      silent.close();
+      await database[Symbol.asyncDispose]();
+    });
+
+    const askTheDatabase = [
+      ['migrate'],
+      ['migrate', '--check'],
+      ['user', 'create', '--email', 'a@b.c', '--name', 'A'],
+      ['key', 'revoke', 'lk_00000000'],
+      tokenCreate,
+    ];
+    test.each(askTheDatabase.map((args) => [args.join(' '), args] as const))('leads %s', async (_, args) => {
+      const { code, stdout, stderr } = await run(args, { DATABASE_URL: anywhere, JWT_SECRET: jwtSecret });
+      expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+      expect(stderr).toMatch(/^error: The database at 127\.0\.0\.1:1 cannot be reached.*\n$/);
+      expect(stderr).not.toContain('hidden-word');
+    });
+
+    test('as one that does not answer, refuses the password, or is not there', async () => {
+      const { host, username, password } = new URL(database.url);
+      const cases = [
+        [`postgresql://leads:hidden-word@127.0.0.1:${silentPort}/leads`, `127.0.0.1:${silentPort} cannot be`],
+        [
+          `postgresql://${username}:hidden-word@${host}/leads`,
+          `${host} cannot be reached: it refuses the user`,
+        ],
+        [
+          `postgresql://${username}:${password}@${host}/absent`,
+          `${host} cannot be reached: there is no database`,
+        ],
+      ] as const;
+      for (const [url, expected] of cases) {
+        const { code, stdout, stderr } = await run(['key', 'list'], {
+          DATABASE_URL: url,
+          DATABASE_CONNECT_TIMEOUT_MS: '500',
+        });
+        expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+        expect(stderr).toContain(expected);
+        expect(stderr.trim()).not.toContain('\n');
+        expect(stderr).not.toContain('hidden-word');
+        expect(stderr).not.toContain(password);
+      }
+    });
+
+    test('LEADS_DEBUG=1 adds the stack, without the password', async () => {
+      for (const args of [['key', 'list'], ['migrate']]) {
+        const { code, stderr } = await run(args, { DATABASE_URL: anywhere, LEADS_DEBUG: '1' });
+        expect(code).toBe(3);
+        expect(stderr).toMatch(/^ +at /m);
+        expect(stderr).not.toContain('hidden-word');
+      }
+    });
+  });
+});
+
+describe('leads migrate', () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'leads-migrations-'));
+    writeFileSync(join(directory, 'migration_lock.toml'), 'provider = "postgresql"\n');
+    addMigration('20260101000000_slow', 'SELECT pg_advisory_xact_lock(42); CREATE TABLE slow (id int);');
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  function addMigration(name: string, sql: string): void {
+    mkdirSync(join(directory, name));
+    writeFileSync(join(directory, name, 'migration.sql'), sql);
+  }
+
+  test('brings an empty database up to date, once', async () => {
+    await using database = await createEmptyDatabase();
+    const { leads, json, refusal } = commandLine(() => database.url);
+
+    expect(await refusal('key list')).toContain('run `leads migrate`');
+    const pending = await leads('migrate --check --json');
+    expect(pending.code).toBe(1);
+    const names = (JSON.parse(pending.stdout) as { pending: string[] }).pending;
+    expect(names).toContain('20261121000000_init');
+    expect(pending.stderr).toBe(`error: The database lacks ${names.join(', ')}: run \`leads migrate\`\n`);
+    expect((await leads('migrate --check')).code).toBe(1);
+
+    const applied = await leads('migrate --json');
+    expect({ code: applied.code, ...JSON.parse(applied.stdout) }).toEqual({ code: 0, applied: names });
+
+    expect(await json('migrate')).toEqual({ applied: [] });
+    expect(await json('migrate --check')).toEqual({ pending: [] });
+    const text = { code: 0, stdout: 'The database is up to date.\n', stderr: '' };
+    expect(await leads('migrate')).toEqual(text);
+    expect(await leads('migrate --check')).toEqual(text);
+  });
+
+  test('prints a line a migration', async () => {
+    await using database = await createEmptyDatabase();
+    const { code, stdout } = await commandLine(() => database.url).leads('migrate');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^(Applied \S+\n)+The database is up to date\.\n$/);
+  });
+
+  test('of several at once one applies, the others wait, and all are content', async () => {
+    await using database = await createEmptyDatabase();
+    const { leads } = commandLine(() => database.url);
+    const runs = await Promise.all([1, 2, 3].map(() => leads('migrate --json')));
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const applied = runs.map(({ stdout }) => (JSON.parse(stdout) as { applied: string[] }).applied);
+    expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
+  });
+
+  test('one that starts in the midst of another waits for it', async () => {
+    await using database = await createEmptyDatabase();
+    await using db = open(database.url);
+    await db.prisma.$queryRaw`SELECT 1 FROM pg_advisory_lock(42)`;
+    const env = { DATABASE_URL: database.url, LEADS_MIGRATIONS_DIR: directory };
+    const first = start(['migrate', '--json'], env);
+    await first.saysOnStderr(/Applying/);
+    const second = start(['migrate', '--json'], env);
+    await second.saysOnStderr(/Another migration is running: waiting for it/);
+
+    await db.prisma.$queryRaw`SELECT pg_advisory_unlock(42)`;
+    expect(await first.ended).toMatchObject({ code: 0, stdout: '{"applied":["20260101000000_slow"]}\n' });
+    expect(await second.ended).toMatchObject({ code: 0, stdout: '{"applied":[]}\n' });
+  });
+
+  test('names the migration that fails, and leaves the database as it was', async () => {
+    await using database = await createEmptyDatabase();
+    addMigration('20260102000000_broken', 'CREATE TABLE fine (id int);\nCREATE TABLE broken (id nonsense);');
+    const env = { DATABASE_URL: database.url, LEADS_MIGRATIONS_DIR: directory };
+    const failed = await run(['migrate', '--json'], env);
+    expect({ code: failed.code, stdout: failed.stdout }).toEqual({ code: 1, stdout: '' });
+    const errors = failed.stderr.split('\n').filter((line) => line.startsWith('error: '));
+    expect(errors).toEqual([expect.stringMatching(/20260102000000_broken failed: .*nonsense/)]);
+    expect(failed.stderr).not.toMatch(/^ +at /m);
+
+    const check = await run(['migrate', '--check', '--json'], env);
+    expect(JSON.parse(check.stdout)).toEqual({
+      pending: ['20260101000000_slow', '20260102000000_broken'],
+    });
+  });
+
+  test('says when the migrations are not where they should be', async () => {
+    const { code, stderr } = await run(['migrate'], {
+      DATABASE_URL: 'postgresql://127.0.0.1:1/leads',
+      LEADS_MIGRATIONS_DIR: join(directory, 'absent'),
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error: There are no migrations in \S+absent: set LEADS_MIGRATIONS_DIR\n$/);
+  });
+});
+
+describe('leads user and leads campaign', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+  const { leads, json, refusal } = commandLine(() => database.url);
+
+  test('a user gets a workspace of its own, with a default campaign', async () => {
+    expect(await refusal('campaign list')).toContain('There is no workspace yet');
+    const created = await json('user create --email Ada.Lovelace@Example.com --name Ada');
+    expect(created).toEqual({
+      user: { id: uuid, email: 'ada.lovelace@example.com', name: 'Ada' },
+      workspace: { id: uuid, slug: 'ada-lovelace', name: 'ada-lovelace' },
+      role: 'owner',
+      workspaceCreated: true,
+    });
+    expect(await json('campaign list')).toEqual([
+      {
+        id: uuid,
+        code: 'default',
+        name: expect.any(String),
+        status: 'active',
+        isDefault: true,
+        createdAt: isoDate,
+      },
+    ]);
+  });
+
+  test('a workspace is named as asked, and its slug after its name', async () => {
+    const bob = await json<{ workspace: unknown }>(
+      'user create --email bob@example.com --name Bob --workspace-name',
+      'Café Zürich!',
+    );
+    expect(bob.workspace).toEqual({ id: uuid, slug: 'cafe-zurich', name: 'Café Zürich!' });
+    const { stdout } = await leads('user create --email eve@example.com --name Eve --workspace acme');
+    expect(stdout).toBe('eve@example.com is owner of the new workspace acme.\n');
+  });
+
+  test('nobody joins a workspace unasked', async () => {
+    const mallory = 'user create --email acme@elsewhere.example --name Mallory';
+    expect(await refusal(mallory)).toContain('--workspace acme');
+    expect(await refusal(`${mallory} --role owner`)).toContain('--workspace acme');
+    expect(await refusal(`${mallory} --workspace acme`)).toContain('--role owner|manager|publisher');
+    expect(await refusal(`${mallory} --workspace acme --role manager --workspace-name X`)).toContain(
+      '--workspace-name is for a new one',
+    );
+    await using db = open(database.url);
+    expect(await createWorkspaceStore(db).findUser('acme@elsewhere.example')).toBeUndefined();
+  });
+
+  test('a user joins a workspace in the role that is given, once', async () => {
+    const joining = 'user create --email bob@example.com --name Bob --workspace acme --role publisher';
+    expect(await json(joining)).toMatchObject({
+      role: 'publisher',
+      workspace: { slug: 'acme' },
+      workspaceCreated: false,
+    });
+    expect(await refusal(joining)).toContain('bob@example.com is a member of acme already');
+  });
+
+  test('who is there already keeps the name, and the operator is told', async () => {
+    const { code, stdout, stderr } = await leads(
+      'user create --email BOB@example.com --name Robert --workspace third --json',
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ user: { name: 'Bob' }, workspaceCreated: true });
+    expect(stderr).toBe('bob@example.com was there already, as Bob: the name stays\n');
+  });
+
+  test('campaigns are created and listed, in their workspace', async () => {
+    const acme = '--workspace acme';
+    expect(await json(`campaign create ${acme} --code SPRING --name`, 'Spring offer')).toEqual({
+      id: uuid,
+      code: 'SPRING',
+      name: 'Spring offer',
+      status: 'active',
+      isDefault: false,
+      createdAt: isoDate,
+    });
+    expect(await refusal(`campaign create ${acme} --code SPRING --name x`)).toContain(
+      'Campaign SPRING exists already',
+    );
+    const list = await json<Campaign[]>(`campaign list ${acme}`);
+    expect(list.map(({ code }) => code)).toEqual(['default', 'SPRING']);
+    expect(await json('campaign list --workspace third')).toHaveLength(1);
+    expect(await refusal('campaign list --workspace absent')).toContain('There is no workspace absent');
+    expect(await refusal('campaign list')).toContain('--workspace: acme, ada-lovelace, cafe-zurich, third');
+  });
+
+  test('a new default takes the place of the present one, even two at once', async () => {
+    const create = (code: string) =>
+      leads('campaign create --workspace third --code', code, '--name', code, '--default', '--json');
+    expect(JSON.parse((await create('A')).stdout)).toMatchObject({ code: 'A', isDefault: true });
+    const both = await whileDefaultIsLocked(() => [create('B'), create('C')]);
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    const list = await json<Campaign[]>('campaign list --workspace third');
+    expect(list).toHaveLength(4);
+    const defaults = list.filter(({ isDefault }) => isDefault).map(({ code }) => code);
+    expect([['B'], ['C']]).toContainEqual(defaults);
+
+    expect(await refusal('campaign create --workspace third --code A --name A --default')).toContain(
+      'exists',
+    );
+    expect(await json('campaign list --workspace third')).toEqual(list);
+  });
+
+  /** Starts what wants to change default campaigns, and lets it go on once all of it has come to wait. */
+  async function whileDefaultIsLocked<Result>(begin: () => Promise<Result>[]): Promise<Result[]> {
+    await using holder = open(database.url);
+    await using observer = open(database.url);
+    const begun = await holder.prisma.$transaction(
+      async (tx) => {
+        await tx.$queryRaw`SELECT id FROM campaign WHERE is_default FOR UPDATE`;
+        const running = begin();
+        for (let waiting = 0; waiting < running.length; ) {
+          await sleep(50);
+          const [found] = await observer.prisma.$queryRaw<{ waiting: number }[]>`
+            SELECT count(*)::int AS waiting FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+          waiting = found?.waiting ?? 0;
+        }
+        return { running };
+      },
+      { timeout: 50_000 },
+    );
+    return await Promise.all(begun.running);
+  }
+
+  test('tables fit 100 columns, and no name breaks them', async () => {
+    const name = `${'long '.repeat(40)}\u202etext`;
+    await json('campaign create --workspace third --code', 'L'.repeat(255), '--name', name);
+    const { stdout } = await leads('campaign list --workspace third');
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(1 + 2 * 5);
+    for (const line of lines) {
+      expect(line.length).toBeLessThanOrEqual(100);
+      expect(line).not.toContain('\u202e');
+    }
+  });
+});
+
+describe('leads key and leads token', () => {
+  let database: TestDatabase;
+  let db: Database;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    db = open(database.url);
+    await json('user create --email ada@example.com --name Ada --workspace acme');
+    const bob = 'user create --email bob@example.com --name Bob';
+    await json(`${bob} --workspace acme --role publisher`);
+    await json(`${bob} --workspace beta`);
+  });
+  afterAll(async () => {
+    await db[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+  const { leads, json, refusal } = commandLine(() => database.url);
+
+  /** As a service that has just started would. */
+  const verify = (apiKey: string) => new CredentialVerifier(createCredentialLookup(db)).verifyApiKey(apiKey);
+  const verifyToken = async (token: string, principal: Principal) =>
+    new CredentialVerifier(createCredentialLookup(db)).verifyAccessToken(
+      await createAccessTokenCodec(jwtSecret),
+      token,
+      principal,
+    );
+
+  test('a key is created, works, and is stored as a hash only', async () => {
+    const key = await json<Key>('key create --user ADA@example.com --name Production');
+    expect(key).toEqual({
+      id: uuid,
+      name: 'Production',
+      prefix: key.apiKey.slice(0, 11),
+      scope: 'full',
+      createdAt: isoDate,
+      apiKey: expect.stringMatching(/^lk_[0-9A-Za-z]{49}$/),
+    });
+    expect(await verify(key.apiKey)).toMatchObject({ apiKeyId: key.id, role: 'owner', scope: 'full' });
+
+    const stored = await dump(db);
+    expect(stored).toContain(key.id);
+    expectNoTrace(stored, key.apiKey);
+  });
+
+  test('a key has the expiry, campaign and scope that are asked for', async () => {
+    await json('campaign create --workspace acme --code PAGES --name Pages');
+    const key = await json<Key>(
+      'key create --user bob@example.com --workspace acme --name Pages --intake-only --default-campaign PAGES --expires-in 90d',
+    );
+    expect(key).toMatchObject({ scope: 'intake', defaultCampaign: 'PAGES', expiresAt: isoDate });
+    expect(Date.parse(key.expiresAt) - Date.parse(key.createdAt)).toBeGreaterThan(90 * 86_400_000 - 1_000);
+    expect(Date.parse(key.expiresAt) - Date.parse(key.createdAt)).toBeLessThanOrEqual(90 * 86_400_000);
+    const principal = await verify(key.apiKey);
+    expect(principal).toMatchObject({ scope: 'intake', role: 'publisher' });
+    expect(principal?.defaultCampaignId).toBeDefined();
+
+    expect(await refusal('key create --user ada@example.com --name x --default-campaign NONE')).toContain(
+      'Workspace acme has no campaign NONE',
+    );
+  });
+
+  test('for people, a secret stands on a line of its own, with the hint that it is shown once', async () => {
+    const key = await leads('key create --user ada@example.com --name', 'By hand');
+    expect(key.stdout).toMatch(/\n\n  lk_[0-9A-Za-z]{49}\n\nIt is shown this once/);
+    expect(key.stdout.match(/lk_/g)).toHaveLength(1);
+    const token = await leads('token create --user ada@example.com --name', 'By hand');
+    expect(token.stdout).toMatch(/\n\n  eyJ[\w.-]+\n\nIt is shown this once/);
+    expect([key.stderr, token.stderr]).toEqual(['', '']);
+  });
+
+  test('whose key or token, and in which workspace, must be clear', async () => {
+    for (const kind of ['key', 'token']) {
+      const create = (owner: string) => refusal(`${kind} create --name x ${owner}`);
+      expect(await create('--user nobody@example.com')).toContain('There is no user nobody@example.com');
+      expect(await create('--user bob@example.com')).toContain('--workspace: acme, beta');
+      expect(await create('--user ada@example.com --workspace beta')).toContain('not a member of beta');
+      expect(await refusal(`${kind} list`)).toContain('--workspace: acme, beta');
+    }
+  });
+
+  test('keys are listed by workspace and by user, with their state', async () => {
+    const beta = '--workspace beta';
+    expect(await leads(`key list ${beta}`)).toMatchObject({ code: 0, stdout: 'No API keys.\n' });
+
+    const bob = `--user bob@example.com ${beta}`;
+    const live = await json<Key>(`key create ${bob} --name live`);
+    const gone = await json<Key>(`key create ${bob} --name gone`);
+    const late = await json<Key>(`key create ${bob} --name late --expires-in 1s`);
+    await json(`key revoke ${gone.id} ${beta}`);
+    const list = await json(`key list ${beta}`);
+    const { apiKey: _, ...shown } = live;
+    expect(list).toEqual([
+      expect.objectContaining({ id: late.id, state: 'expired', expiresAt: late.expiresAt }),
+      expect.objectContaining({ id: gone.id, state: 'revoked', revokedAt: isoDate }),
+      { ...shown, user: 'bob@example.com', state: 'active' },
+    ]);
+    expect(await json('key list --user ada@example.com')).not.toHaveLength(0);
+    expect(await json(`key list ${bob}`)).toHaveLength(3);
+
+    const { stdout } = await leads(`key list ${bob}`);
+    expect(stdout).toMatch(/^NAME +USER +PREFIX +SCOPE +EXPIRES \(UTC\) +STATE\n/);
+    for (const { id, prefix } of [live, gone, late]) {
+      expect(stdout).toContain(id);
+      expect(stdout).toContain(prefix);
+    }
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+    for (const { apiKey } of [live, gone, late]) expect(stdout).not.toContain(apiKey);
+  });
+
+  test('a key is revoked by id or prefix, for good', async () => {
+    const acme = '--workspace acme';
+    const create = () => json<Key>('key create --user ada@example.com --name', 'To go');
+    const first = await create();
+    const revoked = await json<{ revokedAt: string }>(`key revoke ${first.prefix} ${acme}`);
+    expect(revoked).toEqual({ id: first.id, name: 'To go', prefix: first.prefix, revokedAt: isoDate });
+    expect(await verify(first.apiKey)).toBeUndefined();
+
+    expect((await leads(`key revoke ${first.id} ${acme}`)).stdout).toContain(
+      `was revoked already, at ${revoked.revokedAt}`,
+    );
+    const second = await create();
+    expect((await leads(`key revoke ${second.id} ${acme}`)).stdout).toContain('within 10 seconds');
+    expect(await verify(second.apiKey)).toBeUndefined();
+  });
+
+  test('a key that is not the workspace’s is not there, and stays', async () => {
+    const key = await json<Key>('key create --user ada@example.com --name Stays');
+    for (const [idOrPrefix, workspace] of [
+      [key.id, 'beta'],
+      [key.prefix, 'beta'],
+      ['lk_00000000', 'acme'],
+      ['no-uuid', 'acme'],
+      [key.apiKey, 'acme'],
+      ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f', 'acme'],
+    ]) {
+      const line = await refusal(`key revoke ${idOrPrefix} --workspace ${workspace}`);
+      expect(line).toContain(`Workspace ${workspace} has no such API key`);
+      expect(line).not.toContain(idOrPrefix);
+    }
+    expect(await verify(key.apiKey)).toBeDefined();
+  });
+
+  test('a prefix of two keys revokes neither, and says which there are', async () => {
+    const workspaces = createWorkspaceStore(db);
+    const ada = await workspaces.findUser('ada@example.com');
+    const [member] = await workspaces.listMemberships(ada?.id ?? '');
+    if (member === undefined) throw new Error('There is no such member');
+    const store = createCredentialStore(db);
+    const ids = ['019c0a3e-0000-7000-8000-000000000001', '019c0a3e-0000-7000-8000-000000000002'];
+    const keys = ids.map((id) => ({ id, ...generateApiKey(), prefix: 'lk_SameSame' }));
+    for (const { id, hash, prefix } of keys) {
+      const { user, workspace } = member;
+      await store.createApiKey({
+        id,
+        hash,
+        prefix,
+        userId: user.id,
+        workspaceId: workspace.id,
+        name: 'Twin',
+        scope: 'full',
+        createdAt: new Date(),
+      });
+    }
+    const line = await refusal('key revoke lk_SameSame --workspace acme');
+    for (const id of ids) expect(line).toContain(id);
+    for (const { apiKey } of keys) expect(await verify(apiKey)).toBeDefined();
+
+    await json(`key revoke ${ids[0]} --workspace acme`);
+    expect(await verify(keys[0]?.apiKey ?? '')).toBeUndefined();
+    expect(await verify(keys[1]?.apiKey ?? '')).toBeDefined();
+  });
+
+  test('a token is created, works with a key of the same user, and is not stored', async () => {
+    const token = await json<Token>('token create --user ada@example.com --name Production');
+    expect(token).toEqual({
+      id: uuid,
+      name: 'Production',
+      createdAt: isoDate,
+      expiresAt: isoDate,
+      accessToken: expect.stringMatching(/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/),
+    });
+    expect(Date.parse(token.expiresAt) - Date.parse(token.createdAt)).toBe(90 * 86_400_000);
+
+    const ada = await json<Key>('key create --user ada@example.com --name x');
+    const bob = await json<Key>('key create --user bob@example.com --workspace acme --name x');
+    const [adaPrincipal, bobPrincipal] = [await verify(ada.apiKey), await verify(bob.apiKey)];
+    if (adaPrincipal === undefined || bobPrincipal === undefined) throw new Error('A key does not work');
+    expect(await verifyToken(token.accessToken, adaPrincipal)).toBe(true);
+    expect(await verifyToken(token.accessToken, bobPrincipal)).toBe(false);
+
+    const stored = await dump(db);
+    expect(stored).toContain(token.id);
+    for (const part of [token.accessToken, ...token.accessToken.split('.').slice(1)])
+      expectNoTrace(stored, part);
+
+    await json(`token revoke ${token.id} --workspace acme`);
+    expect(await verifyToken(token.accessToken, adaPrincipal)).toBe(false);
+  });
+
+  test('tokens are listed and revoked in their workspace', async () => {
+    const bob = '--user bob@example.com --workspace beta';
+    expect(await leads(`token list ${bob}`)).toMatchObject({ code: 0, stdout: 'No access tokens.\n' });
+    const token = await json<Token>(`token create ${bob} --name Short --lifetime 1h`);
+    const { accessToken: _, ...shown } = token;
+    expect(await json('token list --workspace beta')).toEqual([
+      { ...shown, user: 'bob@example.com', state: 'active' },
+    ]);
+
+    for (const [id, workspace] of [
+      [token.id, 'acme'],
+      ['no-uuid', 'beta'],
+      [token.accessToken, 'beta'],
+    ]) {
+      const line = await refusal(`token revoke ${id} --workspace ${workspace}`);
+      expect(line).toContain(`Workspace ${workspace} has no such access token`);
+      expect(line).not.toContain(id);
+    }
+
+    const first = await leads(`token revoke ${token.id} --workspace beta`);
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('within 10 seconds') });
+    const again = await leads(`token revoke ${token.id} --workspace beta`);
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('was revoked already') });
+    const { stdout } = await leads(`token list ${bob}`);
+    expect(stdout).toMatch(
+      /^NAME +USER +EXPIRES \(UTC\) +STATE\nShort .* revoked\n {2}[0-9a-f-]{36}, created /,
+    );
+    expect(stdout).not.toContain(token.accessToken);
+  });
+});
