@@ -1,0 +1,42 @@
+import type { Demo } from './demo.ts';
+
+/** What a newcomer needs: where everything is, credentials, and lines to paste into a shell. */
+export function greeting(demo: Demo, facts: { dataDir: string; database: string }): string {
+  const key = `-H 'API_KEY: ${demo.apiKey}'`;
+  const token = `-H 'Authorization: Bearer ${demo.accessToken}'`;
+  const json = (body: object) => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  const lead = { campaignCode: demo.campaignCode, name: 'Ada Lovelace', phone: '+44 20 7946 0958' };
+  const intakeLead = {
+    name: 'Grace Hopper',
+    phone: '+1 202 555 0143',
+    lp_name: 'spring-offer',
+    s1: 'click-1',
+  };
+  return `
+Leads is running.
+
+  CRM API     ${demo.crm}
+  Intake API  ${demo.intake}
+  API docs    ${new URL('/docs', demo.crm).href}
+  Database    ${facts.database}
+  Data, logs  ${facts.dataDir}
+
+  API key       ${demo.apiKey}
+  Access token  ${demo.accessToken}
+  Campaign      ${demo.campaignCode}
+
+A lead at the CRM API:
+
+curl -sS '${demo.crm}/v1/order/leads' ${key} ${token} ${json(lead)}
+
+A lead from a landing page:
+
+curl -sS '${demo.intake}/v1/leads' ${key} ${json(intakeLead)}
+
+Both, in the list:
+
+curl -sS '${demo.crm}/v1/order/leads' ${key} ${token}
+
+Ctrl-C ends it; the data stays.
+`;
+}

@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
+import { postgresBinaries } from './postgres-binaries.ts';
+import { ensureCluster } from './postgres-cluster.ts';
+import { postgresFailure } from './postgres-failure.ts';
+import { findLauncher } from './postgres-launcher.ts';
+import { type LocalPostgres, PostgresStartError, runServer } from './postgres-server.ts';
+import { clearPostmasterPid } from './postmaster-pid.ts';
+
+export type { LocalPostgres } from './postgres-server.ts';
+
+/**
+ * Starts a Postgres server on 127.0.0.1 and waits until it answers. As root it runs as `postgres` or `nobody`.
+ *
+ * @param options.dataDir made when it is not there; beside it lie `<dataDir>.password` and `<dataDir>.log`.
+ * @param options.port default: a free one.
+ * @param options.durable false trades what would survive a power cut for speed. Default true.
+ * @param options.onNotice hears what was found and done about an earlier run, a line at a time.
+ * @throws Error with one line that says why it does not start.
+ */
+export async function startPostgres(options: {
+  dataDir: string;
+  port?: number | undefined;
+  durable?: boolean;
+  onNotice?: ((line: string) => void) | undefined;
+}): Promise<LocalPostgres> {
+  const dataDir = resolve(options.dataDir);
+  const durable = options.durable ?? true;
+  try {
+    const binaries = await postgresBinaries();
+    const launcher = findLauncher(binaries);
+    const password = await ensureCluster({ dataDir, durable, binaries, launcher });
+    await clearPostmasterPid(dataDir, options.onNotice);
+
+    for (let attempt = 1; ; attempt++) {
+      const port = options.port ?? (await freePort());
+      const command = launcher.command(binaries.postgres, serverArguments({ dataDir, port, durable }));
+      try {
+        return await runServer({ command, dataDir, port, password });
+      } catch (error) {
+        if (attempt === 10 || !isPassing(error, options.port)) throw error;
+        await sleep(attempt * 200);
+      }
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw code === 'ENOSPC' ? new Error(postgresFailure(message, { dataDir }), { cause: error }) : error;
+  }
+}
+
+function serverArguments({ dataDir, port, durable }: { dataDir: string; port: number; durable: boolean }) {
+  const settings: Record<string, string> = {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    shared_buffers: '256MB',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  };
+  return ['-D', dataDir, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+}
+
+/** Worth another try: our free port went to someone else, or a killed server's last processes are still ending. */
+function isPassing(error: unknown, port: number | undefined): boolean {
+  if (!(error instanceof PostgresStartError)) return false;
+  return (
+    (port === undefined && /address already in use/i.test(error.log)) ||
+    /pre-existing shared memory block/.test(error.log)
+  );
+}

@@ -1,0 +1,55 @@
+import { readFileSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { commandLine, signalProcess, waitForEnd } from './process-identity.ts';
+
+/**
+ * Clears the way for a new Postgres on a data directory: ends one of a killed run that is still alive, and
+ * removes a lock file that nobody holds. Postgres ignores such a file by itself, unless its pid has meanwhile
+ * been given to another process: then it refuses to start.
+ *
+ * @throws Error when a Postgres of the directory cannot be ended.
+ */
+export async function clearPostmasterPid(dataDir: string, onNotice?: (line: string) => void): Promise<void> {
+  const file = join(dataDir, 'postmaster.pid');
+  const pid = readPid(file);
+  if (pid === undefined) return;
+
+  if (isPostgresOf(pid, dataDir)) {
+    onNotice?.(`A Postgres of a killed run (pid ${pid}) still uses ${dataDir}: stopping it`);
+    if (!(await endPostgres(pid))) throw new Error(`The Postgres with pid ${pid} on ${dataDir} does not end`);
+  } else {
+    onNotice?.(`Postgres on ${dataDir} was not shut down the last time: it recovers what was committed`);
+  }
+  rmSync(file, { force: true });
+}
+
+/** Whether this process is the Postgres server of the data directory. */
+function isPostgresOf(pid: number, dataDir: string): boolean {
+  const command = commandLine(pid) ?? '';
+  return (
+    command.includes('postgres') &&
+    [dataDir, realpathSync(dataDir)].some((path) => command.includes(`-D ${path} `))
+  );
+}
+
+async function endPostgres(pid: number): Promise<boolean> {
+  try {
+    signalProcess(pid, 'SIGINT');
+    if (await waitForEnd(pid, 30_000)) return true;
+    signalProcess(pid, 'SIGQUIT');
+    return await waitForEnd(pid, 10_000);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EPERM') return false;
+    throw error;
+  }
+}
+
+function readPid(file: string): number | undefined {
+  try {
+    const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
+    return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

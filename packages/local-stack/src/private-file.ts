@@ -1,0 +1,23 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+
+/** Writes a file that only its owner may read, as a whole or not at all. */
+export function writePrivateFile(path: string, text: string): void {
+  const staging = `${path}.${process.pid}`;
+  try {
+    writeFileSync(staging, text, { mode: 0o600, flush: true });
+    renameSync(staging, path);
+  } catch (error) {
+    rmSync(staging, { force: true });
+    throw error;
+  }
+}
+
+/** @returns undefined when there is no such file. */
+export function readFileIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

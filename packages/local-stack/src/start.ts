@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startCompiler } from './compiler.ts';
+import { makeDataDirectory } from './data-directory.ts';
+import { connectToDatabase, type RunDatabase, startDatabase } from './database.ts';
+import { prepareDemo } from './demo.ts';
+import { saysDiskFull } from './disk-full.ts';
+import { greeting } from './greeting.ts';
+import { clearStaleLock, type StartLock, takeLock } from './lock.ts';
+import { signalProcess } from './process-identity.ts';
+import { runLeads } from './run-leads.ts';
+import { keptJwtSecret } from './secrets.ts';
+import { type Service, type ServiceName, startService } from './services.ts';
+import { checkPorts, readSettings, type Settings } from './settings.ts';
+import { listenForStop } from './stop-request.ts';
+
+const help = `Usage: npm start, or npm run dev
+
+Starts Postgres and both services, and prints how to try them. Ctrl-C ends them, the data stays.
+npm run dev (--watch) also compiles and restarts them on every change.
+
+Environment: CRM_PORT (default 3000), INTAKE_PORT (3001), LEADS_DATA_DIR (.data), DATABASE_URL (a Postgres
+under the data directory), JWT_SECRET (made once), and every other setting of the services.`;
+
+/** What is up, in the order in which it came up. */
+const closers: (() => unknown)[] = [];
+const pids: number[] = [];
+let lock: StartLock | undefined;
+let database: RunDatabase | undefined;
+
+async function main(args: readonly string[]): Promise<void> {
+  const unknown = args.find((arg) => !['--watch', '--help', '-h'].includes(arg));
+  if (unknown !== undefined) throw new Error(`There is no option ${unknown}: see --help`);
+  if (args.includes('--help') || args.includes('-h')) return console.log(help);
+
+  const settings = readSettings(process.env);
+  const stop = listenForStop(force);
+  try {
+    await run(settings, args.includes('--watch'), stop);
+  } catch (error) {
+    if (!stop.aborted) throw new Error(await explain(error, settings), { cause: error });
+  } finally {
+    for (const close of closers.toReversed()) {
+      try {
+        await close();
+      } catch (error) {
+        console.error((error as Error).message);
+      }
+    }
+  }
+}
+
+/** Starts everything and returns when it is told to stop. @throws Error when something ends by itself. */
+async function run(settings: Settings, watch: boolean, stop: AbortSignal): Promise<void> {
+  const { dataDir, ports, databaseUrl } = settings;
+  const notice = (line: string) => console.error(line);
+  await clearStaleLock(dataDir, notice);
+  await checkPorts(ports, process.env);
+  makeDataDirectory(dataDir);
+  const held = takeLock(dataDir);
+  lock = held;
+  closers.push(() => held.release());
+
+  stop.throwIfAborted();
+  const postgres =
+    databaseUrl === undefined ? await startDatabase(dataDir, notice) : await connectToDatabase(databaseUrl);
+  database = postgres;
+  closers.push(() => postgres.stop());
+  if (postgres.pid !== undefined) record('postgres', postgres.pid);
+
+  stop.throwIfAborted();
+  const env = { ...process.env, DATABASE_URL: postgres.url, JWT_SECRET: undefined };
+  const crmEnv = { ...env, JWT_SECRET: settings.jwtSecret ?? keptJwtSecret(dataDir) };
+  await runLeads(['migrate'], env);
+
+  stop.throwIfAborted();
+  const [crm, intake] = await all([
+    startLogged('crm', { settings, env: crmEnv, watch, stop }),
+    startLogged('intake', { settings, env, watch, stop }),
+  ]);
+
+  stop.throwIfAborted();
+  const addresses = { crm: `${crm.url}/api`, intake: `${intake.url}/api` };
+  const demo = await prepareDemo({ dataDir, ...addresses, env: crmEnv });
+
+  stop.throwIfAborted();
+  const where = databaseUrl === undefined ? postgres.url : 'as in DATABASE_URL';
+  console.log(greeting(demo, { dataDir, database: where }));
+  if (watch) {
+    for (const service of ['crm', 'intake'] as const) {
+      const compiler = startCompiler(service);
+      closers.push(() => compiler.stop());
+      record(`${service} compiler`, compiler.pid);
+    }
+  }
+
+  const failure = await Promise.race([
+    once(stop, 'abort').then(() => undefined),
+    ...[crm, intake].map((service) => describeEnd(service, dataDir)),
+    ...(postgres.exited === undefined ? [] : [postgres.exited]),
+  ]);
+  if (failure !== undefined) throw new Error(failure);
+}
+
+/** Starts a service that writes its log beside the data, and when watched to the terminal as well. */
+async function startLogged(
+  name: ServiceName,
+  options: { settings: Settings; env: NodeJS.ProcessEnv; watch: boolean; stop: AbortSignal },
+): Promise<Service> {
+  const { settings, env, watch, stop } = options;
+  const log = createWriteStream(logFile(settings.dataDir, name), { mode: 0o600 });
+  // A log that cannot be written, on a full disk for instance, is no reason to end.
+  log.on('error', () => undefined);
+  const service = await startService(name, {
+    env,
+    port: settings.ports[name],
+    watch,
+    signal: stop,
+    onSpawn: (pid) => record(name, pid),
+    onOutput: (text) => {
+      log.write(text);
+      if (watch) process.stdout.write(text.replaceAll(/^(?=.)/gm, `${name}: `));
+    },
+  });
+  closers.push(() => service.stop());
+  return service;
+}
+
+/** Remembered for those who will not wait, and in the lock for the next run should this one be killed. */
+function record(name: string, pid: number): void {
+  pids.push(pid);
+  lock?.record(name, pid);
+}
+
+function logFile(dataDir: string, name: ServiceName): string {
+  return join(dataDir, `${name}.log`);
+}
+
+async function describeEnd(service: Service, dataDir: string): Promise<string> {
+  const { code, signal } = await service.exited;
+  const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+  return `${service.name} has ended by itself, ${how}: see ${logFile(dataDir, service.name)}`;
+}
+
+/** As Promise.all, but fails only when all have settled: what did start is then known, and can be closed. */
+async function all<T extends unknown[]>(promises: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises) as Promise<T>;
+}
+
+/** One line for a reader who does not know this program. */
+async function explain(error: unknown, { dataDir }: Settings): Promise<string> {
+  const { message, code, path } = error as NodeJS.ErrnoException;
+  if (saysDiskFull(message)) {
+    return message.includes(dataDir) ? message : `No space left on device: ${dataDir} cannot be written`;
+  }
+  if (code === 'EACCES' && path !== undefined) {
+    return `Permission denied: ${path}. To make it yours: sudo chown -R "$(id -un)" ${dataDir}`;
+  }
+  // When Postgres goes, whoever talks to it fails as well, and often first.
+  return Promise.race([database?.exited ?? message, sleep(500, message)]);
+}
+
+/** For those who will not wait. */
+function force(): void {
+  for (const pid of pids) {
+    if (pid === database?.pid) signalProcess(pid, 'SIGQUIT');
+    else signalProcess(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+  }
+  lock?.release();
+  process.exit(1);
+}
+
+// The terminal may be gone, which is no reason to leave anything running.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
+}

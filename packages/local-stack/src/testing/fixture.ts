@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import type { CampaignStatus, CampaignStore } from '@leads/core/campaign';
+import {
+  type AccessTokenCodec,
+  type ApiKeyScope,
+  type CredentialStore,
+  issueAccessToken,
+  issueApiKey,
+  type MemberRole,
+} from '@leads/core/credential';
+import {
+  createCampaignStore,
+  createCredentialStore,
+  createLeadStore,
+  createWorkspaceStore,
+  openDatabase,
+} from '@leads/core/db';
+import type { LeadStore, StoredLead } from '@leads/core/lead';
+import type { WorkspaceStore } from '@leads/core/workspace';
+import pg from 'pg';
+import { canary } from './canaries.ts';
+import { forgeToken } from './forged-token.ts';
+
+/** What signs access tokens in tests. */
+export const jwtSecret = 'a secret of the tests, at least 32 characters long';
+
+/** Makes what a test starts from, through the use cases and the stores of the services. */
+export interface Fixture extends AsyncDisposable {
+  readonly campaigns: CampaignStore;
+  readonly credentials: CredentialStore;
+  readonly leads: LeadStore;
+  readonly workspaces: WorkspaceStore;
+  /** For what no use case does, and for looking at what was stored. */
+  sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** A workspace with an owner, its default campaign and an active campaign of the code `DEMO`. */
+  createWorkspace(): Promise<TestWorkspace>;
+}
+
+export interface TestWorkspace {
+  readonly id: string;
+  readonly slug: string;
+  readonly defaultCampaignId: string;
+  readonly demoCampaignId: string;
+  readonly owner: TestMember;
+  /** @param options.email of a user who may be a member of another workspace already. */
+  addMember(role: MemberRole, options?: { email?: string; scope?: ApiKeyScope }): Promise<TestMember>;
+  /** @returns the campaign's id. */
+  addCampaign(code: string, status?: CampaignStatus): Promise<string>;
+  mapLandingPage(name: string, campaignId: string | null): Promise<void>;
+  /** A stored lead's fields, to be changed and inserted through the store. */
+  lead(member: TestMember, changes?: Partial<StoredLead>): StoredLead;
+}
+
+/** A member with a key and a token that work. */
+export interface TestMember {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly role: MemberRole;
+  readonly apiKey: string;
+  readonly apiKeyId: string;
+  readonly accessToken: string;
+  readonly accessTokenId: string;
+  /** Both credentials, as request headers. */
+  readonly headers: { readonly API_KEY: string; readonly Authorization: string };
+}
+
+/** Signs as the CRM does, for the tests of services that make no tokens themselves. */
+const defaultCodec: AccessTokenCodec = {
+  sign(claims, lifetimeSeconds) {
+    const iat = Math.floor(Date.now() / 1000);
+    const content = { ...claims, iss: 'leads-crm', aud: 'leads-api', iat, exp: iat + lifetimeSeconds };
+    return forgeToken(content, { secret: jwtSecret });
+  },
+  verify: () => undefined,
+};
+
+/** @param codec signs the access tokens. */
+export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defaultCodec): Fixture {
+  const database = openDatabase({
+    url: databaseUrl,
+    poolSize: 4,
+    connectTimeoutMs: 5_000,
+    statementTimeoutMs: 30_000,
+    applicationName: 'leads-tests',
+  });
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 });
+  pool.on('error', () => undefined);
+  const campaigns = createCampaignStore(database);
+  const credentials = createCredentialStore(database);
+  const leads = createLeadStore(database);
+  const workspaces = createWorkspaceStore(database);
+  const sql = async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
+    (await pool.query<Row>(text, values)).rows;
+
+  const addMember = async (
+    slug: string,
+    role: MemberRole,
+    options: { email?: string; scope?: ApiKeyScope } = {},
+  ): Promise<TestMember> => {
+    const email = options.email ?? `${randomUUID()}@example.com`;
+    const workspace = { slug, name: slug };
+    const added = await workspaces.addMember({ email, name: 'Test', role, workspace });
+    const member = { workspaceId: added.workspace.id, userId: added.user.id };
+    const { apiKey, record: key } = await issueApiKey(credentials, member, {
+      name: 'Test key',
+      scope: options.scope ?? 'full',
+    });
+    const { accessToken, record: token } = await issueAccessToken(credentials, codec, member, {
+      name: 'Test token',
+    });
+    return {
+      ...member,
+      email,
+      role,
+      apiKey,
+      apiKeyId: key.id,
+      accessToken,
+      accessTokenId: token.id,
+      headers: { API_KEY: apiKey, Authorization: `Bearer ${accessToken}` },
+    };
+  };
+
+  return {
+    campaigns,
+    credentials,
+    leads,
+    workspaces,
+    sql,
+    async createWorkspace() {
+      const slug = `w-${randomUUID()}`;
+      const owner = await addMember(slug, 'owner');
+      const id = owner.workspaceId;
+      const addCampaign = async (code: string, status: CampaignStatus = 'active') => {
+        const campaign = await campaigns.create({ workspaceId: id, code, name: code, isDefault: false });
+        await sql('UPDATE campaign SET status = $2::campaign_status WHERE id = $1', [campaign.id, status]);
+        return campaign.id;
+      };
+      const [first] = await campaigns.list(id);
+      if (first === undefined) throw new Error('A workspace starts with its default campaign');
+      const demoCampaignId = await addCampaign('DEMO');
+      return {
+        id,
+        slug,
+        owner,
+        defaultCampaignId: first.id,
+        demoCampaignId,
+        addMember: (role, options) => addMember(slug, role, options),
+        addCampaign,
+        async mapLandingPage(name, campaignId) {
+          await campaigns.addLandingPages([{ workspaceId: id, name }]);
+          await sql('UPDATE landing_page SET campaign_id = $3 WHERE workspace_id = $1 AND name = $2', [
+            id,
+            name,
+            campaignId,
+          ]);
+        },
+        lead: (member, changes = {}) => ({
+          id: randomUUID(),
+          workspaceId: id,
+          campaignId: demoCampaignId,
+          userId: member.userId,
+          source: 'crm',
+          status: 'OnHold',
+          name: canary.name,
+          phone: canary.phone,
+          createdAt: new Date(),
+          updatedAt: changes.createdAt ?? new Date(),
+          ...changes,
+        }),
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import {
+  errorBodySchema,
+  guardedRoutesOf,
+  type JsonSchema,
+  type MediaType,
+  needs,
+  type OpenApiDocument,
+  routesOf,
+} from './openapi-document.ts';
+
+/** Whether a client can be generated from a document, and whether the document holds to the specification. */
+export function describeOpenApi(document: OpenApiDocument): void {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const routes = routesOf(document);
+  const faults = (schema: JsonSchema, value: unknown) =>
+    ajv.validate(schema, value) ? [] : [ajv.errorsText(ajv.errors)];
+
+  test('the document is valid OpenAPI 3.1', async () => {
+    const validator = new Validator();
+    const result = await validator.validate({ ...structuredClone(document) });
+    expect(result.errors).toBeUndefined();
+    expect([result.valid, validator.version]).toEqual([true, '3.1']);
+  });
+
+  test('spec 9: the version is 1.0.0', () => {
+    expect(document.info.version).toBe('1.0.0');
+  });
+
+  test('operation ids are unique', () => {
+    const ids = routes.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('spec 5: the security schemes are those of the specification', () => {
+    const schemes = document.components?.securitySchemes;
+    expect(schemes?.['ApiKey']).toMatchObject({ type: 'apiKey', in: 'header', name: 'API_KEY' });
+    expect(schemes?.['AccessToken']).toMatchObject({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
+    for (const { operation } of guardedRoutesOf(document)) {
+      // One requirement of both schemes: two would mean either.
+      expect(operation.security).toHaveLength(1);
+      for (const scheme of needs(operation)) expect(schemes).toHaveProperty(scheme);
+    }
+  });
+
+  for (const { method, path, operation } of routes) {
+    describe(`${method} ${path}`, () => {
+      test('is named, summed up and filed under tags that are there', () => {
+        expect(operation.operationId).toMatch(/^[a-z][A-Za-z]+$/);
+        expect(operation.summary).toMatch(/\S/);
+        expect(operation.tags?.length).toBeGreaterThan(0);
+        const tags = document.tags?.map(({ name }) => name) ?? [];
+        for (const tag of operation.tags ?? []) expect(tags).toContain(tag);
+      });
+
+      if (operation.security !== undefined) {
+        test('spec 7: every error it may answer is there, with the three-field body', () => {
+          const statuses = ['400', '401', '403', '500', '503'];
+          if (operation.requestBody !== undefined) statuses.push('413', '415');
+          expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(statuses));
+          for (const [status, response] of Object.entries(operation.responses)) {
+            expect(response.description).toMatch(/\S/);
+            if (Number(status) < 400) continue;
+            const { schema, ...media } = response.content?.['application/json'] ?? {};
+            expect(schema?.additionalProperties).toBe(false);
+            expect(schema?.required?.toSorted()).toEqual(errorBodySchema.required.toSorted());
+            expect(Object.keys(schema?.properties ?? {}).toSorted()).toEqual(
+              Object.keys(errorBodySchema.properties).toSorted(),
+            );
+            const examples = examplesOf(media);
+            expect(examples.length).toBeGreaterThan(0);
+            for (const example of examples) expect(faults(errorBodySchema, example)).toEqual([]);
+          }
+        });
+      }
+
+      test('its examples hold to their schemas', () => {
+        const medias = [operation.requestBody, ...Object.values(operation.responses)].flatMap((each) =>
+          Object.values(each?.content ?? {}),
+        );
+        for (const media of medias) {
+          for (const example of examplesOf(media)) expect(faults(media.schema ?? {}, example)).toEqual([]);
+          expect(faultyExamples(media.schema ?? {})).toEqual([]);
+        }
+        for (const { schema } of operation.parameters ?? []) expect(faultyExamples(schema)).toEqual([]);
+      });
+
+      if (operation.security !== undefined) {
+        test('every field that is sent or answered is described and has an example', () => {
+          const success = operation.responses['200']?.content?.['application/json']?.schema;
+          const body = operation.requestBody?.content['application/json']?.schema;
+          for (const [name, field] of [body, success].flatMap((schema) => fieldsOf(schema ?? {}))) {
+            if (field.type === 'object' || name === 'success') continue;
+            expect([name, field['description']]).toEqual([name, expect.stringMatching(/\S/)]);
+            expect([name, field.examples?.length]).toEqual([name, expect.any(Number)]);
+          }
+        });
+      }
+    });
+  }
+
+  /** Every example within a schema that the part it belongs to does not take. */
+  function faultyExamples(schema: JsonSchema): string[] {
+    const own = (schema.examples ?? []).flatMap((example) => faults(schema, example));
+    return [...own, ...fieldsOf(schema).flatMap(([, field]) => faultyExamples(field))];
+  }
+}
+
+function examplesOf({ example, examples = {} }: MediaType): unknown[] {
+  const named = Object.values(examples).map(({ value }) => value);
+  return example === undefined ? named : [example, ...named];
+}
+
+/** The fields of an object schema, of the items of an array, and of the objects within. */
+function fieldsOf({ properties = {}, items }: JsonSchema): [string, JsonSchema][] {
+  const own = Object.entries(properties);
+  return [...own, ...own.flatMap(([, field]) => fieldsOf(field)), ...(items ? fieldsOf(items) : [])];
+}

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { repositoryRoot } from '../repository.ts';
+
+/**
+ * Holds the README's configuration table against a config schema: one row a setting, with its default and its
+ * description, and no row that the reader does not know.
+ *
+ * @param reader as the table's column "Read by" names it.
+ */
+export function expectSettingsDocumented(reader: string, settings: Readonly<Record<string, object>>): void {
+  const readme = readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \| (.*) \|$/gm)]
+    .filter(([, , readers = '']) => readers.split(', ').includes(reader))
+    .map(([, name = '', , fallback, meaning]) => [name, { fallback, meaning }]);
+  const expected = Object.entries<{ default?: unknown; description?: string }>(settings).map(
+    ([name, setting]) => [name, { fallback: describeDefault(setting.default), meaning: setting.description }],
+  );
+  expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(expected));
+}
+
+function describeDefault(value: unknown): string {
+  if (value === undefined) return 'required';
+  return value === '' ? 'none' : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
+}

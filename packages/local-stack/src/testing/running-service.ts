@@ -1,0 +1,101 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { AddressInfo } from 'node:net';
+import { type Answer, HttpClient, type TestRequest } from './http-client.ts';
+import { LogCapture } from './log-capture.ts';
+import { createResponseCheck, type OpenApiDocument } from './openapi-document.ts';
+
+/** What the tests need of a Fastify server. */
+interface App {
+  listen(options: { host: string; port: number }): Promise<string>;
+  close(): Promise<unknown>;
+  swagger(): object;
+  readonly server: { address(): AddressInfo | string | null };
+}
+
+/** A service in this process, on a port of its own. */
+export interface RunningService extends AsyncDisposable {
+  readonly port: number;
+  readonly document: OpenApiDocument;
+  /** Everything that is registered, described or not; a route of several methods once for each. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+  readonly logs: LogCapture;
+  /** Sends a request and checks the answer against the document. */
+  send(request: TestRequest): Promise<Answer>;
+  /** Sends bytes; the answers are checked where `options` says which request they are. */
+  sendRaw(
+    bytes: string | Buffer,
+    options?: { end?: boolean; method?: string; path?: string },
+  ): Promise<Answer[]>;
+}
+
+/**
+ * Starts a service as its `server.ts` does, except that its log lines are kept. Disposing it stops it, and fails
+ * when a log line holds what must not be there, or when a request left none.
+ *
+ * @param build makes the server and what it needs, its logger writing to the capture.
+ */
+export async function startService(
+  build: (logs: LogCapture) => Promise<{ app: App; context: AsyncDisposable }>,
+): Promise<RunningService> {
+  const logs = new LogCapture();
+  const routes: { method: string; path: string }[] = [];
+  const collect = (message: unknown) => {
+    const { fastify } = message as {
+      fastify: { addHook(name: 'onRoute', hook: (route: RegisteredRoute) => void): void };
+    };
+    fastify.addHook('onRoute', ({ method, url }) => {
+      for (const each of [method].flat()) routes.push({ method: each, path: url });
+    });
+  };
+  subscribe('fastify.initialization', collect);
+  const { app, context } = await build(logs).finally(() => unsubscribe('fastify.initialization', collect));
+
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const document = app.swagger() as OpenApiDocument;
+  const check = createResponseCheck(document);
+  const client = new HttpClient(port);
+  const requestIds: string[] = [];
+
+  const checked = (request: { method: string; path: string }, answer: Answer) => {
+    check(request, answer);
+    const id = answer.headers['x-request-id'];
+    if (
+      typeof id === 'string' &&
+      document.paths[request.path.split('?', 1)[0] ?? '']?.['post'] !== undefined
+    ) {
+      requestIds.push(id);
+    }
+    return answer;
+  };
+  return {
+    port,
+    document,
+    routes,
+    logs,
+    async send(request) {
+      return checked({ method: request.method ?? 'GET', path: request.path }, await client.send(request));
+    },
+    async sendRaw(bytes, { method, path, ...options } = {}) {
+      const answers = await client.sendRaw(bytes, options);
+      if (method !== undefined && path !== undefined) {
+        for (const answer of answers) checked({ method, path }, answer);
+      }
+      return answers;
+    },
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await app.close();
+      await context[Symbol.asyncDispose]();
+      logs.assertDiscreet();
+      const logged = new Set(logs.entries().map((entry) => entry['reqId']));
+      const missing = requestIds.filter((id) => !logged.has(id));
+      if (missing.length > 0) throw new Error(`${missing.length} requests left no log line: ${missing[0]}`);
+    },
+  };
+}
+
+interface RegisteredRoute {
+  readonly method: string | string[];
+  readonly url: string;
+}

@@ -1,0 +1,305 @@
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { Fixture } from './fixture.ts';
+import { exampleBody, guardedRoutesOf, routesOf } from './openapi-document.ts';
+import type { RunningService } from './running-service.ts';
+
+const malformed = { success: false, error: 'validation', message: 'Malformed request' };
+const invalid = { success: false, error: 'validation', message: 'Invalid input data' };
+const notFound = { success: false, error: 'error', message: 'Not found' };
+const notAllowed = { success: false, error: 'error', message: 'Method not allowed' };
+const tooLarge = { success: false, error: 'validation', message: 'Request body is too large' };
+const unsupported = { success: false, error: 'validation', message: 'Unsupported media type' };
+const headersTooLarge = { success: false, error: 'validation', message: 'Request headers are too large' };
+const timedOut = { success: false, error: 'error', message: 'Request timed out' };
+
+const bodyLimit = 64 * 1024;
+
+/** What every service answers, whatever its routes: methods, sizes, media types, malformed HTTP, health, docs. */
+export async function describeTransport({ service, fixture }: { service: RunningService; fixture: Fixture }) {
+  const { owner } = await fixture.createWorkspace();
+  const headers = owner.headers;
+  const post = guardedRoutesOf(service.document).find(
+    ({ operation }) => exampleBody(operation) !== undefined,
+  );
+  if (post === undefined) throw new Error('There is no route that takes a body');
+  const path = post.path;
+  const example = exampleBody(post.operation);
+  const create = (body: unknown, more: Record<string, string> = {}, chunked = false) =>
+    service.send({ method: 'POST', path, headers: { ...headers, ...more }, body, chunked });
+  const raw = async (head: string, options: { body?: string; end?: boolean } = {}) => {
+    const text = `${head.replaceAll('\n', '\r\n')}\r\n\r\n${options.body ?? ''}`;
+    const [first, ...more] = await service.sendRaw(text, { end: options.end ?? false });
+    expect(more).toEqual([]);
+    return first;
+  };
+  const credentials = `API_KEY: ${headers.API_KEY}\nAuthorization: ${headers.Authorization}`;
+  const pathsOf = () => [...new Set(service.routes.map((route) => route.path))];
+
+  describe('paths and methods', () => {
+    test('an unknown path is 404, whatever the method and the body', async () => {
+      for (const unknown of [
+        '/',
+        '/api',
+        `${path}/`,
+        `${path}/x`,
+        `/${path}`,
+        path.toUpperCase(),
+        '/docs/x.js',
+      ]) {
+        for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE']) {
+          const answer = await service.send({ method, path: unknown });
+          expect([answer.status, answer.json()]).toEqual([404, notFound]);
+        }
+        const json = { 'Content-Type': 'application/json' };
+        for (const body of ['{"name":', 'x'.repeat(bodyLimit + 1)]) {
+          const answer = await service.send({ method: 'POST', path: unknown, headers: json, body });
+          expect([answer.status, answer.json()]).toEqual([404, notFound]);
+        }
+        const text = { 'Content-Type': 'text/plain' };
+        const answer = await service.send({ method: 'POST', path: unknown, headers: text, body: 'x' });
+        expect([answer.status, answer.json()]).toEqual([404, notFound]);
+      }
+    });
+
+    test('a method that a path does not have is 405 with Allow, before any credentials', async () => {
+      for (const each of pathsOf()) {
+        const described = routesOf(service.document).filter((route) => route.path === each);
+        const methods = described.length > 0 ? described.map((route) => route.method) : ['GET'];
+        const allowed = new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : [])]);
+        for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY']) {
+          if (allowed.has(method)) continue;
+          const answer = await service.send({ method, path: each });
+          expect([method, each, answer.status, answer.json()]).toEqual([method, each, 405, notAllowed]);
+          expect(new Set(answer.headers.allow?.split(', '))).toEqual(allowed);
+        }
+      }
+    });
+
+    test('a method that HTTP or this service does not know is refused, never a 5xx', async () => {
+      for (const method of ['PROPFIND', 'PURGE', 'LOCK', 'M-SEARCH', 'QUERY']) {
+        const answer = await service.send({ method, path: '/nowhere' });
+        expect([404, 400]).toContain(answer.status);
+      }
+      const unknown = await raw(`FROB ${path} HTTP/1.1\nHost: test`);
+      expect([unknown?.status, unknown?.json()]).toEqual([400, malformed]);
+    });
+
+    test('HEAD answers as GET does, without the body', async () => {
+      for (const { path: each, method } of service.routes) {
+        if (method !== 'GET') continue;
+        const [get, head] = await Promise.all([
+          service.send({ path: each, headers }),
+          service.send({ method: 'HEAD', path: each, headers }),
+        ]);
+        expect([each, head.status]).toEqual([each, get.status]);
+        for (const name of ['content-type', 'content-length', 'cache-control', 'content-encoding']) {
+          expect(head.headers[name]).toBe(get.headers[name]);
+        }
+      }
+    });
+  });
+
+  describe('bodies', () => {
+    const padded = (bytes: number) => JSON.stringify(example).padEnd(bytes, ' ');
+    const json = { 'Content-Type': 'application/json' };
+    // A campaign of the example's code is there, so that nothing else refuses the body.
+    const expectTaken = (status: number) => expect(status).toBe(200);
+
+    test('64 KiB is taken, a byte more is 413', async () => {
+      for (const chunked of [false, true]) {
+        expectTaken((await create(padded(bodyLimit), json, chunked)).status);
+        const answer = await create(padded(bodyLimit + 1), json, chunked);
+        expect([answer.status, answer.json()]).toEqual([413, tooLarge]);
+      }
+    });
+
+    test('a content-length over 64 KiB is 413 before the body comes', async () => {
+      const answer = await raw(
+        `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Type: application/json\nContent-Length: 10000000\nConnection: close`,
+      );
+      expect([answer?.status, answer?.json()]).toEqual([413, tooLarge]);
+    });
+
+    test('spec 4.1, 4.3: any other media type than application/json is 415', async () => {
+      const types = [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data; boundary=x',
+        'application/jsonx',
+        'application/ld+json',
+        'application/json, text/plain',
+        'application/*',
+        'json',
+        'é',
+        ';',
+        '',
+      ];
+      for (const type of types) {
+        const answer = await create(JSON.stringify(example), { 'Content-Type': type });
+        expect([type, answer.status, answer.json()]).toEqual([type, 415, unsupported]);
+      }
+      const body = JSON.stringify(example);
+      const without = await raw(
+        `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Length: ${body.length}\nConnection: close`,
+        { body },
+      );
+      expect([without?.status, without?.json()]).toEqual([415, unsupported]);
+    });
+
+    test('application/json is taken in any case and with parameters', async () => {
+      const types = ['application/json', 'APPLICATION/JSON', 'application/json;charset=utf-8'];
+      for (const type of [...types, 'application/json ; charset="UTF-8"', 'application/json; v=1']) {
+        expectTaken((await create(JSON.stringify(example), { 'Content-Type': type })).status);
+      }
+    });
+
+    test('spec 4.1, 4.3: no body is 400', async () => {
+      for (const more of [
+        'Content-Length: 0',
+        'Content-Type: application/json\nContent-Length: 0',
+        'Accept: */*',
+      ]) {
+        const answer = await raw(
+          `POST ${path} HTTP/1.1\nHost: test\n${credentials}\n${more}\nConnection: close`,
+        );
+        expect([answer?.status, answer?.json()]).toEqual([400, invalid]);
+      }
+    });
+
+    test('a body that is cut off is answered by hanging up, or with 400', async () => {
+      const head = `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Type: application/json`;
+      const cut = JSON.stringify(example).slice(0, 20);
+      for (const [length, body] of [
+        ['Content-Length: 100', cut],
+        ['Transfer-Encoding: chunked', `14\r\n${cut}`],
+        ['Transfer-Encoding: chunked', `14\r\n${cut}\r\n`],
+      ]) {
+        const answer = await raw(`${head}\n${length}`, { body: body ?? '', end: true });
+        expect([undefined, malformed]).toContainEqual(answer?.json());
+      }
+    });
+  });
+
+  describe('malformed HTTP', () => {
+    const requests = {
+      nonsense: 'hello',
+      'HTTP of no known version': `GET ${path} HTTP/9.9\nHost: test`,
+      'a content-length that is no number': `POST ${path} HTTP/1.1\nHost: test\nContent-Length: x`,
+      'a negative content-length': `POST ${path} HTTP/1.1\nHost: test\nContent-Length: -1`,
+      'two content-lengths': `POST ${path} HTTP/1.1\nHost: test\nContent-Length: 1\nContent-Length: 2`,
+      'content-length and chunks': `POST ${path} HTTP/1.1\nHost: test\nContent-Length: 5\nTransfer-Encoding: chunked`,
+      'a header without a colon': 'GET /health/live HTTP/1.1\nHost: test\nnonsense',
+      'a space in a header name': 'GET /health/live HTTP/1.1\nHost: test\nA b: c',
+      'NUL in a header': 'GET /health/live HTTP/1.1\nHost: test\nA: b\0c',
+      'a control character in the path': 'GET /health/\x01live HTTP/1.1\nHost: test',
+      'a path that cannot be decoded': 'GET /%ZZ HTTP/1.1\nHost: test\nConnection: close',
+      'a path of invalid UTF-8': 'GET /%FF HTTP/1.1\nHost: test\nConnection: close',
+      'no Host': 'GET /health/live HTTP/1.1\nConnection: close',
+      'two Hosts': 'GET /health/live HTTP/1.1\nHost: a\nHost: b\nConnection: close',
+    };
+    for (const [name, request] of Object.entries(requests)) {
+      test(`${name} is 400`, async () => {
+        const answer = await raw(request);
+        expect([answer?.status, answer?.json()]).toEqual([400, malformed]);
+        expect(answer?.headers['content-type']).toBe('application/json; charset=utf-8');
+      });
+    }
+
+    test('a chunk that does not hold is 400', async () => {
+      const head = `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Type: application/json`;
+      const answer = await raw(`${head}\nTransfer-Encoding: chunked`, { body: 'zz\r\n{}\r\n0\r\n\r\n' });
+      expect([answer?.status, answer?.json()]).toEqual([400, malformed]);
+    });
+
+    test('headers too large are 431', async () => {
+      for (const header of [`X: ${'x'.repeat(20_000)}`, `API_KEY: ${'x'.repeat(20_000)}`]) {
+        const answer = await raw(`GET /health/live HTTP/1.1\nHost: test\n${header}`);
+        expect([answer?.status, answer?.json()]).toEqual([431, headersTooLarge]);
+      }
+      const answer = await raw(`GET /health/live?${'x'.repeat(20_000)} HTTP/1.1\nHost: test`);
+      expect([answer?.status, answer?.json()]).toEqual([431, headersTooLarge]);
+    });
+
+    test('HTTP/1.0 needs no Host', async () => {
+      expect((await raw('GET /health/live HTTP/1.0'))?.status).toBe(200);
+    });
+
+    test('an expectation that is not known is ignored', async () => {
+      const answer = await raw('GET /health/live HTTP/1.1\nHost: test\nExpect: magic\nConnection: close');
+      expect(answer?.status).toBe(200);
+    });
+
+    test.concurrent('headers and bodies that do not come are 408, and the connection ends', async () => {
+      const slow = [
+        'GET /health/live HTTP/1.1\nHost: test\nX-Slow: ',
+        `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Type: application/json\nContent-Length: 100\n\n{`,
+      ];
+      const answers = await Promise.all(slow.map((text) => service.sendRaw(text.replaceAll('\n', '\r\n'))));
+      for (const [answer] of answers) expect([answer?.status, answer?.json()]).toEqual([408, timedOut]);
+    });
+  });
+
+  describe('request ids', () => {
+    test('X-Request-Id is taken, answered and logged', async () => {
+      for (const id of ['abc', 'a'.repeat(128), '0:1.2-3_4']) {
+        const answer = await create({}, { 'X-Request-Id': id });
+        expect(answer.headers['x-request-id']).toBe(id);
+        expect(service.logs.entries()).toContainEqual(
+          expect.objectContaining({ reqId: id, method: 'POST', route: path, status: 400, msg: 'Request' }),
+        );
+      }
+    });
+
+    test('anything else gets a new one', async () => {
+      for (const id of ['', 'a b', 'a'.repeat(129), '{"a":1}', 'é', '../x', 'a,b']) {
+        const answer = await service.send({ path: '/health/live', headers: { 'X-Request-Id': id } });
+        expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+      }
+      const unroutable = await raw('GET /%ZZ HTTP/1.1\nHost: test\nX-Request-Id: abc\nConnection: close');
+      expect(unroutable?.headers['x-request-id']).toBe('abc');
+    });
+
+    test('a log line tells the method, the route, the status and the time, and nothing that was sent', async () => {
+      const id = 'what-a-line-tells';
+      await service.send({
+        method: 'POST',
+        path: `${path}?phone=5550199`,
+        headers: { ...headers, 'X-Request-Id': id, 'User-Agent': 'leaky-agent' },
+        body: {},
+      });
+      const lines = service.logs.entries().filter(({ reqId }) => reqId === id);
+      const names = ['durationMs', 'level', 'method', 'msg', 'reqId', 'route', 'service', 'status', 'time'];
+      expect(lines.map((line) => Object.keys(line).toSorted())).toEqual([names]);
+      expect(lines[0]?.['route']).toBe(path);
+    });
+  });
+
+  describe('documentation and health', () => {
+    test('/openapi.json is the document', async () => {
+      expect((await service.send({ path: '/openapi.json' })).json()).toEqual(service.document);
+    });
+
+    test('/docs is a page that loads nothing from elsewhere', async () => {
+      const page = await service.send({ path: '/docs' });
+      expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+      expect(page.text).toContain('<script src="/docs/reference.js">');
+      expect(page.text).not.toMatch(/(src|href)="(https?:)?\/\//);
+    });
+
+    test('/docs/reference.js is its script, compressed', async () => {
+      const script = await service.send({ path: '/docs/reference.js' });
+      expect(script.status).toBe(200);
+      expect(script.headers['content-type']).toBe('text/javascript; charset=utf-8');
+      expect(script.headers['content-encoding']).toBe('gzip');
+      expect(gunzipSync(script.bytes).length).toBeGreaterThan(100_000);
+    });
+
+    test('health says that the process lives and that the database is there', async () => {
+      expect((await service.send({ path: '/health/live' })).json()).toEqual({ status: 'live' });
+      const ready = await service.send({ path: '/health/ready' });
+      expect([ready.status, ready.json()]).toEqual([200, { status: 'ready', checks: { database: 'up' } }]);
+    });
+  });
+}

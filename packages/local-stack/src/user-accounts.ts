@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+
+/** An entry of /etc/passwd. */
+export interface Account {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The system's accounts; empty where there is no /etc/passwd. */
+export function accounts(): Account[] {
+  let text: string;
+  try {
+    text = readFileSync('/etc/passwd', 'utf8');
+  } catch {
+    return [];
+  }
+  return text.split('\n').flatMap((line) => {
+    const [name, , uid, gid] = line.split(':');
+    return name && uid && gid ? [{ name, uid: Number(uid), gid: Number(gid) }] : [];
+  });
+}
+
+/** What to say of a path that belongs to someone else. */
+export function foreignOwner(path: string, owner: number, caller: number): string {
+  const name = (uid: number) => accounts().find((account) => account.uid === uid)?.name ?? String(uid);
+  return (
+    `${path} belongs to the user ${name(owner)}: start as that user or as root, ` +
+    `or make it yours by: sudo chown -R ${name(caller)} ${path}`
+  );
+}
