@@ -17,7 +17,8 @@ export async function createAccessTokenCodec(secret: string): Promise<AccessToke
       algorithms: [algorithm],
       allowedIss: issuer,
       allowedAud: audience,
-      requiredClaims: ['exp', 'iat'],
+      // An issuer or audience is compared only where the token names one.
+      requiredClaims: ['iss', 'aud', 'exp', 'iat'],
     },
   });
   return {

@@ -12,7 +12,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly credentials: CredentialVerifier;
   readonly leads: LeadStore;
   /** @throws LeadsError `unavailable` when the database does not answer. */
-  pingDatabase(): Promise<void>;
+  readonly pingDatabase: () => Promise<void>;
 }
 
 export async function createContext(config: CrmConfig): Promise<CrmContext> {

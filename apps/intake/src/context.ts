@@ -12,7 +12,7 @@ export interface IntakeContext extends AsyncDisposable {
   readonly landingPages: LandingPageRegistrar;
   readonly leads: LeadStore;
   /** @throws LeadsError `unavailable` when the database does not answer. */
-  pingDatabase(): Promise<void>;
+  readonly pingDatabase: () => Promise<void>;
 }
 
 export function createContext(config: IntakeConfig, log: Logger): IntakeContext {

@@ -38,8 +38,13 @@ export function listLeadsRoute(app: Server, context: CrmContext): void {
   );
 }
 
-/** The address of another page of the list that was asked for, as the caller addresses this service. */
+const hostShape = /^[\w.:[\]-]+$/;
+
+/**
+ * The address of another page of the list, as the caller addresses this service; without scheme and host where
+ * the caller names no host that could stand in an address.
+ */
 function nextPage(request: FastifyRequest, query: LeadQuery): string {
-  const path = request.url.split('?', 1)[0] ?? '';
-  return `${request.protocol}://${request.host}${path}?${new URLSearchParams(query).toString()}`;
+  const origin = hostShape.test(request.host) ? `${request.protocol}://${request.host}` : '';
+  return `${origin}${request.routeOptions.url}?${new URLSearchParams(query).toString()}`;
 }

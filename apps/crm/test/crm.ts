@@ -1,0 +1,47 @@
+import { type Fixture, jwtSecret, openFixture } from '@leads/local-stack/testing/fixture';
+import { type RunningService, startService } from '@leads/local-stack/testing/running-service';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { loadConfig } from '@leads/http/config';
+import { createLogger } from '@leads/http/log';
+import { createAccessTokenCodec } from '../src/access-token-codec.ts';
+import { buildApp } from '../src/app.ts';
+import { CrmConfig } from '../src/config.ts';
+import { createContext } from '../src/context.ts';
+
+/** A running CRM, and what makes workspaces for it. */
+export interface Crm extends AsyncDisposable {
+  readonly service: RunningService;
+  readonly fixture: Fixture;
+}
+
+/** Starts the CRM on a database of its own. */
+export async function startCrm(settings: Record<string, string> = {}): Promise<Crm> {
+  const database = await createTestDatabase();
+  const fixture = openFixture(database.url, await createAccessTokenCodec(jwtSecret));
+  const service = await startCrmService(database.url, settings);
+  return {
+    service,
+    fixture,
+    async [Symbol.asyncDispose]() {
+      try {
+        await service[Symbol.asyncDispose]();
+      } finally {
+        await fixture[Symbol.asyncDispose]();
+        await database[Symbol.asyncDispose]();
+      }
+    },
+  };
+}
+
+export function startCrmService(
+  databaseUrl: string,
+  settings: Record<string, string> = {},
+): Promise<RunningService> {
+  return startService(async (destination) => {
+    const env = { DATABASE_URL: databaseUrl, JWT_SECRET: jwtSecret, LOG_LEVEL: 'trace', ...settings };
+    const config = loadConfig(CrmConfig, env);
+    const context = await createContext(config);
+    const log = createLogger({ service: 'crm', level: config.LOG_LEVEL, destination });
+    return { app: await buildApp(config, context, log), context };
+  });
+}

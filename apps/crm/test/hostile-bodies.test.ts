@@ -1,0 +1,102 @@
+import { canary } from '@leads/local-stack/testing/canaries';
+import {
+  describeHostileBodies,
+  expectExtra,
+  type FieldRule,
+} from '@leads/local-stack/testing/hostile-body-suite';
+import type { Answer } from '@leads/local-stack/testing/http-client';
+import { afterAll, expect, test } from 'vitest';
+import { startCrm } from './crm.ts';
+
+const crm = await startCrm();
+afterAll(() => crm[Symbol.asyncDispose]());
+const { service, fixture } = crm;
+const workspace = await fixture.createWorkspace();
+const { owner } = workspace;
+const path = '/api/v1/order/leads';
+
+/** NewLead (specification, 2.1). */
+const fields: Record<string, FieldRule> = {
+  campaignCode: { required: true },
+  name: { required: true },
+  phone: { required: true },
+  address: {},
+  email: { email: true },
+  country: {},
+  region: {},
+  city: {},
+  street: {},
+  zipcode: {},
+  website: {},
+  description: {},
+};
+
+/** What was accepted, as the list is to show it. */
+const created = new Map<string, Record<string, unknown>>();
+
+async function expectStored(sent: Record<string, unknown>, answer: Answer): Promise<void> {
+  const { lead } = answer.json<{ lead: Record<string, unknown> }>();
+  const { name, phone, address, region, country } = sent;
+  const shown = Object.entries({ address, region, country }).filter(([, value]) => value !== undefined);
+  expect(lead).toEqual({
+    id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+    name,
+    phone,
+    createdAt: lead['updatedAt'],
+    updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    campaignId: sent['campaignCode'] === 'DEMO' ? workspace.demoCampaignId : workspace.defaultCampaignId,
+    userId: owner.userId,
+    status: 'OnHold',
+    ...Object.fromEntries(shown),
+  });
+  created.set(String(lead['id']), lead);
+
+  const [row] = await fixture.sql('SELECT * FROM lead WHERE id = $1', [lead['id']]);
+  const { extra, created_at, updated_at, phone_e164: _, ...stored } = row ?? {};
+  expect(stored).toEqual({
+    id: lead['id'],
+    workspace_id: workspace.id,
+    campaign_id: lead['campaignId'],
+    user_id: owner.userId,
+    source: 'crm',
+    status: 'OnHold',
+    state: null,
+    ip: null,
+    s1: null,
+    lp_name: null,
+    ...Object.fromEntries(
+      Object.keys(fields)
+        .filter((field) => field !== 'campaignCode')
+        .map((field) => [field, Object.hasOwn(sent, field) ? sent[field] : null]),
+    ),
+  });
+  expect([created_at, updated_at]).toEqual([new Date(String(lead['createdAt'])), created_at]);
+  expect(Math.abs(Date.now() - Number(created_at))).toBeLessThan(60_000);
+  expectExtra(extra, sent, fields);
+}
+
+describeHostileBodies({
+  service,
+  path,
+  headers: owner.headers,
+  fields,
+  valid: { campaignCode: 'DEMO', name: canary.name, phone: canary.phone, address: canary.address },
+  refuse: ({ campaignCode }) =>
+    campaignCode === 'DEMO' || campaignCode === 'default'
+      ? undefined
+      : { success: false, error: 'validation', message: 'Unknown or inactive campaign' },
+  verify: expectStored,
+});
+
+test('spec 4.2: the list shows everything that was accepted, to the letter', async () => {
+  expect(created.size).toBeGreaterThan(100);
+  let next: string | undefined = `${path}?limit=1000`;
+  const listed = new Map<string, Record<string, unknown>>();
+  while (next !== undefined) {
+    const answer = await service.send({ path: next, headers: owner.headers });
+    expect(answer.status).toBe(200);
+    for (const lead of answer.json<Record<string, unknown>[]>()) listed.set(String(lead['id']), lead);
+    next = /<http:\/\/[^/]+([^>]+)>/.exec(String(answer.headers['link'] ?? ''))?.[1];
+  }
+  for (const [id, lead] of created) expect(listed.get(id)).toEqual(lead);
+});

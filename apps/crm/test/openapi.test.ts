@@ -1,0 +1,8 @@
+import { describeOpenApi } from '@leads/local-stack/testing/openapi-suite';
+import { afterAll } from 'vitest';
+import { startCrm } from './crm.ts';
+
+const crm = await startCrm();
+afterAll(() => crm[Symbol.asyncDispose]());
+
+describeOpenApi(crm.service.document);

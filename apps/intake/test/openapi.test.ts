@@ -1,0 +1,8 @@
+import { describeOpenApi } from '@leads/local-stack/testing/openapi-suite';
+import { afterAll } from 'vitest';
+import { startIntake } from './intake.ts';
+
+const intake = await startIntake();
+afterAll(() => intake[Symbol.asyncDispose]());
+
+describeOpenApi(intake.service.document);

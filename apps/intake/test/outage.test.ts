@@ -1,0 +1,4 @@
+import { describeOutage } from '@leads/local-stack/testing/outage-suite';
+import { startIntakeService } from './intake.ts';
+
+describeOutage(startIntakeService);

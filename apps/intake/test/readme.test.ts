@@ -1,0 +1,7 @@
+import { expectSettingsDocumented } from '@leads/local-stack/testing/readme';
+import { test } from 'vitest';
+import { IntakeConfig } from '../src/config.ts';
+
+test("the README's configuration table is what the intake reads", () => {
+  expectSettingsDocumented('intake', IntakeConfig.properties);
+});

@@ -1,0 +1,282 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { issueApiKey } from '@leads/core/credential';
+import { canary } from '@leads/local-stack/testing/canaries';
+import type { TestMember } from '@leads/local-stack/testing/fixture';
+import type { RunningService } from '@leads/local-stack/testing/running-service';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { openFixture } from '@leads/local-stack/testing/fixture';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startIntakeService } from './intake.ts';
+
+const database = await createTestDatabase();
+const fixture = openFixture(database.url);
+const service = await startIntakeService(database.url);
+/** Behind a proxy on this machine. */
+const proxied = await startIntakeService(database.url, { TRUST_PROXY: 'loopback' });
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await proxied[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const path = '/api/v1/leads';
+const person = { name: canary.name, phone: canary.phone };
+
+interface Row {
+  id: string;
+  campaign_id: string;
+  user_id: string;
+  ip: string;
+  s1: string | null;
+  lp_name: string | null;
+  phone: string;
+  phone_e164: string | null;
+}
+
+async function submit(
+  apiKey: string,
+  body: object,
+  options: { to?: RunningService; headers?: Record<string, string | string[]> } = {},
+): Promise<Row> {
+  const { to = service, headers } = options;
+  const answer = await to.send({ method: 'POST', path, headers: { API_KEY: apiKey, ...headers }, body });
+  expect([answer.status, answer.text]).toEqual([200, answer.text]);
+  const { order_id: id } = answer.json<{ order_id: string }>();
+  const [row] = await fixture.sql<Row & Record<string, unknown>>(
+    'SELECT *, host(ip) AS ip FROM lead WHERE id = $1',
+    [id],
+  );
+  if (row === undefined) throw new Error('The lead is not stored');
+  return row;
+}
+
+async function landingPages(workspaceId: string, name: string) {
+  return fixture.sql<{ campaign_id: string | null }>(
+    'SELECT campaign_id FROM landing_page WHERE workspace_id = $1 AND name = $2',
+    [workspaceId, name],
+  );
+}
+
+/** Registered off the request's path, so shortly after the answer. */
+async function registered(workspaceId: string, name: string) {
+  for (let wait = 0; wait < 100; wait++) {
+    const pages = await landingPages(workspaceId, name);
+    if (pages.length > 0) return pages;
+    await sleep(20);
+  }
+  throw new Error('The landing page is not registered');
+}
+
+async function keyWithDefault(member: TestMember, defaultCampaignId: string): Promise<string> {
+  const { apiKey } = await issueApiKey(fixture.credentials, member, { name: 'Default', defaultCampaignId });
+  return apiKey;
+}
+
+describe('spec 4.3: the answer', () => {
+  test('is success and the id of the stored lead, which belongs to the user of the API key', async () => {
+    const workspace = await fixture.createWorkspace();
+    const publisher = await workspace.addMember('publisher', { scope: 'intake' });
+    const body = { ...person, s1: canary.s1, lp_name: 'spring', address: canary.address };
+    const headers = { API_KEY: publisher.apiKey };
+    const answer = await service.send({ method: 'POST', path, headers, body });
+    expect([answer.status, answer.json()]).toEqual([
+      200,
+      { success: true, order_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    ]);
+    const [row] = await fixture.sql('SELECT user_id, workspace_id FROM lead WHERE id = $1', [
+      answer.json<{ order_id: string }>().order_id,
+    ]);
+    expect(row).toEqual({ user_id: publisher.userId, workspace_id: workspace.id });
+  });
+
+  test('spec 4.3: no Authorization is needed, and one that is sent is not looked at', async () => {
+    const { owner } = await fixture.createWorkspace();
+    const row = await submit(owner.apiKey, person, { headers: { Authorization: 'Bearer nonsense' } });
+    expect(row.user_id).toBe(owner.userId);
+  });
+
+  test('spec 2.3: name and phone are required, the rest is not', async () => {
+    const { owner } = await fixture.createWorkspace();
+    await submit(owner.apiKey, person);
+    for (const body of [{ name: person.name }, { phone: person.phone }, {}, { ...person, name: '' }]) {
+      const headers = { API_KEY: owner.apiKey };
+      const answer = await service.send({ method: 'POST', path, headers, body });
+      expect([answer.status, answer.json()]).toEqual([
+        400,
+        { success: false, error: 'validation', message: 'Invalid input data' },
+      ]);
+    }
+  });
+
+  test('spec 2.3: s1 is kept to the letter', async () => {
+    const { owner } = await fixture.createWorkspace();
+    for (const s1 of ['', ' a ', 'A%20b+c', '👍'.repeat(255), '0017', 'null', '{"a":1}\n']) {
+      expect((await submit(owner.apiKey, { ...person, s1 })).s1).toBe(s1);
+    }
+  });
+
+  test('the phone number is kept as sent, with its E.164 form beside it where it has one', async () => {
+    const { owner } = await fixture.createWorkspace();
+    expect(await submit(owner.apiKey, person)).toMatchObject({
+      phone: canary.phone,
+      phone_e164: '+442079460958',
+    });
+    expect(await submit(owner.apiKey, { ...person, phone: 'ask Vogelsang' })).toMatchObject({
+      phone: 'ask Vogelsang',
+      phone_e164: null,
+    });
+  });
+});
+
+describe('spec 4.3: which campaign', () => {
+  test("the landing page's, else the API key's default, else the workspace's default", async () => {
+    const workspace = await fixture.createWorkspace();
+    const { owner, defaultCampaignId } = workspace;
+    const mapped = await workspace.addCampaign('MAPPED');
+    const ofKey = await workspace.addCampaign('OF-KEY');
+    await workspace.mapLandingPage('mapped', mapped);
+    await workspace.mapLandingPage('unmapped', null);
+    const plainKey = owner.apiKey;
+    const key = await keyWithDefault(owner, ofKey);
+
+    const campaignOf = async (apiKey: string, lp_name?: string) =>
+      (await submit(apiKey, { ...person, lp_name })).campaign_id;
+    expect(await campaignOf(plainKey, 'mapped')).toBe(mapped);
+    expect(await campaignOf(key, 'mapped')).toBe(mapped);
+    for (const name of ['unmapped', 'never seen', '', undefined]) {
+      expect(await campaignOf(key, name)).toBe(ofKey);
+      expect(await campaignOf(plainKey, name)).toBe(defaultCampaignId);
+    }
+    // A landing page's name is taken to the letter.
+    for (const name of ['Mapped', ' mapped', 'mapped ']) expect(await campaignOf(key, name)).toBe(ofKey);
+  });
+
+  test('a campaign that is paused or archived is passed over', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { owner, defaultCampaignId } = workspace;
+    const active = await workspace.addCampaign('ACTIVE');
+    for (const status of ['paused', 'archived'] as const) {
+      const stopped = await workspace.addCampaign(status, status);
+      await workspace.mapLandingPage(`to-${status}`, stopped);
+      const keyToActive = await keyWithDefault(owner, active);
+      const keyToStopped = await keyWithDefault(owner, stopped);
+      const body = { ...person, lp_name: `to-${status}` };
+      expect((await submit(keyToActive, body)).campaign_id).toBe(active);
+      expect((await submit(keyToStopped, body)).campaign_id).toBe(defaultCampaignId);
+      expect((await submit(keyToStopped, person)).campaign_id).toBe(defaultCampaignId);
+    }
+  });
+
+  test('a change of the mapping counts for the next lead', async () => {
+    const workspace = await fixture.createWorkspace();
+    const body = { ...person, lp_name: 'moving' };
+    expect((await submit(workspace.owner.apiKey, body)).campaign_id).toBe(workspace.defaultCampaignId);
+    await registered(workspace.id, 'moving');
+    await workspace.mapLandingPage('moving', workspace.demoCampaignId);
+    expect((await submit(workspace.owner.apiKey, body)).campaign_id).toBe(workspace.demoCampaignId);
+  });
+
+  test('an unknown landing page is registered once, unmapped, however many leads come at once', async () => {
+    const workspace = await fixture.createWorkspace();
+    const name = 'all-at-once';
+    const rows = await Promise.all(
+      Array.from({ length: 50 }, () => submit(workspace.owner.apiKey, { ...person, lp_name: name })),
+    );
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(50);
+    for (const { lp_name } of rows) expect(lp_name).toBe(name);
+    expect(await registered(workspace.id, name)).toEqual([{ campaign_id: null }]);
+    await submit(workspace.owner.apiKey, { ...person, lp_name: name });
+    await sleep(100);
+    expect(await landingPages(workspace.id, name)).toHaveLength(1);
+  });
+
+  test('a name too long to register is kept with the lead all the same', async () => {
+    const workspace = await fixture.createWorkspace();
+    const longest = '👍'.repeat(255);
+    expect((await submit(workspace.owner.apiKey, { ...person, lp_name: `${longest}x` })).lp_name).toBe(
+      `${longest}x`,
+    );
+    await submit(workspace.owner.apiKey, { ...person, lp_name: longest });
+    await registered(workspace.id, longest);
+    expect(await landingPages(workspace.id, `${longest}x`)).toEqual([]);
+  });
+});
+
+describe('isolation', () => {
+  test("another workspace's landing page of the same name changes nothing", async () => {
+    const workspace = await fixture.createWorkspace();
+    const other = await fixture.createWorkspace();
+    await other.mapLandingPage('shared', other.demoCampaignId);
+    const body = { ...person, lp_name: 'shared' };
+    const row = await submit(workspace.owner.apiKey, body);
+    expect(row).toMatchObject({ campaign_id: workspace.defaultCampaignId, user_id: workspace.owner.userId });
+    expect(await registered(workspace.id, 'shared')).toEqual([{ campaign_id: null }]);
+    expect(await landingPages(other.id, 'shared')).toEqual([{ campaign_id: other.demoCampaignId }]);
+  });
+
+  test("what a body says of another workspace's campaign or user is not heeded", async () => {
+    const workspace = await fixture.createWorkspace();
+    const other = await fixture.createWorkspace();
+    const row = await submit(workspace.owner.apiKey, {
+      ...person,
+      campaignCode: 'DEMO',
+      campaignId: other.demoCampaignId,
+      campaign_id: other.demoCampaignId,
+      workspaceId: other.id,
+      workspace_id: other.id,
+      userId: other.owner.userId,
+      user_id: other.owner.userId,
+    });
+    expect(row).toMatchObject({
+      workspace_id: workspace.id,
+      campaign_id: workspace.defaultCampaignId,
+      user_id: workspace.owner.userId,
+    });
+    const [theirs] = await fixture.sql('SELECT count(*)::int AS count FROM lead WHERE workspace_id = $1', [
+      other.id,
+    ]);
+    expect(theirs).toEqual({ count: 0 });
+  });
+});
+
+describe('spec 2.2: ip', () => {
+  const ipOf = async (to: RunningService, forwarded?: string | string[]) => {
+    const { owner } = await fixture.createWorkspace();
+    const headers = forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded };
+    return (await submit(owner.apiKey, person, { to, headers })).ip;
+  };
+
+  test("without a trusted proxy it is the connection's, whatever X-Forwarded-For says", async () => {
+    expect(await ipOf(service)).toBe('127.0.0.1');
+    for (const forwarded of ['203.0.113.7', 'nonsense', '']) {
+      expect(await ipOf(service, forwarded)).toBe('127.0.0.1');
+    }
+  });
+
+  const told: [string, string | string[], string][] = [
+    ['an address', '203.0.113.7', '203.0.113.7'],
+    ['an IPv6 address', '2001:DB8::7', '2001:db8::7'],
+    ['an IPv6 address with a zone', 'fe80::1%eth0', 'fe80::1'],
+    ['the last of several', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
+    ['the last before the trusted proxies', '203.0.113.7, 127.0.0.1', '203.0.113.7'],
+    ['what a client has put before', 'nonsense, 203.0.113.7', '203.0.113.7'],
+    ['several header lines', ['198.51.100.1', '203.0.113.7'], '203.0.113.7'],
+    ['an IPv4 address within IPv6', '::ffff:203.0.113.7', '203.0.113.7'],
+    ['an IPv4 address within IPv6, in hexadecimal', '::ffff:cb00:7107', '203.0.113.7'],
+    ['garbage', 'nonsense', '127.0.0.1'],
+    ['garbage at the end', '203.0.113.7, nonsense', '127.0.0.1'],
+    ['an address with a port', '203.0.113.7:1234', '127.0.0.1'],
+    ['an address that is none', '203.0.113.777', '127.0.0.1'],
+    ['an address in octal', '0203.0.113.7', '127.0.0.1'],
+    ['SQL', "'; DROP TABLE lead; --", '127.0.0.1'],
+    ['nothing', '', '127.0.0.1'],
+    ['bytes', '\xff\xfe', '127.0.0.1'],
+    ['very much', '9'.repeat(8_000), '127.0.0.1'],
+  ];
+  for (const [name, forwarded, expected] of told) {
+    test(`behind a trusted proxy that tells ${name}`, async () => {
+      expect(await ipOf(proxied, forwarded)).toBe(expected);
+    });
+  }
+});

@@ -1,0 +1,8 @@
+import { describeTransport } from '@leads/local-stack/testing/transport-suite';
+import { afterAll } from 'vitest';
+import { startIntake } from './intake.ts';
+
+const intake = await startIntake();
+afterAll(() => intake[Symbol.asyncDispose]());
+
+await describeTransport(intake);

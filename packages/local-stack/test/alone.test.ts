@@ -1,0 +1,212 @@
+import { mkdtempSync, chmodSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '@leads/core/migrate';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../src/free-port.ts';
+import { startPostgres } from '../src/postgres.ts';
+import { migrationsDir } from '../src/repository.ts';
+import { startService } from '../src/services.ts';
+import { jwtSecret, openFixture } from '../src/testing/fixture.ts';
+import { type Answer, HttpClient } from '../src/testing/http-client.ts';
+import {
+  createPath,
+  Gateway,
+  type Ground,
+  leadBody,
+  prepareGround,
+  serviceNames,
+  spawnService,
+} from './running-stack.ts';
+
+let ground: Ground;
+beforeAll(async () => {
+  ground = await prepareGround();
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+
+const unavailable = { success: false, error: 'error', message: 'Service temporarily unavailable' };
+const up = { status: 'ready', checks: { database: 'up' } };
+const down = { status: 'unavailable', checks: { database: 'down' } };
+
+const seen = (answer: Answer) => [answer.status, answer.json()];
+
+/** The answer, or why there is none yet. */
+const ask = (client: HttpClient, path: string) =>
+  client.send({ path }).then(seen, (error: NodeJS.ErrnoException) => error.code);
+
+describe.each(serviceNames)('%s with the other service absent', (name) => {
+  const prefix = name.toUpperCase();
+
+  test('starts, serves and stops', async () => {
+    const service = await startService(name, { env: ground.env });
+    const client = new HttpClient(Number(new URL(service.url).port));
+    try {
+      expect(await ask(client, '/health/live')).toEqual([200, { status: 'live' }]);
+      expect(await ask(client, '/health/ready')).toEqual([200, up]);
+      const { headers } = ground.workspace.owner;
+      const body = leadBody(name, { name: `alone ${name}` });
+      const created = await client.send({ method: 'POST', path: createPath[name], headers, body });
+      expect(created.status).toBe(200);
+      const rows = await ground.fixture.sql('SELECT source FROM lead WHERE name = $1', [`alone ${name}`]);
+      expect(rows).toEqual([{ source: name }]);
+    } finally {
+      client.close();
+      await service.stop();
+    }
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('answers /health/live soon after it is started', async () => {
+    const port = await freePort();
+    const client = new HttpClient(port);
+    await using service = spawnService(name, { ...ground.env, [`${prefix}_PORT`]: String(port) });
+    await expect
+      .poll(() => ask(client, '/health/live'), { timeout: 15_000, interval: 10 })
+      .toEqual([200, { status: 'live' }]);
+    const durationMs = performance.now() - service.startedAt;
+    client.close();
+    console.log(`${name}: ${Math.round(durationMs)} ms from spawn to the first answer of /health/live`);
+    expect(durationMs).toBeLessThan(5_000);
+  });
+
+  test('starts while Postgres is away, says so, and is ready by itself when it comes, and again', async () => {
+    const port = await freePort();
+    await using gateway = new Gateway(ground.databaseUrl, await freePort());
+    const env = { ...ground.env, DATABASE_URL: gateway.url, SHUTDOWN_DELAY_MS: '0' };
+    await using service = spawnService(name, { ...env, [`${prefix}_PORT`]: String(port) });
+    const client = new HttpClient(port);
+    const create = () =>
+      client.send({
+        method: 'POST',
+        path: createPath[name],
+        headers: ground.workspace.owner.headers,
+        body: leadBody(name),
+      });
+    const becomes = async (expected: unknown) => {
+      await expect.poll(() => ask(client, '/health/ready'), { timeout: 10_000 }).toEqual(expected);
+    };
+
+    await becomes([503, down]);
+    expect(await ask(client, '/health/live')).toEqual([200, { status: 'live' }]);
+    const refused = await create();
+    expect(seen(refused)).toEqual([503, unavailable]);
+    expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+
+    for (let times = 0; times < 2; times++) {
+      await gateway.open();
+      await becomes([200, up]);
+      expect((await create()).status).toBe(200);
+
+      await gateway.close();
+      await becomes([503, down]);
+      expect(await ask(client, '/health/live')).toEqual([200, { status: 'live' }]);
+      expect(seen(await create())).toEqual([503, unavailable]);
+    }
+
+    client.close();
+    service.signal('SIGTERM');
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+    expect(service.output.stderr).toBe('');
+  });
+
+  test('with a configuration that does not hold names every fault at once and ends with code 1', async () => {
+    const { DATABASE_URL: _, ...env } = ground.env;
+    await using service = spawnService(name, {
+      ...env,
+      JWT_SECRET: 'short',
+      [`${prefix}_PORT`]: 'eighty',
+      DATABASE_POOL_SIZE: '0',
+      LOG_LEVEL: 'loud',
+      SHUTDOWN_DELAY_MS: '-1',
+    });
+    expect(await service.exited).toEqual({ code: 1, signal: null });
+    expect(service.output.stdout).toBe('');
+    const [title, ...faults] = service.output.stderr.trimEnd().split('\n');
+    expect(title).toBe('The configuration does not hold:');
+    const named = [
+      'DATABASE_POOL_SIZE',
+      'DATABASE_URL',
+      'LOG_LEVEL',
+      'SHUTDOWN_DELAY_MS',
+      `${prefix}_PORT`,
+      ...(name === 'crm' ? ['JWT_SECRET'] : []),
+    ];
+    expect(faults).toHaveLength(named.length);
+    expect(new Set(faults.map((fault) => fault.split(' ')[0]))).toEqual(new Set(named));
+    expect(service.output.stderr).not.toContain('short');
+  });
+
+  test('on a port in use says so in one line and ends with code 1', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    try {
+      await using service = spawnService(name, { ...ground.env, [`${prefix}_PORT`]: String(port) });
+      expect(await service.exited).toEqual({ code: 1, signal: null });
+      expect(service.output.stderr).toBe(`Cannot start: already in use: 127.0.0.1:${port}\n`);
+    } finally {
+      other.close();
+    }
+  });
+});
+
+describe('a Postgres that is stopped and started again', () => {
+  test('is 503 meanwhile, never 500, and nothing needs a restart', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'leads-alone-'));
+    // The account that Postgres runs as has to get through to its data.
+    chmodSync(directory, 0o711);
+    const port = await freePort();
+    const start = () => startPostgres({ dataDir: join(directory, 'data'), port, durable: false });
+    let postgres = await start();
+    try {
+      await postgres.createDatabase('leads');
+      const databaseUrl = postgres.url();
+      await migrate({ databaseUrl, migrationsDir });
+      const fixture = openFixture(databaseUrl);
+      const { owner } = await fixture.createWorkspace();
+      await fixture[Symbol.asyncDispose]();
+
+      const env = { DATABASE_URL: databaseUrl, JWT_SECRET: jwtSecret };
+      await using crm = await startService('crm', { env });
+      await using intake = await startService('intake', { env });
+      const services = [crm, intake].map(({ name, url }) => ({
+        name,
+        client: new HttpClient(Number(new URL(url).port)),
+      }));
+
+      /** Writes at both services without a pause, and keeps the statuses. */
+      const statuses = new Set<number>();
+      let writing = true;
+      const writers = services.map(async ({ name, client }) => {
+        while (writing) {
+          const body = leadBody(name);
+          const path = createPath[name];
+          statuses.add((await client.send({ method: 'POST', path, headers: owner.headers, body })).status);
+        }
+      });
+      const readiness = () => Promise.all(services.map(({ client }) => ask(client, '/health/ready')));
+
+      await expect.poll(() => statuses.has(200)).toBe(true);
+      await postgres.stop();
+      await expect.poll(readiness, { timeout: 10_000 }).toEqual([
+        [503, down],
+        [503, down],
+      ]);
+      postgres = await start();
+      await expect.poll(readiness, { timeout: 10_000 }).toEqual([
+        [200, up],
+        [200, up],
+      ]);
+      writing = false;
+      await Promise.all(writers);
+      expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 503]);
+      for (const { client } of services) client.close();
+    } finally {
+      await postgres.stop();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { waitForEnd } from '../src/process-identity.ts';
+import { runLeads, startService } from '../src/services.ts';
+import { createTestDatabase } from '../src/test-database.ts';
+
+test('a service is ready when it is returned, and gone when it is stopped or killed', async () => {
+  await using database = await createTestDatabase();
+  const env = { DATABASE_URL: database.url };
+  const stopped = await startService('intake', { env });
+  expect((await fetch(`${stopped.url}/health/ready`)).status).toBe(200);
+  await stopped.stop();
+  await stopped.stop();
+  expect(await stopped.exited).toEqual({ code: 0, signal: null });
+  expect(await waitForEnd(stopped.pid, 0)).toBe(true);
+  expect(stopped.output()).toContain('Stopped');
+
+  const killed = await startService('intake', { env });
+  await killed.kill();
+  expect(await killed.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  await killed.stop();
+});
+
+test('a service that does not start says why', async () => {
+  const env = { DATABASE_URL: 'postgresql://127.0.0.1:1/leads', JWT_SECRET: 'short' };
+  await expect(startService('crm', { env })).rejects.toThrow(/^crm does not start: [^]*JWT_SECRET/);
+});
+
+test('a service inherits nothing that configures it', async () => {
+  process.env['JWT_SECRET'] = 'x'.repeat(32);
+  try {
+    const env = { DATABASE_URL: 'postgresql://127.0.0.1:1/leads' };
+    await expect(startService('crm', { env })).rejects.toThrow('JWT_SECRET is required');
+  } finally {
+    delete process.env['JWT_SECRET'];
+  }
+});
+
+test('the command line returns what it prints, and fails with its one line', async () => {
+  await using database = await createTestDatabase();
+  const env = { DATABASE_URL: database.url };
+  expect(await runLeads(['migrate'], env)).toEqual({ applied: [] });
+  await expect(runLeads(['campaign', 'list', '--workspace', 'absent'], env)).rejects.toThrow(
+    /^leads campaign list: [^\n]*absent[^\n]*$/,
+  );
+});

@@ -1,0 +1,286 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { freePort, isPortFree } from '../src/free-port.ts';
+import { waitForEnd } from '../src/process-identity.ts';
+import { createEmptyDatabase } from '../src/test-database.ts';
+import { curlLines, freshEnvironment, paste, processesOf, startProgram, startRun } from './local-run.ts';
+
+const slow = { timeout: 120_000 };
+
+interface Demo {
+  crm: string;
+  intake: string;
+  apiKey: string;
+  accessToken: string;
+  campaignCode: string;
+}
+
+function readDemo(dataDir: string): Demo {
+  return JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Demo;
+}
+
+/** The pid of what a run has started, as its lock says. */
+function pidOf(dataDir: string, name: string): number {
+  const lock = JSON.parse(readFileSync(join(dataDir, 'start.lock'), 'utf8')) as {
+    processes: { name: string; pid: number }[];
+  };
+  return lock.processes.find((one) => one.name === name)?.pid ?? 0;
+}
+
+test(
+  'a newcomer pastes what is printed; the next start keeps it; Ctrl-C leaves nothing running',
+  slow,
+  async () => {
+    const place = await freshEnvironment();
+    const { dataDir, env } = place;
+    const names = ['Ada Lovelace', 'Grace Hopper'];
+
+    {
+      const run = startRun(env);
+      await run.ready;
+      const [create = '', intake = '', list = ''] = curlLines(run.stdout());
+      expect(paste(create)).toMatchObject({ success: true, lead: { name: names[0], status: 'OnHold' } });
+      expect(paste(intake)).toEqual({ success: true, order_id: expect.any(String) });
+      expect((paste(list) as { name: string }[]).map(({ name }) => name).toSorted()).toEqual(names);
+      expect(run.stdout()).toContain(`http://127.0.0.1:${env.CRM_PORT}/docs`);
+      expect((await fetch(`http://127.0.0.1:${env.CRM_PORT}/docs`)).status).toBe(200);
+
+      expect(readDemo(dataDir)).toEqual({
+        crm: `http://127.0.0.1:${env.CRM_PORT}/api`,
+        intake: `http://127.0.0.1:${env.INTAKE_PORT}/api`,
+        apiKey: expect.stringMatching(/^lk_/),
+        accessToken: expect.stringMatching(/^ey/),
+        campaignCode: 'DEMO',
+      });
+      const files = readdirSync(dataDir, { withFileTypes: true }).filter((entry) => entry.isFile());
+      const modes = files.map(({ name }) => [name, statSync(join(dataDir, name)).mode & 0o777]);
+      expect(modes).toEqual(files.map(({ name }) => [name, 0o600]));
+
+      run.child.kill('SIGINT');
+      run.child.kill('SIGINT');
+      expect(await run.ended).toBe(0);
+      expect(run.stderr()).toEqual([]);
+      expect(processesOf(dataDir)).toEqual([]);
+      expect(existsSync(join(dataDir, 'start.lock'))).toBe(false);
+      expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
+      expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).toMatch(/database system is shut down\n$/);
+    }
+
+    const before = readDemo(dataDir);
+    const otherPorts = { CRM_PORT: String(await freePort()), INTAKE_PORT: String(await freePort()) };
+    const run = startRun({ ...env, ...otherPorts });
+    await run.ready;
+    expect((paste(curlLines(run.stdout())[2] ?? '') as object[]).length).toBe(2);
+    expect(readDemo(dataDir)).toEqual({
+      ...before,
+      crm: `http://127.0.0.1:${otherPorts.CRM_PORT}/api`,
+      intake: `http://127.0.0.1:${otherPorts.INTAKE_PORT}/api`,
+    });
+    expect(run.stderr()).toEqual([]);
+    run.child.kill('SIGHUP');
+    expect(await run.ended).toBe(0);
+    expect(processesOf(dataDir)).toEqual([]);
+  },
+);
+
+test('one run at a time; what a killed run leaves is ended by the next', slow, async () => {
+  const { dataDir, env } = await freshEnvironment();
+  const killed = startRun(env);
+  await killed.ready;
+  const pid = killed.child.pid ?? 0;
+
+  const second = startRun({ ...env, CRM_PORT: String(await freePort()) });
+  expect(await second.ended).toBe(1);
+  expect(second.stderr()).toEqual([expect.stringContaining(`(pid ${pid})`)]);
+
+  const orphans = ['crm', 'intake'].map((name) => pidOf(dataDir, name));
+  killed.child.kill('SIGKILL');
+  await killed.ended;
+  for (const orphan of orphans) expect(await waitForEnd(orphan, 0)).toBe(false);
+
+  const next = startRun(env);
+  await next.ready;
+  expect(next.stderr()[0]).toMatch(`An earlier run (pid ${pid}) was killed`);
+  for (const orphan of orphans) expect(await waitForEnd(orphan, 0)).toBe(true);
+  expect(paste(curlLines(next.stdout())[2] ?? '')).toEqual([]);
+  next.child.kill('SIGTERM');
+  expect(await next.ended).toBe(0);
+  expect(processesOf(dataDir)).toEqual([]);
+});
+
+test('says which service has ended by itself, and ends the rest', slow, async () => {
+  const { dataDir, env } = await freshEnvironment();
+  const run = startRun(env);
+  await run.ready;
+  process.kill(pidOf(dataDir, 'intake'), 'SIGKILL');
+  expect(await run.ended).toBe(1);
+  expect(run.stderr()).toEqual([
+    expect.stringMatching(/^intake has ended by itself, by SIGKILL: see .*intake\.log$/),
+  ]);
+  expect(processesOf(dataDir)).toEqual([]);
+
+  const again = startRun(env);
+  await again.ready;
+  process.kill(pidOf(dataDir, 'postgres'), 'SIGKILL');
+  expect(await again.ended).toBe(1);
+  expect(again.stderr()).toEqual([expect.stringMatching(/^Postgres has ended: see .*postgres\.log$/)]);
+  expect(processesOf(dataDir)).toEqual([]);
+});
+
+test('a second Ctrl-C does not wait for a service that hangs', slow, async () => {
+  const place = await freshEnvironment();
+  const run = startRun(place.env);
+  await run.ready;
+  process.kill(pidOf(place.dataDir, 'crm'), 'SIGSTOP');
+  run.child.kill('SIGINT');
+  await sleep(1_500);
+  expect(run.child.exitCode).toBe(null);
+  run.child.kill('SIGINT');
+  expect(await run.ended).toBe(1);
+  await expect.poll(() => processesOf(place.dataDir)).toEqual([]);
+});
+
+test('ends when told so while it starts, and starts the next time', slow, async () => {
+  const { dataDir, env } = await freshEnvironment();
+  for (const until of ['start.lock', 'crm.log', 'postgres/postmaster.pid', 'postgres.password']) {
+    rmSync(dataDir, { recursive: true, force: true });
+    const run = startRun(env);
+    await expect.poll(() => existsSync(join(dataDir, until)), { timeout: 60_000, interval: 5 }).toBe(true);
+    run.child.kill('SIGTERM');
+    expect([until, await run.ended]).toEqual([until, 0]);
+    expect(run.stderr()).toEqual([]);
+    expect(processesOf(dataDir)).toEqual([]);
+  }
+  const run = startRun(env);
+  await run.ready;
+  expect(run.stderr()).toEqual([]);
+});
+
+test("ends when npm's shell, which passes no signal on, is gone", slow, async () => {
+  const place = await freshEnvironment();
+  const npmShell = ['sh', '-c', `'${process.execPath}' '${startProgram}'; exit $?`] as const;
+  const run = startRun({ ...place.env, npm_lifecycle_event: 'start' }, npmShell);
+  await run.ready;
+  run.child.kill('SIGKILL');
+  await expect.poll(() => processesOf(place.dataDir), { timeout: 20_000 }).toEqual([]);
+  expect(existsSync(join(place.dataDir, 'start.lock'))).toBe(false);
+});
+
+test('says in one line that a port is in use, and has made nothing', slow, async () => {
+  const place = await freshEnvironment();
+  for (const name of ['CRM_PORT', 'INTAKE_PORT'] as const) {
+    const server = createServer().listen(Number(place.env[name]), '127.0.0.1');
+    await once(server, 'listening');
+    const run = startRun(place.env);
+    expect(await run.ended).toBe(1);
+    expect(run.stderr()).toEqual([
+      `Port ${place.env[name]} is in use: end what listens there, or choose another by ${name}`,
+    ]);
+    expect(existsSync(place.dataDir)).toBe(false);
+    server.close();
+    await once(server, 'close');
+  }
+});
+
+test.each([
+  ['CRM_PORT', 'http', 'CRM_PORT is not a port: http'],
+  ['INTAKE_PORT', '70000', 'INTAKE_PORT is not a port: 70000'],
+  ['JWT_SECRET', 'too short', 'JWT_SECRET must have at least 32 characters'],
+])('says in one line that %s does not hold', slow, async (name, value, line) => {
+  const place = await freshEnvironment();
+  const run = startRun({ ...place.env, [name]: value });
+  expect(await run.ended).toBe(1);
+  expect(run.stderr()).toEqual([line]);
+  expect(processesOf(place.dataDir)).toEqual([]);
+});
+
+test('says in one line what is wrong with DATABASE_URL, without the password', slow, async () => {
+  const place = await freshEnvironment();
+  const wrong = (change: (url: URL) => void) => {
+    const url = new URL(inject('postgres').adminUrl);
+    change(url);
+    return url.href;
+  };
+  const nobody = await freePort();
+  const cases: [string, RegExp][] = [
+    ['nonsense', /^DATABASE_URL is not of the form postgresql:/],
+    ['mysql://user:secret@127.0.0.1/leads', /^DATABASE_URL is not of the form postgresql:/],
+    [
+      wrong((url) => (url.port = String(nobody))),
+      /^DATABASE_URL does not work: nobody listens on 127.0.0.1:\d+$/,
+    ],
+    [
+      wrong((url) => (url.password = 'secret')),
+      /^DATABASE_URL does not work: .* refuses the user or the password/,
+    ],
+    [
+      wrong((url) => (url.pathname = 'absent')),
+      /^DATABASE_URL does not work: there is no such database .*absent/,
+    ],
+  ];
+  for (const [DATABASE_URL, line] of cases) {
+    const run = startRun({ ...place.env, DATABASE_URL });
+    expect(await run.ended).toBe(1);
+    expect(run.stderr()).toEqual([expect.stringMatching(line)]);
+    expect(run.stderr()[0]).not.toContain('secret');
+  }
+});
+
+test('uses the database of DATABASE_URL, and credentials that fit it', slow, async () => {
+  const { dataDir, env } = await freshEnvironment();
+  await using database = await createEmptyDatabase();
+  const demoOf = async (changes: NodeJS.ProcessEnv) => {
+    const run = startRun({ ...env, ...changes });
+    await run.ready;
+    for (const line of curlLines(run.stdout())) paste(line);
+    expect(run.stdout()).not.toContain(new URL(database.url).password);
+    run.child.kill('SIGTERM');
+    await run.ended;
+    return readDemo(dataDir);
+  };
+
+  const first = await demoOf({ DATABASE_URL: database.url });
+  expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
+  expect(await demoOf({ DATABASE_URL: database.url })).toEqual(first);
+
+  const otherSecret = await demoOf({ DATABASE_URL: database.url, JWT_SECRET: 'x'.repeat(32) });
+  expect(otherSecret).toEqual({ ...first, accessToken: expect.any(String) });
+  expect(otherSecret.accessToken).not.toBe(first.accessToken);
+
+  rmSync(join(dataDir, 'demo.json'));
+  const withoutFile = await demoOf({ DATABASE_URL: database.url });
+  expect(withoutFile.apiKey).not.toBe(first.apiKey);
+
+  await using other = await createEmptyDatabase();
+  const otherDatabase = await demoOf({ DATABASE_URL: other.url });
+  expect(otherDatabase.apiKey).not.toBe(withoutFile.apiKey);
+});
+
+const shell = (command: string) => spawnSync('sh', ['-c', command]).status === 0;
+
+// Where mounting is not permitted there is no full disk to be had.
+const canMount = (() => {
+  const directory = mkdtempSync(join(tmpdir(), 'leads-mount-test-'));
+  const mounted = shell(`mount -t tmpfs tmpfs ${directory}`) && shell(`umount ${directory}`);
+  rmSync(directory, { recursive: true, force: true });
+  return mounted;
+})();
+if (canMount) {
+  test.each(['4k', '12m', '40m'])('says in one line that a disk of %s is full', slow, async (size) => {
+    const place = await freshEnvironment();
+    mkdirSync(place.dataDir);
+    shell(`mount -t tmpfs -o size=${size},mode=711 tmpfs ${place.dataDir}`);
+    onTestFinished(() => void shell(`umount --lazy ${place.dataDir}`));
+    const run = startRun(place.env);
+    expect(await run.ended).toBe(1);
+    expect(run.stderr()).toEqual([expect.stringMatching(/^No space left on device/)]);
+    expect(processesOf(place.dataDir)).toEqual([]);
+    expect(await isPortFree(Number(place.env.CRM_PORT))).toBe(true);
+  });
+}
