@@ -147,7 +147,7 @@ async function describeEnd(service: Service, dataDir: string): Promise<string> {
 /** As Promise.all, but fails only when all have settled: what did start is then known, and can be closed. */
 async function all<T extends unknown[]>(promises: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
   await Promise.allSettled(promises);
-  return Promise.all(promises) as Promise<T>;
+  return Promise.all(promises);
 }
 
 /** One line for a reader who does not know this program. */

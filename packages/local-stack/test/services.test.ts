@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { waitForEnd } from '../src/process-identity.ts';
 import { runLeads, startService } from '../src/services.ts';
 import { createTestDatabase } from '../src/test-database.ts';
@@ -18,6 +20,25 @@ test('a service is ready when it is returned, and gone when it is stopped or kil
   await killed.kill();
   expect(await killed.exited).toEqual({ code: null, signal: 'SIGKILL' });
   await killed.stop();
+});
+
+test('a service is not returned before it is ready', async () => {
+  await using database = await createTestDatabase();
+  const name = new URL(database.url).pathname.slice(1);
+  const admin = new pg.Client(inject('postgres').adminUrl);
+  onTestFinished(() => admin.end());
+  await admin.connect();
+  await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+
+  let isReturned = false;
+  const starting = startService('intake', { env: { DATABASE_URL: database.url } }).then((service) => {
+    isReturned = true;
+    return service;
+  });
+  await sleep(3_000);
+  expect(isReturned).toBe(false);
+  await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+  await (await starting).stop();
 });
 
 test('a service that does not start says why', async () => {

@@ -43,6 +43,3 @@ try {
     if (isDebugging()) process.stderr.write(`${explainFailure(error)}\n`);
   }
 }
-
-// Prisma's schema engine leaves a timer of 10 s behind that nobody waits for: once all is written, this is the end.
-process.stdout.write('', () => setImmediate(() => process.exit()));

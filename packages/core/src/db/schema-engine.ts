@@ -84,10 +84,18 @@ function loadBindings(): void {
   if (bindingsLoaded) return;
   const entry = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
   const module = new WebAssembly.Module(readFileSync(join(dirname(entry), 'schema_engine_bg.wasm')));
-  const instance = new WebAssembly.Instance(module, { './schema_engine_bg.js': bindings });
+  const instance = new WebAssembly.Instance(module, {
+    './schema_engine_bg.js': Object.fromEntries(Object.entries(bindings).map(withoutWaiting)),
+  });
   bindings.__wbg_set_wasm(instance.exports);
   (instance.exports['__wbindgen_start'] as () => void)();
   bindingsLoaded = true;
+}
+
+/** The engine leaves a timer of 10 s behind, for which no process should stay alive. */
+function withoutWaiting([name, binding]: [string, unknown]): [string, unknown] {
+  if (!name.startsWith('__wbg_setTimeout_') || typeof binding !== 'function') return [name, binding];
+  return [name, (...args: unknown[]) => (binding(...args) as NodeJS.Timeout).unref()];
 }
 
 async function openClient(connectionString: string): Promise<pg.Client> {
