@@ -41,6 +41,16 @@ test('a service is not returned before it is ready', async () => {
   await (await starting).stop();
 });
 
+test('a service can be stopped before it is ready', async () => {
+  const giveUp = new AbortController();
+  const env = { DATABASE_URL: 'postgresql://127.0.0.1:1/leads' };
+  const starting = startService('intake', { env, signal: giveUp.signal });
+  setTimeout(() => giveUp.abort(), 2_000);
+  const startedAt = Date.now();
+  await expect(starting).rejects.toThrow('intake does not start');
+  expect(Date.now() - startedAt).toBeLessThan(15_000);
+});
+
 test('a service that does not start says why', async () => {
   const env = { DATABASE_URL: 'postgresql://127.0.0.1:1/leads', JWT_SECRET: 'short' };
   await expect(startService('crm', { env })).rejects.toThrow(/^crm does not start: [^]*JWT_SECRET/);

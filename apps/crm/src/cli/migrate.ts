@@ -24,7 +24,7 @@ export function addMigrateCommand(program: Command): void {
       const settings = readSettings(MigrateSettings);
       const target = {
         databaseUrl: settings.DATABASE_URL,
-        migrationsDir: settings.LEADS_MIGRATIONS_DIR ?? ownMigrations,
+        migrationsDir: settings.LEADS_MIGRATIONS_DIR || ownMigrations,
       };
       if (!existsSync(join(target.migrationsDir, 'migration_lock.toml'))) {
         throw new Refusal(`There are no migrations in ${target.migrationsDir}: set LEADS_MIGRATIONS_DIR`);

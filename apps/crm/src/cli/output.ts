@@ -48,7 +48,7 @@ export function formatTime(time: Date): string {
 }
 
 /** Text without line breaks and without what would drive a terminal. */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '?')

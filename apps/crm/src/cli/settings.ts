@@ -1,8 +1,8 @@
 import { ConfigError, loadConfig } from '@leads/http/config';
 import { type Static, type TObject, Type } from 'typebox';
-import { CrmConfig, OperatorConfig } from '../config.ts';
+import { CrmConfig } from '../config.ts';
 
-const { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS } = OperatorConfig.properties;
+const { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS } = CrmConfig.properties;
 
 /** What every command reads that works on the stores. */
 export const StoreSettings = Type.Object({ DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS });
@@ -10,9 +10,10 @@ export const StoreSettings = Type.Object({ DATABASE_URL, DATABASE_CONNECT_TIMEOU
 /** What `leads migrate` reads. */
 export const MigrateSettings = Type.Object({
   DATABASE_URL,
-  LEADS_MIGRATIONS_DIR: Type.Optional(
-    Type.String({ description: "The directory of the migrations, where it is not the repository's" }),
-  ),
+  LEADS_MIGRATIONS_DIR: Type.String({
+    default: '',
+    description: "The directory of the migrations, where it is not the repository's",
+  }),
 });
 
 /** What `leads token create` reads as well: without the services' secret it would make tokens that they refuse. */
