@@ -84,11 +84,11 @@ test('wants the password, which only its owner can read', async () => {
 
 test('keeps its data over a restart', async () => {
   {
-    await using postgres = await startPostgres({ dataDir });
+    await using postgres = await startPostgres({ dataDir, durable: false });
     await postgres.createDatabase('leads');
     await query(postgres.url(), 'CREATE TABLE kept AS SELECT 42 AS answer');
   }
-  await using postgres = await startPostgres({ dataDir, onNotice });
+  await using postgres = await startPostgres({ dataDir, durable: false, onNotice });
   expect(await query(postgres.url(), 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
   expect(notices).toEqual([]);
 });

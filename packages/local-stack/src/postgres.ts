@@ -15,7 +15,8 @@ export type { LocalPostgres } from './postgres-server.ts';
  *
  * @param options.dataDir made when it is not there; beside it lie `<dataDir>.password` and `<dataDir>.log`.
  * @param options.port default: a free one.
- * @param options.durable false trades what would survive a power cut for speed. Default true.
+ * @param options.durable false is for data that is thrown away: what was committed last is lost with a server that
+ *   is killed, not only in a power cut. Default true.
  * @param options.onNotice hears what was found and done about an earlier run, a line at a time.
  * @throws Error with one line that says why it does not start.
  */

@@ -60,8 +60,12 @@ export function startRun(
 /** A data directory and ports that nobody else uses, as an environment. */
 export async function freshEnvironment() {
   const directory = mkdtempSync(join(tmpdir(), 'leads-start-test-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const dataDir = join(directory, 'data');
+  onTestFinished(() => {
+    // A test that fails may leave what it was to show that nothing is left of.
+    for (const pid of processesOf(dataDir)) process.kill(Number(pid), 'SIGKILL');
+    rmSync(directory, { recursive: true, force: true });
+  });
   return {
     dataDir,
     env: {
