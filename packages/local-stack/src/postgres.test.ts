@@ -126,7 +126,7 @@ test('starts although the pid of a killed one has gone to another process', asyn
   try {
     const file = join(dataDir, 'postmaster.pid');
     writeFileSync(file, readFileSync(file, 'utf8').replace(String(killed.pid), String(other.pid)));
-    await using postgres = await startPostgres({ dataDir, onNotice });
+    await using postgres = await startPostgres({ dataDir, durable: false, onNotice });
     expect(await query(postgres.url('postgres'), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     expect(processStart(other.pid ?? 0)).toBeDefined();
   } finally {
