@@ -2,10 +2,10 @@ import type { CampaignStore } from '../campaign/campaign-store.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import type { Database } from './client.ts';
-import { isUniqueViolation, translateDatabaseError } from './database-error.ts';
+import { isUniqueViolation } from './database-error.ts';
 
 /** Campaigns and landing pages in Postgres. */
-export function createCampaignStore({ prisma }: Database): CampaignStore {
+export function createCampaignStore({ prisma, transaction }: Database): CampaignStore {
   return {
     async findByCode(workspaceId, code) {
       return (
@@ -45,7 +45,7 @@ export function createCampaignStore({ prisma }: Database): CampaignStore {
     async create(campaign) {
       const { workspaceId } = campaign;
       try {
-        return await prisma.$transaction(async (tx) => {
+        return await transaction(async (tx) => {
           if (campaign.isDefault) {
             // Two new defaults at once take turns, or the second would trip over the first one's row.
             await tx.$queryRaw`SELECT id FROM workspace WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`;
@@ -56,9 +56,7 @@ export function createCampaignStore({ prisma }: Database): CampaignStore {
           }
           return tx.campaign.create({ data: { id: newId(), ...campaign } });
         });
-      } catch (cause) {
-        // What fails as the transaction begins or ends has not passed the client's own translation.
-        const error = translateDatabaseError(cause);
+      } catch (error) {
         if (isUniqueViolation(error)) {
           throw new LeadsError('conflict', { message: `Campaign ${campaign.code} exists already` });
         }

@@ -53,6 +53,18 @@ export function openDatabase(options: DatabaseOptions) {
 
   return {
     prisma,
+    /** Runs `work` in one transaction. What fails as it begins or ends is translated here: no query has failed. */
+    transaction: async <Result>(
+      work: (
+        tx: Omit<typeof prisma, `$${'connect' | 'disconnect' | 'extends' | 'transaction'}`>,
+      ) => Promise<Result>,
+    ): Promise<Result> => {
+      try {
+        return await prisma.$transaction(work);
+      } catch (error) {
+        throw translateDatabaseError(error);
+      }
+    },
     /** @throws LeadsError `unavailable` when Postgres does not answer. */
     async ping(): Promise<void> {
       await prisma.$queryRaw`SELECT 1`;

@@ -2,7 +2,7 @@ import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import type { Database } from './client.ts';
-import { isUniqueViolation, translateDatabaseError } from './database-error.ts';
+import { isUniqueViolation } from './database-error.ts';
 
 const userColumns = { id: true, email: true, name: true } as const;
 const workspaceColumns = { id: true, slug: true, name: true } as const;
@@ -16,7 +16,7 @@ const membershipColumns = {
 const firstCampaign = { code: 'default', name: 'Default campaign' };
 
 /** Users, workspaces and members in Postgres. */
-export function createWorkspaceStore({ prisma }: Database): WorkspaceStore {
+export function createWorkspaceStore({ prisma, transaction }: Database): WorkspaceStore {
   return {
     async findWorkspace(slug) {
       return (await prisma.workspace.findUnique({ where: { slug }, select: workspaceColumns })) ?? undefined;
@@ -52,7 +52,7 @@ export function createWorkspaceStore({ prisma }: Database): WorkspaceStore {
     async addMember({ email, name, role, workspace }) {
       const { slug } = workspace;
       try {
-        return await prisma.$transaction(async (tx) => {
+        return await transaction(async (tx) => {
           const existing = await tx.workspace.findUnique({ where: { slug }, select: workspaceColumns });
           const joined =
             existing ??
@@ -74,9 +74,7 @@ export function createWorkspaceStore({ prisma }: Database): WorkspaceStore {
           await tx.member.create({ data: { id: newId(), workspaceId: joined.id, userId: user.id, role } });
           return { user, workspace: joined, role, workspaceCreated: existing === null };
         });
-      } catch (cause) {
-        // What fails as the transaction begins or ends has not passed the client's own translation.
-        const error = translateDatabaseError(cause);
+      } catch (error) {
         if (isUniqueViolation(error)) {
           throw new LeadsError('conflict', { message: `${email} is a member of ${slug} already` });
         }
