@@ -1,14 +1,4 @@
-/** The parts that an API key and an access token have in common. */
-interface Credential {
-  readonly expiresAt?: Date | undefined;
-  readonly revokedAt?: Date | undefined;
-}
-
-/** Whether a credential is good now, and if not, why. */
-export function stateOf({ expiresAt, revokedAt }: Credential): 'active' | 'expired' | 'revoked' {
-  if (revokedAt !== undefined) return 'revoked';
-  return expiresAt !== undefined && expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
-}
+import type { CredentialLife } from '@leads/core/credential';
 
 /** A secret among what is printed about it. */
 export function formatSecret(about: string, secret: string): string {
@@ -16,7 +6,7 @@ export function formatSecret(about: string, secret: string): string {
 }
 
 /** What a revocation has done. `at` is the time it was asked for. */
-export function formatRevocation(what: string, { revokedAt }: Credential, at: Date): string {
+export function formatRevocation(what: string, { revokedAt }: CredentialLife, at: Date): string {
   return revokedAt !== undefined && revokedAt < at
     ? `${what} was revoked already, at ${revokedAt.toISOString()}.`
     : `${what} is revoked, in force everywhere within 10 seconds.`;

@@ -1,7 +1,7 @@
-import { type ApiKey, issueApiKey } from '@leads/core/credential';
+import { type ApiKey, credentialState, issueApiKey } from '@leads/core/credential';
 import type { Command } from 'commander';
 import { parseDuration, parseText } from './arguments.ts';
-import { formatRevocation, formatSecret, stateOf } from './credential.ts';
+import { formatRevocation, formatSecret } from './credential.ts';
 import { Refusal } from './failure.ts';
 import { examples, jsonOption, workspaceOption } from './help.ts';
 import { findMembership, findOwners, findWorkspace, type Operator, openOperator } from './operator.ts';
@@ -182,6 +182,6 @@ function toJson(key: ApiKey, user: string, defaultCampaign: string | undefined) 
     createdAt,
     expiresAt,
     revokedAt,
-    state: stateOf(key),
+    state: credentialState(key),
   };
 }

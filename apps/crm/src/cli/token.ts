@@ -1,7 +1,7 @@
-import { type AccessToken, issueAccessToken, tokenLifetime } from '@leads/core/credential';
+import { type AccessToken, credentialState, issueAccessToken, tokenLifetime } from '@leads/core/credential';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration, parseText } from './arguments.ts';
-import { formatRevocation, formatSecret, stateOf } from './credential.ts';
+import { formatRevocation, formatSecret } from './credential.ts';
 import { Refusal } from './failure.ts';
 import { examples, jsonOption, workspaceOption } from './help.ts';
 import { findMembership, findOwners, findWorkspace, openOperator } from './operator.ts';
@@ -142,5 +142,5 @@ function parseLifetime(text: string): number {
 
 function toJson(token: AccessToken, user: string) {
   const { id, name, createdAt, expiresAt, revokedAt } = token;
-  return { id, name, user, createdAt, expiresAt, revokedAt, state: stateOf(token) };
+  return { id, name, user, createdAt, expiresAt, revokedAt, state: credentialState(token) };
 }

@@ -1,5 +1,6 @@
 export { type AccessTokenClaims, type AccessTokenCodec, tokenLifetime } from './access-token.ts';
 export { generateApiKey, isApiKey } from './api-key.ts';
+export { type CredentialLife, credentialState } from './credential-state.ts';
 export type {
   AccessToken,
   ApiKey,

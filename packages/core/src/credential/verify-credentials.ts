@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type AccessTokenCodec, isAccessTokenClaims } from './access-token.ts';
 import { hashApiKey, isApiKey } from './api-key.ts';
+import { credentialState } from './credential-state.ts';
 import type { AccessToken, CredentialLookup } from './credential-store.ts';
 import type { Principal } from './principal.ts';
 
@@ -28,7 +29,7 @@ export class CredentialVerifier {
   async verifyApiKey(apiKey: string): Promise<Principal | undefined> {
     if (!isApiKey(apiKey)) return undefined;
     const { found: key } = await this.#keys.forceFetch(hashApiKey(apiKey).toString('base64'));
-    if (key === undefined || !isLive(key)) return undefined;
+    if (key === undefined || credentialState(key) !== 'active') return undefined;
     return {
       workspaceId: key.workspaceId,
       userId: key.userId,
@@ -47,7 +48,7 @@ export class CredentialVerifier {
     const { found: row } = await this.#tokens.forceFetch(claims.jti);
     return (
       row !== undefined &&
-      isLive(row) &&
+      credentialState(row) === 'active' &&
       row.userId === principal.userId &&
       row.workspaceId === principal.workspaceId
     );
@@ -69,11 +70,4 @@ function cacheAnswers<Found>(find: (key: string) => Promise<Found | undefined>):
       return { found };
     },
   });
-}
-
-function isLive(credential: { expiresAt?: Date | undefined; revokedAt?: Date | undefined }): boolean {
-  return (
-    credential.revokedAt === undefined &&
-    (credential.expiresAt === undefined || credential.expiresAt.getTime() > Date.now())
-  );
 }
