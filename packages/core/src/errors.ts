@@ -9,14 +9,25 @@ export const errorTable = {
 
   bad_request: { status: 400, kind: 'validation', message: 'Malformed request' },
   campaign_unavailable: { status: 400, kind: 'validation', message: 'Unknown or inactive campaign' },
+  reason_required: { status: 400, kind: 'validation', message: 'This change needs a reason' },
   invalid_cursor: { status: 400, kind: 'validation', message: 'Invalid cursor' },
   forbidden: { status: 403, kind: 'unauthorized', message: 'This credential may not do that' },
   not_found: { status: 404, kind: 'error', message: 'Not found' },
   method_not_allowed: { status: 405, kind: 'error', message: 'Method not allowed' },
   request_timeout: { status: 408, kind: 'error', message: 'Request timed out' },
   conflict: { status: 409, kind: 'validation', message: 'Conflict' },
+  precondition_failed: {
+    status: 412,
+    kind: 'validation',
+    message: 'The lead is not in the version that If-Match asks for',
+  },
   payload_too_large: { status: 413, kind: 'validation', message: 'Request body is too large' },
   unsupported_media_type: { status: 415, kind: 'validation', message: 'Unsupported media type' },
+  idempotency_key_reused: {
+    status: 422,
+    kind: 'validation',
+    message: 'The Idempotency-Key was used for another lead',
+  },
   headers_too_large: { status: 431, kind: 'validation', message: 'Request headers are too large' },
   unavailable: { status: 503, kind: 'error', message: 'Service temporarily unavailable' },
 } as const satisfies Record<string, { status: number; kind: ErrorKind; message: string }>;

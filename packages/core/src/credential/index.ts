@@ -9,5 +9,11 @@ export type {
   MemberRef,
 } from './credential-store.ts';
 export { issueAccessToken, issueApiKey } from './issue-credential.ts';
-export { type ApiKeyScope, type MemberRole, memberRoles, type Principal } from './principal.ts';
+export {
+  type ApiKeyScope,
+  type MemberRole,
+  memberRoles,
+  type Principal,
+  requireManager,
+} from './principal.ts';
 export { CredentialVerifier } from './verify-credentials.ts';

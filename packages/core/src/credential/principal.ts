@@ -1,3 +1,5 @@
+import { LeadsError } from '../errors.ts';
+
 /** What a member may do in a workspace. */
 export const memberRoles = ['owner', 'manager', 'publisher'] as const;
 export type MemberRole = (typeof memberRoles)[number];
@@ -14,3 +16,12 @@ export interface Principal {
 }
 
 export type ApiKeyScope = 'full' | 'intake';
+
+/**
+ * What only owners and managers may do: change statuses, campaigns and landing pages.
+ *
+ * @throws LeadsError `forbidden` for a publisher.
+ */
+export function requireManager({ role }: Pick<Principal, 'role'>): void {
+  if (role === 'publisher') throw new LeadsError('forbidden');
+}
