@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
 import type { StoredLead } from '../src/lead/lead.ts';
+import type { LeadChange, LeadSelection } from '../src/lead/lead-store.ts';
 import { newId } from '../src/uuid.ts';
 
 declare module 'vitest' {
@@ -17,11 +18,15 @@ declare module 'vitest' {
 const prismaDir = resolve(import.meta.dirname, '../../../prisma');
 export const schemaPath = resolve(prismaDir, 'schema.prisma');
 export const migrationsDir = resolve(prismaDir, 'migrations');
-export const firstMigration = '20261121000000_init';
-export const firstMigrationSql = readFileSync(
-  resolve(migrationsDir, firstMigration, 'migration.sql'),
-  'utf8',
-);
+/** Every migration of this release, oldest first. */
+export const migrations = readdirSync(migrationsDir, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .toSorted();
+
+export function migrationSql(migration: string): string {
+  return readFileSync(resolve(migrationsDir, migration, 'migration.sql'), 'utf8');
+}
 
 /** A database of its own, and a connection to look into it with. Dropped when disposed. */
 export interface TestDatabase extends AsyncDisposable {
@@ -120,11 +125,35 @@ export function leadOf(tenant: Tenant, fields: Partial<StoredLead> = {}): Stored
     campaignId: tenant.campaignId,
     source: 'crm',
     status: 'OnHold',
+    version: 1,
     name: 'Ada Lovelace',
     phone: '+44 20 7946 0958',
     createdAt: now,
     updatedAt: now,
     ...fields,
+  };
+}
+
+/** A lead of a version above, and the entry of its history. */
+export function changeOf(
+  lead: StoredLead,
+  { lead: changed, change }: { lead?: Partial<StoredLead>; change?: Partial<LeadChange> } = {},
+): { lead: StoredLead; change: LeadChange } {
+  const version = lead.version + 1;
+  const status = { from: 'OnHold', to: 'Approved' } as const;
+  return {
+    lead: { ...lead, status: status.to, version, ...changed },
+    change: { version, userId: lead.userId, status, createdAt: new Date(), ...change },
+  };
+}
+
+/** All leads of a tenant, newest first. */
+export function selection(tenant: Tenant, changes: Partial<LeadSelection> = {}): LeadSelection {
+  return {
+    scope: { workspaceId: tenant.workspaceId },
+    filter: {},
+    order: { by: 'createdAt', direction: 'descending' },
+    ...changes,
   };
 }
 

@@ -10,11 +10,22 @@ ALTER TABLE "lead"
     ADD COLUMN "words" TEXT[] DEFAULT ARRAY[]::TEXT[];
 
 -- As near as SQL comes to the words that the services write.
-UPDATE "lead" SET "words" = array_remove(
-    (regexp_split_to_array(lower(left("name", 255) || ' ' || left(coalesce("email", ''), 255)), '[^[:alnum:]]+')
-        || left(regexp_replace("phone", '[^0-9]', '', 'g'), 32)
-        || substr("phone_e164", 2))[1:32],
-    '');
+UPDATE "lead" SET "words" = ARRAY(
+    SELECT left("word", 64)
+    FROM unnest(
+        ARRAY[left(regexp_replace("phone", '[^0-9]', '', 'g'), 32), substr("phone_e164", 2)]
+        || regexp_split_to_array(
+            regexp_replace(
+                normalize(lower(left("name", 1000) || ' ' || left(coalesce("email", ''), 1000)), NFKD),
+                U&'[\0300-\036F]', '', 'g'
+            ),
+            '[^[:alnum:]]+'
+        )
+    ) WITH ORDINALITY AS "each"("word", "place")
+    WHERE "word" <> ''
+    ORDER BY "place"
+    LIMIT 32
+);
 
 CREATE TABLE "lead_change" (
     "lead_id" UUID NOT NULL,
@@ -79,8 +90,8 @@ ALTER TABLE "lead_change"
         ('Paid', 'Approved')
     )),
     ADD CONSTRAINT "lead_change_reason_check" CHECK (
-        "reason" <> '' AND length("reason") <= 1000
-        OR "reason" IS NULL AND coalesce("to_status" <> 'Trashed' AND "from_status" <> 'Paid', true)
+        CASE WHEN "reason" IS NULL THEN coalesce("to_status" <> 'Trashed' AND "from_status" <> 'Paid', true)
+            ELSE "reason" <> '' AND length("reason") <= 1000 END
     ),
     ADD CONSTRAINT "lead_change_fields_check" CHECK (jsonb_typeof("fields") = 'object' AND "fields" <> '{}');
 

@@ -6,6 +6,8 @@ import { newId } from '../uuid.ts';
 let database: TestDatabase;
 let a: Tenant;
 let b: Tenant;
+/** A stored lead, for the table that tells of its changes. */
+let leadId: string;
 
 /** A row of every table that nothing refuses; each case changes one thing about it. */
 const rows = {
@@ -59,8 +61,21 @@ const rows = {
     ip: '203.0.113.7',
     s1: 'x'.repeat(255),
     extra: '{}',
+    content_hash: Buffer.alloc(32, 1),
+    duplicate_of: newId(),
+    words: ['ada'],
     created_at: '2026-01-01T00:00:00Z',
     updated_at: '2026-01-01T00:00:00Z',
+  }),
+  lead_change: () => ({
+    lead_id: leadId,
+    version: 2,
+    user_id: a.userId,
+    from_status: 'Approved',
+    to_status: 'Trashed',
+    reason: 'x'.repeat(1000),
+    fields: '{"city": {"from": "Paris", "to": "London"}}',
+    created_at: '2026-01-01T00:00:00Z',
   }),
 } satisfies Record<string, () => Record<string, unknown>>;
 type Table = keyof typeof rows;
@@ -69,6 +84,8 @@ beforeAll(async () => {
   database = await createMigratedDatabase();
   a = await addTenant(database, 'a');
   b = await addTenant(database, 'b');
+  leadId = newId();
+  await insert('lead', { id: leadId });
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -104,9 +121,23 @@ async function refusal(work: () => Promise<void>): Promise<pg.DatabaseError> {
   return error as pg.DatabaseError;
 }
 
+const tablesWithId = (Object.keys(rows) as Table[]).filter((table) => table !== 'lead_change');
+const statuses = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const;
+/** From one status to another: all that is allowed. */
+const transitions = new Set([
+  'OnHold Approved',
+  'OnHold Trashed',
+  'Approved Paid',
+  'Approved OnHold',
+  'Approved Trashed',
+  'Trashed OnHold',
+  'Paid Approved',
+]);
+const noStatus = { from_status: null, to_status: null };
+
 /** What names a constraint, and what it must refuse. */
 const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
-  ...(Object.keys(rows) as Table[]).map((table): [string, string, () => Promise<void>] => [
+  ...tablesWithId.map((table): [string, string, () => Promise<void>] => [
     `${table}_pkey`,
     '23505',
     async () => {
@@ -236,6 +267,80 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     () => insert('lead', { extra }),
   ]),
   ['lead_updated_at_check', '23514', () => insert('lead', { updated_at: '2025-12-31T23:59:59.999Z' })],
+  ...[0, -1].map((version): [string, string, () => Promise<void>] => [
+    'lead_version_check',
+    '23514',
+    () => insert('lead', { version }),
+  ]),
+  ...[0, 31, 33].map((bytes): [string, string, () => Promise<void>] => [
+    'lead_content_hash_check',
+    '23514',
+    () => insert('lead', { content_hash: Buffer.alloc(bytes) }),
+  ]),
+  [
+    'lead_duplicate_of_check',
+    '23514',
+    async () => {
+      const id = newId();
+      await insert('lead', { id, duplicate_of: id });
+    },
+  ],
+
+  ...[0, -1, 315_360_001].map((duplicate_window_seconds): [string, string, () => Promise<void>] => [
+    'campaign_duplicate_window_seconds_check',
+    '23514',
+    () => insert('campaign', { duplicate_window_seconds }),
+  ]),
+
+  [
+    'lead_change_pkey',
+    '23505',
+    async () => {
+      await insert('lead_change');
+      await insert('lead_change');
+    },
+  ],
+  ['lead_change_lead_id_fkey', '23503', () => insert('lead_change', { lead_id: newId() })],
+  ['lead_change_user_id_fkey', '23503', () => insert('lead_change', { user_id: newId() })],
+  ...[1, 0, -1].map((version): [string, string, () => Promise<void>] => [
+    'lead_change_version_check',
+    '23514',
+    () => insert('lead_change', { version }),
+  ]),
+  ...[
+    { from_status: null, to_status: 'Approved' },
+    { from_status: 'Approved', to_status: null },
+    { ...noStatus, fields: null },
+  ].map((fields): [string, string, () => Promise<void>] => [
+    'lead_change_content_check',
+    '23514',
+    () => insert('lead_change', fields),
+  ]),
+  ...statuses
+    .flatMap((from_status) => statuses.map((to_status) => ({ from_status, to_status })))
+    .filter(({ from_status, to_status }) => !transitions.has(`${from_status} ${to_status}`))
+    .map((change): [string, string, () => Promise<void>] => [
+      'lead_change_transition_check',
+      '23514',
+      () => insert('lead_change', change),
+    ]),
+  ...[
+    { reason: '' },
+    { reason: 'x'.repeat(1001) },
+    { reason: null },
+    { from_status: 'OnHold', reason: null },
+    { from_status: 'Paid', to_status: 'Approved', reason: null },
+    { ...noStatus, reason: '' },
+  ].map((change): [string, string, () => Promise<void>] => [
+    'lead_change_reason_check',
+    '23514',
+    () => insert('lead_change', change),
+  ]),
+  ...['{}', '[]', '[1]', '"x"', '1', 'null', 'true'].map((fields): [string, string, () => Promise<void>] => [
+    'lead_change_fields_check',
+    '23514',
+    () => insert('lead_change', { fields }),
+  ]),
 ];
 
 describe('no wrong row', () => {
@@ -293,9 +398,64 @@ describe('no wrong row', () => {
     ['api_key', 'scope'],
     ['lead', 'source'],
     ['lead', 'status'],
+    ['lead_change', 'from_status'],
+    ['lead_change', 'to_status'],
   ])('an enum takes its own values only: %s.%s', async (table, column) => {
     for (const value of ['', 'other', 'onhold', 'OWNER']) {
       expect((await refusal(() => insert(table, { [column]: value }))).code).toBe('22P02');
+    }
+  });
+
+  test('every change of a status that is allowed can be told, with a reason or where none is asked for', async () => {
+    expect(transitions.size).toBe(7);
+    for (const transition of transitions) {
+      const [from_status = '', to_status = ''] = transition.split(' ');
+      const needsReason = to_status === 'Trashed' || from_status === 'Paid';
+      for (const reason of ['x', ...(needsReason ? [] : [null])]) {
+        await undone(() => insert('lead_change', { from_status, to_status, reason, fields: null }));
+      }
+    }
+    for (const reason of ['x', null]) {
+      await undone(() => insert('lead_change', { ...noStatus, reason }));
+    }
+  });
+
+  test("a lead's history is only added to, by the tables' owner too", async () => {
+    const [rights] = await database.query(`SELECT pg_get_userbyid(relowner) = current_user AS owner
+      FROM pg_class WHERE oid = 'lead_change'::regclass`);
+    expect(rights).toEqual({ owner: true });
+    for (const sql of [
+      `UPDATE lead_change SET reason = 'another'`,
+      'UPDATE lead_change SET lead_id = lead_id',
+      'DELETE FROM lead_change',
+      'TRUNCATE lead_change',
+      'TRUNCATE lead CASCADE',
+      `INSERT INTO lead_change SELECT * FROM lead_change
+         ON CONFLICT (lead_id, version) DO UPDATE SET reason = 'another'`,
+    ]) {
+      const error = await refusal(async () => {
+        await insert('lead_change');
+        await database.query(sql);
+      });
+      expect([sql, error.code, error.message]).toEqual([
+        sql,
+        '42501',
+        'The history of leads is only ever added to',
+      ]);
+    }
+  });
+
+  test('a lead with a history cannot be taken away, nor who made it', async () => {
+    for (const sql of [
+      `DELETE FROM lead WHERE id = '${leadId}'`,
+      `DELETE FROM "user" WHERE id = '${b.userId}'`,
+    ]) {
+      const error = await refusal(async () => {
+        await insert('lead_change', { user_id: b.userId });
+        await database.query(sql);
+      });
+      expect(['23001', '23503']).toContain(error.code);
+      expect(error.table).toBe('lead_change');
     }
   });
 

@@ -8,10 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
+  addTenant,
   createEmptyDatabase,
   createMigratedDatabase,
-  firstMigration,
-  firstMigrationSql,
+  migrationSql,
+  migrations,
   migrationsDir,
   schemaPath,
   type TestDatabase,
@@ -41,12 +42,24 @@ function copyWith(added: Record<string, string>): string {
   return directory;
 }
 
+/** Only some of the migrations, as a release before this one had them. */
+function copyOf(names: readonly string[]): string {
+  const directory = copyWith({});
+  for (const name of migrations) {
+    if (!names.includes(name)) rmSync(join(directory, name), { recursive: true });
+  }
+  return directory;
+}
+
 const run = (directory = migrationsDir, onNotice?: (line: string) => void) =>
   migrate({
     databaseUrl: database.url,
     migrationsDir: directory,
     ...(onNotice !== undefined && { onNotice }),
   });
+
+/** What is noticed when a database lacks all of them. */
+const applying = migrations.map((name) => `Applying ${name}`);
 
 async function failureOf(work: Promise<unknown>): Promise<MigrationError> {
   const error = await work.then(
@@ -102,11 +115,11 @@ async function dump(): Promise<Record<string, unknown>> {
 describe('migrate', () => {
   test('makes an empty database what the release needs, and finds nothing to do the second time', async () => {
     const notices: string[] = [];
-    expect(await run(migrationsDir, (line) => notices.push(line))).toEqual({ applied: [firstMigration] });
-    expect(notices).toEqual([`Applying ${firstMigration}`]);
+    expect(await run(migrationsDir, (line) => notices.push(line))).toEqual({ applied: migrations });
+    expect(notices).toEqual(applying);
     const after = await dump();
     expect(await run(migrationsDir, (line) => notices.push(line))).toEqual({ applied: [] });
-    expect(notices).toHaveLength(1);
+    expect(notices).toEqual(applying);
     expect(await dump()).toEqual(after);
     await database.query(`INSERT INTO workspace (id, name, slug) VALUES (gen_random_uuid(), 'A', 'a')`);
   });
@@ -118,7 +131,7 @@ describe('migrate', () => {
     });
     const startedAt = Date.now();
     const { applied } = await run(directory);
-    expect(applied).toEqual([firstMigration, '20270101000000_second', '20270102000000_third']);
+    expect(applied).toEqual([...migrations, '20270101000000_second', '20270102000000_third']);
     const rows = await history();
     expect(rows.map((row) => row.migration_name)).toEqual(applied);
     for (const row of rows) {
@@ -153,10 +166,11 @@ describe('migrate', () => {
       run(directory, (l) => notices.push(l)),
       run(directory, (l) => notices.push(l)),
     ]);
-    expect(runs.map(({ applied }) => applied.length).toSorted((x, y) => x - y)).toEqual([0, 2]);
+    const all = migrations.length + 1;
+    expect(runs.map(({ applied }) => applied.length).toSorted((x, y) => x - y)).toEqual([0, all]);
     expect(notices.filter((line) => line.includes('waiting'))).toHaveLength(1);
-    expect(notices.filter((line) => line.startsWith('Applying'))).toHaveLength(2);
-    expect(await history()).toHaveLength(2);
+    expect(notices.filter((line) => line.startsWith('Applying'))).toHaveLength(all);
+    expect(await history()).toHaveLength(all);
   });
 
   test('of two processes at once, one applies and the other finds nothing to do', async () => {
@@ -186,10 +200,10 @@ describe('migrate', () => {
     await database.query('SELECT pg_advisory_unlock(7262001)');
     const notice = 'Another migration is running: waiting for it';
     expect((await outcomes).toSorted((x, y) => y.length - x.length)).toEqual([
-      [notice, `Applying ${firstMigration}`, { applied: [firstMigration] }],
+      [notice, ...applying, { applied: migrations }],
       [notice, { applied: [] }],
     ]);
-    expect(await history()).toHaveLength(1);
+    expect(await history()).toHaveLength(migrations.length);
   });
 
   test('waits for the lock as long as someone holds it', async () => {
@@ -202,7 +216,7 @@ describe('migrate', () => {
     await sleep(500);
     expect(done).toBe(false);
     await database.query('SELECT pg_advisory_unlock(7262001)');
-    expect((await running).applied).toEqual([firstMigration]);
+    expect((await running).applied).toEqual(migrations);
   });
 
   test('takes functions whole, with the semicolons of their bodies, and several statements with comments', async () => {
@@ -272,12 +286,12 @@ describe('migrate', () => {
 
       writeFileSync(join(directory, broken, 'migration.sql'), 'CREATE TABLE mended (id INT);');
       expect((await run(directory)).applied).toEqual([second, broken, later]);
-      expect(await history()).toHaveLength(4);
+      expect(await history()).toHaveLength(migrations.length + 3);
     });
 
     test('an empty one is no failure', async () => {
       const directory = copyWith({ [second]: '', [later]: '-- nothing\n' });
-      expect((await run(directory)).applied).toEqual([firstMigration, second, later]);
+      expect((await run(directory)).applied).toEqual([...migrations, second, later]);
     });
 
     test('a connection that breaks meanwhile leaves the database as it was, and the lock free', async () => {
@@ -289,7 +303,7 @@ describe('migrate', () => {
       await expect.poll(() => database.query(end), { timeout: 10_000 }).toEqual([{ ended: true }]);
       expect((await failing).migration).toBe(second);
       await expect.poll(dump).toEqual(before);
-      expect((await run()).applied).toEqual([firstMigration]);
+      expect((await run()).applied).toEqual(migrations);
     });
 
     test('one that another tool left unfinished is not passed over', async () => {
@@ -306,14 +320,18 @@ describe('migrate', () => {
   test('an applied migration that was edited since is passed over, as prisma migrate deploy does', async () => {
     await run();
     const before = await dump();
-    const directory = copyWith({ [firstMigration]: `${firstMigrationSql}\n-- a comment more\n` });
-    expect(await run(directory)).toEqual({ applied: [] });
-    expect(await dump()).toEqual(before);
-    expect(await pendingMigrations({ databaseUrl: database.url, migrationsDir: directory })).toEqual([]);
-    writeFileSync(join(directory, firstMigration, 'migration.sql'), `${firstMigrationSql}\n`);
-    mkdirSync(join(directory, '20270101000000_next'));
-    writeFileSync(join(directory, '20270101000000_next', 'migration.sql'), 'CREATE TABLE next (id INT);');
-    expect(await run(directory)).toEqual({ applied: ['20270101000000_next'] });
+    for (const migration of migrations) {
+      const edited = `${migrationSql(migration)}\n`;
+      const directory = copyWith({ [migration]: `${edited}-- a comment more\n` });
+      expect(await run(directory)).toEqual({ applied: [] });
+      expect(await dump()).toEqual(before);
+      expect(await pendingMigrations({ databaseUrl: database.url, migrationsDir: directory })).toEqual([]);
+    }
+    const next = '20270101000000_next';
+    const edited = Object.fromEntries(migrations.map((name) => [name, `${migrationSql(name)}\n`]));
+    expect(await run(copyWith({ ...edited, [next]: 'CREATE TABLE next (id INT);' }))).toEqual({
+      applied: [next],
+    });
   });
 
   test('a database with tables but no history is refused, and left as it is', async () => {
@@ -325,13 +343,62 @@ describe('migrate', () => {
   });
 });
 
+describe('leads of the release before', () => {
+  interface Words {
+    readonly name: string;
+    readonly words: readonly (string | null)[];
+  }
+
+  test('get the words they are searched by, whatever they hold', async () => {
+    await run(copyOf(migrations.slice(0, 1)));
+    const tenant = await addTenant(database, 'a');
+    const many = Array.from({ length: 100 }, (_, i) => i.toString(36)).join(' ');
+    const leads: [name: string, phone: string, e164: string | null, email: string | null, words: string[]][] =
+      [
+        ['Ada Lovelace', '+44 20 7946 0958', '+442079460958', null, ['442079460958', 'ada', 'lovelace']],
+        [
+          'Grace',
+          '(202) 555-0143',
+          null,
+          'Grace.H@Example.IO',
+          ['2025550143', 'example', 'grace', 'h', 'io'],
+        ],
+        ['ÉMILE  Zola-Dreyfus, 2nd', 'call me', null, null, ['2nd', 'dreyfus', 'zola', 'emile']],
+        ['!!!', '?', null, null, []],
+        [' \t\n', ' ', null, null, []],
+        ['عمر 😀 Ω', '+7', null, null, ['7', 'ω', 'عمر']],
+        ['Long', '12'.repeat(20_000), null, null, ['12'.repeat(16), 'long']],
+        ['é'.repeat(50_000), '1', null, 'a@b.io', ['1', 'a', 'b', 'io', 'e'.repeat(64)]],
+        ['😀'.repeat(50_000), '3', null, null, ['3']],
+        [many, '4-444', '+44', null, ['4444', '44', ...many.split(' ').slice(0, 30)]],
+      ];
+    for (const [name, phone, e164, email] of leads) {
+      await database.query(
+        `INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164,
+           email, created_at, updated_at)
+         VALUES (gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', $4, $5, $6, $7, now(), now())`,
+        [tenant.workspaceId, tenant.campaignId, tenant.userId, name, phone, e164, email],
+      );
+    }
+
+    expect((await run()).applied).toEqual(migrations.slice(1));
+    const rows = await database.query<Words>('SELECT name, words FROM lead');
+    const found = new Map(rows.map(({ name, words }) => [name, words]));
+    for (const [name, , , , words] of leads) {
+      expect(new Set(found.get(name))).toEqual(new Set(words));
+    }
+    const rest = await database.query('SELECT DISTINCT version, content_hash, duplicate_of FROM lead');
+    expect(rest).toEqual([{ version: 1, content_hash: null, duplicate_of: null }]);
+  });
+});
+
 describe('pendingMigrations', () => {
   const pending = (directory = migrationsDir) =>
     pendingMigrations({ databaseUrl: database.url, migrationsDir: directory });
   const next = '20270101000000_next';
 
   test('before: all; after: none; with a newer release: the newer ones', async () => {
-    expect(await pending()).toEqual([firstMigration]);
+    expect(await pending()).toEqual(migrations);
     await run();
     expect(await pending()).toEqual([]);
     expect(await pending(copyWith({ [next]: 'SELECT 1;' }))).toEqual([next]);
@@ -356,8 +423,8 @@ describe('pendingMigrations', () => {
 });
 
 describe('schema and migrations', () => {
-  const diff = (schema: string, migrations = migrationsDir) =>
-    diffMigrations({ databaseUrl: database.url, migrationsDir: migrations, schemaPath: schema });
+  const diff = (schema: string, directory = migrationsDir) =>
+    diffMigrations({ databaseUrl: database.url, migrationsDir: directory, schemaPath: schema });
 
   async function databases(): Promise<string[]> {
     const admin = new pg.Client({ connectionString: database.url });
