@@ -37,6 +37,18 @@ export type ErrorKind = 'validation' | 'unauthorized' | 'error';
 
 export type ErrorCode = keyof typeof errorTable;
 
+/** What is wrong with one part of a request, for callers who ask for it. */
+export interface LeadsFault {
+  readonly at: 'body' | 'query' | 'path' | 'header';
+  /**
+   * Within the body a JSON Pointer (RFC 6901), empty for the whole; else the parameter's or the header's name.
+   * None where there is no place to point to: `reason` is then a sentence.
+   */
+  readonly path?: string;
+  /** Goes on from the name: "must not be empty". It never holds what the caller sent. */
+  readonly reason: string;
+}
+
 /**
  * A refusal with a place in {@link errorTable}. `message` is shown to the caller: it never holds what the
  * caller sent nor anything of the inside. What led to it goes into `cause`, which stays in the process.
@@ -44,10 +56,16 @@ export type ErrorCode = keyof typeof errorTable;
 export class LeadsError extends Error {
   override readonly name = 'LeadsError';
   readonly code: ErrorCode;
+  /** Which parts of the request led to it, where that is known. */
+  readonly fields: readonly LeadsFault[];
 
-  constructor(code: ErrorCode, options?: { message?: string; cause?: unknown }) {
+  constructor(
+    code: ErrorCode,
+    options?: { message?: string; cause?: unknown; fields?: readonly LeadsFault[] },
+  ) {
     super(options?.message ?? errorTable[code].message, { cause: options?.cause });
     this.code = code;
+    this.fields = options?.fields ?? [];
   }
 
   get status(): number {

@@ -5,6 +5,9 @@ import swagger from '@fastify/swagger';
 import { securitySchemes } from './guards.ts';
 import type { Server } from './server.ts';
 
+const aboutErrors =
+  'Errors have three fields. With `Accept: application/problem+json` they come as problem details (RFC 9457), which name every field that is at fault.';
+
 /**
  * The OpenAPI 3.1 document, made from the very schemas that validate. Register before the routes.
  *
@@ -20,12 +23,17 @@ export async function describeApi(
       info: {
         title: info.title,
         version: '1.0.0',
-        description: info.description,
+        description: `${info.description}\n\n${aboutErrors}`,
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/', description: 'This service' }],
       tags: [...info.tags, { name: 'health', description: 'For load balancers and orchestrators.' }],
       components: { securitySchemes },
+    },
+    // Shared schemas keep their names, which generated clients name their types by.
+    refResolver: {
+      buildLocalReference: ({ $id }, _baseUri, _fragment, index) =>
+        typeof $id === 'string' ? $id : `Schema${index}`,
     },
   });
 }

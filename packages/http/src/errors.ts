@@ -1,6 +1,9 @@
 import { type ErrorCode, errorTable, LeadsError } from '@leads/core/errors';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
+import { preferredType } from './accept.ts';
+import type { FaultFinder } from './faults.ts';
+import { problemBody, problemMediaType } from './problem.ts';
 
 /** The body of every error (specification, section 7). */
 export const ErrorBody = Type.Object(
@@ -20,20 +23,25 @@ export function errorBody(code: ErrorCode, message: string = errorTable[code].me
   return { success: false, error: errorTable[code].kind, message };
 }
 
+/** An error in a route's `response`: both media types it may come in. */
+interface ErrorResponse {
+  description: string;
+  content: Record<string, { schema: object; examples: Record<string, { value: object }> }>;
+}
+
 /** The `response` part of a route's schema for the errors it may answer with, one entry a status. */
-export function errorResponses(...codes: ErrorCode[]): Record<number, typeof ErrorBody> {
+export function errorResponses(...codes: ErrorCode[]): Record<number, ErrorResponse> {
   const statuses = new Set(codes.map((code) => errorTable[code].status));
   return Object.fromEntries(
     [...statuses].map((status) => {
       const ofStatus = codes.filter((code) => errorTable[code].status === status);
-      return [
-        status,
-        {
-          ...ErrorBody,
-          description: ofStatus.map((code) => errorTable[code].message).join('; '),
-          examples: ofStatus.map((code) => errorBody(code)),
-        },
-      ];
+      const examples = (bodyOf: (code: ErrorCode) => object) =>
+        Object.fromEntries(ofStatus.map((code) => [code, { value: bodyOf(code) }]));
+      const content = {
+        'application/json': { schema: ErrorBody, examples: examples((code) => errorBody(code)) },
+        [problemMediaType]: { schema: { $ref: 'Problem#' }, examples: examples((code) => problemBody(code)) },
+      };
+      return [status, { description: ofStatus.map((code) => errorTable[code].message).join('; '), content }];
     }),
   );
 }
@@ -70,15 +78,31 @@ function toLeadsError(error: FastifyError | LeadsError): LeadsError {
   return new LeadsError(fastifyCodes[error.code] ?? 'unexpected', { cause: error });
 }
 
-/** Answers with the three-field body. The text of an error that is not ours never leaves the process. */
-export function handleError(
-  thrown: FastifyError | LeadsError,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  const error = toLeadsError(thrown);
-  if (error.code === 'unexpected') request.log.error({ err: error.cause }, 'Unexpected error');
-  else if (error.status >= 500) request.log.warn({ err: error.cause }, error.message);
-  if (error.code === 'unavailable') reply.header('retry-after', retryAfterSeconds);
-  void reply.code(error.status).send(errorBody(error.code, error.message));
+/**
+ * Answers with the three-field body, or with problem details where the client asks for them. The text of an error
+ * that is not ours never leaves the process.
+ */
+export function createErrorHandler(findFaults: FaultFinder) {
+  return (thrown: FastifyError | LeadsError, request: FastifyRequest, reply: FastifyReply): void => {
+    const error = toLeadsError(thrown);
+    const { code, message, status } = error;
+    if (code === 'unexpected') request.log.error({ err: error.cause }, 'Unexpected error');
+    else if (status >= 500) request.log.warn({ err: error.cause }, message);
+    if (code === 'unavailable') reply.header('retry-after', retryAfterSeconds);
+    reply.code(status).header('vary', withAccept(reply.getHeader('vary')));
+    if (preferredType(request.headers.accept, ['application/json', problemMediaType]) !== problemMediaType) {
+      void reply.send(errorBody(code, message));
+      return;
+    }
+    const isOfSchema = 'validation' in thrown && thrown.validation !== undefined;
+    const fields = isOfSchema ? findFaults(request) : error.fields;
+    void reply.type(problemMediaType).send(problemBody(code, { message, fields, requestId: request.id }));
+  };
+}
+
+/** A Vary header (RFC 9110, 12.5.5) that names Accept besides what it names already. */
+function withAccept(vary: number | string | string[] | undefined): string {
+  const named = [vary ?? []].flat().join(', ');
+  if (/(?:^|,\s*)Accept(?:,|$)/i.test(named)) return named;
+  return named === '' ? 'Accept' : `${named}, Accept`;
 }

@@ -1,4 +1,9 @@
-import type { AccessTokenCodec, CredentialVerifier, Principal } from '@leads/core/credential';
+import {
+  type AccessTokenCodec,
+  type CredentialVerifier,
+  type Principal,
+  requireManager,
+} from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import type { FastifyRequest } from 'fastify';
 import type { Server } from './server.ts';
@@ -41,6 +46,14 @@ export function requireApiKeyAndToken(
     if (principal.scope === 'intake') throw new LeadsError('forbidden');
     return principal;
   });
+}
+
+/**
+ * Every route of the scope is for owners and managers only. The scope lies within one of the guards above; a
+ * publisher is refused before the body is read.
+ */
+export function requireManagers(scope: Server): void {
+  scope.addHook('onRequest', async (request) => requireManager(request.principal));
 }
 
 function guard(

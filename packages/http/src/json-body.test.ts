@@ -1,8 +1,7 @@
-import { LeadsError } from '@leads/core/errors';
 import { describe, expect, test } from 'vitest';
 import { parseJsonBody } from './json-body.ts';
 
-const refusal = new LeadsError('invalid_input');
+const refusal = expect.objectContaining({ code: 'invalid_input', message: 'Invalid input data' });
 
 describe('spec 7: what no row can hold is refused, wherever it stands', () => {
   const broken = ['\\u0000', '\\ud800', '\\uDBFF', '\\udc00', '\\uDFFF', 'a\\ud800b', '\\ud800\\ud800'];
@@ -43,9 +42,7 @@ test('bytes that are no UTF-8 are refused', () => {
 
 test('what is no JSON is refused, and the reason stays inside', () => {
   for (const body of ['', '{', '{"a":1,}', "{'a':1}", '\ufeff{}', 'NaN', '01', '"\t"', '{} {}']) {
-    expect(() => parseJsonBody(Buffer.from(body))).toThrow(
-      expect.objectContaining({ code: 'invalid_input', message: 'Invalid input data' }),
-    );
+    expect(() => parseJsonBody(Buffer.from(body))).toThrow(refusal);
   }
 });
 
@@ -54,4 +51,17 @@ test('names that prototypes have are names like any other', () => {
   expect(Object.keys(body)).toEqual(['__proto__', 'constructor']);
   expect('name' in body).toBe(false);
   expect(Object.getPrototypeOf(body)).toBe(Object.prototype);
+});
+
+test('a refusal tells where in the body the text stands, by a JSON Pointer', () => {
+  for (const [body, path] of [
+    ['"\\u0000"', ''],
+    ['{"a":1,"b":"\\ud800"}', '/b'],
+    ['{"a/b~c":[1,{"":"\\u0000"}]}', '/a~1b~0c/1/'],
+    ['{"a":{"b\\u0000":1}}', '/a'],
+  ] as const) {
+    expect(() => parseJsonBody(Buffer.from(body))).toThrow(
+      expect.objectContaining({ fields: [expect.objectContaining({ at: 'body', path })] }),
+    );
+  }
 });

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { LeadsError } from '@leads/core/errors';
+import { escapePointer } from './problem.ts';
 
 /** An escape that may stand for NUL or for half of a surrogate pair: the only ways JSON can carry them. */
 const suspectEscape = /\\u(?:0000|[dD][89a-fA-F])/;
@@ -11,28 +12,58 @@ const suspectEscape = /\\u(?:0000|[dD][89a-fA-F])/;
  * @throws LeadsError `invalid_input`
  */
 export function parseJsonBody(body: Buffer): unknown {
-  if (!isUtf8(body)) throw new LeadsError('invalid_input');
+  if (body.length === 0) throw refusal('The request body is empty');
+  if (!isUtf8(body)) throw refusal('The request body is not UTF-8');
   const text = body.toString('utf8');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new LeadsError('invalid_input', { cause });
+    throw refusal('The request body is not valid JSON', undefined, cause);
   }
-  if (suspectEscape.test(text) && !isStorable(value)) throw new LeadsError('invalid_input');
+  if (suspectEscape.test(text)) refuseUnstorable(value);
   return value;
 }
 
+/** @param path a JSON Pointer into the body; without one, the reason is about the body as a whole. */
+function refusal(reason: string, path?: string, cause?: unknown): LeadsError {
+  const fault = { at: 'body', reason, ...(path !== undefined && { path }) } as const;
+  return new LeadsError('invalid_input', { fields: [fault], cause });
+}
+
+/** A value of the body, and where it stands. */
+interface Place {
+  readonly value: unknown;
+  readonly name?: string;
+  readonly parent?: Place;
+}
+
 /** Walks with a stack of its own: a body may be nested deeper than the call stack is. */
-function isStorable(value: unknown): boolean {
-  const stack: unknown[] = [value];
-  while (stack.length > 0) {
-    const item = stack.pop();
-    if (typeof item === 'string') {
-      if (item.includes('\0') || !item.isWellFormed()) return false;
-    } else if (typeof item === 'object' && item !== null) {
-      for (const [key, member] of Object.entries(item)) stack.push(key, member);
+function refuseUnstorable(root: unknown): void {
+  const stack: Place[] = [{ value: root }];
+  for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+    const { value } = place;
+    if (typeof value === 'string') {
+      if (!isStorable(value)) throw refusal('holds characters that cannot be stored', pointerTo(place));
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, member] of Object.entries(value)) {
+        // A pointer cannot hold such a name either, so it ends at the object.
+        if (!isStorable(name)) throw refusal('has a name that cannot be stored', pointerTo(place));
+        stack.push({ value: member, name, parent: place });
+      }
     }
   }
-  return true;
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+/** The JSON Pointer to a place (RFC 6901). */
+function pointerTo(place: Place): string {
+  const names: string[] = [];
+  for (let at: Place | undefined = place; at?.name !== undefined; at = at.parent) {
+    names.push(`/${escapePointer(at.name)}`);
+  }
+  return names.toReversed().join('');
 }

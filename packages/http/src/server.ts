@@ -13,9 +13,11 @@ import Fastify, {
   type RawServerDefault,
   type RouteOptions,
 } from 'fastify';
-import { errorBody, handleError } from './errors.ts';
+import { createErrorHandler, errorBody } from './errors.ts';
+import { addKeywords, createFaultFinder, validation } from './faults.ts';
 import { parseJsonBody } from './json-body.ts';
 import type { Logger } from './log.ts';
+import { Problem } from './problem.ts';
 
 /** A Fastify whose handlers get their types from the routes' TypeBox schemas. */
 export type Server = FastifyInstance<
@@ -30,6 +32,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** `draining` from the moment the service was told to stop: it still serves, but wants no more. */
     lifecycle: { draining: boolean };
+    /** The connections whose present request may take longer to arrive: a long body that is being read. */
+    unhurried: WeakSet<Socket>;
   }
 }
 
@@ -41,11 +45,13 @@ const requestTimeoutMs = 10_000;
 const requestIdShape = /^[\w.:-]{1,128}$/;
 
 /**
- * The server both services are built on: strict JSON in, the three-field error bodies out, bounded in size and
- * time, request ids, and logs that hold no personal data.
+ * The server both services are built on: strict JSON in, errors of three fields or in detail out, bounded in size
+ * and time, request ids, and logs that hold no personal data.
  */
 export function createServer(options: { log: Logger; trustProxy: string }): Server {
   const loggerInstance: FastifyBaseLogger = options.log;
+  const handleError = createErrorHandler(createFaultFinder());
+  const unhurried = new WeakSet<Socket>();
   const app = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
@@ -66,14 +72,23 @@ export function createServer(options: { log: Logger; trustProxy: string }): Serv
     forceCloseConnections: 'idle',
     // Fastify's own 503 has another body; what still comes on an open connection is served, and the last there.
     return503OnClosing: false,
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
-    clientErrorHandler,
+    ajv: { customOptions: validation, onCreate: addKeywords },
+    clientErrorHandler(error: Error & { code?: string }, socket: Socket) {
+      // Node tells once that a request has not arrived whole, and leaves it to this handler to cut it.
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return;
+      answerClientError(error, socket);
+    },
     frameworkErrors: (error, request, reply) => {
       handleError(error, request, reply.header('x-request-id', request.id));
+      // No hook runs for what the router refuses by itself.
+      request.log.info({ method: request.method, status: reply.statusCode }, 'Request');
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   app.decorate('lifecycle', { draining: false });
+  app.decorate('unhurried', unhurried);
+  // The responses of every route refer to it.
+  app.addSchema(Problem);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
     try {
@@ -94,7 +109,7 @@ export function createServer(options: { log: Logger; trustProxy: string }): Serv
     reply.header('x-request-id', request.id);
     if (!hasOneHost(request.raw)) throw new LeadsError('bad_request');
     // Before the body is read: nobody makes the service parse for a path that is not there.
-    if (request.is404) throw new LeadsError('not_found');
+    if (request.is404 || hasEmptyParameter(request)) throw new LeadsError('not_found');
   });
   // When it is sent: a request that came before the signal would keep its connection, and that the whole process.
   app.addHook('onSend', async (_request, reply) => {
@@ -113,6 +128,11 @@ export function createServer(options: { log: Logger; trustProxy: string }): Serv
     );
   });
   return app;
+}
+
+/** The router takes `/leads/` for `/leads/:id` with an id of nothing. */
+function hasEmptyParameter({ params }: FastifyRequest): boolean {
+  return Object.values(params as Record<string, string>).includes('');
 }
 
 /** HTTP/1.1 wants one `Host`, neither none nor several (RFC 9112, 3.2). */
@@ -176,7 +196,7 @@ function plainAddress(address: string): string {
 }
 
 /** Answers what Node's HTTP parser refuses before there is a request. */
-function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
+function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   // The other side is gone already: there is nobody to answer.
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

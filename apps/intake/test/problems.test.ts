@@ -1,0 +1,8 @@
+import { describeProblems } from '@leads/local-stack/testing/problem-suite';
+import { afterAll } from 'vitest';
+import { startIntake } from './intake.ts';
+
+const intake = await startIntake();
+afterAll(() => intake[Symbol.asyncDispose]());
+
+await describeProblems(intake);

@@ -1,0 +1,294 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import type { Fixture } from './fixture.ts';
+import type { TestRequest } from './http-client.ts';
+import {
+  exampleBody,
+  fillPath,
+  guardedRoutesOf,
+  type JsonSchema,
+  needs,
+  type Route,
+} from './openapi-document.ts';
+import type { RunningService } from './running-service.ts';
+
+interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly detail?: string;
+  readonly error: string;
+  readonly errors?: readonly { pointer?: string; parameter?: string; header?: string; detail: string }[];
+}
+
+const problemJson = 'application/problem+json';
+
+/** What is sent where it does not belong, and must not come back. */
+const secret = 'hush-5550199';
+
+/** How the reasons begin that a person can put a field's name before. */
+const readable = /^(is|must|has|holds|does) [a-z]/;
+
+/** Whether an Accept header asks for problem details (RFC 9110, 12.5.1). */
+const acceptCases: readonly (readonly [
+  accept: string | readonly string[] | undefined,
+  isProblem: boolean,
+])[] = [
+  [undefined, false],
+  ['', false],
+  ['*/*', false],
+  ['application/*', false],
+  ['application/json', false],
+  ['text/html', false],
+  ['application/problem+xml', false],
+  ['application/problem', false],
+  ['x-application/problem+json', false],
+  [problemJson, true],
+  ['Application/Problem+JSON', true],
+  ['application/problem+json;charset=utf-8', true],
+  ['application/problem+json; charset="UTF-8"; q=1', true],
+  ['application/problem+json;profile=x', false],
+  ['application/problem+json;q=0', false],
+  ['application/problem+json;q=0.000', false],
+  ['application/problem+json;q=0.001', true],
+  ['application/problem+json;q=x', false],
+  ['application/problem+json;q=-1', false],
+  ['application/json, application/problem+json', false],
+  ['application/problem+json, application/json', true],
+  ['application/problem+json;q=0.5, application/json;q=0.5', true],
+  ['application/problem+json;q=0.4, application/json;q=0.5', false],
+  ['application/problem+json;Q=0.4, application/json;q=0.5', false],
+  ['application/problem+json;q=0.5, application/json;q=0.4', true],
+  ['application/problem+json;q=0.9, */*', false],
+  ['application/problem+json;q=0.9, */*;q=0.8', true],
+  ['application/problem+json;q=0.9, application/*;q=0.1, */*', true],
+  ['application/problem+json;q=0.9, */*, application/json;q=0.1', true],
+  ['application/problem+json;q=0.9, application/json;q=0', true],
+  ['text/html, application/xhtml+xml;q=0.9, application/problem+json;q=0.5', true],
+  ['text/html;x="a, application/problem+json", */*', false],
+  ['text/html;x="\\", application/problem+json', false],
+  [['application/json;q=0.5', problemJson], true],
+  [`${','.repeat(8000)}${problemJson}`, true],
+  [`"${'\\"'.repeat(4000)}${problemJson}`, false],
+];
+
+/**
+ * Problem details (RFC 9457) on every route of a service's OpenAPI document: what is wrong is named field by
+ * field for who asks, and who does not gets the three fields of the specification, to the letter.
+ */
+export async function describeProblems({ service, fixture }: { service: RunningService; fixture: Fixture }) {
+  const workspace = await fixture.createWorkspace();
+  const { owner } = workspace;
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+
+  /** Sends a request that is refused, with either Accept, and compares what must not differ. */
+  async function refused(request: TestRequest, status: number): Promise<Problem> {
+    const headers = { ...request.headers, 'X-Request-Id': 'a-problem' };
+    const plain = await service.send({ ...request, headers });
+    const { success, error, message } = plain.json<Record<string, unknown>>();
+    expect([plain.status, plain.headers['content-type'], plain.text]).toEqual([
+      status,
+      'application/json; charset=utf-8',
+      JSON.stringify({ success, error, message }),
+    ]);
+
+    const answer = await service.send({ ...request, headers: { ...headers, Accept: problemJson } });
+    const problem = answer.json<Problem>();
+    expect([answer.status, answer.headers['content-type']]).toEqual([
+      status,
+      `${problemJson}; charset=utf-8`,
+    ]);
+    expect(answer.headers.vary).toBe(plain.headers.vary);
+    expect(answer.headers['cache-control']).toBe(plain.headers['cache-control']);
+    expect(problem).toMatchObject({ status, success, error, instance: 'urn:request:a-problem' });
+    expect([problem.title, problem.detail]).toContain(message);
+    expect(answer.text).not.toContain(secret);
+    return problem;
+  }
+
+  const credentials = (route: Route) =>
+    needs(route.operation).includes('AccessToken') ? { ...owner.headers } : { API_KEY: owner.apiKey };
+
+  describe('whatever the route', () => {
+    test.each(acceptCases)('Accept: %s', async (accept, isProblem) => {
+      const headers = accept === undefined ? {} : { Accept: accept };
+      const answer = await service.send({ path: '/nowhere', headers });
+      expect(answer.headers['content-type']).toBe(
+        `${isProblem ? problemJson : 'application/json'}; charset=utf-8`,
+      );
+      expect(answer.headers.vary).toMatch(/(^|, )Accept(,|$)/);
+    });
+
+    test('a path or a method that is not there', async () => {
+      const notFound = await refused({ path: '/nowhere' }, 404);
+      expect(notFound).toMatchObject({ type: 'urn:leads:error:not_found', title: 'Not found' });
+      const notAllowed = await refused({ method: 'DELETE', path: '/health/live' }, 405);
+      expect(notAllowed.type).toBe('urn:leads:error:method_not_allowed');
+    });
+
+    test('a path that cannot be decoded', async () => {
+      expect((await refused({ path: '/%ZZ' }, 400)).type).toBe('urn:leads:error:bad_request');
+    });
+
+    test('health is no error: its body is the same for everyone', async () => {
+      const answer = await service.send({ path: '/health/ready', headers: { Accept: problemJson } });
+      expect([answer.status, answer.headers['content-type'], answer.headers.vary]).toEqual([
+        200,
+        'application/json; charset=utf-8',
+        undefined,
+      ]);
+    });
+  });
+
+  for (const route of guardedRoutesOf(service.document)) {
+    const { method, operation } = route;
+    const path = fillPath(route.path);
+    const parameters = operation.parameters?.filter((parameter) => parameter.in === 'query') ?? [];
+    const schema = operation.requestBody?.content['application/json']?.schema;
+
+    describe(`${method} ${route.path}`, () => {
+      const headers = credentials(route);
+      const send = (body: unknown, status = 400) => refused({ method, path, headers, body }, status);
+
+      test('spec 5.4: no credentials', async () => {
+        const problem = await refused({ method, path, body: exampleBody(operation) }, 401);
+        expect(problem).toMatchObject({
+          type: 'urn:leads:error:unauthenticated',
+          title: 'Authentication failed',
+        });
+        expect(problem.errors).toBeUndefined();
+      });
+
+      if (needs(operation).includes('AccessToken')) {
+        test('credentials that may not', async () => {
+          const { headers: limited } = await workspace.addMember('publisher', { scope: 'intake' });
+          const problem = await refused(
+            { method, path, headers: limited, body: exampleBody(operation) },
+            403,
+          );
+          expect(problem.type).toBe('urn:leads:error:forbidden');
+        });
+      }
+
+      if (method === 'GET' && !route.path.includes('{')) {
+        test('an answer that is no error is the same for everyone', async () => {
+          const answers = await Promise.all(
+            [{}, { Accept: problemJson }].map((more) =>
+              service.send({ path, headers: { ...headers, ...more } }),
+            ),
+          );
+          expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
+          expect(answers[1]?.text).toBe(answers[0]?.text);
+          expect(answers[1]?.headers['content-type']).toBe(answers[0]?.headers['content-type']);
+        });
+      }
+
+      if (parameters.length > 0) {
+        test('an unknown query parameter is named', async () => {
+          const query = `a%2Fb~%C3%A9=${secret}`;
+          const { errors } = await refused(
+            { method, path: `${path}?${query}`, headers, body: exampleBody(operation) },
+            400,
+          );
+          expect(errors).toEqual([{ parameter: 'a/b~é', detail: 'is not a known parameter' }]);
+        });
+      }
+      for (const { name, schema: ofParameter } of parameters) {
+        if (ajv.validate(ofParameter, [secret, secret])) continue;
+        test(`?${name} given twice is named`, async () => {
+          const query = `${name}=${secret}&${name}=${secret}`;
+          const { errors } = await refused(
+            { method, path: `${path}?${query}`, headers, body: exampleBody(operation) },
+            400,
+          );
+          expect(errors).toEqual([{ parameter: name, detail: 'must be given once' }]);
+        });
+      }
+
+      if (schema === undefined) return;
+      const json = { ...headers, 'Content-Type': 'application/json' };
+      const example = exampleBody(operation) ?? {};
+      const fields = Object.entries(schema.properties ?? {});
+
+      test('a body too large, of another type, or that is no JSON', async () => {
+        const tooLarge = await send({ ...example, large: 'x'.repeat(70_000) }, 413);
+        expect(tooLarge.type).toBe('urn:leads:error:payload_too_large');
+        const text = { ...headers, 'Content-Type': 'text/plain' };
+        const unsupported = await refused({ method, path, headers: text, body: 'x' }, 415);
+        expect(unsupported.type).toBe('urn:leads:error:unsupported_media_type');
+
+        for (const [body, detail] of [
+          ['', 'The request body is empty'],
+          [`{"name":"${secret}"`, 'The request body is not valid JSON'],
+          [Buffer.from([0x22, 0xff, 0x22]), 'The request body is not UTF-8'],
+        ] as const) {
+          const problem = await refused({ method, path, headers: json, body }, 400);
+          expect(problem).toMatchObject({ type: 'urn:leads:error:invalid_input', detail });
+          expect(problem.title).toBe('Invalid input data');
+          expect(problem.errors).toBeUndefined();
+        }
+      });
+
+      test('a body that is no object', async () => {
+        for (const body of [[], secret, 1, null]) {
+          const { errors } = await refused({ method, path, headers: json, body: JSON.stringify(body) }, 400);
+          expect(errors).toEqual([{ pointer: '#', detail: 'must be an object' }]);
+        }
+        expect((await refused({ method, path, headers }, 400)).errors).toEqual([
+          { pointer: '#', detail: 'is required' },
+        ]);
+      });
+
+      test('text that cannot be stored is pointed at', async () => {
+        const body = { ...example, 'a/b~é': [{ c: `${secret}\0` }] };
+        expect((await send(body)).errors).toEqual([
+          { pointer: '#/a~1b~0%C3%A9/0/c', detail: 'holds characters that cannot be stored' },
+        ]);
+      });
+
+      for (const name of schema.required ?? []) {
+        test(`a missing ${name} is pointed at`, async () => {
+          const { [name]: _, ...body } = example;
+          expect((await send(body)).errors).toEqual([{ pointer: `#/${name}`, detail: 'is required' }]);
+        });
+      }
+
+      for (const [name, field] of fields) {
+        for (const wrong of wrongValues(field)) {
+          test(`${name} is pointed at, where it is ${JSON.stringify(wrong)}`, async () => {
+            const { errors } = await send({ ...example, [name]: wrong });
+            expect(errors?.length).toBeGreaterThan(0);
+            for (const { pointer, detail } of errors ?? []) {
+              expect(pointer?.startsWith(`#/${name}/`) === true ? `#/${name}` : pointer).toBe(`#/${name}`);
+              expect(detail).toMatch(readable);
+            }
+          });
+        }
+      }
+
+      test('every fault of a body is named, not only the first', async () => {
+        const faulty = fields.filter(([, field]) => wrongValues(field).length > 0);
+        const [missing] = schema.required ?? [];
+        const sent = faulty.filter(([name]) => name !== missing);
+        const body = Object.fromEntries(sent.map(([name, field]) => [name, wrongValues(field)[0]]));
+        const { errors = [] } = await send(body);
+        const named = new Set(errors.map(({ pointer }) => /^#\/[^/]*/.exec(pointer ?? '')?.[0]));
+        expect(named).toEqual(new Set(faulty.map(([name]) => `#/${name}`)));
+      });
+
+      if (schema.additionalProperties === false) {
+        test('an unknown field is pointed at', async () => {
+          expect((await send({ ...example, 'a/b~é %#"': secret })).errors).toEqual([
+            { pointer: '#/a~1b~0%C3%A9%20%25%23%22', detail: 'is not a known field' },
+          ]);
+        });
+      }
+    });
+  }
+
+  /** Values that a field does not take: a text, where that is wrong, and something that is no text. */
+  function wrongValues(field: JsonSchema): unknown[] {
+    return [secret, { a: secret }].filter((value) => !ajv.validate(field, value));
+  }
+}
