@@ -1,6 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { parseDuration, parseEmail, parseSlug, parseText, slugOf } from '../src/cli/arguments.ts';
+import {
+  parseDuplicateWindow,
+  parseDuration,
+  parseEmail,
+  parseSlug,
+  parseText,
+  slugOf,
+} from '../src/cli/arguments.ts';
 
 describe('a duration', () => {
   test.each([
@@ -30,6 +37,21 @@ describe('a duration', () => {
     '9'.repeat(12) + 'w',
   ])('%j is refused', (text) => {
     expect(() => parseDuration(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('a window of duplicates', () => {
+  test.each([
+    ['off', 0],
+    ['1s', 1],
+    ['30d', 2_592_000],
+    ['3650d', 315_360_000],
+  ])('%s is %i seconds', (text, seconds) => {
+    expect(parseDuplicateWindow(text)).toBe(seconds);
+  });
+
+  test.each(['', '0', '0d', 'Off', 'none', '3651d', '36501d'])('%j is refused', (text) => {
+    expect(() => parseDuplicateWindow(text)).toThrow(InvalidArgumentError);
   });
 });
 

@@ -23,6 +23,17 @@ export function parseDuration(text: string): number {
   return seconds;
 }
 
+/** The longest window of duplicates, in seconds: ten years. */
+const longestWindowSeconds = 3_650 * secondsPerUnit.d;
+
+/** The window of duplicates: a duration of 3650d at most in seconds, or 0 for `off`. */
+export function parseDuplicateWindow(text: string): number {
+  if (text === 'off') return 0;
+  const seconds = parseDuration(text);
+  if (seconds > longestWindowSeconds) throw new InvalidArgumentError('It must be 3650d at most, or off.');
+  return seconds;
+}
+
 /** A name or code that people read: 1 to 255 characters, without control characters. Trimmed. */
 export function parseText(text: string): string {
   const trimmed = text.trim();

@@ -1,6 +1,14 @@
-import type { Campaign } from '@leads/core/campaign';
-import type { Command } from 'commander';
-import { parseText } from './arguments.ts';
+import {
+  type Campaign,
+  type CampaignChanges,
+  type CampaignStatus,
+  type CampaignView,
+  campaignStatuses,
+  updateCampaign,
+} from '@leads/core/campaign';
+import { type Command, Option } from 'commander';
+import { parseDuplicateWindow, parseText } from './arguments.ts';
+import { Refusal } from './failure.ts';
 import { examples, jsonOption, workspaceOption } from './help.ts';
 import { findWorkspace, openOperator } from './operator.ts';
 import { formatTable, formatTime, type OutputOptions, printResult } from './output.ts';
@@ -14,6 +22,14 @@ interface CreateCampaignOptions extends OutputOptions {
 
 interface ListCampaignsOptions extends OutputOptions {
   readonly workspace?: string;
+}
+
+interface UpdateCampaignOptions extends OutputOptions {
+  readonly workspace?: string;
+  readonly name?: string;
+  readonly status?: CampaignStatus;
+  readonly duplicateWindow?: number;
+  readonly default?: true;
 }
 
 const whenLeftOut = 'there is one workspace only';
@@ -39,6 +55,32 @@ export function addCampaignCommands(program: Command): void {
       examples('leads campaign create --workspace acme --code SPRING --name "Spring offer" --default'),
     )
     .action(createCampaign);
+
+  campaign
+    .command('update')
+    .summary('change a campaign')
+    .description(
+      'Changes what is named of a campaign. The default campaign stays active: to pause or archive it, make another one the default first.',
+    )
+    .argument('<code>', 'the code of the campaign')
+    .addOption(workspaceOption(whenLeftOut))
+    .option('--name <name>', 'what people call it', parseText)
+    .addOption(new Option('--status <status>', 'only an active one takes leads').choices(campaignStatuses))
+    .option(
+      '--duplicate-window <duration>',
+      'how long after a lead another of the same phone number is a duplicate, such as 30d; off for none',
+      parseDuplicateWindow,
+    )
+    .option('--default', "make it the workspace's default, in place of the present one")
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        'leads campaign update SPRING --duplicate-window 30d',
+        'leads campaign update SPRING --workspace acme --status paused',
+      ),
+    )
+    .action(changeCampaign);
 
   campaign
     .command('list')
@@ -67,6 +109,26 @@ async function createCampaign(options: CreateCampaignOptions): Promise<void> {
   );
 }
 
+async function changeCampaign(code: string, options: UpdateCampaignOptions, command: Command): Promise<void> {
+  const { name, status, duplicateWindow } = options;
+  const changes: CampaignChanges = {
+    ...(name !== undefined && { name }),
+    ...(status !== undefined && { status }),
+    ...(duplicateWindow !== undefined && { duplicateWindowSeconds: duplicateWindow }),
+    ...(options.default === true && { isDefault: true }),
+  };
+  if (Object.keys(changes).length === 0) {
+    command.error('error: say what to change: --name, --status, --duplicate-window or --default');
+  }
+  await using operator = openOperator();
+  const workspace = await findWorkspace(operator.workspaces, options.workspace);
+  const found = await operator.campaigns.findByCode(workspace.id, code);
+  if (found === undefined) throw new Refusal(`Workspace ${workspace.slug} has no campaign ${code}`);
+  const campaign = await updateCampaign(operator.campaigns, { workspaceId: workspace.id }, found.id, changes);
+  const standing = `${campaign.status}${campaign.isDefault ? `, the default of workspace ${workspace.slug}` : ''}`;
+  printResult(options, toJson(campaign), `Campaign ${code} (${campaign.name}) is ${standing}.`);
+}
+
 async function listCampaigns(options: ListCampaignsOptions): Promise<void> {
   await using operator = openOperator();
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
@@ -84,6 +146,7 @@ async function listCampaigns(options: ListCampaignsOptions): Promise<void> {
   printResult(options, campaigns.map(toJson), campaigns.length === 0 ? 'No campaigns.' : table);
 }
 
-function toJson({ id, code, name, status, isDefault, createdAt }: Campaign) {
-  return { id, code, name, status, isDefault, createdAt };
+function toJson(campaign: Campaign | CampaignView) {
+  const { id, code, name, status, isDefault, duplicateWindowSeconds, createdAt } = campaign;
+  return { id, code, name, status, isDefault, duplicateWindowSeconds, createdAt };
 }

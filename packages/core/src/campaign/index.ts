@@ -1,2 +1,27 @@
-export type { Campaign, CampaignStatus, CampaignStore, IntakeRoute } from './campaign-store.ts';
+export {
+  CampaignChanges,
+  CampaignQuery,
+  CampaignView,
+  campaignStatuses,
+  LandingPageMapping,
+  LandingPageQuery,
+  LandingPageView,
+  NewCampaign,
+  NewLandingPage,
+} from './campaign.schema.ts';
+export type {
+  Campaign,
+  CampaignStatus,
+  CampaignStore,
+  CampaignUpdate,
+  IntakeRoute,
+  LandingPage,
+} from './campaign-store.ts';
+export { createCampaign } from './create-campaign.ts';
+export { createLandingPage } from './create-landing-page.ts';
+export { findCampaignToMap } from './landing-page.ts';
 export { LandingPageRegistrar } from './landing-page-registrar.ts';
+export { listCampaigns } from './list-campaigns.ts';
+export { listLandingPages } from './list-landing-pages.ts';
+export { mapLandingPage } from './map-landing-page.ts';
+export { updateCampaign } from './update-campaign.ts';

@@ -1,38 +1,49 @@
-import type { CampaignStore } from '../campaign/campaign-store.ts';
+import type { CampaignStore, LandingPage } from '../campaign/campaign-store.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
-import type { Database } from './client.ts';
+import type { Database, Transaction } from './client.ts';
 import { isUniqueViolation } from './database-error.ts';
+import { withoutNulls } from './without-nulls.ts';
 
 /** Campaigns and landing pages in Postgres. */
 export function createCampaignStore({ prisma, transaction }: Database): CampaignStore {
   return {
     async findByCode(workspaceId, code) {
-      return (
-        (await prisma.campaign.findUnique({ where: { workspaceId_code: { workspaceId, code } } })) ??
-        undefined
-      );
+      const campaign = await prisma.campaign.findUnique({
+        where: { workspaceId_code: { workspaceId, code } },
+      });
+      return campaign === null ? undefined : withoutNulls(campaign);
     },
 
     async routeIntakeLead(workspaceId, landingPage, keyCampaignId) {
-      const [route] = await prisma.$queryRaw<{ campaignId: string | null; landingPageKnown: boolean }[]>`
+      const [route] = await prisma.$queryRaw<
+        { campaignId: string | null; duplicateWindowSeconds: number | null; landingPageKnown: boolean }[]
+      >`
         SELECT
-          COALESCE(
-            (SELECT campaign.id FROM landing_page
-               JOIN campaign ON campaign.workspace_id = landing_page.workspace_id
-                            AND campaign.id = landing_page.campaign_id AND campaign.status = 'active'
-               WHERE landing_page.workspace_id = ${workspaceId}::uuid AND landing_page.name = ${landingPage ?? null}),
-            (SELECT id FROM campaign
-               WHERE workspace_id = ${workspaceId}::uuid AND id = ${keyCampaignId ?? null}::uuid AND status = 'active'),
-            (SELECT id FROM campaign WHERE workspace_id = ${workspaceId}::uuid AND is_default)
-          ) AS "campaignId",
+          campaign.id AS "campaignId",
+          campaign.duplicate_window_seconds AS "duplicateWindowSeconds",
           EXISTS (
             SELECT FROM landing_page WHERE workspace_id = ${workspaceId}::uuid AND name = ${landingPage ?? null}
-          ) AS "landingPageKnown"`;
+          ) AS "landingPageKnown"
+        FROM (SELECT COALESCE(
+          (SELECT campaign.id FROM landing_page
+             JOIN campaign ON campaign.workspace_id = landing_page.workspace_id
+                          AND campaign.id = landing_page.campaign_id AND campaign.status = 'active'
+             WHERE landing_page.workspace_id = ${workspaceId}::uuid AND landing_page.name = ${landingPage ?? null}),
+          (SELECT id FROM campaign
+             WHERE workspace_id = ${workspaceId}::uuid AND id = ${keyCampaignId ?? null}::uuid AND status = 'active'),
+          (SELECT id FROM campaign WHERE workspace_id = ${workspaceId}::uuid AND is_default)
+        ) AS id) AS chosen
+        LEFT JOIN campaign ON campaign.id = chosen.id`;
       if (route === undefined || route.campaignId === null) {
         throw new Error('The workspace has no default campaign');
       }
-      return { campaignId: route.campaignId, landingPageKnown: route.landingPageKnown };
+      const { campaignId, landingPageKnown } = route;
+      return withoutNulls({
+        campaignId,
+        landingPageKnown,
+        duplicateWindowSeconds: route.duplicateWindowSeconds,
+      });
     },
 
     async addLandingPages(pages) {
@@ -47,28 +58,143 @@ export function createCampaignStore({ prisma, transaction }: Database): Campaign
       try {
         return await transaction(async (tx) => {
           if (campaign.isDefault) {
-            // Two new defaults at once take turns, or the second would trip over the first one's row.
-            await tx.$queryRaw`SELECT id FROM workspace WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`;
-            await tx.campaign.updateMany({
-              where: { workspaceId, isDefault: true },
-              data: { isDefault: false },
-            });
+            await takeTurns(tx, workspaceId);
+            await removeDefault(tx, workspaceId);
           }
-          return tx.campaign.create({ data: { id: newId(), ...campaign } });
+          const data = {
+            id: newId(),
+            ...campaign,
+            duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? null,
+          };
+          return withoutNulls(await tx.campaign.create({ data }));
         });
       } catch (error) {
         if (isUniqueViolation(error)) {
-          throw new LeadsError('conflict', { message: `Campaign ${campaign.code} exists already` });
+          throw new LeadsError('conflict', { message: 'A campaign of this code exists already' });
         }
         throw error;
       }
     },
 
-    async list(workspaceId) {
-      return prisma.campaign.findMany({
-        where: { workspaceId },
-        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    async update(workspaceId, id, decide) {
+      return transaction(async (tx) => {
+        await takeTurns(tx, workspaceId);
+        const campaign = await tx.campaign.findFirst({ where: { workspaceId, id } });
+        if (campaign === null) return undefined;
+        const { isDefault, name, status, duplicateWindowSeconds } = decide(withoutNulls(campaign));
+        const becomesDefault = isDefault === true && !campaign.isDefault;
+        if (becomesDefault) await removeDefault(tx, workspaceId);
+        const data = {
+          ...(name !== undefined && { name }),
+          ...(status !== undefined && { status }),
+          ...(duplicateWindowSeconds !== undefined && { duplicateWindowSeconds }),
+          ...(becomesDefault && { isDefault: true }),
+        };
+        return withoutNulls(await tx.campaign.update({ where: { id }, data }));
       });
     },
+
+    async list(workspaceId, status) {
+      const campaigns = await prisma.campaign.findMany({
+        where: { workspaceId, ...(status !== undefined && { status }) },
+        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+      });
+      return campaigns.map(withoutNulls);
+    },
+
+    async findLandingPage(workspaceId, page) {
+      const found = await prisma.landingPage.findFirst({
+        where: { workspaceId, ...page },
+        select: landingPageColumns,
+      });
+      return found === null ? undefined : toLandingPage(found);
+    },
+
+    async createLandingPage({ workspaceId, name, campaignId = null }) {
+      try {
+        const data = { id: newId(), workspaceId, name, campaignId };
+        return toLandingPage(await prisma.landingPage.create({ data, select: landingPageColumns }));
+      } catch (error) {
+        if (isUniqueViolation(error)) {
+          throw new LeadsError('conflict', { message: 'A landing page of this name exists already' });
+        }
+        throw error;
+      }
+    },
+
+    async mapLandingPage(workspaceId, page, campaignId) {
+      const [mapped] = await prisma.landingPage.updateManyAndReturn({
+        where: { workspaceId, ...page },
+        data: { campaignId: campaignId ?? null },
+        select: landingPageColumns,
+      });
+      return mapped && toLandingPage(mapped);
+    },
+
+    async listLandingPages(workspaceId, { mapped }, { limit, after }) {
+      const pages = await prisma.landingPage.findMany({
+        where: {
+          workspaceId,
+          ...(mapped !== undefined && { campaignId: mapped ? { not: null } : null }),
+          ...(after !== undefined && { name: { gt: after } }),
+        },
+        orderBy: { name: 'asc' },
+        take: limit,
+        select: landingPageColumns,
+      });
+      return pages.map(toLandingPage);
+    },
+
+    async countLeads({ workspaceId, userId }, landingPages, newest) {
+      // The index holds the first 255 characters of a name, which is as much as a landing page has.
+      const counts = await prisma.$queryRaw<{ name: string; leads: number }[]>`
+        SELECT page.name, (
+          SELECT count(*) FILTER (WHERE ${userId ?? null}::uuid IS NULL OR user_id = ${userId ?? null}::uuid)::int
+          FROM (
+            SELECT user_id FROM lead
+            WHERE workspace_id = ${workspaceId}::uuid AND lp_name IS NOT NULL
+              AND left(lp_name, 255) = page.name AND lp_name = page.name
+            ORDER BY created_at DESC, id DESC
+            LIMIT ${newest}
+          ) AS newest
+        ) AS leads
+        FROM unnest(${[...landingPages]}::text[]) AS page (name)`;
+      return new Map(counts.map(({ name, leads }) => [name, leads]));
+    },
   };
+}
+
+const landingPageColumns = {
+  id: true,
+  name: true,
+  campaignId: true,
+  createdAt: true,
+  updatedAt: true,
+  campaign: { select: { code: true } },
+} as const;
+
+function toLandingPage({
+  campaign,
+  ...page
+}: {
+  id: string;
+  name: string;
+  campaignId: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+  campaign: { code: string } | null;
+}): LandingPage {
+  return withoutNulls({ ...page, campaignCode: campaign?.code ?? null });
+}
+
+/**
+ * Whoever changes which campaign is the default, or whether it is active, waits here for who does so already: two
+ * at once would trip over each other's rows.
+ */
+async function takeTurns(tx: Transaction, workspaceId: string): Promise<void> {
+  await tx.$queryRaw`SELECT id FROM workspace WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`;
+}
+
+async function removeDefault(tx: Transaction, workspaceId: string): Promise<void> {
+  await tx.campaign.updateMany({ where: { workspaceId, isDefault: true }, data: { isDefault: false } });
 }

@@ -1,0 +1,44 @@
+import { LandingPageMapping, mapLandingPage } from '@leads/core/campaign';
+import { bodyErrors, commonErrors, errorResponses } from '@leads/http/errors';
+import type { Server } from '@leads/http/server';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../context.ts';
+import { LandingPageAnswer } from './landing-page-answer.ts';
+
+const LandingPagePath = Type.Object({
+  id: Type.String({
+    description: 'Identifier of the landing page.',
+    examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'],
+  }),
+});
+
+/** Map a landing page to a campaign, or to none. */
+export function mapLandingPageRoute(app: Server, context: CrmContext): void {
+  app.patch(
+    '/api/v1/landing-pages/:id',
+    {
+      schema: {
+        operationId: 'mapLandingPage',
+        tags: ['landing pages'],
+        summary: 'Map a landing page to a campaign',
+        description:
+          'Leads that come from now on go to the campaign, while it is active; those that came stay where they are. An empty code unmaps. Owners and managers only.',
+        params: LandingPagePath,
+        body: LandingPageMapping,
+        response: {
+          200: LandingPageAnswer,
+          ...errorResponses(...bodyErrors, 'campaign_unavailable', 'not_found', ...commonErrors),
+        },
+      },
+    },
+    async (request) => ({
+      success: true as const,
+      landingPage: await mapLandingPage(
+        context.campaigns,
+        request.principal,
+        request.params.id,
+        request.body,
+      ),
+    }),
+  );
+}

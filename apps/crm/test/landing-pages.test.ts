@@ -1,0 +1,381 @@
+import { randomUUID } from 'node:crypto';
+import { canary } from '@leads/local-stack/testing/canaries';
+import type { TestMember, TestWorkspace } from '@leads/local-stack/testing/fixture';
+import { recordStatements } from '@leads/local-stack/testing/recorded-statements';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startCrm } from './crm.ts';
+
+const crm = await startCrm();
+afterAll(() => crm[Symbol.asyncDispose]());
+const { service, fixture } = crm;
+const path = '/api/v1/landing-pages';
+const invalid = { success: false, error: 'validation', message: 'Invalid input data' };
+const invalidCursor = { success: false, error: 'validation', message: 'Invalid cursor' };
+const unavailable = { success: false, error: 'validation', message: 'Unknown or inactive campaign' };
+const forbidden = { success: false, error: 'unauthorized', message: 'This credential may not do that' };
+const notFound = { success: false, error: 'error', message: 'Not found' };
+
+interface LandingPage {
+  id: string;
+  name: string;
+  campaignId?: string;
+  campaignCode?: string;
+  leads: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** One page, and the query of the next. */
+async function page({ headers }: TestMember, search = '') {
+  const answer = await service.send({ path: path + search, headers: { ...headers } });
+  expect([answer.status, answer.text]).toEqual([200, answer.text]);
+  const { link } = answer.headers;
+  const [, next] = /^<http:\/\/127\.0\.0\.1:\d+\/api\/v1\/landing-pages(\?[^<>]+)>; rel="next"$/.exec(
+    String(link ?? ''),
+  ) ?? [undefined, undefined];
+  expect(next === undefined).toBe(link === undefined);
+  return { pages: answer.json<LandingPage[]>(), next };
+}
+
+const list = async (member: TestMember, search = '') => (await page(member, search)).pages;
+const post = ({ headers }: TestMember, body: unknown) =>
+  service.send({ method: 'POST', path, headers: { ...headers }, body });
+const patch = ({ headers }: TestMember, id: string, body: unknown) =>
+  service.send({ method: 'PATCH', path: `${path}/${id}`, headers: { ...headers }, body });
+const namesOf = (pages: readonly LandingPage[]) => pages.map(({ name }) => name);
+
+async function accepted(answer: Awaited<ReturnType<typeof post>>): Promise<LandingPage> {
+  const { success, landingPage } = answer.json<{ success: boolean; landingPage: LandingPage }>();
+  expect([answer.status, success]).toEqual([200, true]);
+  return landingPage;
+}
+
+/** Registers landing pages as the intake does. */
+const register = (workspace: TestWorkspace, names: readonly string[]) =>
+  fixture.campaigns.addLandingPages(names.map((name) => ({ workspaceId: workspace.id, name })));
+
+/** Where the intake would send a lead of the landing page. */
+async function routeOf({ id }: TestWorkspace, name: string): Promise<string> {
+  return (await fixture.campaigns.routeIntakeLead(id, name, undefined)).campaignId;
+}
+
+describe('registering', () => {
+  test('an unmapped landing page, and one with its campaign', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { owner, demoCampaignId, defaultCampaignId } = workspace;
+    const unmapped = await accepted(await post(owner, { name: 'spring' }));
+    expect(unmapped).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/),
+      name: 'spring',
+      leads: 0,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    const mapped = await accepted(await post(owner, { name: 'summer', campaignCode: 'DEMO' }));
+    expect(mapped).toMatchObject({ campaignId: demoCampaignId, campaignCode: 'DEMO', leads: 0 });
+    expect(await list(owner)).toEqual([unmapped, mapped]);
+    expect(await routeOf(workspace, 'spring')).toBe(defaultCampaignId);
+    expect(await routeOf(workspace, 'summer')).toBe(demoCampaignId);
+  });
+
+  test('a taken name is 409, also where traffic registered it', async () => {
+    const workspace = await fixture.createWorkspace();
+    await register(workspace, ['seen']);
+    for (const body of [{ name: 'seen' }, { name: 'seen', campaignCode: 'DEMO' }]) {
+      const answer = await post(workspace.owner, body);
+      expect([answer.status, answer.json()]).toEqual([
+        409,
+        { success: false, error: 'validation', message: 'A landing page of this name exists already' },
+      ]);
+    }
+    expect(await list(workspace.owner)).toMatchObject([{ name: 'seen' }]);
+    const other = await fixture.createWorkspace();
+    await accepted(await post(other.owner, { name: 'seen' }));
+  });
+
+  test('what is wrong, missing or unknown is 400', async () => {
+    const { owner } = await fixture.createWorkspace();
+    const bodies = [
+      {},
+      ...['', ' ', 'a\u0000b', 'a\nb', 'x'.repeat(256), null, 7].map((name) => ({ name })),
+      ...['', null, 7, 'x'.repeat(256)].map((campaignCode) => ({ name: 'x', campaignCode })),
+      { name: 'x', campaignId: randomUUID() },
+      [],
+    ];
+    for (const body of bodies) {
+      const answer = await post(owner, body);
+      expect([body, answer.status, answer.json()]).toEqual([body, 400, invalid]);
+    }
+    expect(await list(owner)).toEqual([]);
+  });
+
+  test('of a name registered many times at once there is one landing page', async () => {
+    const { owner } = await fixture.createWorkspace();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(owner, { name: 'race' })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(9);
+    expect(await list(owner)).toHaveLength(1);
+  });
+});
+
+describe('mapping', () => {
+  test('to a campaign, to another and to none; leads go there from then on', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { owner, demoCampaignId, defaultCampaignId } = workspace;
+    const otherId = await workspace.addCampaign('OTHER');
+    await register(workspace, ['spring']);
+    const [registered] = await list(owner);
+    const id = String(registered?.id);
+    for (const [campaignCode, campaignId, goesTo] of [
+      ['DEMO', demoCampaignId, demoCampaignId],
+      ['OTHER', otherId, otherId],
+      ['', undefined, defaultCampaignId],
+      ['', undefined, defaultCampaignId],
+    ] as const) {
+      const mapped = await accepted(await patch(owner, id, { campaignCode }));
+      const campaign = campaignId === undefined ? {} : { campaignId, campaignCode };
+      expect(mapped).toEqual({ ...registered, ...campaign, updatedAt: mapped.updatedAt });
+      expect(await list(owner)).toEqual([mapped]);
+      expect(await routeOf(workspace, 'spring')).toBe(goesTo);
+    }
+  });
+
+  test('a paused campaign can be mapped, and takes the leads when it is active', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { owner, defaultCampaignId } = workspace;
+    const pausedId = await workspace.addCampaign('PAUSED', 'paused');
+    const { id } = await accepted(await post(owner, { name: 'ready', campaignCode: 'PAUSED' }));
+    expect((await accepted(await patch(owner, id, { campaignCode: 'PAUSED' }))).campaignId).toBe(pausedId);
+    expect(await routeOf(workspace, 'ready')).toBe(defaultCampaignId);
+    await fixture.campaigns.update(workspace.id, pausedId, () => ({ status: 'active' }));
+    expect(await routeOf(workspace, 'ready')).toBe(pausedId);
+  });
+
+  test("an unknown or archived campaign, or another workspace's, is 400 and changes nothing", async () => {
+    const workspace = await fixture.createWorkspace();
+    const other = await fixture.createWorkspace();
+    await other.addCampaign('THEIRS');
+    await workspace.addCampaign('ARCHIVED', 'archived');
+    const { owner } = workspace;
+    const before = await accepted(await post(owner, { name: 'spring', campaignCode: 'DEMO' }));
+    for (const campaignCode of ['UNKNOWN', 'ARCHIVED', 'THEIRS', 'demo', workspace.demoCampaignId]) {
+      for (const answer of [
+        await patch(owner, before.id, { campaignCode }),
+        await post(owner, { name: 'new', campaignCode }),
+      ]) {
+        expect([campaignCode, answer.status, answer.json()]).toEqual([campaignCode, 400, unavailable]);
+      }
+    }
+    expect(await list(owner)).toEqual([before]);
+  });
+
+  test('an id that is unknown, malformed or of another workspace is 404', async () => {
+    const { owner } = await fixture.createWorkspace();
+    const other = await fixture.createWorkspace();
+    const theirs = await accepted(await post(other.owner, { name: 'theirs' }));
+    for (const id of [randomUUID(), 'x', theirs.id, theirs.id.toUpperCase(), '%00', 'a'.repeat(500)]) {
+      const answer = await patch(owner, id, { campaignCode: 'DEMO' });
+      expect([id, answer.status, answer.json()]).toEqual([id, 404, notFound]);
+    }
+    expect(await list(other.owner)).toEqual([theirs]);
+    expect(await list(owner)).toEqual([]);
+  });
+
+  test('what is wrong, unknown or nothing at all is 400', async () => {
+    const { owner } = await fixture.createWorkspace();
+    const { id } = await accepted(await post(owner, { name: 'spring' }));
+    const bodies = [
+      {},
+      ...[null, 7, true, ['DEMO'], 'x'.repeat(256)].map((campaignCode) => ({ campaignCode })),
+      { campaignCode: 'DEMO', name: 'renamed' },
+      { campaignId: randomUUID() },
+    ];
+    for (const body of bodies) {
+      const answer = await patch(owner, id, body);
+      expect([body, answer.status, answer.json()]).toEqual([body, 400, invalid]);
+    }
+  });
+});
+
+describe('listing', () => {
+  test('by name, in pages, with landing pages coming in between', async () => {
+    const workspace = await fixture.createWorkspace();
+    const names = Array.from({ length: 25 }, (_, i) => `page-${String(i).padStart(2, '0')}`);
+    await register(workspace, names.toReversed());
+    const found: string[] = [];
+    let between = 0;
+    for (let search: string | undefined = '?limit=7'; search !== undefined; ) {
+      const { pages, next } = await page(workspace.owner, search);
+      found.push(...namesOf(pages));
+      search = next;
+      // Before what was shown already, and after all.
+      between += 1;
+      await register(workspace, [`before-${between}`, `z-${between}`]);
+    }
+    expect(found).toEqual([...names, 'z-1', 'z-2', 'z-3']);
+    expect(new Set(found).size).toBe(found.length);
+  });
+
+  test('100 a page unless told otherwise, 1000 at most, and no link after the last', async () => {
+    const workspace = await fixture.createWorkspace();
+    await register(
+      workspace,
+      Array.from({ length: 1001 }, (_, i) => `page-${i}`),
+    );
+    const { owner } = workspace;
+    const first = await page(owner);
+    expect([first.pages.length, first.next === undefined]).toEqual([100, false]);
+    const most = await page(owner, '?limit=1000');
+    expect(most.pages).toHaveLength(1000);
+    const last = await page(owner, most.next);
+    expect([last.pages.length, last.next]).toEqual([1, undefined]);
+    const all = namesOf([...most.pages, ...last.pages]);
+    expect(new Set(all).size).toBe(1001);
+    expect(namesOf(first.pages)).toEqual(all.slice(0, 100));
+  });
+
+  test('names of any text are listed once each, page by page', async () => {
+    const workspace = await fixture.createWorkspace();
+    const names = [
+      '',
+      'a',
+      'A',
+      'á',
+      'a b',
+      'a-b',
+      'ab',
+      '%',
+      '\\',
+      "'",
+      '"',
+      '😀',
+      'я',
+      ' x',
+      'x'.repeat(255),
+      '\u0001',
+    ];
+    await register(workspace, names.slice(1));
+    const found: string[] = [];
+    for (let search: string | undefined = '?limit=1'; search !== undefined; ) {
+      const { pages, next } = await page(workspace.owner, search);
+      found.push(...namesOf(pages));
+      search = next;
+    }
+    expect(found.toSorted()).toEqual(names.slice(1).toSorted());
+  });
+
+  test('mapped ones, unmapped ones, and their pages', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { owner, demoCampaignId } = workspace;
+    for (let i = 0; i < 6; i++) await workspace.mapLandingPage(`p${i}`, i % 2 === 0 ? demoCampaignId : null);
+    expect(namesOf(await list(owner, '?mapped=true'))).toEqual(['p0', 'p2', 'p4']);
+    expect(namesOf(await list(owner, '?mapped=false'))).toEqual(['p1', 'p3', 'p5']);
+    const { pages, next } = await page(owner, '?mapped=false&limit=2');
+    expect(namesOf(pages)).toEqual(['p1', 'p3']);
+    expect(namesOf(await list(owner, next))).toEqual(['p5']);
+  });
+
+  test('any other query is 400', async () => {
+    const { owner } = await fixture.createWorkspace();
+    const other = await fixture.createWorkspace();
+    const theirs = await accepted(await post(other.owner, { name: 'theirs' }));
+    for (const search of [
+      ...['0', '1001', '-1', '01', '1.5', 'x', ''].map((limit) => `?limit=${limit}`),
+      '?mapped=',
+      '?mapped=1',
+      '?mapped=TRUE',
+      '?limit=1&limit=2',
+      '?cursor=',
+      '?offset=1',
+    ]) {
+      const answer = await service.send({ path: path + search, headers: { ...owner.headers } });
+      expect([search, answer.status, answer.json()]).toEqual([search, 400, invalid]);
+    }
+    for (const cursor of ['x', randomUUID(), theirs.id, '%00', "'%20OR%20true"]) {
+      const answer = await service.send({ path: `${path}?cursor=${cursor}`, headers: { ...owner.headers } });
+      expect([cursor, answer.status, answer.json()]).toEqual([cursor, 400, invalidCursor]);
+    }
+  });
+});
+
+describe('how many leads came', () => {
+  test('is counted by landing page and workspace; for a publisher, its own', async () => {
+    const workspace = await fixture.createWorkspace();
+    const other = await fixture.createWorkspace();
+    const publisher = await workspace.addMember('publisher');
+    const long = 'x'.repeat(255);
+    const lead = (member: TestMember, lpName: string | undefined) => workspace.lead(member, { lpName });
+    await fixture.leads.insert([
+      lead(workspace.owner, 'spring'),
+      lead(workspace.owner, 'spring'),
+      lead(publisher, 'spring'),
+      lead(publisher, 'summer'),
+      lead(workspace.owner, 'Spring'),
+      lead(workspace.owner, long),
+      // Its name is too long to be a landing page's: it came by none.
+      lead(workspace.owner, `${long}x`),
+      lead(workspace.owner, undefined),
+      other.lead(other.owner, { lpName: 'spring' }),
+    ]);
+    await register(workspace, ['spring', 'summer', 'autumn', long]);
+    const counts = async (member: TestMember) =>
+      Object.fromEntries((await list(member)).map(({ name, leads }) => [name, leads]));
+    expect(await counts(workspace.owner)).toEqual({ spring: 3, summer: 1, autumn: 0, [long]: 1 });
+    expect(await counts(publisher)).toEqual({ spring: 1, summer: 1, autumn: 0, [long]: 0 });
+
+    const spring = (await list(workspace.owner)).find(({ name }) => name === 'spring');
+    expect(await accepted(await patch(workspace.owner, String(spring?.id), { campaignCode: '' }))).toEqual({
+      ...spring,
+      updatedAt: expect.any(String),
+    });
+    await fixture.leads.insert([lead(workspace.owner, 'early')]);
+    expect((await accepted(await post(workspace.owner, { name: 'early' }))).leads).toBe(1);
+  });
+
+  test('is bounded, by the index: the newest 100,000, and a million for all of a page', async () => {
+    const workspace = await fixture.createWorkspace();
+    const publisher = await workspace.addMember('publisher');
+    // The oldest leads are the publisher's.
+    await fixture.sql(
+      `INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, lp_name, created_at, updated_at)
+       SELECT gen_random_uuid(), $1, $2, CASE WHEN n <= 5 THEN $3::uuid ELSE $4::uuid END, 'intake', 'OnHold', $5, '1',
+         'busy', t, t
+       FROM generate_series(1, 100010) AS n, LATERAL (SELECT timestamptz '2026-01-01' + n * interval '1 s' AS t) AS at`,
+      [workspace.id, workspace.demoCampaignId, publisher.userId, workspace.owner.userId, canary.name],
+    );
+    await fixture.sql('ANALYZE lead');
+    await register(workspace, ['busy']);
+    expect(await list(workspace.owner)).toMatchObject([{ name: 'busy', leads: 100_000 }]);
+    // Ten are newer than what is looked at.
+    expect(await list(publisher)).toMatchObject([{ name: 'busy', leads: 0 }]);
+
+    await register(
+      workspace,
+      Array.from({ length: 19 }, (_, i) => `quiet-${i}`),
+    );
+    expect((await list(workspace.owner))[0]).toMatchObject({ name: 'busy', leads: 50_000 });
+    expect((await list(workspace.owner, '?limit=10'))[0]).toMatchObject({ name: 'busy', leads: 100_000 });
+
+    const [statement] = await recordStatements(/lp_name/, () => list(workspace.owner));
+    const plan = await fixture.sql(`EXPLAIN ${statement?.text}`, statement?.values);
+    expect(JSON.stringify(plan)).toContain('lead_workspace_id_lp_name_created_at_id_idx');
+    expect(JSON.stringify(plan)).not.toContain('Sort');
+  });
+});
+
+test('managers change landing pages as owners do; publishers read them only', async () => {
+  const workspace = await fixture.createWorkspace();
+  const manager = await workspace.addMember('manager');
+  const { id } = await accepted(await post(manager, { name: 'm' }));
+  await accepted(await patch(manager, id, { campaignCode: 'DEMO' }));
+
+  const publisher = await workspace.addMember('publisher');
+  const all = await list(workspace.owner);
+  expect(await list(publisher)).toEqual(all);
+  for (const body of [{ name: 'p' }, { campaignCode: '' }, '{"name":', {}]) {
+    for (const answer of [await post(publisher, body), await patch(publisher, id, body)]) {
+      expect([answer.status, answer.json()]).toEqual([403, forbidden]);
+    }
+  }
+  expect(await list(workspace.owner)).toEqual(all);
+});

@@ -1,0 +1,17 @@
+import type { CampaignView } from './campaign.schema.ts';
+import type { Campaign } from './campaign-store.ts';
+
+/** The representation of a campaign: absent fields are left out. */
+export function toCampaignView(campaign: Campaign): CampaignView {
+  const { id, code, name, status, isDefault, duplicateWindowSeconds, createdAt, updatedAt } = campaign;
+  return {
+    id,
+    code,
+    name,
+    status,
+    isDefault,
+    ...(duplicateWindowSeconds !== undefined && { duplicateWindowSeconds }),
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}

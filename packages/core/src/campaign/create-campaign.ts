@@ -1,0 +1,24 @@
+import type { Principal } from '../credential/principal.ts';
+import type { CampaignView, NewCampaign } from './campaign.schema.ts';
+import { toCampaignView } from './campaign.ts';
+import type { CampaignStore } from './campaign-store.ts';
+
+/**
+ * Makes an active campaign in the principal's workspace, if asked as its default.
+ *
+ * @throws LeadsError `conflict` when the workspace has a campaign of that code.
+ */
+export async function createCampaign(
+  campaigns: Pick<CampaignStore, 'create'>,
+  { workspaceId }: Pick<Principal, 'workspaceId'>,
+  { code, name, duplicateWindowSeconds = 0, isDefault = false }: NewCampaign,
+): Promise<CampaignView> {
+  const campaign = await campaigns.create({
+    workspaceId,
+    code,
+    name,
+    isDefault,
+    duplicateWindowSeconds: duplicateWindowSeconds === 0 ? undefined : duplicateWindowSeconds,
+  });
+  return toCampaignView(campaign);
+}

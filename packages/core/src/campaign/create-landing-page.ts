@@ -1,0 +1,21 @@
+import type { Principal } from '../credential/principal.ts';
+import type { LandingPageView, NewLandingPage } from './campaign.schema.ts';
+import type { CampaignStore } from './campaign-store.ts';
+import { findCampaignToMap, toLandingPageViews } from './landing-page.ts';
+
+/**
+ * Registers a landing page in the principal's workspace, if asked with its campaign.
+ *
+ * @throws LeadsError `conflict` when the workspace has a landing page of that name; `campaign_unavailable`.
+ */
+export async function createLandingPage(
+  campaigns: CampaignStore,
+  principal: Principal,
+  { name, campaignCode }: NewLandingPage,
+): Promise<LandingPageView> {
+  const { workspaceId } = principal;
+  const campaignId = await findCampaignToMap(campaigns, workspaceId, campaignCode);
+  const page = await campaigns.createLandingPage({ workspaceId, name, campaignId });
+  const [view] = await toLandingPageViews(campaigns, principal, [page]);
+  return view as LandingPageView;
+}

@@ -1,0 +1,13 @@
+import type { Principal } from '../credential/principal.ts';
+import type { CampaignQuery, CampaignView } from './campaign.schema.ts';
+import { toCampaignView } from './campaign.ts';
+import type { CampaignStore } from './campaign-store.ts';
+
+/** The campaigns of the principal's workspace, of one status if asked; oldest first. */
+export async function listCampaigns(
+  campaigns: Pick<CampaignStore, 'list'>,
+  { workspaceId }: Pick<Principal, 'workspaceId'>,
+  { status }: CampaignQuery,
+): Promise<CampaignView[]> {
+  return (await campaigns.list(workspaceId, status)).map(toCampaignView);
+}

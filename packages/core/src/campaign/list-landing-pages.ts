@@ -1,0 +1,51 @@
+import type { Principal } from '../credential/principal.ts';
+import { LeadsError } from '../errors.ts';
+import { uuidPattern } from '../uuid.ts';
+import { landingPageLimit, type LandingPageQuery, type LandingPageView } from './campaign.schema.ts';
+import type { CampaignStore } from './campaign-store.ts';
+import { toLandingPageViews } from './landing-page.ts';
+
+/**
+ * One page of the landing pages of the principal's workspace, by name.
+ *
+ * @returns the page, and the cursor of the next one where there is one.
+ * @throws LeadsError `invalid_cursor` for a cursor of another workspace or of no list at all.
+ */
+export async function listLandingPages(
+  campaigns: CampaignStore,
+  principal: Principal,
+  { mapped, limit: limitText, cursor }: LandingPageQuery,
+): Promise<{ landingPages: LandingPageView[]; nextCursor?: string }> {
+  const { workspaceId } = principal;
+  const limit = limitText === undefined ? landingPageLimit.default : Number(limitText);
+  const after = cursor === undefined ? undefined : await findPosition(campaigns, workspaceId, cursor);
+  // One row beyond the page tells whether there is a next one.
+  const rows = await campaigns.listLandingPages(
+    workspaceId,
+    { mapped: mapped === undefined ? undefined : mapped === 'true' },
+    { limit: limit + 1, after },
+  );
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    landingPages: await toLandingPageViews(campaigns, principal, page),
+    ...(rows.length > limit && last !== undefined && { nextCursor: last.id }),
+  };
+}
+
+/** A cursor is the id of the last landing page before it: its name, by which the list goes on, may be long. */
+async function findPosition(
+  campaigns: Pick<CampaignStore, 'findLandingPage'>,
+  workspaceId: string,
+  cursor: string,
+): Promise<string> {
+  const last = uuidPattern.test(cursor)
+    ? await campaigns.findLandingPage(workspaceId, { id: cursor })
+    : undefined;
+  if (last === undefined) {
+    throw new LeadsError('invalid_cursor', {
+      fields: [{ at: 'query', path: 'cursor', reason: 'must come from a page of this very list' }],
+    });
+  }
+  return last.name;
+}

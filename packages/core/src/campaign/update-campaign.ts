@@ -1,0 +1,50 @@
+import type { Principal } from '../credential/principal.ts';
+import { LeadsError } from '../errors.ts';
+import { uuidPattern } from '../uuid.ts';
+import type { CampaignChanges, CampaignView } from './campaign.schema.ts';
+import { toCampaignView } from './campaign.ts';
+import type { Campaign, CampaignStore, CampaignUpdate } from './campaign-store.ts';
+
+/**
+ * Changes a campaign of the principal's workspace. Made the default, it takes the place of the one that was.
+ *
+ * @throws LeadsError `not_found`; `conflict` for what would leave the workspace without an active default.
+ */
+export async function updateCampaign(
+  campaigns: Pick<CampaignStore, 'update'>,
+  { workspaceId }: Pick<Principal, 'workspaceId'>,
+  id: string,
+  changes: CampaignChanges,
+): Promise<CampaignView> {
+  const updated = uuidPattern.test(id)
+    ? await campaigns.update(workspaceId, id, (campaign) => decideUpdate(campaign, changes))
+    : undefined;
+  if (updated === undefined) throw new LeadsError('not_found');
+  return toCampaignView(updated);
+}
+
+/** A default campaign that takes no leads would lose them: the default is active, before and after. */
+function decideUpdate(campaign: Campaign, changes: CampaignChanges): CampaignUpdate {
+  const { status = campaign.status, duplicateWindowSeconds, ...rest } = changes;
+  if (status !== 'active') {
+    if (campaign.isDefault) {
+      throw new LeadsError('conflict', {
+        message: 'The default campaign stays active: make another one the default first',
+        fields: [{ at: 'body', path: '/status', reason: 'must be active for the default campaign' }],
+      });
+    }
+    if (rest.isDefault === true) {
+      throw new LeadsError('conflict', {
+        message: 'Only an active campaign can be the default',
+        fields: [{ at: 'body', path: '/isDefault', reason: 'is for an active campaign' }],
+      });
+    }
+  }
+  return {
+    ...rest,
+    status,
+    ...(duplicateWindowSeconds !== undefined && {
+      duplicateWindowSeconds: duplicateWindowSeconds === 0 ? null : duplicateWindowSeconds,
+    }),
+  };
+}
