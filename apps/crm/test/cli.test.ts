@@ -125,7 +125,10 @@ const commands = [
   'migrate',
   'user create',
   'campaign create',
+  'campaign update',
   'campaign list',
+  'landing-page list',
+  'landing-page map',
   'key create',
   'key list',
   'key revoke',
@@ -148,7 +151,7 @@ describe('help and usage', () => {
 
   test('--help lists the commands, --version the version', async () => {
     const [help, version] = await Promise.all([run(['--help']), run(['--version'])]);
-    for (const word of ['migrate', 'user', 'campaign', 'key', 'token']) {
+    for (const word of ['migrate', 'user', 'campaign', 'landing-page', 'key', 'token']) {
       expect(help.stdout).toMatch(new RegExp(`^  ${word} `, 'm'));
     }
     expect(help.code).toBe(0);
@@ -169,6 +172,13 @@ describe('help and usage', () => {
       ['user', 'create', '--email', 'a@b.c', '--name', 'A', '--role', 'x'],
       'Allowed choices',
     ],
+    ['no change at all', ['campaign', 'update', 'SPRING'], 'say what to change'],
+    [
+      'too long a window',
+      ['campaign', 'update', 'SPRING', '--duplicate-window', '3651d'],
+      '3650d at most, or off',
+    ],
+    ['no campaign to map to', ['landing-page', 'map', 'spring-offer'], '--campaign <code> or --none'],
     ['a value that cannot be', ['user', 'create', '--email', 'a.b.c', '--name', 'A'], 'not an email address'],
     [
       'too long a life',
@@ -461,13 +471,57 @@ describe('leads user and leads campaign', () => {
       createdAt: isoDate,
     });
     expect(await refusal(`campaign create ${acme} --code SPRING --name x`)).toContain(
-      'Campaign SPRING exists already',
+      'A campaign of this code exists already',
     );
     const list = await json<Campaign[]>(`campaign list ${acme}`);
     expect(list.map(({ code }) => code)).toEqual(['default', 'SPRING']);
     expect(await json('campaign list --workspace third')).toHaveLength(1);
     expect(await refusal('campaign list --workspace absent')).toContain('There is no workspace absent');
     expect(await refusal('campaign list')).toContain('--workspace: acme, ada-lovelace, cafe-zurich, third');
+  });
+
+  test('campaigns are changed, and the default stays active', async () => {
+    const update = 'campaign update SPRING --workspace acme';
+    expect(await json(`${update} --duplicate-window 30d --status paused --name`, 'New name')).toEqual({
+      id: uuid,
+      code: 'SPRING',
+      name: 'New name',
+      status: 'paused',
+      isDefault: false,
+      duplicateWindowSeconds: 2_592_000,
+      createdAt: isoDate,
+    });
+    expect(await refusal(`${update} --default`)).toContain('Only an active campaign can be the default');
+    const { stdout } = await leads(`${update} --default --status active --duplicate-window off`);
+    expect(stdout).toBe('Campaign SPRING (New name) is active, the default of workspace acme.\n');
+    expect(await refusal(`${update} --status archived`)).toContain('make another one the default first');
+    expect(await refusal('campaign update ABSENT --workspace acme --default')).toContain(
+      'no campaign ABSENT',
+    );
+    expect(await json(`campaign update default --workspace acme --default`)).toMatchObject({
+      isDefault: true,
+    });
+    expect(await json('campaign list --workspace acme')).toMatchObject([
+      { code: 'default', isDefault: true },
+      { code: 'SPRING', isDefault: false, status: 'active' },
+    ]);
+  });
+
+  test('landing pages are mapped, unmapped and listed', async () => {
+    const acme = '--workspace acme';
+    const offer = { id: uuid, name: 'spring offer', createdAt: isoDate };
+    expect(await json(`landing-page map ${acme} --campaign SPRING`, 'spring offer')).toEqual({
+      ...offer,
+      campaignCode: 'SPRING',
+    });
+    expect(await json(`landing-page map ${acme} --none other`)).toMatchObject({ name: 'other' });
+    expect(await json(`landing-page list ${acme} --mapped`)).toEqual([{ ...offer, campaignCode: 'SPRING' }]);
+    expect(await json(`landing-page list ${acme} --unmapped`)).toMatchObject([{ name: 'other' }]);
+    const { stdout } = await leads(`landing-page map ${acme} --none`, 'spring offer');
+    expect(stdout).toBe('Landing page spring offer is mapped to no campaign.\n');
+    expect(await refusal(`landing-page map ${acme} other --campaign ABSENT`)).toContain('no campaign ABSENT');
+    const list = await leads(`landing-page list ${acme}`);
+    expect(list.stdout).toMatch(/^NAME +CAMPAIGN\nother\n {2}\S+, registered \S+ \S+\nspring offer\n/);
   });
 
   test('a new default takes the place of the present one, even two at once', async () => {

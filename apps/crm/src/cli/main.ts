@@ -4,7 +4,10 @@ import { addCampaignCommands } from './campaign.ts';
 import { exitCodes } from './exit-codes.ts';
 import { describeFailure, explainFailure } from './failure.ts';
 import { commonHelp } from './help.ts';
+import { addExportCommand } from './export.ts';
+import { addImportCommand } from './import.ts';
 import { addKeyCommands } from './key.ts';
+import { addLandingPageCommands } from './landing-page.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { printNotice } from './output.ts';
 import { isDebugging } from './settings.ts';
@@ -23,8 +26,11 @@ const program = new Command('leads')
 addMigrateCommand(program);
 addUserCommands(program);
 addCampaignCommands(program);
+addLandingPageCommands(program);
 addKeyCommands(program);
 addTokenCommands(program);
+addImportCommand(program);
+addExportCommand(program);
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has had enough, such as `head`, is no failure.

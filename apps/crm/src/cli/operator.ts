@@ -3,9 +3,11 @@ import type { CredentialStore } from '@leads/core/credential';
 import {
   createCampaignStore,
   createCredentialStore,
+  createLeadStore,
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
+import type { LeadStore } from '@leads/core/lead';
 import type { Membership, Workspace, WorkspaceStore } from '@leads/core/workspace';
 import { Refusal } from './failure.ts';
 import { readSettings, StoreSettings } from './settings.ts';
@@ -14,6 +16,7 @@ import { readSettings, StoreSettings } from './settings.ts';
 export interface Operator extends AsyncDisposable {
   readonly campaigns: CampaignStore;
   readonly credentials: CredentialStore;
+  readonly leads: LeadStore;
   readonly workspaces: WorkspaceStore;
 }
 
@@ -38,6 +41,7 @@ export function openOperator(): Operator {
   return {
     campaigns: createCampaignStore(database),
     credentials: createCredentialStore(database),
+    leads: createLeadStore(database),
     workspaces: createWorkspaceStore(database),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };

@@ -1,0 +1,38 @@
+import { LeadsError } from '@leads/core/errors';
+import type { Server } from '@leads/http/server';
+
+/** Transfers of any length: how many are under way, and when they are to end. */
+export interface Transfers {
+  /**
+   * Takes a place for one more.
+   *
+   * @returns gives it back.
+   * @throws LeadsError `unavailable` where all are taken.
+   */
+  begin(): () => void;
+  /** Aborted when the service stops: a transfer may take longer than there is time for. */
+  readonly stopping: AbortSignal;
+}
+
+/** @param most transfers at once in this process. They share its database connections with all other requests. */
+export function limitTransfers(app: Server, most: number): Transfers {
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => {
+    stopping.abort(new LeadsError('unavailable', { message: 'The service is stopping' }));
+  });
+  let underWay = 0;
+  return {
+    stopping: stopping.signal,
+    begin() {
+      if (underWay >= most) {
+        throw new LeadsError('unavailable', { message: 'Too many transfers at once: try again later' });
+      }
+      underWay += 1;
+      let isUnderWay = true;
+      return () => {
+        if (isUnderWay) underWay -= 1;
+        isUnderWay = false;
+      };
+    },
+  };
+}

@@ -1,0 +1,254 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openFixture } from '@leads/local-stack/testing/fixture';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describePosition } from '../src/cli/progress.ts';
+
+// A test starts several processes, each of which loads Prisma: seconds, where others are at work too.
+vi.setConfig({ testTimeout: 60_000 });
+
+const program = resolve(import.meta.dirname, '../bin/leads.js');
+const database = await createTestDatabase();
+const fixture = openFixture(database.url);
+const workspace = await fixture.createWorkspace();
+const { owner, slug } = workspace;
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'leads-transfer-'));
+});
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await fixture[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+const file = (name: string) => join(directory, name);
+
+interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(args: readonly string[]): { child: ChildProcess; ended: Promise<Run> } {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdin.on('error', () => undefined);
+  const ended = once(child, 'close').then(([code]): Run => ({ code: code as number | null, stdout, stderr }));
+  return { child, ended };
+}
+
+async function leads(args: readonly string[], input = ''): Promise<Run> {
+  const { child, ended } = start(args);
+  child.stdin?.end(input);
+  return ended;
+}
+
+const header = 'campaignCode,name,phone';
+const lines = (count: number) =>
+  Array.from({ length: count }, (_, i) => `DEMO,Lead ${i},+1 202 555 0143\n`).join('');
+const stored = async () =>
+  (await fixture.sql<{ name: string }>('SELECT name FROM lead WHERE workspace_id = $1', [workspace.id]))
+    .length;
+const asOwner = ['--user', owner.email];
+
+describe('leads import', () => {
+  test('stores the lines of a file, tells what became of them, and fails where any was rejected', async () => {
+    writeFileSync(file('a.csv'), `id,${header}\n1,DEMO,A,1\n2,DEMO,,1\n3,NONE,"B\nC",1\n`);
+    const before = await stored();
+    const rejected = file('rejected.csv');
+    const run = await leads(['import', file('a.csv'), ...asOwner, '--rejected', rejected]);
+    expect(run).toEqual({
+      code: 1,
+      stdout:
+        'Stored 1 leads, 0 of them as duplicates; 0 stood already; 2 rejected.\nColumns passed over: id.\n',
+      stderr: 'error: 2 lines were rejected\n',
+    });
+    expect(readFileSync(rejected, 'utf8')).toBe(
+      'line,field,reason\r\n3,name,"name is required"\r\n4,campaignCode,"campaignCode must be the code of an active campaign"\r\n',
+    );
+    expect(await stored()).toBe(before + 1);
+
+    const told = await leads(['import', file('a.csv'), ...asOwner]);
+    expect(told.stderr).toBe(
+      'line 3: name is required\nline 4: campaignCode must be the code of an active campaign\nerror: 2 lines were rejected\n',
+    );
+    const json = await leads(
+      ['import', '-', ...asOwner, '--campaign', 'DEMO', '--json'],
+      'name,phone\nA,1\n',
+    );
+    expect([json.code, json.stderr, JSON.parse(json.stdout)]).toEqual([
+      0,
+      '',
+      {
+        accepted: 1,
+        duplicates: 0,
+        repeated: 0,
+        rejected: 0,
+        extraLeftOut: 0,
+        ignoredColumns: [],
+        rejections: [],
+        truncated: false,
+      },
+    ]);
+  });
+
+  test('the same key stores nothing twice', async () => {
+    writeFileSync(file('key.csv'), `${header}\n${lines(700)}`);
+    const args = ['import', file('key.csv'), ...asOwner, '--workspace', slug, '--idempotency-key', 'one'];
+    const before = await stored();
+    expect((await leads(args)).stdout).toMatch(/^Stored 700 leads, .* 0 stood already/);
+    expect((await leads(args)).stdout).toMatch(/^Stored 0 leads, .* 700 stood already/);
+    expect(await stored()).toBe(before + 700);
+  });
+
+  test('what cannot be done is told in one line', async () => {
+    writeFileSync(file('bad.csv'), 'x\n');
+    for (const [args, code, line] of [
+      [['import', file('none.csv'), ...asOwner], 1, 'cannot be read'],
+      [['import', directory, ...asOwner], 1, 'is a directory'],
+      [
+        ['import', file('bad.csv'), ...asOwner],
+        1,
+        'The header has no column name; The header has no column phone; ',
+      ],
+      [['import', file('bad.csv')], 2, '--user'],
+      [['import', file('bad.csv'), '--user', 'x@y.zz'], 1, 'There is no user x@y.zz'],
+      [['import', file('bad.csv'), ...asOwner, '--workspace', 'none'], 1, 'not a member of none'],
+    ] as const) {
+      const run = await leads(args);
+      expect([args, run.code, run.stdout]).toEqual([args, code, '']);
+      expect(run.stderr).toContain(line);
+      expect(run.stderr.trimEnd().split('\n')).toHaveLength(1);
+    }
+  });
+
+  test('Ctrl-C ends it, and says what was stored', async () => {
+    const before = await stored();
+    const args = ['import', '-', ...asOwner, '--idempotency-key', 'cut'];
+    const { child, ended } = start(args);
+    child.stdin?.write(`${header}\n${lines(1100)}`);
+    while ((await stored()) < before + 1000) await sleep(50);
+    await sleep(300);
+    child.kill('SIGINT');
+    expect(await ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'error: Interrupted: 1,000 leads were stored before that; the file sent again under the same key stores the rest\n',
+    });
+    expect((await leads(args, `${header}\n${lines(1100)}`)).stdout).toMatch(
+      /^Stored 100 leads, .* 1,000 stood already/,
+    );
+    expect(await stored()).toBe(before + 1100);
+  });
+});
+
+describe('leads export', () => {
+  test('writes a file that appears once it is complete, and that can be imported', async () => {
+    const path = file('out.csv');
+    const run = await leads(['export', path, '--workspace', slug, '--sort', 'createdAt', '--json']);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(JSON.parse(run.stdout)).toEqual({ leads: await stored(), file: path, format: 'csv' });
+    expect(existsSync(`${path}.part`)).toBe(false);
+    const text = readFileSync(path, 'utf8');
+    expect(text).toMatch(/^id,name,phone,/);
+    const before = await stored();
+    const back = await leads(['import', path, ...asOwner, '--json']);
+    expect(JSON.parse(back.stdout)).toMatchObject({ accepted: before, rejected: 0 });
+  });
+
+  test('writes to standard output, and takes the filters of the list', async () => {
+    await leads(['import', '-', ...asOwner], `${header},description\nDEMO,Only One,+44 20 7946 0958,x\n`);
+    for (const filter of [
+      ['--phone', '020 7946 0958'],
+      ['--search', 'only on'],
+      [
+        '--search',
+        'only',
+        '--campaign',
+        'DEMO',
+        '--status',
+        'OnHold',
+        '--source',
+        'crm',
+        '--created-from',
+        '2020-01-01',
+      ],
+    ]) {
+      const run = await leads(['export', '--format', 'ndjson', '--workspace', slug, ...filter]);
+      expect([run.code, run.stderr]).toEqual([0, 'Wrote 1 leads.\n']);
+      expect(JSON.parse(run.stdout)).toMatchObject({ name: 'Only One' });
+    }
+    const none = await leads(['export', '-', '--quiet', '--workspace', slug, '--s1', 'none']);
+    expect([none.stdout.split('\r\n').length, none.stderr]).toEqual([2, '']);
+  });
+
+  test('with --user, what this member sees', async () => {
+    const publisher = await workspace.addMember('publisher');
+    const own = ['--user', publisher.email];
+    await leads(['import', '-', ...own], `${header}\nDEMO,Mine,1\n`);
+    const run = await leads(['export', '--format', 'ndjson', ...own]);
+    expect(JSON.parse(run.stdout)).toMatchObject({ name: 'Mine', userId: publisher.userId });
+  });
+
+  test('what cannot be done is told in one line', async () => {
+    for (const [args, code, line] of [
+      [['export', '--json', '--workspace', slug], 2, '--json'],
+      [['export', '--workspace', slug, '--status', 'Lost'], 2, "option '--status <status>' must be OnHold"],
+      [['export', '--workspace', slug, '--created-to', 'soon'], 2, "'--created-to <time>'"],
+      [['export', '--workspace', slug, '--phone', 'x'], 1, 'phone must hold a digit'],
+      [['export', '--workspace', 'none'], 1, 'There is no workspace none'],
+      [['export', join(directory, 'no', 'way.csv'), '--workspace', slug], 1, 'cannot be written'],
+    ] as const) {
+      const run = await leads(args);
+      expect([args, run.code, run.stdout]).toEqual([args, code, '']);
+      expect(run.stderr).toContain(line);
+      expect(run.stderr.trimEnd().split('\n')).toHaveLength(1);
+    }
+  });
+
+  test('a reader that has had enough is no failure; Ctrl-C leaves no file', async () => {
+    await fixture.sql(
+      `INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, description, version, words, created_at, updated_at)
+       SELECT gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Lead ' || n, '1', repeat('x', 5000), 1, '{}', now(), now()
+       FROM generate_series(1, 6000) AS n`,
+      [workspace.id, workspace.demoCampaignId, owner.userId],
+    );
+    const enough = start(['export', '--workspace', slug]);
+    const [piece] = (await once(enough.child.stdout ?? process.stdin, 'data')) as [string];
+    expect(piece).toMatch(/^id,/);
+    enough.child.stdout?.destroy();
+    expect(await enough.ended).toMatchObject({ code: 0, stderr: '' });
+
+    const stuck = start(['export', '--workspace', slug]);
+    stuck.child.stdout?.pause();
+    await sleep(3000);
+    stuck.child.kill('SIGINT');
+    stuck.child.stdout?.resume();
+    expect(await stuck.ended).toMatchObject({
+      code: 1,
+      stderr: 'error: Interrupted: what was written is not complete\n',
+    });
+  });
+});
+
+test('progress tells rows, their rate, how much is done and how long the rest takes', () => {
+  expect(describePosition({ rows: 0 }, 0)).toBe('0 rows, 0 rows/s');
+  expect(describePosition({ rows: 12_000 }, 4_000)).toBe('12,000 rows, 3,000 rows/s');
+  expect(describePosition({ rows: 12_000, part: 0.25 }, 60_000)).toBe(
+    '12,000 rows, 200 rows/s, 25 %, 3 min 0 s left',
+  );
+  expect(describePosition({ rows: 1, part: 1.2 }, 1_000)).toBe('1 rows, 1 rows/s, 100 %, 0 s left');
+  expect(describePosition({ rows: 1, part: 0.001 }, 10_000)).toBe('1 rows, 0 rows/s, 0 %, 2 h 46 min left');
+});

@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jwtSecret, openFixture } from '@leads/local-stack/testing/fixture';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { afterAll, expect, test } from 'vitest';
+
+/*
+ * The service as it is deployed, with a heap in which neither file would find room.
+ */
+
+const program = resolve(import.meta.dirname, '../dist/server.js');
+const path = '/api/v1/order/leads';
+/** What both files together may add to what the service needs by itself: 170 MB on Linux. */
+const mostBytes = 64 * 1024 * 1024;
+
+const database = await createTestDatabase();
+const fixture = openFixture(database.url);
+const port = await freePort();
+const child = spawn(process.execPath, ['--max-old-space-size=96', program], {
+  env: {
+    PATH: process.env['PATH'],
+    DATABASE_URL: database.url,
+    JWT_SECRET: jwtSecret,
+    CRM_PORT: String(port),
+    SHUTDOWN_DELAY_MS: '0',
+  },
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
+const exited = once(child, 'exit');
+afterAll(async () => {
+  child.kill('SIGTERM');
+  await exited;
+  await fixture[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: free } = server.address() as AddressInfo;
+  server.close();
+  return free;
+}
+
+/** The most memory that the service has had at once, in bytes, where the system tells. */
+function peakMemory(): number {
+  if (process.platform !== 'linux') return 0;
+  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+async function send(options: {
+  method?: string;
+  headers: Record<string, string>;
+  path: string;
+  body?: Readable;
+}): Promise<IncomingMessage> {
+  const outgoing = request({ host: '127.0.0.1', port, ...options });
+  const answered = once(outgoing, 'response');
+  await (options.body === undefined ? outgoing.end() : pipeline(options.body, outgoing));
+  const [answer] = (await answered) as [IncomingMessage];
+  return answer;
+}
+
+test('files of 100 MB and more go out and in through a small process', async () => {
+  const workspace = await fixture.createWorkspace();
+  const { owner, id } = workspace;
+  const count = 120_000;
+  await fixture.sql(
+    `INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, description, version, words, created_at, updated_at)
+     SELECT gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Lead ' || n, '1', repeat('x', 700), 1, '{}', now(), now()
+     FROM generate_series(1, $4) AS n`,
+    [id, workspace.demoCampaignId, owner.userId, count],
+  );
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const ready = await send({ headers: {}, path: '/health/ready' });
+      ready.resume();
+      if (ready.statusCode === 200) break;
+    } catch (error) {
+      if (attempt > 300) throw error;
+    }
+    await sleep(100);
+  }
+  const before = peakMemory();
+
+  for (const accept of ['text/csv', 'application/x-ndjson']) {
+    const answer = await send({ headers: { ...owner.headers, Accept: accept }, path });
+    let lines = 0;
+    let bytes = 0;
+    for await (const piece of answer as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) lines += 1;
+    }
+    expect([accept, answer.complete, lines]).toEqual([accept, true, count + (accept === 'text/csv' ? 1 : 0)]);
+    expect(bytes).toBeGreaterThan(100_000_000);
+    expect(peakMemory() - before).toBeLessThan(mostBytes);
+  }
+
+  // Lines of many sizes, some of which cannot be read.
+  const body = Readable.from(
+    (function* () {
+      yield 'campaignCode,name,phone,description\n';
+      for (let i = 0; i < 2_500; i++) {
+        yield `DEMO,Lead ${i},1,"${'many\n'.repeat(8_000)}"\n`;
+        if (i % 100 === 0) yield `DEMO,"open,1,${'x'.repeat(i % 1000 === 0 ? 3_000_000 : 10)}\n`;
+      }
+    })(),
+  );
+  const answer = await send({
+    method: 'POST',
+    headers: { ...owner.headers, 'Content-Type': 'text/csv' },
+    path: `${path}/import`,
+    body,
+  });
+  let text = '';
+  for await (const piece of answer) text += String(piece);
+  expect([answer.statusCode, JSON.parse(text)]).toMatchObject([200, { accepted: 2_500, rejected: 25 }]);
+  expect(peakMemory() - before).toBeLessThan(mostBytes);
+}, 240_000);

@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { fromCell, toRecord } from './csv.ts';
+import { csvBounds, type CsvFault, CsvReader, type CsvRecord } from './csv-reader.ts';
+
+/** Reads a file in pieces of the given sizes, over and over. */
+function read(file: string | Buffer, sizes: readonly number[] = [64 * 1024]): (CsvRecord | CsvFault)[] {
+  const bytes = Buffer.from(file);
+  const reader = new CsvReader();
+  const entries: (CsvRecord | CsvFault)[] = [];
+  for (let at = 0, i = 0; at < bytes.length; i++) {
+    const size = sizes[i % sizes.length] ?? 1;
+    entries.push(...reader.read(bytes.subarray(at, at + size)));
+    at += size;
+  }
+  entries.push(...reader.end());
+  return entries;
+}
+
+const record = (line: number, ...cells: string[]) => ({ line, cells });
+const fault = (line: number, text: string) => ({ line, fault: expect.stringContaining(text) });
+
+const cellText = fc
+  .oneof(
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.string({
+      unit: fc.constantFrom('"', ',', ';', '\t', '\r', '\n', "'", '=', '+', '@', 'a', '＝', '\ufeff'),
+    }),
+    fc.constantFrom(
+      '',
+      "'",
+      "''=1",
+      '=1+1',
+      '+44 20',
+      '-1',
+      '@x',
+      '\t',
+      '\r\n',
+      '"',
+      '""',
+      'שלום',
+      '👩‍👩‍👧‍👦',
+    ),
+  )
+  .filter((text) => !text.includes('\0'));
+const pieceSizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
+const header = ['a', 'b', 'c'];
+
+describe('what is written is read', () => {
+  test('any cells come back to the letter, whatever the pieces', () => {
+    const rows = fc.array(fc.tuple(cellText, cellText, cellText), { maxLength: 8 });
+    fc.assert(
+      fc.property(rows, pieceSizes, (all, sizes) => {
+        const file = [header, ...all].map(toRecord).join('');
+        const cells = read(file, sizes).map((entry) =>
+          'cells' in entry ? entry.cells.map(fromCell) : entry,
+        );
+        expect(cells).toEqual([header, ...all]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('no cell begins as a formula does', () => {
+    fc.assert(
+      fc.property(cellText, (text) => {
+        const [entry] = read(toRecord(['x', text]));
+        const [, cell = ''] = entry !== undefined && 'cells' in entry ? entry.cells : [];
+        expect(cell).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a record tells the line it starts in', () => {
+    const withBreaks = fc.array(fc.constantFrom('x', '1\n2', '1\r2', '1\r\n2\n'), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    fc.assert(
+      fc.property(withBreaks, pieceSizes, (texts, sizes) => {
+        const file = [header, ...texts.map((text) => ['v', text, 'w'])].map(toRecord).join('');
+        let line = 2;
+        const lines = texts.map((text) => {
+          const start = line;
+          line += 1 + (text.match(/\r\n|\r|\n/g)?.length ?? 0);
+          return start;
+        });
+        expect(read(file, sizes).map((entry) => entry.line)).toEqual([1, ...lines]);
+      }),
+    );
+  });
+});
+
+describe('forms of a file', () => {
+  test('lines end in CRLF, LF or CR, the last one in nothing too', () => {
+    for (const end of ['\r\n', '\n', '\r']) {
+      for (const last of [end, '', end + end]) {
+        const file = `a,b${end}1,2${end}${end}3,"4"${last}`;
+        for (const sizes of [[1], [2], [100]]) {
+          expect(read(file, sizes)).toEqual([record(1, 'a', 'b'), record(2, '1', '2'), record(4, '3', '4')]);
+        }
+      }
+    }
+  });
+
+  test('the separator is what the first line has most of, outside of quotes', () => {
+    expect(read('a;b,c;d\n1;2;3\n')).toEqual([record(1, 'a', 'b,c', 'd'), record(2, '1', '2', '3')]);
+    expect(read('a\tb\n1\t2,3\n')).toEqual([record(1, 'a', 'b'), record(2, '1', '2,3')]);
+    expect(read('"a;;;",b\n1,2;3\n')).toEqual([record(1, 'a;;;', 'b'), record(2, '1', '2;3')]);
+    expect(read('a\n1,2\n')).toEqual([record(1, 'a'), record(2, '1', '2')]);
+    expect(read('\n\na;b\n1;2')).toEqual([record(3, 'a', 'b'), record(4, '1', '2')]);
+  });
+
+  test('a byte order mark is no part of the first cell, even in pieces', () => {
+    for (const sizes of [[1], [2], [3], [100]]) {
+      expect(read('\ufeff"a",b\n1,2', sizes)).toEqual([record(1, 'a', 'b'), record(2, '1', '2')]);
+    }
+    expect(read('a,b\n\ufeff1,2')).toEqual([record(1, 'a', 'b'), record(2, '\ufeff1', '2')]);
+    expect(read('\ufeff')).toEqual([]);
+    expect(read('')).toEqual([]);
+  });
+
+  test('a quote within a cell that does not begin with one stands for itself', () => {
+    expect(read('a,b\n5" pipe,x"y"z\n')[1]).toEqual(record(2, '5" pipe', 'x"y"z'));
+  });
+});
+
+describe('a broken line costs no other', () => {
+  const good = ['a,b', '1,2', '3,4'];
+  const broken: Record<string, [line: string | Buffer, fault: string]> = {
+    'a quote that is never closed': ['x,"y', 'quote'],
+    'a quote that is closed too early': ['x,"y"z', 'closing quote'],
+    'text between quotes': ['"x" ,y', 'closing quote'],
+    'bytes that are no UTF-8': [Buffer.from([0x78, 0x2c, 0xff, 0xfe]), 'UTF-8'],
+    'half a character': [Buffer.from([0x78, 0x2c, 0xe2, 0x82]), 'UTF-8'],
+    'half a surrogate pair': [Buffer.from([0x78, 0x2c, 0xed, 0xa0, 0x80]), 'UTF-8'],
+    NUL: ['x,y\0', 'NUL'],
+    'a cell of more than 64 KiB': [`x,${'y'.repeat(csvBounds.cellBytes + 2)}`, '64 KiB'],
+    'a quoted cell of more than 64 KiB': [`x,"${'y'.repeat(csvBounds.cellBytes + 2)}"`, '64 KiB'],
+    'a line without end': [`x,${'y'.repeat(3_000_000)}`, '64 KiB'],
+    'a quoted line without end': [`x,"${'y'.repeat(3_000_000)}`, '64 KiB'],
+    'very many cells': ['x,'.repeat(5000), '1000 cells'],
+    'a line of many long cells': [`${'y'.repeat(60_000)},`.repeat(40), '2 MiB'],
+  };
+  test.each(Object.entries(broken))('%s', (_name, [line, text]) => {
+    for (const end of ['\n', '\r\n']) {
+      for (const sizes of [[65536], [1000, 1, 7]]) {
+        const file = Buffer.concat([
+          Buffer.from(`${good.join(end)}${end}`),
+          Buffer.from(line),
+          Buffer.from(`${end}5,"6"${end}${end}7,"8,${end}9"${end}`),
+        ]);
+        expect(read(file, sizes)).toEqual([
+          record(1, 'a', 'b'),
+          record(2, '1', '2'),
+          record(3, '3', '4'),
+          fault(4, text),
+          record(5, '5', '6'),
+          record(7, '7', `8,${end}9`),
+        ]);
+      }
+    }
+  });
+
+  test('an open quote among lines without any costs its own only, to the end and beyond 64 KiB', () => {
+    for (const count of [1, 10, 40_000]) {
+      const entries = read(`a,b\n"x,y\n${'1,2\n'.repeat(count)}`);
+      expect(entries).toHaveLength(2 + count);
+      expect(entries[1]).toEqual(fault(2, count > 10_000 ? '64 KiB' : 'never closed'));
+      expect(entries.at(-1)).toEqual(record(2 + count, '1', '2'));
+    }
+  });
+
+  test('a file of nothing but broken lines is read in a time that grows with its length', () => {
+    for (const line of ['"\n', '"x\n', '"x"y\n', '"""x\n', '""x\n', 'x,"\n']) {
+      const entries = read(`a,b\n${line.repeat(50_000)}`, [4096]);
+      expect(entries.length).toBeGreaterThan(20_000);
+    }
+  }, 10_000);
+
+  test('64 KiB in a cell is read, of quotes alone too', () => {
+    for (const text of [
+      'y'.repeat(csvBounds.cellBytes),
+      '"'.repeat(csvBounds.cellBytes),
+      '=' + 'é'.repeat(32_767),
+    ]) {
+      const [, entry] = read(toRecord(['a', 'b']) + toRecord(['x', text]), [5000]);
+      expect(entry !== undefined && 'cells' in entry && fromCell(entry.cells[1] ?? '') === text).toBe(true);
+    }
+  });
+
+  test('pieces of one byte cost no more than others', () => {
+    const entries = read(`a,b\n"${'x\n'.repeat(20_000)}",y\n${'z'.repeat(200_000)},\n1,2`, [1]);
+    expect(entries.at(-1)).toMatchObject({ cells: ['1', '2'] });
+  }, 10_000);
+});
