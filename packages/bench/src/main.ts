@@ -1,0 +1,59 @@
+import { availableParallelism } from 'node:os';
+import { openDatabases } from './list/databases.ts';
+import { measureExport } from './list/export.ts';
+import { measureIndexPrices } from './list/index-prices.ts';
+import { measureQueries } from './list/queries.ts';
+import { measureRates } from './list/rate.ts';
+import { help, type Options, readOptions } from './options.ts';
+import { type ListFigures, report } from './report.ts';
+
+async function measureList(options: Options): Promise<ListFigures> {
+  const { sizes, rateSizes, exportSize, steps, effort } = options;
+  const progress = (line: string) => console.error(line);
+  await using databases = await openDatabases(options.dataDir, progress);
+  const figures: ListFigures = {
+    cores: availableParallelism(),
+    queries: [],
+    indexes: [],
+    rates: [],
+    exports: [],
+  };
+
+  if (steps.includes('queries')) {
+    const urls = new Map<number, string>();
+    for (const leads of sizes) urls.set(leads, await databases.filled(leads));
+    figures.queries.push(...(await measureQueries(urls, effort, progress)));
+  }
+  if (steps.includes('rate')) {
+    for (const leads of rateSizes) {
+      const url = await databases.filled(leads);
+      progress(`The newest 100 over HTTP, from ${leads} leads`);
+      figures.rates.push(...(await measureRates(url, leads, effort, progress)));
+    }
+  }
+  if (steps.includes('indexes')) {
+    const leads = Math.max(...sizes);
+    const url = await databases.filled(leads);
+    figures.indexes.push(...(await measureIndexPrices(url, leads, effort, progress)));
+  }
+  // Last, since it adds leads.
+  if (steps.includes('export')) {
+    const url = await databases.filled(exportSize);
+    figures.exports.push(...(await measureExport(url, exportSize, effort, progress)));
+  }
+  return figures;
+}
+
+// What was started ends with this process, and the temporary databases go.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+try {
+  const options = readOptions(process.argv.slice(2));
+  if (options === undefined) console.log(help);
+  else {
+    const figures = await measureList(options);
+    console.log(options.json ? JSON.stringify(figures, undefined, 2) : report(figures));
+  }
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
+}

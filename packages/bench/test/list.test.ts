@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import type { ListFigures } from '../src/report.ts';
+
+const program = resolve(import.meta.dirname, '../dist/main.js');
+
+test('bench list measures everything it says, in the smallest sizes', { timeout: 180_000 }, async () => {
+  const sizes = ['--sizes', '10k', '--rate-sizes', '10k', '--export-size', '10k'];
+  const { code, stdout, stderr } = await run(['list', ...sizes, '--effort', '0.01', '--json']);
+  expect(code, stderr).toBe(0);
+  const { queries, rates, indexes, exports } = JSON.parse(stdout) as ListFigures;
+
+  const names = queries.map(({ name }) => name).join();
+  for (const filter of [
+    'status',
+    'campaignCode',
+    'createdFrom',
+    'createdTo',
+    'updatedSince',
+    's1',
+    'lpName',
+    'source',
+  ]) {
+    expect(names).toContain(filter);
+  }
+  for (const { p50Ms, p99Ms } of queries) expect(p99Ms).toBeGreaterThanOrEqual(p50Ms);
+  expect(rates.map(({ kind }) => kind)).toEqual([
+    'service',
+    'prisma findMany',
+    'prisma findMany, same columns',
+    'pg by hand',
+  ]);
+  for (const { rate } of rates) expect(rate).toBeGreaterThan(0);
+  expect(indexes.filter(({ usedBy }) => usedBy.length === 0)).toEqual([]);
+  for (const { rows, rowsPerSecond } of exports) {
+    expect(rows).toBeGreaterThan(6_000);
+    expect(rowsPerSecond).toBeGreaterThan(0);
+  }
+});
+
+test.each<[string[], string]>([
+  [[], 'What to measure?'],
+  [['list', '--sizes', '5'], '--sizes'],
+  [['list', '--steps', 'nothing'], 'nothing'],
+  [['list', '--effort', '0'], '--effort'],
+  [['list', '--fast'], '--fast'],
+])('%j fails with one line', async (args, said) => {
+  const { code, stderr } = await run(args);
+  expect(code).toBe(1);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+  expect(stderr).toContain(said);
+});
+
+test('--help tells the options', async () => {
+  const { code, stdout } = await run(['--help']);
+  expect(code).toBe(0);
+  for (const option of [
+    '--sizes',
+    '--rate-sizes',
+    '--export-size',
+    '--steps',
+    '--effort',
+    '--data-dir',
+    '--json',
+  ]) {
+    expect(stdout).toContain(option);
+  }
+});
+
+function run(args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((done) => {
+    execFile(process.execPath, [program, ...args], { maxBuffer: 2 ** 24 }, (error, stdout, stderr) => {
+      done({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
+    });
+  });
+}
