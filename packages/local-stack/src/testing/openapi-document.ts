@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Answer } from './http-client.ts';
@@ -24,7 +25,13 @@ export interface Operation {
   readonly summary?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly parameters?: readonly { name: string; in: string; schema: JsonSchema }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly description?: string;
+    readonly schema: JsonSchema;
+  }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> };
   readonly responses: Readonly<
     Record<
@@ -43,7 +50,10 @@ export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly version: string };
   readonly tags?: readonly { readonly name: string }[];
-  readonly components?: { readonly securitySchemes?: Readonly<Record<string, unknown>> };
+  readonly components?: {
+    readonly schemas?: Readonly<Record<string, JsonSchema>>;
+    readonly securitySchemes?: Readonly<Record<string, unknown>>;
+  };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
@@ -74,6 +84,43 @@ export function needs(operation: Operation): string[] {
   return Object.keys(operation.security?.[0] ?? {});
 }
 
+/**
+ * The path of the document that an address is of: `/leads/{id}` for `/leads/1?x=2`. One that is named in full comes
+ * before one with parameters.
+ */
+export function documentedPath({ paths }: OpenApiDocument, address: string): string | undefined {
+  const [name = ''] = address.split('?', 1);
+  if (paths[name] !== undefined) return name;
+  const segments = name.split('/');
+  return Object.keys(paths).find((path) => {
+    const parts = path.split('/');
+    return (
+      parts.length === segments.length &&
+      parts.every((part, i) => (isParameter(part) ? segments[i] !== '' : part === segments[i]))
+    );
+  });
+}
+
+const isParameter = (part: string) => part.startsWith('{') && part.endsWith('}');
+
+/** A path with a value in place of its parameters; a UUID that names nothing where none is given. */
+export function fillPath(path: string, value: string = randomUUID()): string {
+  return path.replaceAll(/\{[^}/]+\}/g, encodeURIComponent(value));
+}
+
+/** What an operation takes for a body, as it is sent: of JSON, or of another media type by its example. */
+export function exampleEntity(operation: Operation): { type: string; text: string } | undefined {
+  const body = exampleBody(operation);
+  if (body !== undefined) return { type: 'application/json', text: JSON.stringify(body) };
+  const [[type, { schema, example, examples = {} }] = ['', {}]] = Object.entries(
+    operation.requestBody?.content ?? {},
+  );
+  const text = example ?? Object.values(examples)[0]?.value ?? schema?.examples?.[0];
+  if (type === '') return undefined;
+  if (typeof text !== 'string') throw new Error(`${operation.operationId} has no example of ${type}`);
+  return { type, text };
+}
+
 /** A body that an operation takes, made of the examples in its schema; `undefined` where it takes none. */
 export function exampleBody(operation: Operation): Record<string, unknown> | undefined {
   const properties = operation.requestBody?.content['application/json']?.schema?.properties;
@@ -93,6 +140,39 @@ export const errorBodySchema = {
   additionalProperties: false,
 } as const;
 
+/** Problem details (RFC 9457), for those who ask for them: what is wrong, field by field, and nothing else. */
+export const problemSchema = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'instance', 'success', 'error'],
+  properties: {
+    type: { type: 'string', pattern: '^urn:leads:error:[a-z_]+$' },
+    title: { type: 'string', minLength: 1 },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string', minLength: 1 },
+    instance: { type: 'string', pattern: '^urn:request:[\\w.:-]{1,128}$' },
+    success: { const: false },
+    error: { enum: ['validation', 'unauthorized', 'error'] },
+    errors: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 100,
+      items: {
+        type: 'object',
+        required: ['detail'],
+        maxProperties: 2,
+        properties: {
+          pointer: { type: 'string', format: 'json-pointer-uri-fragment' },
+          parameter: { type: 'string' },
+          header: { type: 'string' },
+          detail: { type: 'string', minLength: 1 },
+        },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+} as const;
+
 /** What a server answers before it knows of any operation: malformed HTTP, a request too slow, headers too large. */
 const parserStatuses = new Set([400, 408, 431]);
 
@@ -103,7 +183,7 @@ export type ResponseCheck = (request: { method: string; path: string }, answer: 
 
 /**
  * Checks answers against an OpenAPI document: the status is one that it names for the operation, the body has
- * the media type and every field that its schema asks for, and not one that it does not name.
+ * a media type that it names, every field that its schema asks for, and not one that it does not name.
  *
  * @returns throws an Error that tells what differs.
  */
@@ -111,18 +191,33 @@ export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
   addFormats.default(ajv);
   ajv.addSchema(closed(document) as object, 'document');
-  const isErrorBody = ajv.compile(errorBodySchema);
+  const errorChecks = {
+    'application/json': ajv.compile(errorBodySchema),
+    'application/problem+json': ajv.compile(problemSchema),
+  };
 
   return ({ method, path }, answer) => {
-    const name = path.split('?', 1)[0] ?? '';
+    const name = documentedPath(document, path) ?? path.split('?', 1)[0] ?? '';
     const fail = (what: string): never => {
       throw new Error(`${method} ${name}: ${answer.status} ${what}\n${answer.text.slice(0, 1000)}`);
     };
+    const mediaType = (): string => {
+      const type = answer.headers['content-type'] ?? '';
+      const [, known] =
+        /^(application\/(?:problem\+)?json)(?:; charset=utf-8)?$/.exec(type) ??
+        /^(text\/csv); charset=utf-8; header=present$/.exec(type) ??
+        /^(application\/x-ndjson)$/.exec(type) ??
+        [];
+      return known ?? fail(`is of type ${type}`);
+    };
     const validate = (isValid: ReturnType<typeof ajv.compile>) => {
-      if (!/^application\/json(; charset=utf-8)?$/.test(answer.headers['content-type'] ?? '')) {
-        fail(`is of type ${answer.headers['content-type']}`);
-      }
       if (!isValid(answer.json())) fail(`is not as documented: ${ajv.errorsText(isValid.errors)}`);
+    };
+    const validateError = () => {
+      validate(errorChecks[mediaType() as keyof typeof errorChecks]);
+      // Only what is answered to a request is chosen by its Accept.
+      const varies = /(^|, )Accept(,|$)/.test(answer.headers.vary ?? '');
+      if (answer.headers['x-request-id'] !== undefined && !varies) fail('does not vary by Accept');
     };
 
     // The answer to HEAD is that to GET without its body.
@@ -135,25 +230,26 @@ export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
     if (operation === undefined) {
       if (undescribed.test(name) && answer.status === 200) return;
       if (answer.status < 400) fail('is an operation that is not documented');
-      validate(isErrorBody);
+      validateError();
       return;
     }
     const documented = operation.responses[answer.status];
     if (documented === undefined) {
       const isOfParser = parserStatuses.has(answer.status) && answer.headers['x-request-id'] === undefined;
       if (!isOfParser) fail('is not documented');
-      validate(isErrorBody);
+      validateError();
       return;
     }
     const pointer = ['paths', name, method.toLowerCase(), 'responses', String(answer.status)]
-      .map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))
+      .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
       .join('/');
-    const key = `document#/${pointer}/content/application~1json/schema`;
+    const key = `document#/${pointer}/content/${mediaType().replace('/', '~1')}/schema`;
     const isValid = ajv.getSchema(key);
     if (isValid === undefined) throw new Error(`The document has no schema at ${key}`);
-    validate(isValid);
+    if (mediaType() in errorChecks) validate(isValid);
+    else if (isValid(answer.text) !== true) fail('is not as documented');
     if (answer.status >= 400 && document.paths[name]?.[method.toLowerCase()]?.security !== undefined) {
-      validate(isErrorBody);
+      validateError();
     }
     for (const header of ['link'] as const) {
       const named = Object.keys(documented.headers ?? {}).some((each) => each.toLowerCase() === header);

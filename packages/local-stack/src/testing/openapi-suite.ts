@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import {
   errorBodySchema,
+  problemSchema,
   guardedRoutesOf,
   type JsonSchema,
   type MediaType,
@@ -16,9 +17,11 @@ import {
 export function describeOpenApi(document: OpenApiDocument): void {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
+  // What schemas refer to.
+  ajv.addSchema({ $id: 'https://document.test/', components: document.components });
   const routes = routesOf(document);
   const faults = (schema: JsonSchema, value: unknown) =>
-    ajv.validate(schema, value) ? [] : [ajv.errorsText(ajv.errors)];
+    ajv.validate(absolute(schema), value) ? [] : [ajv.errorsText(ajv.errors)];
 
   test('the document is valid OpenAPI 3.1', async () => {
     const validator = new Validator();
@@ -60,7 +63,10 @@ export function describeOpenApi(document: OpenApiDocument): void {
       if (operation.security !== undefined) {
         test('spec 7: every error it may answer is there, with the three-field body', () => {
           const statuses = ['400', '401', '403', '500', '503'];
-          if (operation.requestBody !== undefined) statuses.push('413', '415');
+          const bodies = Object.keys(operation.requestBody?.content ?? {});
+          if (bodies.length > 0) statuses.push('415');
+          // Of other media types, bodies of any length are taken.
+          if (bodies.includes('application/json')) statuses.push('413');
           expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(statuses));
           for (const [status, response] of Object.entries(operation.responses)) {
             expect(response.description).toMatch(/\S/);
@@ -76,7 +82,43 @@ export function describeOpenApi(document: OpenApiDocument): void {
             for (const example of examples) expect(faults(errorBodySchema, example)).toEqual([]);
           }
         });
+
+        test('every error it may answer is there as problem details, with an example of each', () => {
+          const { required, properties } = problemSchema;
+          for (const [status, response] of Object.entries(operation.responses)) {
+            if (Number(status) < 400) continue;
+            const { schema, ...media } = response.content?.['application/problem+json'] ?? {};
+            expect(schema).toEqual({ $ref: '#/components/schemas/Problem' });
+            const examples = examplesOf(media);
+            expect(examples).toHaveLength(examplesOf(response.content?.['application/json'] ?? {}).length);
+            for (const example of examples) {
+              // The one member that only an answer has.
+              expect(faults(problemSchema, { ...(example as object), instance: 'urn:request:1' })).toEqual(
+                [],
+              );
+              expect(example).toHaveProperty('status', Number(status));
+            }
+          }
+          const problem = document.components?.schemas?.['Problem'];
+          expect(problem?.additionalProperties).toBe(false);
+          expect(Object.keys(problem?.properties ?? {}).toSorted()).toEqual(
+            Object.keys(properties).toSorted(),
+          );
+          expect(required).toEqual(expect.arrayContaining([...(problem?.required ?? [])]));
+        });
       }
+
+      test('every parameter is described, and those in its path are there', () => {
+        const parameters = operation.parameters ?? [];
+        for (const { name, description } of parameters) {
+          expect([name, description]).toEqual([name, expect.stringMatching(/\S/)]);
+        }
+        const inPath = parameters.filter((parameter) => parameter.in === 'path');
+        expect(inPath.map(({ name }) => `{${name}}`)).toEqual(path.match(/\{[^}]+\}/g) ?? []);
+        for (const { required } of inPath) expect(required).toBe(true);
+        const statuses = inPath.map(() => '404');
+        expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(statuses));
+      });
 
       test('its examples hold to their schemas', () => {
         const medias = [operation.requestBody, ...Object.values(operation.responses)].flatMap((each) =>
@@ -108,6 +150,11 @@ export function describeOpenApi(document: OpenApiDocument): void {
     const own = (schema.examples ?? []).flatMap((example) => faults(schema, example));
     return [...own, ...fieldsOf(schema).flatMap(([, field]) => faultyExamples(field))];
   }
+}
+
+/** A schema whose references lead to the document. */
+function absolute(schema: JsonSchema): JsonSchema {
+  return schema.$ref === undefined ? schema : { $ref: `https://document.test/${schema.$ref}` };
 }
 
 function examplesOf({ example, examples = {} }: MediaType): unknown[] {

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { AddressInfo } from 'node:net';
 import { type Answer, HttpClient, type TestRequest } from './http-client.ts';
 import { LogCapture } from './log-capture.ts';
-import { createResponseCheck, type OpenApiDocument } from './openapi-document.ts';
+import { createResponseCheck, documentedPath, type OpenApiDocument } from './openapi-document.ts';
 
 /** What the tests need of a Fastify server. */
 interface App {
@@ -16,7 +16,10 @@ interface App {
 export interface RunningService extends AsyncDisposable {
   readonly port: number;
   readonly document: OpenApiDocument;
-  /** Everything that is registered, described or not; a route of several methods once for each. */
+  /**
+   * Everything that is registered, described or not; a route of several methods once for each. Parameters stand
+   * as in the document: `{id}`.
+   */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
   readonly logs: LogCapture;
   /** Sends a request and checks the answer against the document. */
@@ -44,7 +47,8 @@ export async function startService(
       fastify: { addHook(name: 'onRoute', hook: (route: RegisteredRoute) => void): void };
     };
     fastify.addHook('onRoute', ({ method, url }) => {
-      for (const each of [method].flat()) routes.push({ method: each, path: url });
+      const path = url.replaceAll(/:(\w+)/g, '{$1}');
+      for (const each of [method].flat()) routes.push({ method: each, path });
     });
   };
   subscribe('fastify.initialization', collect);
@@ -60,10 +64,8 @@ export async function startService(
   const checked = (request: { method: string; path: string }, answer: Answer) => {
     check(request, answer);
     const id = answer.headers['x-request-id'];
-    if (
-      typeof id === 'string' &&
-      document.paths[request.path.split('?', 1)[0] ?? '']?.['post'] !== undefined
-    ) {
+    const operations = Object.values(document.paths[documentedPath(document, request.path) ?? ''] ?? {});
+    if (typeof id === 'string' && operations.some(({ security }) => security !== undefined)) {
       requestIds.push(id);
     }
     return answer;
