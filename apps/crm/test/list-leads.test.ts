@@ -24,9 +24,15 @@ async function page(member: TestMember, search = '', at = path) {
   const answer = await service.send({ path: at + search, headers: { ...member.headers } });
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
   const { link } = answer.headers;
-  const [, url] = /^<([^<>]+)>; rel="next"$/.exec(String(link ?? '')) ?? [];
-  const origin = url === undefined ? undefined : new URL(url).origin;
-  expect(origin).toBe(link === undefined ? undefined : `http://127.0.0.1:${service.port}`);
+  const links = link === undefined ? [] : String(link).split(', ');
+  const urls = new Map(
+    links.map((each) => {
+      const [, target = '', relation = ''] = /^<([^<>]+)>; rel="(next|prev)"$/.exec(each) ?? [];
+      expect(new URL(target).origin).toBe(`http://127.0.0.1:${service.port}`);
+      return [relation, target];
+    }),
+  );
+  const url = urls.get('next');
   return { leads: answer.json<Listed[]>(), next: url === undefined ? undefined : new URL(url) };
 }
 
@@ -386,7 +392,8 @@ describe('spec 4.2: the cost of a page', () => {
           `EXPLAIN (ANALYZE, FORMAT JSON) ${statement?.text}`,
           statement?.values,
         );
-        const nodes = flatten(row?.['QUERY PLAN'][0]?.Plan);
+        // A Result writes the columns out, row by row.
+        const nodes = flatten(row?.['QUERY PLAN'][0]?.Plan).filter((node) => node['Node Type'] !== 'Result');
         expect(nodes.map((node) => node['Node Type'])).toEqual([
           'Limit',
           expect.stringMatching(/^Index( Only)? Scan$/),

@@ -1,4 +1,4 @@
-import { IntakeLead, submitLead } from '@leads/core/lead';
+import { IdempotencyKey, IntakeLead, submitLead } from '@leads/core/lead';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/errors';
 import { clientAddress, type Server } from '@leads/http/server';
 import { Type } from 'typebox';
@@ -27,6 +27,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
         summary: 'Create a lead from a landing page',
         description:
           "The lead goes to the campaign its landing page is mapped to, else to the API key's default campaign, else to the workspace's.",
+        headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
         body: IntakeLead,
         response: { 200: Submitted, ...errorResponses(...bodyErrors, ...commonErrors) },
       },
@@ -37,6 +38,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
         request.principal,
         request.body,
         clientAddress(request),
+        request.headers['idempotency-key'],
       );
       if (extraLeftOut > 0)
         request.log.warn({ extraLeftOut }, 'Fields beyond the bounds of extra were left out');

@@ -5,18 +5,22 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   addTenant,
   asAdmin,
+  changeOf,
   createMigratedDatabase,
   databaseOptions,
   databaseUrl,
   leadOf,
+  selection,
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
 import { LeadsError } from '../errors.ts';
+import { newId } from '../uuid.ts';
 import { createCampaignStore } from './campaign-store.prisma.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './client.ts';
 import { createCredentialLookup } from './credential-store.prisma.ts';
 import { DatabaseError, isUniqueViolation, translateDatabaseError } from './database-error.ts';
+import { Prisma } from './generated/client.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 import { createWorkspaceStore } from './workspace-store.prisma.ts';
 
@@ -138,6 +142,26 @@ describe('what Postgres refuses', () => {
     }
   });
 
+  test('by the driver itself: told apart from an outage, and nothing of what was sent', async () => {
+    const secret = 'Secretive Person';
+    const bad = await expectRefused(database.select(Prisma.sql`SELECT ${secret}::text::uuid`), '22P02');
+    expect(everything(bad)).not.toContain('Secretive');
+    await expectRefused(database.select(Prisma.sql`SELEKT 1`), '42601');
+    const store = createLeadStore(database);
+    const nul = selection(tenant, { filter: { s1: `${secret}\0` } });
+    for (const read of [() => store.list(nul, { limit: 1 }), () => store.count(nul)]) {
+      expect(everything(await expectRefused(read(), '22021'))).not.toContain('Secretive');
+    }
+  });
+
+  test('a change that breaks a check: 23514, and nothing of the row', async () => {
+    const lead = leadOf(tenant);
+    const store = createLeadStore(database);
+    await store.insert([lead]);
+    const work = store.change([changeOf(lead, { lead: { ...secrets, email: 'secret@example.com' } })]);
+    expect(everything(await expectRefused(work, '23514'))).not.toMatch(/Secretive|123456|Hidden|secret@/);
+  });
+
   test('after all of it, the pool still works', async () => {
     await database.ping();
     expect(await createLeadStore(database).insert([leadOf(tenant)])).toHaveProperty('size', 1);
@@ -149,8 +173,9 @@ const lookalikeId = '01900000-0000-7000-8000-00000000abcd';
 describe('what is an outage', () => {
   test('a statement that takes too long', async () => {
     await using database = open({ statementTimeoutMs: 100 });
-    const cause = await expectUnavailable(database.prisma.$queryRaw`SELECT pg_sleep(5)::text`);
-    expect(cause.sqlState).toBe('57014');
+    const byPrisma = await expectUnavailable(database.prisma.$queryRaw`SELECT pg_sleep(5)::text`);
+    const byDriver = await expectUnavailable(database.select(Prisma.sql`SELECT pg_sleep(5)`));
+    expect([byPrisma.sqlState, byDriver.sqlState]).toEqual(['57014', '57014']);
     await database.ping();
   });
 
@@ -201,7 +226,13 @@ describe('what is an outage', () => {
     await using database = open({ url: url.href });
     await expectUnavailable(database.ping());
     await expectUnavailable(createLeadStore(database).insert([leadOf(tenant)]));
-    await expectUnavailable(createLeadStore(database).list({ workspaceId: tenant.workspaceId }, 1));
+    await expectUnavailable(createLeadStore(database).list(selection(tenant), { limit: 1 }));
+    await expectUnavailable(createLeadStore(database).count(selection(tenant)));
+    await expectUnavailable(createLeadStore(database).find({ workspaceId: tenant.workspaceId }, [newId()]));
+    await expectUnavailable(createLeadStore(database).history(newId(), 0, 1));
+    await expectUnavailable(createLeadStore(database).change([changeOf(leadOf(tenant))]));
+    const watched = leadOf(tenant, { phoneE164: '+442079460958' });
+    await expectUnavailable(createLeadStore(database).insert([{ ...watched, duplicateWindowSeconds: 60 }]));
     await expectUnavailable(createCredentialLookup(database).findApiKey(Buffer.alloc(32)));
     await expectUnavailable(createCampaignStore(database).findByCode(tenant.workspaceId, 'x'));
     await expectUnavailable(
@@ -262,6 +293,7 @@ describe('what is an outage', () => {
     const busy = database.prisma.$queryRaw`SELECT pg_sleep(1)::text`.then(() => 'done');
     const startedAt = performance.now();
     await expectUnavailable(database.ping());
+    await expectUnavailable(database.select(Prisma.sql`SELECT 1`));
     expect(performance.now() - startedAt).toBeLessThan(900);
     expect(await busy).toBe('done');
     await database.ping();
@@ -309,7 +341,8 @@ describe('what is an outage', () => {
       mode = 'swallow';
       const startedAt = performance.now();
       await expectUnavailable(database.ping());
-      expect(performance.now() - startedAt).toBeLessThan(2_500);
+      await expectUnavailable(database.select(Prisma.sql`SELECT 1`));
+      expect(performance.now() - startedAt).toBeLessThan(3_500);
       mode = 'pass';
       await database.ping();
       await database.ping();
@@ -331,6 +364,7 @@ describe('what is an outage', () => {
       await database.ping();
       mode = 'reset';
       await expectUnavailable(database.ping());
+      await expectUnavailable(database.select(Prisma.sql`SELECT 1`));
       mode = 'pass';
       await database.ping();
     });

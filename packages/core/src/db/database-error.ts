@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { LeadsError } from '../errors.ts';
 import { Prisma } from './generated/client.ts';
 
@@ -70,6 +71,7 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 function sqlStateOf(error: unknown): string | undefined {
+  if (error instanceof pg.DatabaseError) return error.code;
   if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return undefined;
   if (error.code === 'P2002') return '23505';
   const cause = causeOf(error);

@@ -1,18 +1,32 @@
 import { describe, expect, test } from 'vitest';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor, type LeadCursor } from './cursor.ts';
+import type { LeadFilter, LeadOrder, LeadSelection } from './lead-store.ts';
+import { leadSearch, phoneSearch } from './search.ts';
 
+const newestFirst: LeadOrder = { by: 'createdAt', direction: 'descending' };
 const scope = { workspaceId: newId() };
-const position = { createdAt: new Date('2026-01-31T09:30:00.123Z'), id: newId() };
+const selected = (filter: LeadFilter = {}, order: LeadOrder = newestFirst): LeadSelection => ({
+  scope,
+  filter,
+  order,
+});
+const position = { time: new Date('2026-01-31T09:30:00.123Z'), id: newId() };
+const place: LeadCursor = { position, toward: 'next' };
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const parts = () =>
-  JSON.parse(Buffer.from(encodeCursor(position, scope), 'base64url').toString()) as [number, string, string];
+  JSON.parse(Buffer.from(encodeCursor(place, selected()), 'base64url').toString()) as [
+    number,
+    string,
+    string,
+    string,
+  ];
 
-function expectRefused(cursor: string, ofScope: { workspaceId: string; userId?: string } = scope) {
+function expectRefused(cursor: string, selection: LeadSelection = selected()) {
   let refusal: unknown;
   try {
-    decodeCursor(cursor, ofScope);
+    decodeCursor(cursor, selection);
   } catch (error) {
     refusal = error;
   }
@@ -21,52 +35,96 @@ function expectRefused(cursor: string, ofScope: { workspaceId: string; userId?: 
 }
 
 describe('cursor', () => {
-  test('gives back the position it was made of, for whole workspaces and for single users', () => {
+  test('gives back the place it was made of, for whole workspaces and for single users, both ways', () => {
     for (const ofScope of [scope, { ...scope, userId: newId() }]) {
-      const cursor = encodeCursor(position, ofScope);
-      expect(cursor).toMatch(/^[\w-]+$/);
-      expect(cursor.length).toBeLessThanOrEqual(512);
-      expect(decodeCursor(cursor, ofScope)).toEqual(position);
+      for (const toward of ['next', 'prev'] as const) {
+        const selection = { ...selected(), scope: ofScope };
+        const cursor = encodeCursor({ position, toward }, selection);
+        expect(cursor).toMatch(/^[\w-]+$/);
+        expect(cursor.length).toBeLessThanOrEqual(512);
+        expect(decodeCursor(cursor, selection)).toEqual({ position, toward });
+      }
     }
   });
 
   test('carries the whole range of times, to the millisecond', () => {
     for (const time of [0, 1, 1_700_000_000_001, Date.UTC(9999, 11, 31)]) {
-      const at = { createdAt: new Date(time), id: position.id };
-      expect(decodeCursor(encodeCursor(at, scope), scope)).toEqual(at);
+      const at: LeadCursor = { position: { time: new Date(time), id: position.id }, toward: 'next' };
+      expect(decodeCursor(encodeCursor(at, selected()), selected())).toEqual(at);
     }
   });
 
   test('is refused in any other scope', () => {
     const userId = newId();
-    expectRefused(encodeCursor(position, scope), { workspaceId: newId() });
-    expectRefused(encodeCursor(position, scope), { ...scope, userId });
-    expectRefused(encodeCursor(position, { ...scope, userId }));
-    expectRefused(encodeCursor(position, { ...scope, userId }), { ...scope, userId: newId() });
+    const workspace = selected();
+    const user = { ...workspace, scope: { ...scope, userId } };
+    const ofWorkspace = encodeCursor(place, workspace);
+    expectRefused(ofWorkspace, { ...workspace, scope: { workspaceId: newId() } });
+    expectRefused(ofWorkspace, user);
+    const ofUser = encodeCursor(place, user);
+    expectRefused(ofUser, workspace);
+    expectRefused(ofUser, { ...workspace, scope: { ...scope, userId: newId() } });
+  });
+
+  test('is refused in the list of any other filter and any other order, and good for the same one', () => {
+    const day = new Date('2026-01-01T00:00:00Z');
+    const selections = [
+      selected(),
+      selected({}, { by: 'createdAt', direction: 'ascending' }),
+      selected({}, { by: 'updatedAt', direction: 'descending' }),
+      selected({ status: 'OnHold' }),
+      selected({ status: 'Paid' }),
+      selected({ campaignCode: 'A' }),
+      selected({ s1: 'A' }),
+      selected({ lpName: 'A' }),
+      selected({ createdFrom: day }),
+      selected({ createdTo: day }),
+      selected({ updatedSince: day }),
+      selected({ updatedSince: new Date(day.getTime() + 1) }),
+      selected({ source: 'crm' }),
+      selected({ phone: phoneSearch('+44 20 7946 0958') }),
+      selected({ phone: phoneSearch('20 7946 0958') }),
+      selected({ search: leadSearch('ada') }),
+      selected({ search: leadSearch('ada love') }),
+      selected({ search: leadSearch('adalove') }),
+    ];
+    for (const [i, from] of selections.entries()) {
+      const cursor = encodeCursor(place, from);
+      expect(decodeCursor(cursor, structuredClone(from))).toEqual(place);
+      for (const [j, to] of selections.entries()) {
+        if (i !== j) expectRefused(cursor, to);
+      }
+    }
+    const both = encodeCursor(place, selected({ s1: 'A', lpName: 'B', status: undefined }));
+    expect(decodeCursor(both, selected({ lpName: 'B', s1: 'A' }))).toEqual(place);
   });
 
   test('is refused when it was made up', () => {
-    const [time, id, fingerprint] = parts();
+    const [time, id, toward, fingerprint] = parts();
     for (const value of [
       null,
       {},
       'x',
       [],
       [time, id],
-      [time, id, fingerprint, 1],
-      [String(time), id, fingerprint],
-      [time + 0.5, id, fingerprint],
-      [-1, id, fingerprint],
-      [Date.UTC(10_000, 0, 1), id, fingerprint],
-      [Number.MAX_SAFE_INTEGER, id, fingerprint],
-      [1e300, id, fingerprint],
-      [null, id, fingerprint],
-      [time, 1, fingerprint],
-      [time, 'not-a-uuid', fingerprint],
-      [time, `${id}' OR true`, fingerprint],
-      [time, id.toUpperCase(), fingerprint],
-      [time, id, null],
-      [time, id, ''],
+      [time, id, toward],
+      [time, id, fingerprint],
+      [time, id, toward, fingerprint, 1],
+      [time, id, 'up', fingerprint],
+      [time, id, null, fingerprint],
+      [String(time), id, toward, fingerprint],
+      [time + 0.5, id, toward, fingerprint],
+      [-1, id, toward, fingerprint],
+      [Date.UTC(10_000, 0, 1), id, toward, fingerprint],
+      [Number.MAX_SAFE_INTEGER, id, toward, fingerprint],
+      [1e300, id, toward, fingerprint],
+      [null, id, toward, fingerprint],
+      [time, 1, toward, fingerprint],
+      [time, 'not-a-uuid', toward, fingerprint],
+      [time, `${id}' OR true`, toward, fingerprint],
+      [time, id.toUpperCase(), toward, fingerprint],
+      [time, id, toward, null],
+      [time, id, toward, ''],
     ]) {
       expectRefused(encode(value));
     }
@@ -76,7 +134,7 @@ describe('cursor', () => {
   });
 
   test('is refused when it was changed, even in ways that base64 does not see', () => {
-    const cursor = encodeCursor(position, scope);
+    const cursor = encodeCursor(place, selected());
     for (const changed of [
       `${cursor}=`,
       `${cursor}!`,

@@ -1,46 +1,57 @@
 import { createHash } from 'node:crypto';
 import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
-import type { LeadPosition, LeadScope } from './lead-store.ts';
+import type { LeadPosition, LeadSelection } from './lead-store.ts';
 
 /** Beyond it a date is written with a sign and six digits of year, which Postgres does not read. */
 const maxTimeMs = Date.UTC(9999, 11, 31);
 
-/** A position in the list of a scope as opaque text. It is no secret and gives no access by itself. */
-export function encodeCursor(position: LeadPosition, scope: LeadScope): string {
+/** A place in a list, and whether the page asked for comes after it or before it. */
+export interface LeadCursor {
+  readonly position: LeadPosition;
+  readonly toward: 'next' | 'prev';
+}
+
+/** A cursor as opaque text, good for its selection only. It is no secret and gives no access by itself. */
+export function encodeCursor({ position, toward }: LeadCursor, selection: LeadSelection): string {
   return Buffer.from(
-    JSON.stringify([position.createdAt.getTime(), position.id, fingerprint(scope)]),
+    JSON.stringify([position.time.getTime(), position.id, toward, fingerprint(selection)]),
   ).toString('base64url');
 }
 
-/** @throws LeadsError `invalid_cursor` for anything that {@link encodeCursor} did not make for this scope. */
-export function decodeCursor(cursor: string, scope: LeadScope): LeadPosition {
-  const position = parse(cursor);
-  // Made again it must be the same: of this scope, and with nothing that decoding base64 passes over.
-  if (position === undefined || encodeCursor(position, scope) !== cursor) {
-    throw new LeadsError('invalid_cursor');
+/** @throws LeadsError `invalid_cursor` for anything that {@link encodeCursor} did not make for this selection. */
+export function decodeCursor(text: string, selection: LeadSelection): LeadCursor {
+  const cursor = parse(text);
+  // Made again it must be the same: of this selection, and with nothing that decoding base64 passes over.
+  if (cursor === undefined || encodeCursor(cursor, selection) !== text) {
+    throw new LeadsError('invalid_cursor', {
+      fields: [{ at: 'query', path: 'cursor', reason: 'must come from a page of this very list' }],
+    });
   }
-  return position;
+  return cursor;
 }
 
-function parse(cursor: string): LeadPosition | undefined {
+function parse(text: string): LeadCursor | undefined {
   let parts: unknown;
   try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    parts = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
   } catch {
     return undefined;
   }
   if (!Array.isArray(parts)) return undefined;
-  const [timeMs, id] = parts as unknown[];
+  const [timeMs, id, toward] = parts as unknown[];
   if (typeof timeMs !== 'number' || !Number.isInteger(timeMs) || timeMs < 0 || timeMs > maxTimeMs)
     return undefined;
   if (typeof id !== 'string' || !uuidPattern.test(id)) return undefined;
-  return { createdAt: new Date(timeMs), id };
+  if (toward !== 'next' && toward !== 'prev') return undefined;
+  return { position: { time: new Date(timeMs), id }, toward };
 }
 
-function fingerprint(scope: LeadScope): string {
-  return createHash('sha256')
-    .update(`${scope.workspaceId}/${scope.userId ?? '*'}`)
-    .digest('base64url')
-    .slice(0, 8);
+/** The same for the same selection, however its filter was put together. */
+function fingerprint({ scope, filter, order }: LeadSelection): string {
+  const parts = { ...scope, ...filter, ...order };
+  const given = Object.entries(parts)
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(given)).digest('base64url').slice(0, 12);
 }

@@ -1,7 +1,24 @@
+export { changeStatuses } from './change-status.ts';
 export { createLead } from './create-lead.ts';
+export { editLead } from './edit-lead.ts';
+export { type ExportFormat, exportFormats, exportLeads } from './export-leads.ts';
 export { extraBounds } from './extra.ts';
-export { IntakeLead, Lead, LeadQuery, NewLead } from './lead.schema.ts';
-export type { ListedLead, StoredLead } from './lead.ts';
-export type { LeadPosition, LeadScope, LeadStore } from './lead-store.ts';
+export { getLead, getLeadHistory } from './get-lead.ts';
+export { IdempotencyKey } from './idempotency.ts';
+export { importLeads, type ImportRejection, type ImportReport } from './import-leads.ts';
+export {
+  IntakeLead,
+  Lead,
+  LeadDetail,
+  LeadFilterQuery,
+  LeadHistoryEntry,
+  LeadPatch,
+  LeadQuery,
+  NewLead,
+  StatusChange,
+} from './lead.schema.ts';
+export type { StoredLead } from './lead.ts';
+export { LeadStatus } from './lead-status.ts';
+export type { LeadStore, LeadToInsert } from './lead-store.ts';
 export { listLeads } from './list-leads.ts';
 export { submitLead } from './submit-lead.ts';

@@ -23,6 +23,7 @@ export const NewLead = Type.Object(
       Type.String({
         format: 'email',
         pattern: '\\.[Ii][Oo]$',
+        'x-reason': 'must end in .io',
         description: 'Email address; it must end in `.io`, in any case.',
         examples: ['ada@example.io'],
       }),
@@ -62,6 +63,18 @@ export type IntakeLead = Static<typeof IntakeLead>;
 const dateTime = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
 
+const StatusReason = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  description: 'Why the status changes: required into Trashed and out of Paid.',
+  examples: ['Number is not in service'],
+});
+
+const LeadSource = Type.Enum(['crm', 'intake'], {
+  description: 'Which service took the lead.',
+  examples: ['intake'],
+});
+
 /** A lead as the CRM shows it (specification, 2.2). What is absent is left out, never `null`. */
 export const Lead = Type.Object(
   {
@@ -83,15 +96,184 @@ export const Lead = Type.Object(
 );
 export type Lead = Static<typeof Lead>;
 
+/** A lead with everything that is stored of it: the Lead of the specification and what it leaves out. */
+export const LeadDetail = Type.Object(
+  {
+    ...Lead.properties,
+    status: LeadStatus,
+    version: Type.Integer({
+      minimum: 1,
+      description: '1 when created, one more with every change; the ETag without its quotes.',
+      examples: [1],
+    }),
+    campaignCode: text('Code of the campaign.', 'DEMO'),
+    source: LeadSource,
+    phoneE164: optionalText('The phone number in E.164, where it could be read.', '+442079460958'),
+    email: optionalText('Email address.', 'ada@example.io'),
+    city: optionalText('City.', 'London'),
+    street: optionalText('Street.', 'St James Square'),
+    zipcode: optionalText('Postal code.', 'SW1Y 4JH'),
+    website: optionalText('Website.', 'https://example.io'),
+    description: optionalText('Free text about the lead.', 'Asked for a call back in the morning.'),
+    s1: optionalText("The caller's sub-id, for leads of the intake.", 'click-8f14e45f'),
+    lpName: optionalText('Name of the landing page, for leads of the intake.', 'spring-offer'),
+    duplicateOf: optionalText(
+      'The first lead of the same phone number, for one trashed as its duplicate.',
+      '019c0a3e-2222-7c4e-9f10-2a6b8c0d1e2f',
+    ),
+    extra: Type.Optional(
+      Type.Object({}, { additionalProperties: true, description: 'Fields that the contract does not name.' }),
+    ),
+  },
+  { additionalProperties: false, description: 'A lead with everything that is stored of it.' },
+);
+export type LeadDetail = Static<typeof LeadDetail>;
+
+const editable = (description: string, example: string) =>
+  optionalText(`${description} An empty text takes it away.`, example);
+
+/** What an edit may change of a lead. Fields it does not name go to `extra`, as in {@link NewLead}. */
+export const LeadPatch = Type.Object(
+  {
+    name: Type.Optional(NewLead.properties.name),
+    phone: Type.Optional(NewLead.properties.phone),
+    address: editable('Address of the lead.', '12 St James Square, London'),
+    email: Type.Optional(
+      Type.Union([NewLead.properties.email, Type.Literal('')], {
+        description: 'Email address; it must end in `.io`, in any case. An empty text takes it away.',
+        examples: ['ada@example.io'],
+      }),
+    ),
+    country: editable('Country.', 'GB'),
+    region: editable('Region.', 'Greater London'),
+    city: editable('City.', 'London'),
+    street: editable('Street.', 'St James Square'),
+    zipcode: editable('Postal code.', 'SW1Y 4JH'),
+    state: editable('State associated with the lead.', 'Virginia'),
+    website: editable('Website.', 'https://example.io'),
+    description: editable('Free text about the lead.', 'Asked for a call back in the morning.'),
+    status: Type.Optional(LeadStatus),
+    reason: Type.Optional(StatusReason),
+  },
+  { minProperties: 1, description: 'What to change of a lead.' },
+);
+export type LeadPatch = Static<typeof LeadPatch>;
+
+/** The most leads whose status one request may change. */
+const statusChangeLimit = 1000;
+
+/** The body of a change of status for many leads. */
+export const StatusChange = Type.Object(
+  {
+    ids: Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: statusChangeLimit,
+      uniqueItems: true,
+      description: `The leads, ${statusChangeLimit} at most.`,
+      examples: [['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f']],
+    }),
+    status: LeadStatus,
+    reason: Type.Optional(StatusReason),
+  },
+  { additionalProperties: false, description: 'A status for many leads.' },
+);
+export type StatusChange = Static<typeof StatusChange>;
+
+/** One entry of a lead's history. */
+export const LeadHistoryEntry = Type.Object(
+  {
+    version: Type.Integer({
+      minimum: 1,
+      description: 'The version of the lead that this change made.',
+      examples: [2],
+    }),
+    type: Type.Enum(['created', 'updated', 'status_changed'], {
+      description: 'What was done. A change of fields and status at once is a `status_changed`.',
+      examples: ['status_changed'],
+    }),
+    createdAt: dateTime('When.'),
+    userId: text('Who: identifier of the user.', '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f'),
+    from: Type.Optional(LeadStatus),
+    to: Type.Optional(LeadStatus),
+    reason: optionalText('Why the status was changed.', 'Number is not in service'),
+    duplicateOf: optionalText(
+      'The first lead of the same phone number, where this one was created as its duplicate.',
+      '019c0a3e-2222-7c4e-9f10-2a6b8c0d1e2f',
+    ),
+    fields: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object({ from: Type.Optional(Type.Unknown()), to: Type.Optional(Type.Unknown()) }),
+        {
+          description: 'By field, what it was and what it became; absent where there was or is nothing.',
+          examples: [{ city: { from: 'Paris', to: 'London' } }],
+        },
+      ),
+    ),
+  },
+  { additionalProperties: false, description: 'One change of a lead.' },
+);
+export type LeadHistoryEntry = Static<typeof LeadHistoryEntry>;
+
 /** The most leads one page of the list holds, and how many it holds when the caller does not say. */
 export const pageLimit = { maximum: 1000, default: 100 } as const;
+
+const time = (description: string) =>
+  Type.Optional(
+    Type.String({
+      anyOf: [{ format: 'date-time' }, { format: 'date' }],
+      description: `${description} A date alone means its first moment in UTC.`,
+      examples: ['2026-01-31T09:30:00Z'],
+    }),
+  );
+const term = (description: string, example: string) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[^\\u0000]*$',
+      'x-reason': 'holds characters that cannot be stored',
+      description,
+      examples: [example],
+    }),
+  );
+
+/** Which leads are meant. All that is given must hold. */
+export const LeadFilterQuery = Type.Object(
+  {
+    status: Type.Optional(LeadStatus),
+    campaignCode: term('Only leads of the campaign of this code.', 'DEMO'),
+    createdFrom: time('Only leads created at this time or later.'),
+    createdTo: time('Only leads created before this time.'),
+    updatedSince: time('Only leads created or changed at this time or later.'),
+    phone: term('Only leads of this phone number, however it is spelled.', '+44 20 7946 0958'),
+    s1: term('Only leads of this sub-id.', 'click-8f14e45f'),
+    lpName: term('Only leads of this landing page.', 'spring-offer'),
+    source: Type.Optional(LeadSource),
+    q: term(
+      'What one would type to find a lead: beginnings of words of its name or email address, the beginning or the end of its phone number, or the beginning of its id (8 digits or more).',
+      'ada love',
+    ),
+    sort: Type.Optional(
+      Type.Enum(['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'], {
+        description:
+          'By which time, and whether the newest come first (`-`). When absent, `-createdAt`, but `-updatedAt` with `updatedSince`.',
+        examples: ['-createdAt'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type LeadFilterQuery = Static<typeof LeadFilterQuery>;
 
 /** The query of the CRM's list. Values arrive as text; anything else in the query string is refused. */
 export const LeadQuery = Type.Object(
   {
+    ...LeadFilterQuery.properties,
     limit: Type.Optional(
       Type.String({
         pattern: '^([1-9][0-9]{0,2}|1000)$',
+        'x-reason': `must be a whole number from 1 to ${pageLimit.maximum}`,
         description: `Leads a page: 1 to ${pageLimit.maximum}, ${pageLimit.default} when absent.`,
         examples: ['100'],
       }),
@@ -101,6 +283,13 @@ export const LeadQuery = Type.Object(
         minLength: 1,
         maxLength: 512,
         description: 'Where the page starts: taken from the `Link` header of the page before, never made up.',
+      }),
+    ),
+    count: Type.Optional(
+      Type.Enum(['exact'], {
+        description:
+          'Answers in `X-Total-Count` how many leads match. It takes time where there are millions.',
+        examples: ['exact'],
       }),
     ),
   },

@@ -1,8 +1,8 @@
 import { newId } from '../uuid.ts';
 import { keepExtra } from './extra.ts';
-import { IntakeLead, type Lead, NewLead } from './lead.schema.ts';
+import { IntakeLead, type Lead, type LeadDetail, NewLead } from './lead.schema.ts';
 import { initialStatus, type LeadStatus } from './lead-status.ts';
-import { toE164 } from './phone.ts';
+import { parsePhone } from './phone.ts';
 
 /** A lead as it is stored: everything that was sent, and what the service knows about it. */
 export interface StoredLead {
@@ -24,17 +24,27 @@ export interface StoredLead {
   readonly zipcode?: string | undefined;
   readonly website?: string | undefined;
   readonly description?: string | undefined;
+  readonly state?: string | undefined;
   readonly ip?: string | undefined;
   readonly s1?: string | undefined;
   readonly lpName?: string | undefined;
   /** JSON text of an object. */
   readonly extra?: string | undefined;
+  /** 1 when created, one more with every change. */
+  readonly version: number;
+  /** SHA-256 of what was sent with an Idempotency-Key. */
+  readonly contentHash?: Buffer | undefined;
+  /** The first lead of the same phone number, where this one came within the campaign's duplicate window. */
+  readonly duplicateOf?: string | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
+/** A lead with the code of its campaign. */
+export type FoundLead = StoredLead & { readonly campaignCode: string };
+
 /** The part of a stored lead that its representation shows (specification, 2.2). */
-export type ListedLead = Pick<
+type ListedLead = Pick<
   StoredLead,
   | 'id'
   | 'name'
@@ -46,12 +56,15 @@ export type ListedLead = Pick<
   | 'ip'
   | 'address'
   | 'region'
+  | 'state'
   | 'country'
   | 'status'
-> & { readonly state?: string | undefined };
+>;
 
-/** Whose lead it is and where it goes: decided by the credentials and the campaign, never by the body. */
+/** What becomes of a lead beside its body: decided by the credentials and the campaign. */
 export interface LeadPlacement {
+  /** Made here where it is left out. */
+  readonly id?: string | undefined;
   readonly workspaceId: string;
   readonly userId: string;
   readonly campaignId: string;
@@ -69,7 +82,7 @@ export function fromNewLead(
   const lead: StoredLead = {
     ...common(placement, body),
     source: 'crm',
-    phoneE164: toE164(body.phone, body.country),
+    phoneE164: parsePhone(body.phone, body.country)?.e164,
     email: body.email,
     country: body.country,
     region: body.region,
@@ -97,7 +110,7 @@ export function fromIntakeLead(
   const lead: StoredLead = {
     ...common(placement, body),
     source: 'intake',
-    phoneE164: toE164(body.phone),
+    phoneE164: parsePhone(body.phone)?.e164,
     s1: body.s1,
     lpName: body.lp_name,
     ip,
@@ -109,7 +122,8 @@ export function fromIntakeLead(
 function common(placement: LeadPlacement, body: NewLead | IntakeLead) {
   const now = new Date();
   return {
-    id: newId(),
+    id: placement.id ?? newId(),
+    version: 1,
     workspaceId: placement.workspaceId,
     userId: placement.userId,
     campaignId: placement.campaignId,
@@ -140,4 +154,23 @@ export function toLead(lead: ListedLead): Lead {
   if (lead.region !== undefined) shown.region = lead.region;
   if (lead.country !== undefined) shown.country = lead.country;
   return shown;
+}
+
+/** Everything that is stored of a lead, as the CRM shows it. */
+export function toLeadDetail(lead: FoundLead): LeadDetail {
+  const {
+    workspaceId: _workspaceId,
+    contentHash: _contentHash,
+    extra,
+    createdAt,
+    updatedAt,
+    ...shown
+  } = lead;
+  const detail = {
+    ...shown,
+    extra: extra === undefined ? undefined : (JSON.parse(extra) as object),
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+  return Object.fromEntries(Object.entries(detail).filter(([, value]) => value !== undefined)) as LeadDetail;
 }

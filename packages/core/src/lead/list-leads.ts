@@ -1,37 +1,121 @@
 import type { Principal } from '../credential/principal.ts';
+import { LeadsError } from '../errors.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { type Lead, type LeadQuery, pageLimit } from './lead.schema.ts';
-import { toLead } from './lead.ts';
-import type { LeadScope, LeadStore } from './lead-store.ts';
+import { type Lead, type LeadFilterQuery, type LeadQuery, pageLimit } from './lead.schema.ts';
+import { type Viewer, visibleTo } from './lead-scope.ts';
+import type { LeadFilter, LeadOrder, LeadPosition, LeadSelection, LeadStore } from './lead-store.ts';
+import { leadSearch, phoneSearch } from './search.ts';
 
-/** Owners and managers see the leads of their workspace, a publisher only its own. */
-function visibleTo(principal: Principal): LeadScope {
-  return principal.role === 'publisher'
-    ? { workspaceId: principal.workspaceId, userId: principal.userId }
-    : { workspaceId: principal.workspaceId };
+/** One page of a list, and the cursors of the pages around it where there are any. */
+interface LeadPage {
+  readonly leads: Lead[];
+  readonly nextCursor?: string;
+  readonly prevCursor?: string;
+  /** How many leads match, where it was asked for. */
+  readonly totalCount?: number;
 }
 
 /**
- * One page of the leads a principal may see, newest first (specification, 4.2).
+ * One page of the leads a principal may see (specification, 4.2).
  *
- * @returns the page, and the cursor of the next one where there is one.
- * @throws LeadsError `invalid_cursor` for a cursor of another list or of no list at all.
+ * @throws LeadsError `invalid_cursor` for a cursor of another list or of no list at all; `invalid_input` for a
+ *   time that there is not and a phone number without a digit.
  */
-export async function listLeads(
-  leads: LeadStore,
-  principal: Principal,
-  query: LeadQuery,
-): Promise<{ leads: Lead[]; nextCursor?: string }> {
-  const scope = visibleTo(principal);
+export async function listLeads(leads: LeadStore, principal: Principal, query: LeadQuery): Promise<LeadPage> {
+  const selection = selectLeads(principal, query);
   const limit = query.limit === undefined ? pageLimit.default : Number(query.limit);
-  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, scope);
+  const cursor = query.cursor === undefined ? undefined : decodeCursor(query.cursor, selection);
+  const backward = cursor?.toward === 'prev';
 
-  // One row beyond the page tells whether there is a next one.
-  const rows = await leads.list(scope, limit + 1, after);
+  // One row beyond the page tells whether there is another in that direction.
+  const piece = { limit: limit + 1, after: cursor?.position };
+  const [rows, totalCount] = await Promise.all([
+    leads.list(backward ? reversed(selection) : selection, piece),
+    query.count === undefined ? undefined : leads.count(selection),
+  ]);
+  const hasMore = rows.length > limit;
   const page = rows.slice(0, limit);
-  const last = page.at(-1);
+  if (backward) page.reverse();
+
+  const cursorAt = (lead: Lead | undefined, toward: 'next' | 'prev') =>
+    lead && encodeCursor({ position: positionOf(lead, selection.order), toward }, selection);
+  // Where a page was reached by a cursor, the lead that the cursor was made of lies on the other side.
+  const nextCursor = (backward || hasMore) && cursorAt(page.at(-1), 'next');
+  const prevCursor = (backward ? hasMore : cursor !== undefined) && cursorAt(page[0], 'prev');
   return {
-    leads: page.map(toLead),
-    ...(rows.length > limit && last !== undefined && { nextCursor: encodeCursor(last, scope) }),
+    leads: page,
+    ...(nextCursor && { nextCursor }),
+    ...(prevCursor && { prevCursor }),
+    ...(totalCount !== undefined && { totalCount }),
   };
+}
+
+/** The leads that a principal may see and that a query asks for. */
+export function selectLeads(principal: Viewer, query: LeadFilterQuery): LeadSelection {
+  return { scope: visibleTo(principal), filter: toFilter(query), order: toOrder(query) };
+}
+
+/** Where a lead stands in an order. */
+export function positionOf(
+  lead: { id: string; createdAt: Date | string; updatedAt: Date | string },
+  { by }: LeadOrder,
+): LeadPosition {
+  return { time: new Date(lead[by]), id: lead.id };
+}
+
+function toFilter(query: LeadFilterQuery): LeadFilter {
+  const { status, campaignCode, s1, lpName, source } = query;
+  return {
+    status,
+    campaignCode,
+    s1,
+    lpName,
+    source,
+    createdFrom: toTime(query, 'createdFrom'),
+    createdTo: toTime(query, 'createdTo'),
+    updatedSince: toTime(query, 'updatedSince'),
+    phone: query.phone === undefined ? undefined : toPhone(query.phone),
+    search: query.q === undefined ? undefined : leadSearch(query.q),
+  };
+}
+
+function toPhone(text: string) {
+  const phone = phoneSearch(text);
+  if (phone === undefined) {
+    throw new LeadsError('invalid_input', {
+      fields: [{ at: 'query', path: 'phone', reason: 'must hold a digit' }],
+    });
+  }
+  return phone;
+}
+
+function toTime(
+  query: LeadFilterQuery,
+  path: 'createdFrom' | 'createdTo' | 'updatedSince',
+): Date | undefined {
+  const text = query[path];
+  if (text === undefined) return undefined;
+  const timeMs = Date.parse(text);
+  // A leap second is a time by its format, but none that can be computed with.
+  if (Number.isNaN(timeMs)) {
+    throw new LeadsError('invalid_input', {
+      fields: [{ at: 'query', path, reason: 'must be a time that can be computed with' }],
+    });
+  }
+  // Before 1970 and after 9999 there are no leads, and the year 0 Postgres does not know, nor 10000 as it is written.
+  return new Date(Math.min(Math.max(0, timeMs), Date.UTC(10_000, 0, 1) - 1));
+}
+
+function toOrder({ sort, updatedSince }: LeadFilterQuery): LeadOrder {
+  // Who asks for what was changed wants to see what was changed last.
+  sort ??= updatedSince === undefined ? '-createdAt' : '-updatedAt';
+  return {
+    by: sort.endsWith('createdAt') ? 'createdAt' : 'updatedAt',
+    direction: sort.startsWith('-') ? 'descending' : 'ascending',
+  };
+}
+
+function reversed({ order, ...selection }: LeadSelection): LeadSelection {
+  const direction = order.direction === 'descending' ? 'ascending' : 'descending';
+  return { ...selection, order: { ...order, direction } };
 }

@@ -1,4 +1,4 @@
-import { createLead, Lead, NewLead } from '@leads/core/lead';
+import { createLead, IdempotencyKey, Lead, NewLead } from '@leads/core/lead';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/errors';
 import type { Server } from '@leads/http/server';
 import { Type } from 'typebox';
@@ -18,12 +18,21 @@ export function createLeadRoute(app: Server, context: CrmContext): void {
         operationId: 'createLead',
         tags: ['leads'],
         summary: 'Create a lead in a campaign',
+        headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
         body: NewLead,
-        response: { 200: Created, ...errorResponses(...bodyErrors, 'campaign_unavailable', ...commonErrors) },
+        response: {
+          200: Created,
+          ...errorResponses(...bodyErrors, 'campaign_unavailable', 'idempotency_key_reused', ...commonErrors),
+        },
       },
     },
     async (request) => {
-      const { lead, extraLeftOut } = await createLead(context, request.principal, request.body);
+      const { lead, extraLeftOut } = await createLead(
+        context,
+        request.principal,
+        request.body,
+        request.headers['idempotency-key'],
+      );
       if (extraLeftOut > 0)
         request.log.warn({ extraLeftOut }, 'Fields beyond the bounds of extra were left out');
       return { success: true as const, lead };

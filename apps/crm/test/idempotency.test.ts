@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import type { Lead } from '@leads/core/lead';
+import { canary } from '@leads/local-stack/testing/canaries';
+import type { TestMember } from '@leads/local-stack/testing/fixture';
+import { afterAll, describe, expect, test } from 'vitest';
+import { invalidInput, leadsPath, ok, startTwoCrms } from './leads-api.ts';
+
+const crms = await startTwoCrms();
+afterAll(() => crms[Symbol.asyncDispose]());
+const { apis, fixture, services } = crms;
+const [api] = apis;
+const workspace = await fixture.createWorkspace();
+const { owner } = workspace;
+const other = await fixture.createWorkspace();
+
+const body = {
+  campaignCode: 'DEMO',
+  name: canary.name,
+  phone: canary.phone,
+  address: canary.address,
+  email: canary.email,
+  country: 'GB',
+  region: 'r',
+  city: 'c',
+  street: 's',
+  zipcode: 'z',
+  website: 'w',
+  description: canary.description,
+  note: { deep: [1, null] },
+};
+const reused = {
+  success: false,
+  error: 'validation',
+  message: 'The Idempotency-Key was used for another lead',
+};
+
+const create = (key: string, sent: object = body, member: TestMember = owner) =>
+  api.create(member, sent, { 'Idempotency-Key': key });
+const created = async (key: string, sent: object = body, member: TestMember = owner) =>
+  ok<{ lead: Lead }>(await create(key, sent, member)).lead;
+const countOf = async (workspaceId: string) => {
+  const [row] = await fixture.sql<{ count: number }>(
+    'SELECT count(*)::int AS count FROM lead WHERE workspace_id = $1',
+    [workspaceId],
+  );
+  return row?.count ?? 0;
+};
+
+describe('Idempotency-Key', () => {
+  test('sent many times at once to two instances makes one lead, and all are answered the same', async () => {
+    for (const watched of [false, true]) {
+      const own = await fixture.createWorkspace();
+      const seconds = watched ? 3600 : null;
+      await fixture.sql('UPDATE campaign SET duplicate_window_seconds = $2 WHERE id = $1', [
+        own.demoCampaignId,
+        seconds,
+      ]);
+      const key = randomUUID();
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, i) =>
+          apis[i % 2 === 0 ? 0 : 1].create(own.owner, body, { 'Idempotency-Key': key }),
+        ),
+      );
+      const texts = new Set(answers.map((answer) => JSON.stringify(ok(answer))));
+      expect(texts.size).toBe(1);
+      expect(answers[0]?.json()).toMatchObject({ lead: { status: 'OnHold' } });
+      expect(await countOf(own.id)).toBe(1);
+    }
+  });
+
+  test('with other content is 422, field by field, and makes nothing', async () => {
+    const key = randomUUID();
+    await workspace.addCampaign('SECOND');
+    await created(key);
+    const count = await countOf(workspace.id);
+    const fields = Object.keys(body).filter((field) => field !== 'note');
+    const changed = (field: string, value: unknown) => ({ ...body, [field]: value });
+    const others = [
+      ...fields.map((field) =>
+        changed(field, field === 'campaignCode' ? 'SECOND' : field === 'email' ? 'x@y.io' : 'other'),
+      ),
+      ...['address', 'email', 'country', 'note'].map((field) => changed(field, undefined)),
+      { ...body, note: { deep: [1, 2] } },
+      { ...body, more: 1 },
+      { ...body, campaignCode: 'UNKNOWN' },
+      { ...body, name: `${body.name} ` },
+    ];
+    for (const sent of others) {
+      const answer = await create(key, sent);
+      expect([sent, answer.status, answer.json()]).toEqual([sent, 422, reused]);
+    }
+    expect(await countOf(workspace.id)).toBe(count);
+  });
+
+  test('two contents at once under one key: one lead, the others are 422', async () => {
+    for (let round = 0; round < 10; round++) {
+      const key = randomUUID();
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, i) =>
+          apis[i % 2 === 0 ? 0 : 1].create(
+            owner,
+            { ...body, city: `city ${i % 2}` },
+            { 'Idempotency-Key': key },
+          ),
+        ),
+      );
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 422, 422, 422, 422]);
+    }
+  });
+
+  test('with the fields in another order is the same lead', async () => {
+    const key = randomUUID();
+    const reversed = Object.fromEntries(Object.entries(body).toReversed());
+    expect(await created(key, reversed)).toEqual(await created(key));
+  });
+
+  test('of another user of the workspace is 422, of another workspace is its own', async () => {
+    const key = randomUUID();
+    const manager = await workspace.addMember('manager');
+    const lead = await created(key);
+    const answer = await create(key, body, manager);
+    expect([answer.status, answer.json()]).toEqual([422, reused]);
+    const theirs = await created(key, body, other.owner);
+    expect(theirs.id).not.toBe(lead.id);
+    expect(theirs).toMatchObject({ userId: other.owner.userId, campaignId: other.demoCampaignId });
+  });
+
+  test('is any text of 1 to 255 characters, to the letter', async () => {
+    const ids = new Set<string>();
+    const keys = [
+      'x'.repeat(255),
+      'x'.repeat(254),
+      'a',
+      'A',
+      'a,b',
+      '"a"',
+      "'",
+      '\xe9',
+      'order 4711',
+      '{}',
+      '0',
+    ];
+    for (const key of keys) {
+      const lead = await created(key);
+      expect(await created(key)).toEqual(lead);
+      ids.add(lead.id);
+    }
+    expect(ids.size).toBe(keys.length);
+    for (const key of ['', 'x'.repeat(256), ' ']) {
+      const answer = await create(key);
+      expect([key, answer.status, answer.json()]).toEqual([key, 400, invalidInput]);
+    }
+  });
+
+  test('of a create that was refused binds nothing', async () => {
+    const key = randomUUID();
+    await workspace.addCampaign('PAUSED', 'paused');
+    for (const sent of [
+      { ...body, name: '' },
+      { ...body, campaignCode: 'PAUSED' },
+      { ...body, email: 'x' },
+    ]) {
+      expect((await create(key, sent)).status).toBe(400);
+    }
+    expect((await create(key, { ...body, city: 'Paris' })).status).toBe(200);
+  });
+
+  test('is answered though the campaign is paused meanwhile, by the lead as it is now', async () => {
+    const key = randomUUID();
+    const campaignId = await workspace.addCampaign('SOON-PAUSED');
+    const sent = { ...body, campaignCode: 'SOON-PAUSED' };
+    const lead = await created(key, sent);
+    await fixture.sql(`UPDATE campaign SET status = 'archived' WHERE id = $1`, [campaignId]);
+    expect(await created(key, sent)).toEqual(lead);
+    expect((await create(randomUUID(), sent)).status).toBe(400);
+    ok(await api.edit(owner, lead.id, { name: 'Grace', phone: '1', status: 'Approved', note: 'x' }));
+    expect(await created(key, sent)).toMatchObject({
+      id: lead.id,
+      name: 'Grace',
+      phone: '1',
+      status: 'Approved',
+    });
+    expect((await create(key, { ...sent, name: 'Grace' })).status).toBe(422);
+  });
+
+  test('that made a lead of the intake is 422 here', async () => {
+    const key = randomUUID();
+    const lead = await created(key);
+    await fixture.sql(`UPDATE lead SET source = 'intake', content_hash = NULL WHERE id = $1`, [lead.id]);
+    const answer = await create(key);
+    expect([answer.status, answer.json()]).toEqual([422, reused]);
+  });
+
+  test('makes a lead that can be looked up, and none at all without it', async () => {
+    const lead = await created(randomUUID());
+    expect(await api.get(owner, lead.id)).toMatchObject({ id: lead.id, version: 1 });
+    const first = ok<{ lead: Lead }>(await api.create(owner, body)).lead;
+    const second = ok<{ lead: Lead }>(await api.create(owner, body)).lead;
+    expect(first.id).not.toBe(second.id);
+    // Sent twice in one request it is one text, as HTTP reads it.
+    const answer = await services[0].send({
+      method: 'POST',
+      path: leadsPath,
+      headers: { ...owner.headers, 'Idempotency-Key': ['a1', 'b2'] },
+      body,
+    });
+    expect(answer.json<{ lead: Lead }>().lead).toEqual(await created('a1, b2'));
+  });
+});

@@ -1,0 +1,544 @@
+import type { LeadDetail, LeadHistoryEntry } from '@leads/core/lead';
+import { canary } from '@leads/local-stack/testing/canaries';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startCrm } from './crm.ts';
+import { forbidden, invalidInput, leadsApi, notFound, ok, unknownId } from './leads-api.ts';
+
+const crm = await startCrm();
+afterAll(() => crm[Symbol.asyncDispose]());
+const { service, fixture } = crm;
+const api = leadsApi(service);
+const workspace = await fixture.createWorkspace();
+const { owner } = workspace;
+const manager = await workspace.addMember('manager');
+const publisher = await workspace.addMember('publisher');
+const other = await fixture.createWorkspace();
+
+const full = {
+  name: canary.name,
+  phone: canary.phone,
+  address: canary.address,
+  email: canary.email,
+  country: 'GB',
+  region: 'Greater London',
+  city: 'London',
+  street: 'Wharf Street',
+  zipcode: 'E14',
+  website: 'https://nest.io',
+  description: canary.description,
+};
+
+async function create(body: object = full, member = owner): Promise<LeadDetail> {
+  const { lead } = ok<{ lead: { id: string } }>(await api.create(member, body));
+  return api.get(member, lead.id);
+}
+
+async function edit(id: string, body: object, headers: Record<string, string> = {}, member = owner) {
+  return ok<{ lead: LeadDetail }>(await api.edit(member, id, body, headers)).lead;
+}
+
+/** What is refused changes nothing. */
+async function expectRefused(lead: LeadDetail, body: unknown, refusal: [number, object], headers = {}) {
+  const answer = await api.edit(owner, lead.id, body, headers);
+  expect([body, headers, answer.status, answer.json()]).toEqual([body, headers, ...refusal]);
+  expect(await api.get(owner, lead.id)).toEqual(lead);
+}
+
+describe('looking up one lead', () => {
+  test('shows everything that was sent, what the service knows of it, and its version as ETag', async () => {
+    const extra = { utm: { source: 'x', n: [1, null] }, s1: 'mine' };
+    const { lead } = ok<{ lead: { id: string } }>(await api.create(owner, { ...full, ...extra }));
+    const answer = await api.send(owner, 'GET', `/${lead.id}`);
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
+    expect(answer.json()).toEqual({
+      ...full,
+      id: lead.id,
+      campaignId: workspace.demoCampaignId,
+      campaignCode: 'DEMO',
+      userId: owner.userId,
+      source: 'crm',
+      status: 'OnHold',
+      version: 1,
+      phoneE164: '+442079460958',
+      createdAt: time,
+      updatedAt: time,
+      extra,
+    });
+    expect(answer.headers.etag).toBe('"1"');
+  });
+
+  test('of the intake, with its sub-id, landing page and address; what is absent is left out', async () => {
+    const lead = workspace.lead(owner, {
+      source: 'intake',
+      ip: '2001:db8::7',
+      s1: canary.s1,
+      lpName: 'spring',
+      campaignId: workspace.defaultCampaignId,
+    });
+    await fixture.leads.insert([lead]);
+    const [campaign] = await fixture.campaigns.list(workspace.id);
+    expect(await api.get(owner, lead.id)).toEqual({
+      id: lead.id,
+      name: canary.name,
+      phone: canary.phone,
+      createdAt: lead.createdAt.toISOString(),
+      updatedAt: lead.updatedAt.toISOString(),
+      campaignId: workspace.defaultCampaignId,
+      campaignCode: campaign?.code,
+      userId: owner.userId,
+      ip: '2001:db8::7',
+      status: 'OnHold',
+      version: 1,
+      source: 'intake',
+      s1: canary.s1,
+      lpName: 'spring',
+    });
+  });
+});
+
+describe("another's lead is answered as one that is not there", () => {
+  test.each(['GET', 'PATCH', 'GET history'])('%s', async (what) => {
+    const [method = '', part] = what.split(' ');
+    const lead = await create();
+    const theirs = other.lead(other.owner);
+    await fixture.leads.insert([theirs]);
+    const before = await fixture.sql('SELECT * FROM lead ORDER BY id');
+    const ids = [
+      unknownId(),
+      theirs.id,
+      'x',
+      '1',
+      lead.id.toUpperCase(),
+      lead.id.slice(1),
+      `${lead.id}0`,
+      `%7B${lead.id}%7D`,
+      `${lead.id}%00`,
+      '%00',
+      '%F0%9F%91%8D',
+      "'%20OR%20true",
+      'a'.repeat(99),
+    ];
+    for (const id of ids) {
+      const path = `/${id}${part === undefined ? '' : `/${part}`}`;
+      const body = method === 'PATCH' ? { city: 'X' } : undefined;
+      const answer = await api.send(owner, method, path, { body });
+      expect([id, answer.status, answer.json()]).toEqual([id, 404, notFound]);
+    }
+    // A publisher's are its own only.
+    const body = method === 'PATCH' ? { city: 'X' } : undefined;
+    const path = `/${lead.id}${part === undefined ? '' : `/${part}`}`;
+    const answer = await api.send(publisher, method, path, { body });
+    expect([answer.status, answer.json()]).toEqual([404, notFound]);
+    expect(await fixture.sql('SELECT * FROM lead ORDER BY id')).toEqual(before);
+    expect((await api.send(manager, method, path, { body })).status).toBe(200);
+  });
+
+  test('whatever If-Match says', async () => {
+    const lead = await create();
+    for (const tag of ['"1"', '"2"', '*']) {
+      const answer = await api.edit(publisher, lead.id, { city: 'X' }, { 'If-Match': tag });
+      expect([answer.status, answer.json()]).toEqual([404, notFound]);
+    }
+  });
+});
+
+describe('editing', () => {
+  test('changes the fields that are given, all at once, and leaves the rest', async () => {
+    const before = await create();
+    const changes = {
+      name: 'Grace Hopper',
+      phone: '+1 202 555 0143',
+      address: '1 Arlington Ridge',
+      email: 'grace@NAVY.IO',
+      country: 'US',
+      region: 'South',
+      city: 'Arlington',
+      street: 'Ridge',
+      zipcode: '22201',
+      state: 'Virginia',
+      website: 'x',
+      description: 'Bugs',
+    };
+    const after = await edit(before.id, changes);
+    expect(after).toEqual({
+      ...before,
+      ...changes,
+      version: 2,
+      phoneE164: '+12025550143',
+      updatedAt: after.updatedAt,
+    });
+    expect(Date.parse(after.updatedAt)).toBeGreaterThanOrEqual(Date.parse(before.updatedAt));
+    expect(await api.get(owner, before.id)).toEqual(after);
+    for (const [field, value] of Object.entries(changes)) {
+      const lead = await create();
+      const single = await edit(lead.id, { [field]: value });
+      expect(without(single, 'phoneE164', 'updatedAt')).toEqual({
+        ...without(lead, 'phoneE164', 'updatedAt'),
+        [field]: value,
+        version: 2,
+      });
+    }
+  });
+
+  test('by an empty text takes a field away, but name and phone', async () => {
+    const { name, phone, ...optional } = full;
+    const lead = await create();
+    await edit(lead.id, { state: 'x' });
+    const cleared = await edit(
+      lead.id,
+      Object.fromEntries([...Object.keys(optional), 'state'].map((field) => [field, ''])),
+    );
+    for (const field of [...Object.keys(optional), 'state']) expect(cleared).not.toHaveProperty(field);
+    expect(cleared).toMatchObject({ name, phone, version: 3 });
+    for (const field of ['name', 'phone']) await expectRefused(cleared, { [field]: '' }, [400, invalidInput]);
+    const [row] = await fixture.sql('SELECT address, email, state FROM lead WHERE id = $1', [lead.id]);
+    expect(row).toEqual({ address: null, email: null, state: null });
+  });
+
+  test('of phone or country reads the number anew, and it is found by the new one only', async () => {
+    const lead = await create({ name: canary.name, phone: '020 7946 0111' });
+    expect(lead).not.toHaveProperty('phoneE164');
+    const british = await edit(lead.id, { country: 'gb' });
+    expect(british.phoneE164).toBe('+442079460111');
+    const found = async (query: Record<string, string>) =>
+      (await api.list(owner, query)).leads.map(({ id }) => id);
+    for (const spelling of ['+44 20 7946 0111', '020 7946 0111']) {
+      expect(await found({ phone: spelling })).toEqual([lead.id]);
+      expect(await found({ q: spelling })).toEqual([lead.id]);
+    }
+    const moved = await edit(lead.id, { phone: '030 901820', country: 'DE', name: 'Konrad Zuse' });
+    expect(moved.phoneE164).toBe('+4930901820');
+    for (const spelling of ['+44 20 7946 0111', '020 7946 0111']) {
+      expect(await found({ phone: spelling })).toEqual([]);
+      expect(await found({ q: spelling })).toEqual([]);
+    }
+    for (const spelling of ['+49 30 901820', '030 901820', '0049 30 901820']) {
+      expect(await found({ phone: spelling })).toEqual([lead.id]);
+    }
+    expect(await found({ q: 'zuse kon' })).toEqual([lead.id]);
+    const unread = await edit(lead.id, { country: '' });
+    expect(unread).not.toHaveProperty('phoneE164');
+    expect(await found({ phone: '030 901820' })).toEqual([lead.id]);
+    const words = await edit(lead.id, { phone: 'ask Konrad' });
+    expect(words).not.toHaveProperty('phoneE164');
+    expect(await found({ phone: '030 901820' })).toEqual([]);
+  });
+
+  test('of fields that the contract does not name adds to extra and replaces in it, within its bounds', async () => {
+    const lead = await create({ ...full, a: 1, b: { deep: [1] } });
+    const edited = await edit(lead.id, { b: { deep: [2] }, c: null, workspaceId: other.id });
+    expect(edited.extra).toEqual({ a: 1, b: { deep: [2] }, c: null, workspaceId: other.id });
+    expect(edited).toEqual({
+      ...lead,
+      version: 2,
+      updatedAt: edited.updatedAt,
+      extra: edited.extra,
+    });
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`m${i}`, i]));
+    const filled = await edit(lead.id, many);
+    expect(Object.keys(filled.extra ?? {})).toHaveLength(32);
+    expect(filled.extra).toMatchObject({ ...edited.extra, m0: 0, m27: 27 });
+    expect(await edit(lead.id, { m39: 39 })).toEqual(filled);
+    // What does not fit leaves what was there, of the same field and of others.
+    expect(await edit(lead.id, { a: 'x'.repeat(8_100) })).toEqual(filled);
+    expect(await edit(lead.id, { a: 2, m38: 38 })).toMatchObject({
+      extra: { ...filled.extra, a: 2 },
+      version: filled.version + 1,
+    });
+  });
+
+  test('of what is as it was makes no version and no history', async () => {
+    const lead = await create({ ...full, a: { y: 1, x: [1.5, 'é'] }, b: 1e300 });
+    for (const body of [
+      full,
+      { name: full.name },
+      { state: '' },
+      { a: { y: 1, x: [1.5, 'é'] }, b: 1e300 },
+      { b: 1e300, city: 'London' },
+    ]) {
+      expect(await edit(lead.id, body)).toEqual(lead);
+      expect(await edit(lead.id, body, { 'If-Match': '"1"' })).toEqual(lead);
+    }
+    expect(await api.history(owner, lead.id)).toHaveLength(1);
+  });
+
+  test('of what an edit cannot change is 400, and nothing of it is done', async () => {
+    const lead = await create();
+    const fixed = {
+      id: unknownId(),
+      createdAt: new Date(0).toISOString(),
+      updatedAt: new Date(0).toISOString(),
+      campaignId: workspace.defaultCampaignId,
+      campaignCode: 'DEMO',
+      userId: manager.userId,
+      ip: '::1',
+      version: 7,
+      source: 'intake',
+      phoneE164: '+12025550143',
+      s1: 'x',
+      lpName: 'x',
+      duplicateOf: lead.id,
+      extra: { a: 1 },
+    };
+    for (const [field, value] of Object.entries(fixed)) {
+      await expectRefused(lead, { city: 'X', [field]: value }, [400, invalidInput]);
+    }
+  });
+
+  test('of nothing, by a wrong type and with a reason for no change of status is 400', async () => {
+    const lead = await create();
+    for (const body of [
+      {},
+      [],
+      'x',
+      null,
+      { name: null },
+      { city: 1 },
+      { email: 'ada@example.com' },
+      { email: null },
+      { name: 'a\0b' },
+      { city: '\ud800' },
+      { extra1: '\0' },
+      { status: 'Lost' },
+      { status: null },
+      { status: 'Approved', reason: '' },
+      { status: 'Approved', reason: 'x'.repeat(1001) },
+      { status: 'Approved', reason: null },
+      { reason: 'why' },
+      { city: 'X', reason: 'why' },
+    ]) {
+      await expectRefused(lead, JSON.stringify(body), [400, invalidInput], {
+        'Content-Type': 'application/json',
+      });
+    }
+  });
+
+  test('a publisher edits the fields of its own leads, and no status', async () => {
+    const lead = await create(full, publisher);
+    expect(await edit(lead.id, { city: 'Paris' }, {}, publisher)).toMatchObject({
+      city: 'Paris',
+      version: 2,
+    });
+    for (const body of [{ status: 'Approved' }, { status: 'Approved', city: 'Rome' }]) {
+      const answer = await api.edit(publisher, lead.id, body);
+      expect([answer.status, answer.json()]).toEqual([403, forbidden]);
+    }
+    expect(await api.get(publisher, lead.id)).toMatchObject({ city: 'Paris', status: 'OnHold', version: 2 });
+  });
+
+  test('many at once, without If-Match: every one of them is there in the end', async () => {
+    const lead = await create();
+    const edits = Array.from({ length: 30 }, (_, i) => edit(lead.id, { [`field${i}`]: i }));
+    await Promise.all(edits);
+    const { extra, version } = await api.get(owner, lead.id);
+    expect(Object.keys(extra ?? {})).toHaveLength(30);
+    expect(version).toBe(31);
+  });
+});
+
+describe('If-Match', () => {
+  const stale = {
+    success: false,
+    error: 'validation',
+    message: 'The lead is not in the version that If-Match asks for',
+  };
+  const malformed = {
+    success: false,
+    error: 'validation',
+    message: 'If-Match takes the ETag of a lead, or *',
+  };
+
+  test('of the version that is, alone or among others, or of any, lets the edit through', async () => {
+    const lead = await create();
+    let version = 1;
+    for (const tag of [
+      () => `"${version}"`,
+      () => '*',
+      () => ` "${version}" `,
+      () => `"0", "${version}"`,
+      () => `"x","${version}","99"`,
+      () => `W/"${version}" , "${version}"`,
+      () => `"a,b", "${version}"`,
+      () => '\t*',
+    ]) {
+      const answer = await api.edit(owner, lead.id, { city: `C${version}` }, { 'If-Match': tag() });
+      version += 1;
+      expect(ok<{ lead: LeadDetail }>(answer).lead.version).toBe(version);
+      expect(answer.headers.etag).toBe(`"${version}"`);
+    }
+    const two = await api.edit(
+      owner,
+      lead.id,
+      { city: 'two' },
+      { 'If-Match': ['"0"', `"${version}"`] as never },
+    );
+    expect(two.status).toBe(200);
+  });
+
+  test('of another version, or a weak tag, is 412 and changes nothing, even where nothing would change', async () => {
+    const lead = await create();
+    await edit(lead.id, { city: 'Paris' });
+    const now = await api.get(owner, lead.id);
+    for (const tag of [
+      '"1"',
+      '"3"',
+      'W/"2"',
+      '"1", "3"',
+      '""',
+      '"02"',
+      '"2.0"',
+      '"x2"',
+      '"2x"',
+      '" 2"'.replace(' ', '!'),
+    ]) {
+      for (const body of [{ city: 'Rome' }, { city: 'Paris' }, { status: 'Approved' }]) {
+        await expectRefused(now, body, [412, stale], { 'If-Match': tag });
+      }
+    }
+  });
+
+  test('that is no list of entity tags is 400', async () => {
+    const lead = await create();
+    for (const tag of [
+      '1',
+      'x',
+      '"1',
+      '1"',
+      '"1" "2"',
+      '"1",',
+      ',"1"',
+      '*, "1"',
+      'w/"1"',
+      '"a b"',
+      '""1""',
+      '',
+    ]) {
+      await expectRefused(lead, { city: 'Rome' }, [400, malformed], { 'If-Match': tag });
+    }
+    await expectRefused(lead, { city: 'Rome' }, [400, invalidInput], { 'If-Match': `"${'1'.repeat(1000)}"` });
+  });
+
+  test('of many at once with the same version, one goes through', async () => {
+    const lead = await create();
+    for (let version = 1; version <= 10; version++) {
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, i) =>
+          api.edit(owner, lead.id, { city: `${version}.${i}` }, { 'If-Match': `"${version}"` }),
+        ),
+      );
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+        200,
+        ...Array<number>(7).fill(412),
+      ]);
+      const winner = answers.find(({ status }) => status === 200);
+      expect(await api.get(owner, lead.id)).toEqual(winner?.json<{ lead: LeadDetail }>().lead);
+    }
+  });
+});
+
+describe('the history', () => {
+  test('tells who did what, when, from which status to which, and why', async () => {
+    const lead = await create({ ...full, a: 1 });
+    const first = await edit(lead.id, { city: 'Paris', country: '', state: 'Île', a: 2 }, {}, manager);
+    const second = await edit(lead.id, { status: 'Trashed', reason: 'No such number', city: 'Rome' });
+    ok(await api.changeStatuses(manager, [lead.id], 'OnHold', 'A mistake'));
+    const third = await api.get(owner, lead.id);
+    const fourth = await edit(lead.id, { status: 'Approved' });
+    expect(await api.history(owner, lead.id)).toEqual([
+      { version: 1, type: 'created', createdAt: lead.createdAt, userId: owner.userId, to: 'OnHold' },
+      {
+        version: 2,
+        type: 'updated',
+        createdAt: first.updatedAt,
+        userId: manager.userId,
+        fields: {
+          city: { from: 'London', to: 'Paris' },
+          country: { from: 'GB' },
+          state: { to: 'Île' },
+          extra: { from: { a: 1 }, to: { a: 2 } },
+        },
+      },
+      {
+        version: 3,
+        type: 'status_changed',
+        createdAt: second.updatedAt,
+        userId: owner.userId,
+        from: 'OnHold',
+        to: 'Trashed',
+        reason: 'No such number',
+        fields: { city: { from: 'Paris', to: 'Rome' } },
+      },
+      {
+        version: 4,
+        type: 'status_changed',
+        createdAt: third.updatedAt,
+        userId: manager.userId,
+        from: 'Trashed',
+        to: 'OnHold',
+        reason: 'A mistake',
+      },
+      {
+        version: 5,
+        type: 'status_changed',
+        createdAt: fourth.updatedAt,
+        userId: owner.userId,
+        from: 'OnHold',
+        to: 'Approved',
+      },
+    ]);
+  });
+
+  test('of a duplicate begins with why it is trashed', async () => {
+    const first = await create();
+    const lead = workspace.lead(owner, { status: 'Trashed', duplicateOf: first.id });
+    await fixture.leads.insert([lead]);
+    ok(await api.edit(owner, lead.id, { status: 'OnHold' }));
+    expect(await api.history(owner, lead.id)).toMatchObject([
+      { version: 1, type: 'created', to: 'Trashed', reason: 'duplicate', duplicateOf: first.id },
+      { version: 2, type: 'status_changed', from: 'Trashed', to: 'OnHold' },
+    ]);
+  });
+
+  test('of more than a thousand entries comes a thousand at a time, none twice and none skipped', async () => {
+    const lead = workspace.lead(owner);
+    await fixture.leads.insert([lead]);
+    await fixture.sql(
+      `INSERT INTO lead_change (lead_id, version, user_id, fields, created_at)
+       SELECT $1, version, $2, '{"city": {"to": "x"}}', now() FROM generate_series(2, 2500) AS version`,
+      [lead.id, owner.userId],
+    );
+    await fixture.sql('UPDATE lead SET version = 2500 WHERE id = $1', [lead.id]);
+    const pages: number[][] = [];
+    for (let path = `/${lead.id}/history`; path !== ''; ) {
+      const answer = await api.send(owner, 'GET', path);
+      pages.push(ok<LeadHistoryEntry[]>(answer).map(({ version }) => version));
+      const [, url] = /^<([^>]+)>; rel="next"$/.exec(String(answer.headers['link'] ?? '')) ?? [];
+      path = url === undefined ? '' : url.slice(url.indexOf(`/${lead.id}`));
+    }
+    expect(pages.map(({ length }) => length)).toEqual([1000, 1000, 500]);
+    expect(pages.flat()).toEqual(Array.from({ length: 2500 }, (_, i) => i + 1));
+    const after = async (version: string) =>
+      ok<LeadHistoryEntry[]>(await api.send(owner, 'GET', `/${lead.id}/history?after=${version}`));
+    expect(await after('2499')).toMatchObject([{ version: 2500 }]);
+    expect(await after('999999999')).toEqual([]);
+    expect((await after('0'))[0]).toMatchObject({ type: 'created' });
+    for (const query of [
+      'after=',
+      'after=-1',
+      'after=1.5',
+      'after=x',
+      'after=9999999999',
+      'after=1&after=2',
+      'limit=1',
+    ]) {
+      const answer = await api.send(owner, 'GET', `/${lead.id}/history?${query}`);
+      expect([query, answer.status, answer.json()]).toEqual([query, 400, invalidInput]);
+    }
+  });
+});
+
+function without<Fields extends object>(fields: Fields, ...names: (keyof Fields)[]): Partial<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name]) => !names.includes(name as keyof Fields)),
+  ) as Partial<Fields>;
+}

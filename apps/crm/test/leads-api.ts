@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import type { LeadDetail, LeadHistoryEntry, LeadStatus } from '@leads/core/lead';
+import type { TestMember } from '@leads/local-stack/testing/fixture';
+import { openFixture, type Fixture, jwtSecret } from '@leads/local-stack/testing/fixture';
+import type { Answer } from '@leads/local-stack/testing/http-client';
+import type { RunningService } from '@leads/local-stack/testing/running-service';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { expect } from 'vitest';
+import { createAccessTokenCodec } from '../src/access-token-codec.ts';
+import { startCrmService } from './crm.ts';
+
+export const leadsPath = '/api/v1/order/leads';
+
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** What became of one lead of a bulk change. */
+export interface Outcome {
+  readonly id: string;
+  readonly success: boolean;
+  readonly status?: LeadStatus;
+  readonly version?: number;
+  readonly error?: string;
+  readonly message?: string;
+}
+
+/** The requests about leads, as one member sends them to one service. */
+export function leadsApi(service: RunningService) {
+  const send = (
+    member: TestMember,
+    method: string,
+    path: string,
+    { body, headers }: { body?: unknown; headers?: Headers } = {},
+  ) => service.send({ method, path: leadsPath + path, headers: { ...member.headers, ...headers }, body });
+
+  return {
+    send,
+    create: (member: TestMember, body: object, headers?: Headers) =>
+      send(member, 'POST', '', { body: { campaignCode: 'DEMO', ...body }, ...(headers && { headers }) }),
+    edit: (member: TestMember, id: string, body: unknown, headers?: Headers) =>
+      send(member, 'PATCH', `/${id}`, { body, ...(headers && { headers }) }),
+    changeStatuses: (member: TestMember, ids: readonly string[], status: LeadStatus, reason?: string) =>
+      send(member, 'POST', '/status', { body: { ids, status, reason } }),
+    async get(member: TestMember, id: string): Promise<LeadDetail> {
+      return ok<LeadDetail>(await send(member, 'GET', `/${id}`));
+    },
+    async history(member: TestMember, id: string): Promise<LeadHistoryEntry[]> {
+      return ok<LeadHistoryEntry[]>(await send(member, 'GET', `/${id}/history`));
+    },
+    async list(member: TestMember, query: Record<string, string> = {}) {
+      return page(await send(member, 'GET', `?${new URLSearchParams(query).toString()}`));
+    },
+    /** The page that a link leads to. */
+    async follow(member: TestMember, link: URL) {
+      return page(await service.send({ path: link.pathname + link.search, headers: { ...member.headers } }));
+    },
+  };
+}
+
+export type LeadsApi = ReturnType<typeof leadsApi>;
+
+/** One page of the list, and the addresses of those around it. */
+export interface Page {
+  readonly leads: { id: string; createdAt: string; updatedAt: string; status: LeadStatus; name: string }[];
+  readonly next?: URL;
+  readonly prev?: URL;
+  readonly totalCount?: number;
+}
+
+function page(answer: Answer): Page {
+  const leads = ok<Page['leads']>(answer);
+  const links = Object.fromEntries(
+    Array.from(String(answer.headers['link'] ?? '').matchAll(/<([^<>]+)>; rel="(next|prev)"/g)).map(
+      ([, url = '', relation = '']) => [relation, new URL(url)],
+    ),
+  );
+  const count = answer.headers['x-total-count'];
+  return { leads, ...links, ...(count !== undefined && { totalCount: Number(count) }) };
+}
+
+/** The body of an answer that must be a success. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the test says what it expects
+export function ok<Body>(answer: Answer): Body {
+  expect([answer.status, answer.text]).toEqual([200, answer.text]);
+  return answer.json<Body>();
+}
+
+/** For many requests at once on a machine that has other things to do: a wait is no failure here. */
+const patient = { DATABASE_CONNECT_TIMEOUT_MS: '20000', DATABASE_STATEMENT_TIMEOUT_MS: '20000' };
+
+/** Does something with each of many, some of them at once. */
+export async function inTurns<Item>(
+  items: readonly Item[],
+  act: (item: Item) => Promise<void>,
+): Promise<void> {
+  for (let i = 0; i < items.length; i += 20) await Promise.all(items.slice(i, i + 20).map(act));
+}
+
+/** Two instances of the CRM on one database, behind what might be one address. */
+export interface TwoCrms extends AsyncDisposable {
+  readonly services: readonly [RunningService, RunningService];
+  readonly apis: readonly [LeadsApi, LeadsApi];
+  readonly fixture: Fixture;
+  readonly databaseUrl: string;
+}
+
+export async function startTwoCrms(): Promise<TwoCrms> {
+  const database = await createTestDatabase();
+  const fixture = openFixture(database.url, await createAccessTokenCodec(jwtSecret));
+  const start = () => startCrmService(database.url, patient);
+  const services = [await start(), await start()] as const;
+  return {
+    services,
+    apis: [leadsApi(services[0]), leadsApi(services[1])],
+    fixture,
+    databaseUrl: database.url,
+    async [Symbol.asyncDispose]() {
+      try {
+        for (const service of services) await service[Symbol.asyncDispose]();
+      } finally {
+        await fixture[Symbol.asyncDispose]();
+        await database[Symbol.asyncDispose]();
+      }
+    },
+  };
+}
+
+export const unknownId = () => randomUUID();
+
+export const invalidInput = { success: false, error: 'validation', message: 'Invalid input data' };
+export const notFound = { success: false, error: 'error', message: 'Not found' };
+export const forbidden = {
+  success: false,
+  error: 'unauthorized',
+  message: 'This credential may not do that',
+};

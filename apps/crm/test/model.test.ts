@@ -1,0 +1,516 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Lead, LeadDetail, LeadHistoryEntry, LeadStatus } from '@leads/core/lead';
+import type { TestMember } from '@leads/local-stack/testing/fixture';
+import type { Answer } from '@leads/local-stack/testing/http-client';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { type LeadsApi, ok, type Outcome, type Page, startTwoCrms } from './leads-api.ts';
+
+/** How many runs, each a workspace of its own; and how long at most, in milliseconds, unless more are asked for. */
+const runs = Number(process.env['MODEL_RUNS'] ?? 30);
+const timeLimitMs = process.env['MODEL_RUNS'] === undefined ? 20_000 : 3_600_000;
+
+const crms = await startTwoCrms();
+afterAll(() => crms[Symbol.asyncDispose]());
+const { apis, fixture } = crms;
+
+const statuses: readonly LeadStatus[] = ['OnHold', 'Trashed', 'Paid', 'Approved'];
+/** As the decisions tell them. */
+const legal: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
+  OnHold: ['Approved', 'Trashed'],
+  Approved: ['Paid', 'OnHold', 'Trashed'],
+  Trashed: ['OnHold'],
+  Paid: ['Approved'],
+};
+const phones = ['+44 20 7946 0958', '020 7946 0111', '+1 202 555 0143', 'ask'];
+const e164: Readonly<Record<string, string>> = {
+  '+44 20 7946 0958': '+442079460958',
+  '+1 202 555 0143': '+12025550143',
+};
+const campaignCodes = ['DEMO', 'OTHER'];
+const textFields = ['name', 'phone', 'city', 'address'] as const;
+type Fields = Partial<Record<(typeof textFields)[number], string>>;
+
+/** A lead as it must be. */
+interface ModelLead {
+  readonly userId: string;
+  readonly campaignCode: string;
+  status: LeadStatus;
+  version: number;
+  fields: Fields;
+  extra: Record<string, unknown>;
+  createdAt: string;
+  updatedAt: string;
+  history: LeadHistoryEntry[];
+}
+
+type Client = 0 | 1 | 2 | 3;
+interface Base {
+  readonly client: Client;
+  readonly instance: 0 | 1;
+}
+/** Leads are named by their place among those that there are, counted round. */
+type Operation = Base &
+  (
+    | { readonly kind: 'create'; readonly fields: Fields; readonly campaign: 0 | 1 }
+    | {
+        readonly kind: 'edit';
+        readonly lead: number;
+        readonly fields: Fields;
+        readonly mark: number | undefined;
+        readonly status: LeadStatus | undefined;
+        readonly reason: string | undefined;
+        readonly ifMatch: 'now' | 'before' | undefined;
+      }
+    | {
+        readonly kind: 'bulk';
+        readonly leads: readonly number[];
+        readonly status: LeadStatus;
+        readonly reason: string | undefined;
+      }
+  );
+type Change = Exclude<Operation, { kind: 'create' }>;
+interface Walk extends Base {
+  readonly filter: number;
+  readonly sort: '-createdAt' | 'createdAt' | '-updatedAt' | 'updatedAt';
+  readonly limit: number;
+}
+/** What happens at once, and then a look at the list. */
+interface Step {
+  readonly operations: readonly Operation[];
+  readonly walk: Walk | undefined;
+}
+
+const base = {
+  client: fc.constantFrom<Client>(0, 0, 1, 2, 3),
+  instance: fc.constantFrom<0 | 1>(0, 1),
+};
+const status = fc.constantFrom(...statuses);
+const reason = fc.constantFrom(undefined, 'because', 'because');
+const name = fc.constantFrom('Ada Lovelace', 'Zoë Müller', "Pat O'Brien", 'Ada Byron');
+const phone = fc.constantFrom(...phones);
+const place = fc.nat({ max: 30 });
+const create: fc.Arbitrary<Operation> = fc.record({
+  ...base,
+  kind: fc.constant('create' as const),
+  campaign: fc.constantFrom<0 | 1>(0, 1),
+  fields: fc.record(
+    { name, phone, city: fc.constantFrom('Paris', 'London') },
+    { requiredKeys: ['name', 'phone'] },
+  ),
+});
+const edit: fc.Arbitrary<Operation> = fc
+  .record({
+    ...base,
+    kind: fc.constant('edit' as const),
+    lead: place,
+    fields: fc.record(
+      { name, phone, city: fc.constantFrom('Paris', 'Rome', ''), address: fc.constantFrom('a', 'b', '') },
+      { requiredKeys: [] },
+    ),
+    mark: fc.constantFrom(undefined, 1, 2),
+    status: fc.option(status, { nil: undefined }),
+    reason,
+    ifMatch: fc.constantFrom(undefined, undefined, 'now' as const, 'before' as const),
+  })
+  // An edit of nothing is another matter; so is a reason for no status.
+  .map((each) =>
+    Object.assign(each, {
+      fields:
+        Object.keys(each.fields).length === 0 && each.status === undefined ? { city: 'Oslo' } : each.fields,
+      reason: each.status === undefined ? undefined : each.reason,
+    }),
+  );
+const bulk: fc.Arbitrary<Operation> = fc.record({
+  ...base,
+  kind: fc.constant('bulk' as const),
+  leads: fc.uniqueArray(place, { minLength: 1, maxLength: 12 }),
+  status,
+  reason,
+});
+const operation = fc.oneof(
+  { arbitrary: create, weight: 3 },
+  { arbitrary: edit, weight: 5 },
+  { arbitrary: bulk, weight: 3 },
+);
+const walk: fc.Arbitrary<Walk> = fc.record({
+  ...base,
+  filter: fc.nat({ max: 9 }),
+  sort: fc.constantFrom('-createdAt', 'createdAt', '-updatedAt', 'updatedAt'),
+  limit: fc.integer({ min: 1, max: 6 }),
+});
+const step: fc.Arbitrary<Step> = fc.record({
+  operations: fc.oneof(
+    { arbitrary: operation.map((each) => [each]), weight: 2 },
+    { arbitrary: fc.array(operation, { minLength: 2, maxLength: 6 }), weight: 2 },
+    // The same once more from elsewhere, so that two meet at one lead.
+    { arbitrary: fc.tuple(fc.oneof(edit, bulk), fc.oneof(edit, bulk)).map(meeting), weight: 2 },
+  ),
+  walk: fc.oneof({ arbitrary: fc.constant(undefined), weight: 2 }, walk),
+});
+
+function meeting([first, second]: [Operation, Operation]): Operation[] {
+  const lead = first.kind === 'bulk' ? first.leads[0] : first.kind === 'edit' ? first.lead : 0;
+  const instance = first.instance === 0 ? 1 : 0;
+  if (second.kind === 'edit') return [first, { ...second, instance, lead: lead ?? 0 }];
+  if (second.kind === 'bulk') return [first, { ...second, instance, leads: [lead ?? 0] }];
+  return [first];
+}
+
+/** A workspace of its own, and what there must be in it, to be held against what there is. */
+async function startRun() {
+  const workspace = await fixture.createWorkspace();
+  await workspace.addCampaign('OTHER');
+  const { owner } = workspace;
+  const members = [owner];
+  for (const role of ['manager', 'publisher', 'publisher'] as const) {
+    members.push(await workspace.addMember(role));
+  }
+  const model = new Map<string, ModelLead>();
+
+  const memberOf = (client: Client) => members[client] as TestMember;
+  const isHidden = (member: TestMember, lead: ModelLead) =>
+    member.role === 'publisher' && lead.userId !== member.userId;
+
+  function named(each: Operation): string[] {
+    const places = each.kind === 'create' ? [] : each.kind === 'edit' ? [each.lead] : each.leads;
+    const all = [...model.keys()];
+    return [...new Set(places.map((at) => all[at % all.length] ?? ''))].filter((id) => id !== '');
+  }
+
+  async function take({ operations, walk: look }: Step): Promise<void> {
+    const known = new Map(
+      Array.from(model, ([id, { version, status: at }]) => [id, { version, statuses: [at] }]),
+    );
+    const sent = operations
+      .map((each) => ({ each, ids: named(each) }))
+      .filter(({ each, ids }) => each.kind === 'create' || ids.length > 0);
+    const answers = await Promise.all(
+      sent.map(async ({ each, ids }) => ({ each, ids, answer: await send(each, ids) })),
+    );
+
+    // What was changed, in the order that the history tells.
+    const changes = new Map<string, { each: Change; detail?: LeadDetail; version: number }[]>();
+    const note = (id: string, change: { each: Change; detail?: LeadDetail; version: number }) =>
+      changes.set(id, [...(changes.get(id) ?? []), change]);
+    for (const { each, ids, answer } of answers) {
+      if (each.kind === 'create') noteCreated(each, answer);
+      else if (each.kind === 'edit' && answer.status === 200) {
+        const detail = ok<{ lead: LeadDetail }>(answer).lead;
+        note(ids[0] ?? '', { each, detail, version: detail.version });
+      } else if (each.kind === 'bulk' && answer.status === 200) {
+        const { results } = ok<{ results: Outcome[] }>(answer);
+        expect(results.map(({ id }) => id)).toEqual(ids);
+        for (const { id, success, version = 0 } of results) if (success) note(id, { each, version });
+      }
+    }
+    for (const [id, made] of changes) await applyChanges(id, made, known.get(id)?.statuses ?? []);
+    for (const { each, ids, answer } of answers) {
+      if (each.kind === 'edit' && answer.status !== 200) {
+        expectRefusal(
+          each,
+          ids[0] ?? '',
+          answer.status,
+          answer.json<{ message: string }>().message,
+          known,
+          sent.length > 1,
+        );
+      }
+      if (each.kind !== 'bulk') continue;
+      if (answer.status !== 200) {
+        expect([memberOf(each.client).role, answer.status]).toEqual(['publisher', 403]);
+        continue;
+      }
+      for (const { id, success, message = '', error } of ok<{ results: Outcome[] }>(answer).results) {
+        if (success) continue;
+        const code = error === 'unauthorized' ? 403 : /needs a reason/.test(message) ? 400 : 409;
+        expectRefusal({ ...each, ifMatch: undefined }, id, code, message, known, sent.length > 1);
+      }
+    }
+    if (look !== undefined) await walkList(look);
+  }
+
+  function send(each: Operation, ids: readonly string[]): Promise<Answer> {
+    const api: LeadsApi = apis[each.instance];
+    const member = memberOf(each.client);
+    if (each.kind === 'create') {
+      return api.create(member, { campaignCode: campaignCodes[each.campaign], ...each.fields });
+    }
+    if (each.kind === 'bulk') return api.changeStatuses(member, ids, each.status, each.reason);
+    const [id = ''] = ids;
+    const version = (model.get(id)?.version ?? 0) - (each.ifMatch === 'before' ? 1 : 0);
+    const { fields, mark, status: to, reason: why } = each;
+    return api.edit(
+      member,
+      id,
+      { ...fields, mark, status: to, reason: why },
+      each.ifMatch === undefined ? {} : { 'If-Match': `"${version}"` },
+    );
+  }
+
+  function noteCreated(each: Operation & { kind: 'create' }, answer: Answer): void {
+    const { lead } = ok<{ lead: Lead }>(answer);
+    const { userId } = memberOf(each.client);
+    const { id, createdAt } = lead;
+    model.set(id, {
+      userId,
+      campaignCode: campaignCodes[each.campaign] ?? '',
+      status: 'OnHold',
+      version: 1,
+      fields: { ...each.fields },
+      extra: {},
+      createdAt,
+      updatedAt: createdAt,
+      history: [{ version: 1, type: 'created', createdAt, userId, to: 'OnHold' }],
+    });
+  }
+
+  /**
+   * Makes the changes of a lead that were answered with success, in the order of the history: each entry is one of
+   * them, on top of the one before. What changed nothing was answered in a version in which it changes nothing.
+   */
+  async function applyChanges(
+    id: string,
+    made: { each: Change; detail?: LeadDetail; version: number }[],
+    passed: LeadStatus[],
+  ): Promise<void> {
+    const lead = model.get(id) as ModelLead;
+    const history = await apis[0].history(owner, id);
+    for (let version = lead.version; version <= history.length; version++) {
+      const answered = made.filter((each) => each.version === version);
+      const entry = history[version - 1] as LeadHistoryEntry;
+      if (version > lead.version) {
+        const at = answered.findIndex(({ each }) =>
+          isDeepStrictEqual(entryOf(lead, each, version, entry.createdAt), entry),
+        );
+        expect([entry, answered, at]).not.toEqual([entry, answered, -1]);
+        const [change] = answered.splice(at, 1);
+        expectLegal(lead, change?.each as Change);
+        lead.history.push(entry);
+        expect(entry.createdAt >= lead.updatedAt).toBe(true);
+        lead.version = version;
+        lead.updatedAt = entry.createdAt;
+        lead.status = entry.to ?? lead.status;
+        passed.push(lead.status);
+        replay(lead, entry.fields ?? {});
+        if (change?.detail !== undefined) expect(change.detail).toEqual(detailOf(id, lead));
+      }
+      for (const { each, detail } of answered) {
+        expect(entryOf(lead, each, version, '')).toBeUndefined();
+        expect(detail).toEqual(detailOf(id, lead));
+      }
+    }
+    expect(made.every(({ version }) => version <= lead.version)).toBe(true);
+    expect(history).toEqual(lead.history);
+  }
+
+  /** What a change must be noted as; nothing where it changes nothing. */
+  function entryOf(
+    lead: ModelLead,
+    each: Change,
+    version: number,
+    createdAt: string,
+  ): LeadHistoryEntry | undefined {
+    const fields: Record<string, { from?: unknown; to?: unknown }> = {};
+    if (each.kind === 'edit') {
+      for (const field of textFields) {
+        const to = each.fields[field];
+        const from = lead.fields[field];
+        if (to === undefined || (to || undefined) === from) continue;
+        fields[field] = { ...(from !== undefined && { from }), ...(to !== '' && { to }) };
+      }
+      if (each.mark !== undefined && each.mark !== lead.extra['mark']) {
+        const isFirst = Object.keys(lead.extra).length === 0;
+        fields['extra'] = { ...(!isFirst && { from: lead.extra }), to: { ...lead.extra, mark: each.mark } };
+      }
+    }
+    const isEdit = Object.keys(fields).length > 0;
+    if (each.status === undefined && !isEdit) return undefined;
+    return {
+      version,
+      type: each.status === undefined ? 'updated' : 'status_changed',
+      createdAt,
+      userId: memberOf(each.client).userId,
+      ...(each.status !== undefined && { from: lead.status, to: each.status }),
+      ...(each.reason !== undefined && { reason: each.reason }),
+      ...(isEdit && { fields }),
+    };
+  }
+
+  /** A change that was made was one that may be made. */
+  function expectLegal(lead: ModelLead, each: Change): void {
+    const member = memberOf(each.client);
+    expect(isHidden(member, lead)).toBe(false);
+    if (each.status === undefined) return;
+    expect(legal[lead.status]).toContain(each.status);
+    expect(member.role).not.toBe('publisher');
+    if (lead.status === 'Paid') expect(member.role).toBe('owner');
+    if (lead.status === 'Paid' || each.status === 'Trashed') expect(each.reason).toBeDefined();
+  }
+
+  /** Of what was refused: that it had to be, at some moment of the step. */
+  function expectRefusal(
+    each: {
+      client: Client;
+      status?: LeadStatus | undefined;
+      reason?: string | undefined;
+      ifMatch?: 'now' | 'before' | undefined;
+    },
+    id: string,
+    code: number,
+    message: string,
+    known: ReadonlyMap<string, { version: number; statuses: readonly LeadStatus[] }>,
+    isConcurrent: boolean,
+  ): void {
+    const lead = model.get(id) as ModelLead;
+    const member = memberOf(each.client);
+    const { version = 0, statuses: passed = [] } = known.get(id) ?? {};
+    const wasOvertaken = lead.version > version;
+    const codesAt = (from: LeadStatus): [number, string] | undefined => {
+      const { status: to } = each;
+      if (to === undefined) return undefined;
+      if (!legal[from].includes(to)) return [409, `A lead cannot go from ${from} to ${to}`];
+      if (from === 'Paid' && member.role !== 'owner') {
+        return [403, `Only an owner may take a lead from ${from} to ${to}`];
+      }
+      const needsReason = from === 'Paid' || to === 'Trashed';
+      return needsReason && each.reason === undefined ? [400, 'This change needs a reason'] : undefined;
+    };
+    const stale: [number, string] = [412, 'The lead is not in the version that If-Match asks for'];
+    let expected: ([number, string] | undefined)[];
+    if (each.status !== undefined && member.role === 'publisher') {
+      expected = [[403, 'This credential may not do that']];
+    } else if (isHidden(member, lead)) expected = [[404, 'Not found']];
+    else if (each.ifMatch === 'before') expected = [stale];
+    else {
+      expected = passed.map(codesAt);
+      if (isConcurrent && wasOvertaken) {
+        if (each.ifMatch !== undefined) expected.push(stale);
+        else if (each.status !== undefined) {
+          expected.push([409, 'The lead was changed by another at the same time']);
+        }
+      }
+    }
+    expect(expected).toContainEqual([code, message]);
+  }
+
+  function detailOf(id: string, lead: ModelLead): LeadDetail {
+    const { userId, campaignCode, status: at, version, fields, extra, createdAt, updatedAt } = lead;
+    const number = e164[fields.phone ?? ''];
+    return {
+      id,
+      userId,
+      campaignCode,
+      campaignId: expect.any(String) as string,
+      status: at,
+      version,
+      source: 'crm',
+      createdAt,
+      updatedAt,
+      ...(fields as { name: string; phone: string }),
+      ...(number !== undefined && { phoneE164: number }),
+      ...(Object.keys(extra).length > 0 && { extra }),
+    };
+  }
+
+  /** Walks a list to its end and back, against the plain filter over the model. */
+  async function walkList({ client, instance, filter, sort, limit }: Walk): Promise<void> {
+    const member = memberOf(client);
+    const filters: [Record<string, string>, (lead: ModelLead) => boolean][] = [
+      [{}, () => true],
+      ...statuses.map((at): [Record<string, string>, (lead: ModelLead) => boolean] => [
+        { status: at },
+        (lead) => lead.status === at,
+      ]),
+      [{ campaignCode: 'OTHER' }, (lead) => lead.campaignCode === 'OTHER'],
+      [{ q: 'ada' }, ({ fields }) => fields.name?.startsWith('Ada') === true],
+      [
+        { q: 'mull zoe', status: 'OnHold' },
+        (lead) => lead.fields.name === 'Zoë Müller' && lead.status === 'OnHold',
+      ],
+      [{ phone: '0044 20 7946 0958' }, ({ fields }) => fields.phone === phones[0]],
+      [
+        { phone: '+44 20 7946 0111', campaignCode: 'DEMO' },
+        (lead) => lead.fields.phone === phones[1] && lead.campaignCode === 'DEMO',
+      ],
+    ];
+    const [query, holds] = filters[filter] ?? [{}, () => true];
+    const by = sort.endsWith('createdAt') ? 'createdAt' : 'updatedAt';
+    const sign = sort.startsWith('-') ? -1 : 1;
+    const expected = [...model]
+      .filter(([, lead]) => !isHidden(member, lead) && holds(lead))
+      .toSorted(([a, one], [b, two]) => sign * (compare(one[by], two[by]) || compare(a, b)))
+      .map(([id]) => id);
+    const api = apis[instance];
+    const first = await api.list(member, { ...query, sort, limit: String(limit), count: 'exact' });
+    expect([query, first.totalCount, first.prev]).toEqual([query, expected.length, undefined]);
+    const pages: Page[] = [first];
+    for (let { next } = first; next !== undefined; ) {
+      const page = await apis[pages.length % 2 === 0 ? 0 : 1].follow(member, next);
+      pages.push(page);
+      next = page.next;
+    }
+    const back = pages.slice(-1);
+    for (let prev = back[0]?.prev; prev !== undefined; ) {
+      const page = await api.follow(member, prev);
+      back.unshift(page);
+      prev = page.prev;
+    }
+    for (const walked of [pages, back]) {
+      expect([query, walked.flatMap(({ leads }) => leads.map(({ id }) => id))]).toEqual([query, expected]);
+      for (const { leads } of walked) {
+        expect(leads.map((lead) => lead.status)).toEqual(leads.map(({ id }) => model.get(id)?.status));
+      }
+    }
+  }
+
+  /** What there is in the end is what the model says, and what the histories lead to. */
+  async function end(): Promise<void> {
+    await Promise.all(
+      Array.from(model, async ([id, lead]) => {
+        const [detail, history] = await Promise.all([apis[1].get(owner, id), apis[0].history(owner, id)]);
+        expect(detail).toEqual(detailOf(id, lead));
+        expect(history).toEqual(lead.history);
+        expect(history.map(({ version }) => version)).toEqual(Array.from(history, (_, i) => i + 1));
+        const last = history.findLast(({ to }) => to !== undefined);
+        expect([detail.status, detail.version]).toEqual([last?.to, history.length]);
+        // Backwards, from what it is, each entry tells what was before.
+        const fields: Record<string, unknown> = { ...detail };
+        for (const entry of history.toReversed()) {
+          for (const [field, { from, to }] of Object.entries(entry.fields ?? {})) {
+            expect(fields[field]).toEqual(to);
+            fields[field] = from;
+          }
+        }
+      }),
+    );
+  }
+
+  return { take, end };
+}
+
+function replay(lead: ModelLead, fields: Readonly<Record<string, { to?: unknown }>>): void {
+  for (const [field, { to }] of Object.entries(fields)) {
+    if (field === 'extra') lead.extra = to as Record<string, unknown>;
+    else if (to === undefined) delete lead.fields[field as keyof Fields];
+    else lead.fields[field as keyof Fields] = to as string;
+  }
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+test('whatever several clients do at once, at two instances, ends as the plain model says', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(create, { minLength: 2, maxLength: 10 }),
+      fc.array(step, { minLength: 3, maxLength: 25 }),
+      async (creates, steps) => {
+        const run = await startRun();
+        await run.take({ operations: creates, walk: undefined });
+        for (const each of steps) await run.take(each);
+        await run.end();
+      },
+    ),
+    { numRuns: runs, interruptAfterTimeLimit: timeLimitMs, endOnFailure: true },
+  );
+}, 3_700_000);

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { createLead } from '@leads/core/lead';
+import { canary } from '@leads/local-stack/testing/canaries';
+import { openFixture, type TestMember } from '@leads/local-stack/testing/fixture';
+import type { RunningService } from '@leads/local-stack/testing/running-service';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startIntakeService } from './intake.ts';
+
+const database = await createTestDatabase();
+const fixture = openFixture(database.url);
+/** For many requests at once on a machine that has other things to do: a wait is no failure here. */
+const patient = { DATABASE_CONNECT_TIMEOUT_MS: '20000', DATABASE_STATEMENT_TIMEOUT_MS: '20000' };
+const services = [
+  await startIntakeService(database.url, patient),
+  await startIntakeService(database.url, patient),
+] as const;
+afterAll(async () => {
+  for (const service of services) await service[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const person = { name: canary.name, phone: canary.phone };
+
+const send = (member: TestMember, body: object, key?: string, service: RunningService = services[0]) =>
+  service.send({
+    method: 'POST',
+    path: '/api/v1/leads',
+    headers: { API_KEY: member.apiKey, ...(key !== undefined && { 'Idempotency-Key': key }) },
+    body,
+  });
+
+async function submit(...request: Parameters<typeof send>): Promise<string> {
+  const answer = await send(...request);
+  expect([answer.status, answer.text]).toEqual([200, answer.text]);
+  return answer.json<{ order_id: string }>().order_id;
+}
+
+async function stored(workspaceId: string) {
+  return fixture.sql<{ id: string; name: string; status: string; duplicate_of: string | null }>(
+    'SELECT id, name, status, duplicate_of FROM lead WHERE workspace_id = $1 ORDER BY created_at, id',
+    [workspaceId],
+  );
+}
+const either = (i: number) => services[i % 2 === 0 ? 0 : 1];
+
+describe('Idempotency-Key', () => {
+  test('sent many times at once to two instances makes one lead, whatever the content', async () => {
+    const { owner, id } = await fixture.createWorkspace();
+    const key = randomUUID();
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => submit(owner, { ...person, name: `Lead ${i}` }, key, either(i))),
+    );
+    expect(new Set(ids).size).toBe(1);
+    expect((await stored(id)).map((lead) => lead.id)).toEqual([ids[0]]);
+  });
+
+  test('answers the lead that stands, as it was first sent, and leaves it', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { owner } = workspace;
+    const publisher = await workspace.addMember('publisher', { scope: 'intake' });
+    const key = 'x'.repeat(255);
+    const first = await submit(owner, person, key);
+    await fixture.sql(`UPDATE lead SET name = 'Edited', status = 'Approved', version = 2 WHERE id = $1`, [
+      first,
+    ]);
+    expect(await submit(owner, { ...person, name: 'Other', lp_name: 'new', s1: 'x' }, key)).toBe(first);
+    expect(await submit(publisher, person, key, services[1])).toBe(first);
+    expect(await stored(workspace.id)).toEqual([
+      { id: first, name: 'Edited', status: 'Approved', duplicate_of: null },
+    ]);
+    expect(await submit(owner, person, 'y')).not.toBe(first);
+    expect(await submit(owner, person)).not.toBe(first);
+  });
+
+  test('is its own in each workspace', async () => {
+    const [one, two] = [await fixture.createWorkspace(), await fixture.createWorkspace()];
+    const ids = [await submit(one.owner, person, 'k'), await submit(two.owner, person, 'k')];
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
+  test('of 1 to 255 characters; another is 400, and one of a lead that was refused binds nothing', async () => {
+    const { owner, id } = await fixture.createWorkspace();
+    for (const key of ['', 'x'.repeat(256)]) {
+      const answer = await send(owner, person, key);
+      expect([answer.status, answer.json()]).toEqual([
+        400,
+        { success: false, error: 'validation', message: 'Invalid input data' },
+      ]);
+    }
+    expect((await send(owner, { name: '' }, 'k')).status).toBe(400);
+    expect(await stored(id)).toEqual([]);
+    await submit(owner, person, 'k');
+    expect(await stored(id)).toHaveLength(1);
+  });
+
+  test('that made a lead of the CRM answers that one', async () => {
+    const { owner, id } = await fixture.createWorkspace();
+    const principal = { ...owner, scope: 'full' as const };
+    const { lead } = await createLead(fixture, principal, { campaignCode: 'DEMO', ...person }, 'shared');
+    expect(await submit(owner, { ...person, name: 'Other' }, 'shared')).toBe(lead.id);
+    expect(await stored(id)).toHaveLength(1);
+    const made = await submit(owner, person, 'of the intake');
+    await expect(
+      createLead(fixture, principal, { campaignCode: 'DEMO', ...person }, 'of the intake'),
+    ).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    expect((await stored(id)).map((each) => each.id).toSorted()).toEqual([lead.id, made].toSorted());
+  });
+});
+
+describe('duplicates', () => {
+  const watched = async () => {
+    const workspace = await fixture.createWorkspace();
+    await fixture.sql('UPDATE campaign SET duplicate_window_seconds = 3600 WHERE workspace_id = $1', [
+      workspace.id,
+    ]);
+    return workspace;
+  };
+
+  test('are answered as any lead, and stored as trashed, leading to the first', async () => {
+    const { owner, id } = await watched();
+    const first = await submit(owner, person);
+    const second = await submit(owner, { ...person, phone: '+442079460958', lp_name: 'page' });
+    const third = await submit(owner, { ...person, phone: 'tel:+44-20-7946-0958' }, 'key', services[1]);
+    expect(await submit(owner, person, 'key')).toBe(third);
+    expect(await stored(id)).toMatchObject([
+      { id: first, status: 'OnHold', duplicate_of: null },
+      { id: second, status: 'Trashed', duplicate_of: first },
+      { id: third, status: 'Trashed', duplicate_of: first },
+    ]);
+  });
+
+  test('are looked for in the campaign that the landing page leads to', async () => {
+    const workspace = await watched();
+    const { owner, id } = workspace;
+    await workspace.mapLandingPage('demo', workspace.demoCampaignId);
+    const first = await submit(owner, person);
+    const inDemo = await submit(owner, { ...person, lp_name: 'demo' });
+    const again = await submit(owner, { ...person, lp_name: 'demo' });
+    expect(await stored(id)).toMatchObject([
+      { id: first, status: 'OnHold' },
+      { id: inDemo, status: 'OnHold' },
+      { id: again, status: 'Trashed', duplicate_of: inDemo },
+    ]);
+    await fixture.sql('UPDATE campaign SET duplicate_window_seconds = NULL WHERE workspace_id = $1', [id]);
+    const unwatched = await submit(owner, { ...person, lp_name: 'demo' });
+    expect((await stored(id)).at(-1)).toMatchObject({ id: unwatched, status: 'OnHold' });
+  });
+
+  test('of many at once, over two instances, are all but one; those of one key are one lead', async () => {
+    const { owner, id } = await watched();
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => submit(owner, person, i < 20 ? 'one key' : undefined, either(i))),
+    );
+    expect(new Set(ids).size).toBe(31);
+    const leads = await stored(id);
+    expect(leads).toHaveLength(31);
+    const standing = leads.filter(({ status }) => status === 'OnHold');
+    expect(standing).toHaveLength(1);
+    for (const lead of leads) {
+      expect(lead.duplicate_of).toBe(lead === standing[0] ? null : standing[0]?.id);
+    }
+  });
+});

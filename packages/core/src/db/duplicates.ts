@@ -1,0 +1,66 @@
+import { duplicateStatus } from '../lead/lead-status.ts';
+import type { LeadToInsert } from '../lead/lead-store.ts';
+import type { Transaction } from './client.ts';
+import { phoneFromTheEnd } from './lead-selection.ts';
+
+/**
+ * Makes out which leads, about to be inserted in this transaction, are duplicates: of a lead that their campaign
+ * has seen within its window, or of one among themselves. Locks each campaign and phone number until the
+ * transaction ends, so that of several at once only one comes first.
+ */
+export async function markDuplicates(
+  tx: Transaction,
+  leads: readonly LeadToInsert[],
+): Promise<LeadToInsert[]> {
+  const watched = new Map<string, { lead: LeadToInsert; phoneE164: string; since: string }>();
+  for (const lead of leads) {
+    const { phoneE164, duplicateWindowSeconds, createdAt } = lead;
+    if (phoneE164 === undefined || duplicateWindowSeconds === undefined) continue;
+    const since = new Date(createdAt.getTime() - duplicateWindowSeconds * 1000).toISOString();
+    const key = keyOf(lead);
+    if (!watched.has(key)) watched.set(key, { lead, phoneE164, since });
+  }
+
+  // In the order of the locks themselves, or two transactions could wait for each other.
+  await tx.$queryRaw`
+    SELECT count(pg_advisory_xact_lock(lock)) FROM (
+      SELECT DISTINCT hashtextextended(key, 0) AS lock FROM unnest(${[...watched.keys()]}::text[]) AS key
+      ORDER BY lock
+    ) AS locks`;
+
+  // A statement of its own: it must see what others have committed while this one waited for the locks.
+  // Aggregated and not ordered with a limit, which would tempt the planner to walk the campaign by time.
+  const all = [...watched.values()];
+  const seen = await tx.$queryRaw<{ key: string; first: string }[]>`
+    SELECT sent.key, found.first
+    FROM unnest(
+      ${[...watched.keys()]}::text[],
+      ${all.map(({ lead }) => lead.workspaceId)}::uuid[],
+      ${all.map(({ lead }) => lead.campaignId)}::uuid[],
+      ${all.map(({ phoneE164 }) => phoneE164)}::text[],
+      ${all.map(({ since }) => since)}::timestamptz[]
+    ) AS sent (key, workspace_id, campaign_id, phone_e164, since)
+    CROSS JOIN LATERAL (
+      SELECT (array_agg(coalesce(duplicate_of, id) ORDER BY created_at DESC, id DESC))[1] AS first
+      FROM lead
+      WHERE lead.workspace_id = sent.workspace_id AND lead.campaign_id = sent.campaign_id
+        AND ${phoneFromTheEnd} = reverse(substr(sent.phone_e164, 2))
+        AND lead.phone_e164 = sent.phone_e164 AND lead.created_at >= sent.since
+    ) AS found
+    WHERE found.first IS NOT NULL`;
+
+  const firsts = new Map(seen.map(({ key, first }) => [key, first]));
+  return leads.map((lead) => {
+    const key = keyOf(lead);
+    if (!watched.has(key)) return lead;
+    const first = firsts.get(key);
+    if (first === undefined) firsts.set(key, lead.id);
+    return first === undefined || first === lead.id
+      ? lead
+      : { ...lead, status: duplicateStatus, duplicateOf: first };
+  });
+}
+
+function keyOf({ campaignId, phoneE164 }: LeadToInsert): string {
+  return `${campaignId}/${phoneE164}`;
+}

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  addTenant,
+  createMigratedDatabase,
+  databaseOptions,
+  type Tenant,
+  type TestDatabase,
+} from '../../test/database.ts';
+import type { Principal } from '../credential/principal.ts';
+import type { LeadQuery } from '../lead/lead.schema.ts';
+import { selectLeads } from '../lead/list-leads.ts';
+import type { LeadPosition } from '../lead/lead-store.ts';
+import { type Database, openDatabase } from './client.ts';
+import { createLeadStore } from './lead-store.prisma.ts';
+
+/*
+ * How Postgres reads a page of leads: never by looking at all of them. In a workspace of 30,000 what is rare is old,
+ * too, so that a walk from the newest lead to the first rare one would touch many times the pages allowed here.
+ */
+
+const leads = 30_000;
+/** Pages of 8 KiB that one page of 101 leads may touch: two for each lead and a little. The table alone has 700. */
+const mostPages = 330;
+/** And where no index has a filter's leads in the order asked for: one for each lead of a walk that is cut short. */
+const mostPagesOfWalk = 10_000 + mostPages;
+
+let database: TestDatabase;
+let opened: Database;
+let tenant: Tenant;
+const publishers = {
+  busy: '0190ffff-0000-7000-8000-000000000001',
+  rare: '0190ffff-0000-7000-8000-000000000002',
+};
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  opened = openDatabase(databaseOptions(database.url));
+  tenant = await addTenant(database, 'large');
+  await addTenant(database, 'small');
+  await database.query(`
+    INSERT INTO "user" (id, name, email, updated_at)
+    SELECT id::uuid, 'Publisher', id || '@example.io', now()
+    FROM unnest(ARRAY['${publishers.busy}', '${publishers.rare}']) AS id;
+    INSERT INTO lead (
+      id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164, email, s1, lp_name, words,
+      created_at, updated_at
+    )
+    SELECT
+      (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '9'
+        || substr(md5(n::text), 4, 15))::uuid,
+      '${tenant.workspaceId}',
+      CASE WHEN is_rare THEN '${tenant.otherCampaignId}' ELSE '${tenant.campaignId}' END::uuid,
+      CASE WHEN is_rare THEN '${publishers.rare}' WHEN n % 3 = 0 THEN '${publishers.busy}'
+        ELSE '${tenant.userId}' END::uuid,
+      CASE WHEN is_rare THEN 'crm' ELSE 'intake' END::lead_source,
+      CASE WHEN is_rare THEN 'Paid' WHEN n % 4 = 1 THEN 'Approved' ELSE 'OnHold' END::lead_status,
+      name, '+44 20 ' || digits, '+4420' || digits, 'person' || n || '@mail.io', 'click-' || n,
+      CASE WHEN is_rare THEN 'rare' ELSE 'offer' END,
+      ARRAY['4420' || digits, lower(name), 'person' || n, 'mail', 'io'], at, at + (n % 10) * interval '1 hour'
+    FROM (
+      SELECT n, n < 10000 AND n % 500 = 0 AS is_rare, timestamptz '2025-01-01' + n * interval '10 minutes' AS at,
+        lpad((n * 7919 % 100000000)::text, 8, '0') AS digits,
+        CASE WHEN n < 10000 AND n % 500 = 1 THEN 'Hopper' WHEN n % 4 = 0 THEN 'Maria' ELSE 'Anna' END AS name
+      FROM generate_series(1, ${leads}) AS n
+    ) AS numbered;
+    -- The workspaces beside it.
+    INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, created_at, updated_at)
+    SELECT gen_random_uuid(), workspace_id, campaign.id, '${tenant.userId}', 'crm', 'OnHold', 'Ada', '1', at, at
+    FROM campaign, generate_series(timestamptz '2025-01-01', '2025-07-01', '6 hours') AS at
+    WHERE code = 'default' AND workspace_id <> '${tenant.workspaceId}';`);
+  await database.query('VACUUM ANALYZE lead');
+});
+
+afterAll(async () => {
+  await opened[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const scopes = {
+  owner: { role: 'owner', userId: () => tenant.userId },
+  publisher: { role: 'publisher', userId: () => publishers.busy },
+  'rare publisher': { role: 'publisher', userId: () => publishers.rare },
+} as const;
+type Scope = keyof typeof scopes;
+
+/** Every filter alone, with a value that many leads have and one that few have. */
+const filters: Record<string, LeadQuery> = {
+  'no filter': {},
+  status: { status: 'Approved' },
+  'rare status': { status: 'Paid' },
+  campaignCode: { campaignCode: 'default' },
+  'rare campaignCode': { campaignCode: 'extra' },
+  'campaignCode that is not': { campaignCode: 'none' },
+  createdFrom: { createdFrom: '2025-03-01' },
+  createdTo: { createdTo: '2025-03-01' },
+  updatedSince: { updatedSince: '2025-03-01' },
+  'updatedSince, newest': { updatedSince: '2025-07-28' },
+  s1: { s1: 'click-2500' },
+  lpName: { lpName: 'offer' },
+  'rare lpName': { lpName: 'rare' },
+  source: { source: 'intake' },
+  'rare source': { source: 'crm' },
+  phone: { phone: '+44 20 1979 7500' },
+  'q: common name': { q: 'maria' },
+  'q: rare name': { q: 'hopper' },
+  'q: beginning of an email': { q: 'person2500' },
+  'q: end of a phone number': { q: '19797500' },
+  'q: beginning of a phone number': { q: '+44 20 19797' },
+  'q: id': { q: '01944a7f' },
+};
+
+const halfWay: LeadPosition = { time: new Date('2025-04-15'), id: '0195ffff-0000-7000-8000-000000000000' };
+
+const sorts = ['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'] as const;
+
+const cases = Object.keys(scopes).flatMap((scope) =>
+  Object.keys(filters).flatMap((filter) =>
+    sorts.flatMap((sort) =>
+      [undefined, halfWay]
+        // A quarter of all leads, ordered by something else: reading the table is the best one can do.
+        .filter(() => filter !== 'createdTo' || sort.endsWith('createdAt'))
+        .map((after) => ({
+          name: `${scope}, ${filter}, ${sort}${after === undefined ? '' : ', later'}`,
+          scope: scope as Scope,
+          filter,
+          sort,
+          after,
+        })),
+    ),
+  ),
+);
+
+/** Whether an index has the leads of a filter in the order asked for, or they are a few. */
+function isInOrder(scope: Scope, filter: string, sort: string): boolean {
+  if (/^(s1|phone)/.test(filter)) return true;
+  if (sort.endsWith('createdAt')) return !filter.startsWith('updatedSince');
+  return scope === 'owner' && /^(no filter|updatedSince)/.test(filter);
+}
+
+test.each(cases)('a page of leads: $name', async ({ scope, filter, sort, after }) => {
+  const plan = await explain(scope, { ...filters[filter], sort }, after);
+  expect(plan.scans).not.toContain('Seq Scan');
+  const most = isInOrder(scope, filter, sort) ? mostPages : mostPagesOfWalk;
+  expect(plan.pages, plan.text).toBeLessThan(most);
+});
+
+/** Without its index, what each index is there for touches more pages than it may. */
+test.each<[index: string, scope: Scope, query: LeadQuery]>([
+  ['lead_workspace_id_created_at_id_idx', 'owner', {}],
+  ['lead_workspace_id_user_id_created_at_id_idx', 'rare publisher', {}],
+  ['lead_workspace_id_updated_at_id_idx', 'owner', { sort: '-updatedAt' }],
+  ['lead_workspace_id_status_created_at_id_idx', 'owner', { status: 'Paid' }],
+  ['lead_workspace_id_source_created_at_id_idx', 'owner', { source: 'crm' }],
+  ['lead_campaign_id_created_at_id_idx', 'owner', { campaignCode: 'extra' }],
+  ['lead_workspace_id_s1_created_at_id_idx', 'owner', { s1: 'click-2500' }],
+  ['lead_workspace_id_lp_name_created_at_id_idx', 'owner', { lpName: 'rare' }],
+  ['lead_workspace_id_phone_idx', 'owner', { phone: '+44 20 1979 7500' }],
+  ['lead_workspace_id_words_idx', 'owner', { q: 'hopper' }],
+])('%s is needed', async (index, scope, query) => {
+  const kept = await explain(scope, query);
+  await database.query('BEGIN');
+  try {
+    await database.query(`DROP INDEX ${index}`);
+    const dropped = await explain(scope, query);
+    expect(kept.text).toContain(index);
+    expect(dropped.pages).toBeGreaterThan(mostPages);
+  } finally {
+    await database.query('ROLLBACK');
+  }
+});
+
+test('every index on leads is held to its use above', async () => {
+  const rows = await database.query<{ index: string }>(
+    `SELECT indexname AS index FROM pg_indexes WHERE tablename = 'lead' AND indexname <> 'lead_pkey'`,
+  );
+  expect(rows).toHaveLength(10);
+});
+
+/** The plans of the very statements that the store runs for a page of 100 and one more, carried out. */
+async function explain(scope: Scope, query: LeadQuery, after?: LeadPosition) {
+  const statements: { text: string; values: unknown[] }[] = [];
+  const store = createLeadStore({
+    ...opened,
+    selectTexts: async ({ text, values }) => {
+      statements.push({ text, values });
+      const { rows } = await database.client.query<(string | null)[]>({ text, values, rowMode: 'array' });
+      return rows;
+    },
+  });
+  const { role, userId } = scopes[scope];
+  const viewer = { workspaceId: tenant.workspaceId, role, userId: userId() } as Principal;
+  await store.list(selectLeads(viewer, query), { limit: 101, after });
+  const plans: PlanNode[] = [];
+  for (const { text, values } of statements) {
+    const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+      values,
+    );
+    if (row !== undefined) plans.push(row['QUERY PLAN'][0].Plan);
+  }
+  return {
+    text: JSON.stringify(plans, undefined, 1),
+    pages: plans
+      .map((plan) => plan['Shared Hit Blocks'] + plan['Shared Read Blocks'])
+      .reduce((sum, pages) => sum + pages, 0),
+    /** How the plans come by leads. */
+    scans: plans
+      .flatMap(nodes)
+      .filter((node) => node['Relation Name'] === 'lead')
+      .map((node) => node['Node Type']),
+  };
+}
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+function nodes(plan: PlanNode): PlanNode[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodes)];
+}

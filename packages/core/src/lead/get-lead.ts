@@ -1,0 +1,75 @@
+import type { Principal } from '../credential/principal.ts';
+import { LeadsError } from '../errors.ts';
+import { uuidPattern } from '../uuid.ts';
+import type { LeadDetail, LeadHistoryEntry } from './lead.schema.ts';
+import { type FoundLead, toLeadDetail } from './lead.ts';
+import { visibleTo } from './lead-scope.ts';
+import { duplicateReason, duplicateStatus, initialStatus } from './lead-status.ts';
+import type { LeadStore } from './lead-store.ts';
+
+/** How many entries of a history one page holds. */
+const historyPage = 1000;
+
+/**
+ * Everything about one lead.
+ *
+ * @throws LeadsError `not_found` for one that the principal may not see, as for one that there is not.
+ */
+export async function getLead(leads: LeadStore, principal: Principal, id: string): Promise<LeadDetail> {
+  return toLeadDetail(await findLead(leads, principal, id));
+}
+
+/** @throws LeadsError `not_found` */
+export async function findLead(leads: LeadStore, principal: Principal, id: string): Promise<FoundLead> {
+  const [lead] = uuidPattern.test(id) ? await leads.find(visibleTo(principal), [id]) : [];
+  if (lead === undefined) throw new LeadsError('not_found');
+  return lead;
+}
+
+/**
+ * What was done to a lead, its creation included, oldest first.
+ *
+ * @param aboveVersion leaves out the versions up to this one.
+ * @returns the entries, and the last version of the page where there are more.
+ * @throws LeadsError `not_found`
+ */
+export async function getLeadHistory(
+  leads: LeadStore,
+  principal: Principal,
+  id: string,
+  aboveVersion = 0,
+): Promise<{ entries: LeadHistoryEntry[]; nextAbove?: number }> {
+  const lead = await findLead(leads, principal, id);
+  const entries = aboveVersion < 1 ? [creationOf(lead)] : [];
+  const limit = historyPage - entries.length;
+  const changes = await leads.history(lead.id, aboveVersion, limit + 1);
+  for (const { version, userId, status, reason, fields, createdAt } of changes.slice(0, limit)) {
+    entries.push({
+      version,
+      type: status === undefined ? 'updated' : 'status_changed',
+      createdAt: createdAt.toISOString(),
+      userId,
+      ...status,
+      ...(reason !== undefined && { reason }),
+      ...(fields !== undefined && { fields }),
+    });
+  }
+  const last = entries.at(-1);
+  return {
+    entries,
+    ...(changes.length > limit && last !== undefined && { nextAbove: last.version }),
+  };
+}
+
+/** A lead's first entry is not stored beside it: the lead itself says how it came to be. */
+function creationOf(lead: FoundLead): LeadHistoryEntry {
+  return {
+    version: 1,
+    type: 'created',
+    createdAt: lead.createdAt.toISOString(),
+    userId: lead.userId,
+    ...(lead.duplicateOf === undefined
+      ? { to: initialStatus }
+      : { to: duplicateStatus, reason: duplicateReason, duplicateOf: lead.duplicateOf }),
+  };
+}

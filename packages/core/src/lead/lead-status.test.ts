@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { memberRoles } from '../credential/principal.ts';
+import { LeadsError } from '../errors.ts';
+import { checkTransition, type LeadStatus, needsReason, transitions } from './lead-status.ts';
+
+const statuses: readonly LeadStatus[] = ['OnHold', 'Trashed', 'Paid', 'Approved'];
+
+/** As the decisions tell them: from, to, whether a reason is required, whether only owners may. */
+const legal = new Map(
+  [
+    ['OnHold', 'Approved', false, false],
+    ['OnHold', 'Trashed', true, false],
+    ['Approved', 'Paid', false, false],
+    ['Approved', 'OnHold', false, false],
+    ['Approved', 'Trashed', true, false],
+    ['Trashed', 'OnHold', false, false],
+    ['Paid', 'Approved', true, true],
+  ].map(([from, to, reason, owner]) => [`${String(from)} ${String(to)}`, { reason, owner }]),
+);
+
+function outcome(from: LeadStatus, to: LeadStatus, how: Parameters<typeof checkTransition>[2]) {
+  try {
+    checkTransition(from, to, how);
+    return 'allowed';
+  } catch (error) {
+    if (!(error instanceof LeadsError)) throw error;
+    return error.code;
+  }
+}
+
+test('what is refused names both states', () => {
+  for (const from of statuses) {
+    for (const to of statuses.filter((each) => !legal.has(`${from} ${each}`))) {
+      const change = () => checkTransition(from, to, { role: 'owner', reason: 'x' });
+      expect(change).toThrow(`A lead cannot go from ${from} to ${to}`);
+    }
+  }
+});
+
+test('into Trashed and out of Paid a reason is needed', () => {
+  for (const [transition, { reason }] of legal) {
+    const [from, to] = transition.split(' ') as [LeadStatus, LeadStatus];
+    expect([transition, needsReason(from, to)]).toEqual([transition, reason]);
+  }
+});
+
+describe('transitions', () => {
+  for (const from of statuses) {
+    for (const to of statuses) {
+      test(`${from} to ${to}`, () => {
+        const rule = legal.get(`${from} ${to}`);
+        expect(transitions[from].includes(to)).toBe(rule !== undefined);
+        for (const role of memberRoles) {
+          for (const reason of [undefined, 'because']) {
+            const expected =
+              rule === undefined
+                ? 'conflict'
+                : rule.owner === true && role !== 'owner'
+                  ? 'forbidden'
+                  : rule.reason === true && reason === undefined
+                    ? 'reason_required'
+                    : 'allowed';
+            expect([role, reason, outcome(from, to, { role, reason })]).toEqual([role, reason, expected]);
+          }
+        }
+      });
+    }
+  }
+});
