@@ -58,4 +58,5 @@ test("the operator's command line: the commands work as pasted", { timeout: 120_
 
   expect(printed).toContain('SPRING');
   expect(printed).toMatch(/revoked/i);
+  expect(printed).toMatch(/Ada Lovelace,'\+44 20 7946 0958/);
 });
