@@ -12,18 +12,18 @@ import { createTestDatabase } from '@leads/local-stack/test-database';
 import { afterAll, expect, test } from 'vitest';
 
 /*
- * The service as it is deployed, with a heap in which neither file would find room.
+ * The service as it is deployed. Either file alone is as large as the process may become.
  */
 
 const program = resolve(import.meta.dirname, '../dist/server.js');
 const path = '/api/v1/order/leads';
-/** What both files together may add to what the service needs by itself: 170 MB on Linux. */
-const mostBytes = 64 * 1024 * 1024;
+/** It begins with 130 MB on Linux. */
+const mostBytes = 200 * 1000 * 1000;
 
 const database = await createTestDatabase();
 const fixture = openFixture(database.url);
 const port = await freePort();
-const child = spawn(process.execPath, ['--max-old-space-size=96', program], {
+const child = spawn(process.execPath, [program], {
   env: {
     PATH: process.env['PATH'],
     DATABASE_URL: database.url,
@@ -72,10 +72,10 @@ async function send(options: {
 test('files of 100 MB and more go out and in through a small process', async () => {
   const workspace = await fixture.createWorkspace();
   const { owner, id } = workspace;
-  const count = 120_000;
+  const count = 40_000;
   await fixture.sql(
     `INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, description, version, words, created_at, updated_at)
-     SELECT gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Lead ' || n, '1', repeat('x', 700), 1, '{}', now(), now()
+     SELECT gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Lead ' || n, '1', repeat('x', 5000), 1, '{}', now(), now()
      FROM generate_series(1, $4) AS n`,
     [id, workspace.demoCampaignId, owner.userId, count],
   );
@@ -89,7 +89,6 @@ test('files of 100 MB and more go out and in through a small process', async () 
     }
     await sleep(100);
   }
-  const before = peakMemory();
 
   for (const accept of ['text/csv', 'application/x-ndjson']) {
     const answer = await send({ headers: { ...owner.headers, Accept: accept }, path });
@@ -100,16 +99,16 @@ test('files of 100 MB and more go out and in through a small process', async () 
       for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) lines += 1;
     }
     expect([accept, answer.complete, lines]).toEqual([accept, true, count + (accept === 'text/csv' ? 1 : 0)]);
-    expect(bytes).toBeGreaterThan(100_000_000);
-    expect(peakMemory() - before).toBeLessThan(mostBytes);
+    expect(bytes).toBeGreaterThan(mostBytes);
+    expect(peakMemory()).toBeLessThan(mostBytes);
   }
 
   // Lines of many sizes, some of which cannot be read.
   const body = Readable.from(
     (function* () {
       yield 'campaignCode,name,phone,description\n';
-      for (let i = 0; i < 2_500; i++) {
-        yield `DEMO,Lead ${i},1,"${'many\n'.repeat(8_000)}"\n`;
+      for (let i = 0; i < 1_700; i++) {
+        yield `DEMO,Lead ${i},1,"${'many\n'.repeat(12_000)}"\n`;
         if (i % 100 === 0) yield `DEMO,"open,1,${'x'.repeat(i % 1000 === 0 ? 3_000_000 : 10)}\n`;
       }
     })(),
@@ -122,6 +121,6 @@ test('files of 100 MB and more go out and in through a small process', async () 
   });
   let text = '';
   for await (const piece of answer) text += String(piece);
-  expect([answer.statusCode, JSON.parse(text)]).toMatchObject([200, { accepted: 2_500, rejected: 25 }]);
-  expect(peakMemory() - before).toBeLessThan(mostBytes);
+  expect([answer.statusCode, JSON.parse(text)]).toMatchObject([200, { accepted: 1_700, rejected: 17 }]);
+  expect(peakMemory()).toBeLessThan(mostBytes);
 }, 240_000);

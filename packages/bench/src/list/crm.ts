@@ -4,6 +4,7 @@ import { Lead, LeadQuery } from '@leads/core/lead';
 import { buildApp } from '@leads/crm/app';
 import { CrmConfig } from '@leads/crm/config';
 import { type CrmContext, createContext } from '@leads/crm/context';
+import { keepHeapSmall } from '@leads/crm/heap';
 import { loadConfig } from '@leads/http/config';
 import { requireApiKeyAndToken } from '@leads/http/guards';
 import { createLogger } from '@leads/http/log';
@@ -11,10 +12,12 @@ import { createServer, registerRoutes, type Server } from '@leads/http/server';
 import pg from 'pg';
 import { Type } from 'typebox';
 
+keepHeapSmall();
+
 /*
  * The CRM service, or a reference of it whose list is written another way, as a process of its own: started with
- * an IPC channel, over which it tells its port and, when asked, its peak memory. The reference has the same server, guard, path, query schema and
- * settings, and differs in its handler and in the serialization of the answer.
+ * an IPC channel, over which it tells its port and, when asked, its peak memory. A reference has the same server, guard, path,
+ * query schema and settings, and differs in its handler and in the serialization of the answer.
  */
 
 const path = '/api/v1/order/leads';

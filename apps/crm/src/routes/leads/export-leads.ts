@@ -79,17 +79,22 @@ export async function sendExport(
     return reply.send('');
   }
   reply.raw.setTimeout(idleMs);
-  return reply.send(Readable.from(textOf(first, pieces, reply.log), { objectMode: false }));
+  return reply.send(Readable.from(textOf(first, pieces, transfers, reply.log), { objectMode: false }));
 }
 
 async function* textOf(
   first: IteratorResult<{ text: string }, void>,
   pieces: AsyncGenerator<{ text: string }, void, undefined>,
+  transfers: Transfers,
   log: FastifyBaseLogger,
 ): AsyncGenerator<string> {
   try {
     if (first.done !== true) yield first.value.text;
-    for await (const { text } of pieces) yield text;
+    for await (const { text } of pieces) {
+      yield text;
+      // An export takes all that a core has to give: a create meanwhile took four times as long.
+      await transfers.giveWay();
+    }
   } catch (error) {
     // The server hangs up, without a line of its own.
     log.error({ err: error }, 'An export ended before it was complete');

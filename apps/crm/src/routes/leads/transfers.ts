@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsError } from '@leads/core/errors';
 import type { Server } from '@leads/http/server';
 
@@ -10,9 +11,14 @@ export interface Transfers {
    * @throws LeadsError `unavailable` where all are taken.
    */
   begin(): () => void;
+  /** Waits while other requests are under way, for {@link mostWaitMs} at most. */
+  giveWay(): Promise<void>;
   /** Aborted when the service stops: a transfer may take longer than there is time for. */
   readonly stopping: AbortSignal;
 }
+
+/** How long a transfer lets others go first, each time. */
+const mostWaitMs = 50;
 
 /** @param most transfers at once in this process. They share its database connections with all other requests. */
 export function limitTransfers(app: Server, most: number): Transfers {
@@ -21,8 +27,17 @@ export function limitTransfers(app: Server, most: number): Transfers {
     stopping.abort(new LeadsError('unavailable', { message: 'The service is stopping' }));
   });
   let underWay = 0;
+  let requests = 0;
+  app.addHook('onRequest', async (_request, reply) => {
+    requests += 1;
+    reply.raw.once('close', () => (requests -= 1));
+  });
   return {
     stopping: stopping.signal,
+    async giveWay() {
+      const until = performance.now() + mostWaitMs;
+      while (requests > underWay && performance.now() < until) await sleep(1);
+    },
     begin() {
       if (underWay >= most) {
         throw new LeadsError('unavailable', { message: 'Too many transfers at once: try again later' });
