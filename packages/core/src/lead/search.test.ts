@@ -167,6 +167,9 @@ describe('what is typed', () => {
   test('is words', () => {
     expect(leadSearch("  O'Bri PAT ")).toEqual({ words: ['obri', 'pat'] });
     expect(leadSearch(' ')).toEqual({ words: [] });
+    // Every address ends so.
+    expect(leadSearch('ada@example.IO')).toEqual({ words: ['ada', 'example'] });
+    expect(leadSearch('example.io')).toEqual({ words: ['example', 'io'] });
   });
 
   test('is part of a phone number where it can be one, of three digits at least', () => {
