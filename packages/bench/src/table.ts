@@ -1,12 +1,13 @@
-/** A table of texts as lines, its columns as wide as they need be; all but the first to the right. */
+/** A table of texts as lines, its columns as wide as they need be; figures to the right. */
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
+  const isFigures = head.map((_, column) => rows.every((row) => /^[^a-z]*x?$/.test(row[column] ?? '')));
   const line = (cells: readonly string[]) =>
     cells
       .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+        isFigures[column] === true ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
       )
       .join('  ')
       .trimEnd();
