@@ -1,0 +1,96 @@
+import type { StoredLead } from '../lead/lead.ts';
+import type { LeadChange } from '../lead/lead-store.ts';
+import { searchWords } from '../lead/search.ts';
+import { Prisma } from './generated/client.ts';
+
+/*
+ * Rows are sent as one array a column instead of one parameter a value: any number of them in one statement, below
+ * the bound of 32,767 parameters, and 2.5 times as fast as createMany.
+ */
+
+/** By name: the value that is sent, as which type (text if not said), and what is stored of it. */
+type Columns<Row> = Readonly<
+  Record<
+    string,
+    {
+      readonly of: (row: Row) => unknown;
+      readonly type?: 'int' | 'timestamptz' | 'uuid';
+      readonly stored?: (sent: string) => string;
+    }
+  >
+>;
+
+const cast = (type: string) => (sent: string) => `${sent}::${type}`;
+
+/** What an edit may change of a lead. */
+export const editableColumns: Columns<StoredLead> = {
+  version: { of: (lead) => lead.version, type: 'int' },
+  status: { of: (lead) => lead.status, stored: cast('lead_status') },
+  name: { of: (lead) => lead.name },
+  phone: { of: (lead) => lead.phone },
+  phone_e164: { of: (lead) => lead.phoneE164 },
+  address: { of: (lead) => lead.address },
+  email: { of: (lead) => lead.email },
+  country: { of: (lead) => lead.country },
+  region: { of: (lead) => lead.region },
+  city: { of: (lead) => lead.city },
+  street: { of: (lead) => lead.street },
+  zipcode: { of: (lead) => lead.zipcode },
+  website: { of: (lead) => lead.website },
+  description: { of: (lead) => lead.description },
+  state: { of: (lead) => lead.state },
+  extra: { of: (lead) => lead.extra, stored: cast('jsonb') },
+  words: { of: (lead) => searchWords(lead).join(' '), stored: (sent) => `string_to_array(${sent}, ' ')` },
+};
+
+/** All of a lead. */
+export const leadColumns: Columns<StoredLead> = {
+  id: { of: (lead) => lead.id, type: 'uuid' },
+  workspace_id: { of: (lead) => lead.workspaceId, type: 'uuid' },
+  campaign_id: { of: (lead) => lead.campaignId, type: 'uuid' },
+  user_id: { of: (lead) => lead.userId, type: 'uuid' },
+  source: { of: (lead) => lead.source, stored: cast('lead_source') },
+  ip: { of: (lead) => lead.ip, stored: cast('inet') },
+  s1: { of: (lead) => lead.s1 },
+  lp_name: { of: (lead) => lead.lpName },
+  content_hash: {
+    of: (lead) => lead.contentHash?.toString('hex'),
+    stored: (sent) => `decode(${sent}, 'hex')`,
+  },
+  duplicate_of: { of: (lead) => lead.duplicateOf, type: 'uuid' },
+  created_at: { of: (lead) => lead.createdAt.toISOString(), type: 'timestamptz' },
+  updated_at: { of: (lead) => lead.updatedAt.toISOString(), type: 'timestamptz' },
+  ...editableColumns,
+};
+
+/** An entry of a lead's history. Its version and its time are the lead's own. */
+export const changeColumns: Columns<LeadChange> = {
+  user_id: { of: (change) => change.userId, type: 'uuid' },
+  from_status: { of: (change) => change.status?.from, stored: cast('lead_status') },
+  to_status: { of: (change) => change.status?.to, stored: cast('lead_status') },
+  reason: { of: (change) => change.reason },
+  fields: { of: (change) => change.fields && JSON.stringify(change.fields), stored: cast('jsonb') },
+};
+
+/** The names, as a list. */
+export function names(columns: Columns<never>): Prisma.Sql {
+  return Prisma.raw(Object.keys(columns).join(', '));
+}
+
+/** The rows' values, one array a column, in the order of {@link names}. */
+export function arrays<Row>(columns: Columns<Row>, rows: readonly Row[]): Prisma.Sql {
+  return Prisma.join(
+    Object.values(columns).map(
+      ({ of, type = 'text' }) => Prisma.sql`${rows.map((row) => of(row) ?? null)}::${Prisma.raw(type)}[]`,
+    ),
+  );
+}
+
+/** What is stored of the values that were sent under these names, in the order of {@link names}. */
+export function stored(columns: Columns<never>): Prisma.Sql {
+  return Prisma.raw(
+    Object.entries(columns)
+      .map(([name, { stored: from }]) => from?.(`sent.${name}`) ?? `sent.${name}`)
+      .join(', '),
+  );
+}
