@@ -247,8 +247,12 @@ test('progress tells rows, their rate, how much is done and how long the rest ta
   expect(describePosition({ rows: 0 }, 0)).toBe('0 rows, 0 rows/s');
   expect(describePosition({ rows: 12_000 }, 4_000)).toBe('12,000 rows, 3,000 rows/s');
   expect(describePosition({ rows: 12_000, part: 0.25 }, 60_000)).toBe(
-    '12,000 rows, 200 rows/s, 25 %, 3 min 0 s left',
+    '[#####---------------] 25 %, 12,000 rows, 200 rows/s, 3 min 0 s left',
   );
-  expect(describePosition({ rows: 1, part: 1.2 }, 1_000)).toBe('1 rows, 1 rows/s, 100 %, 0 s left');
-  expect(describePosition({ rows: 1, part: 0.001 }, 10_000)).toBe('1 rows, 0 rows/s, 0 %, 2 h 46 min left');
+  expect(describePosition({ rows: 1, part: 1.2 }, 1_000)).toBe(
+    '[####################] 100 %, 1 rows, 1 rows/s, 0 s left',
+  );
+  expect(describePosition({ rows: 1, part: 0.001 }, 10_000)).toBe(
+    '[--------------------] 0 %, 1 rows, 0 rows/s, 2 h 46 min left',
+  );
 });

@@ -80,16 +80,20 @@ async function runExport(path: string, options: ExportCommandOptions, command: C
   }
   const query = await readFilters(options, command);
   const format = options.format ?? (/\.(nd)?jsonl?$/i.test(path) ? 'ndjson' : 'csv');
-  const { exportLeads } = await import('@leads/core/lead');
+  const { countLeads, exportLeads } = await import('@leads/core/lead');
   const signal = interruption();
   await using operator = openOperator();
   const viewer = await findViewer(operator, options);
 
   let leads = 0;
+  let total: number | undefined;
+  const isShown = options.json !== true && options.quiet !== true;
   const progress = startProgress({
-    isShown: options.json !== true && options.quiet !== true,
-    position: () => ({ rows: leads }),
+    isShown,
+    position: () => ({ rows: leads, part: total && leads / total }),
   });
+  // Without the number the leads can be exported all the same.
+  if (isShown) total = await countLeads(operator.leads, viewer, query).catch(() => undefined);
   async function* text() {
     for await (const piece of exportLeads(operator.leads, viewer, query, format, signal)) {
       yield piece.text;

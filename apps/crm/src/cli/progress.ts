@@ -10,6 +10,7 @@ export interface Position {
 const redrawMs = 200;
 /** Where there is no terminal, such as in a log. */
 const lineMs = 5_000;
+const barWidth = 20;
 const eraseLine = '\r\u001b[2K';
 
 /**
@@ -45,7 +46,9 @@ export function describePosition({ rows, part }: Position, elapsedMs: number): s
   const parts = [`${formatCount(rows)} rows`, `${formatCount(perSecond)} rows/s`];
   if (part !== undefined && part > 0) {
     const done = Math.min(part, 1);
-    parts.push(`${Math.floor(done * 100)} %`, `${formatSeconds((elapsedMs / done - elapsedMs) / 1000)} left`);
+    const full = Math.floor(done * barWidth);
+    parts.unshift(`[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}] ${Math.floor(done * 100)} %`);
+    parts.push(`${formatSeconds((elapsedMs / done - elapsedMs) / 1000)} left`);
   }
   return parts.join(', ');
 }

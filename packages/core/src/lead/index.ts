@@ -20,5 +20,5 @@ export {
 export type { StoredLead } from './lead.ts';
 export { LeadStatus } from './lead-status.ts';
 export type { LeadStore, LeadToInsert } from './lead-store.ts';
-export { listLeads } from './list-leads.ts';
+export { countLeads, listLeads } from './list-leads.ts';
 export { submitLead } from './submit-lead.ts';

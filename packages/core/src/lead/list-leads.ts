@@ -55,6 +55,15 @@ export function selectLeads(principal: Viewer, query: LeadFilterQuery): LeadSele
   return { scope: visibleTo(principal), filter: toFilter(query), order: toOrder(query) };
 }
 
+/**
+ * How many leads a principal may see that a query asks for.
+ *
+ * @throws LeadsError `invalid_input` as {@link listLeads} does.
+ */
+export async function countLeads(leads: LeadStore, viewer: Viewer, query: LeadFilterQuery): Promise<number> {
+  return leads.count(selectLeads(viewer, query));
+}
+
 /** Where a lead stands in an order. */
 export function positionOf(
   lead: { id: string; createdAt: Date | string; updatedAt: Date | string },
