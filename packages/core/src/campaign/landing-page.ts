@@ -1,20 +1,20 @@
-import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
+import { type Viewer, visibleTo } from '../lead/lead-scope.ts';
 import type { LandingPageView } from './campaign.schema.ts';
 import type { CampaignStore, LandingPage } from './campaign-store.ts';
 
 /** How many leads are looked at to count those of landing pages: of one page at most, and of all together. */
 const counted = { ofOne: 100_000, together: 1_000_000 } as const;
 
-/** The representations of landing pages, each with how many of the leads that the principal may see came by it. */
+/** The representations of landing pages, each with how many of the leads that the viewer may see came by it. */
 export async function toLandingPageViews(
   campaigns: Pick<CampaignStore, 'countLeads'>,
-  { workspaceId, userId, role }: Pick<Principal, 'workspaceId' | 'userId' | 'role'>,
+  viewer: Viewer,
   pages: readonly LandingPage[],
 ): Promise<LandingPageView[]> {
   if (pages.length === 0) return [];
   const counts = await campaigns.countLeads(
-    { workspaceId, ...(role === 'publisher' && { userId }) },
+    visibleTo(viewer),
     pages.map(({ name }) => name),
     Math.min(counted.ofOne, Math.floor(counted.together / pages.length)),
   );

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
+import { uuidOfHex } from '../uuid.ts';
 import type { StoredLead } from './lead.ts';
 
 /** The header that makes a create safe to repeat. */
@@ -25,7 +26,7 @@ export function idempotentId(workspaceId: string, key: string, line?: number): s
     .subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return uuidOfHex(bytes.toString('hex'));
 }
 
 /**

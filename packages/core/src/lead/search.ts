@@ -1,4 +1,5 @@
 import { parseIncompletePhoneNumber } from 'libphonenumber-js/min';
+import { uuidOfHex } from '../uuid.ts';
 import { parsePhone } from './phone.ts';
 
 /** How much of a text is looked at, how many words of a lead are kept, and how much of each: in characters. */
@@ -128,7 +129,7 @@ export function leadSearch(text: string): LeadSearch {
     }),
     ...(hex !== '' &&
       hex.length <= hexDigits && {
-        ids: { first: toUuid(hex.padEnd(hexDigits, '0')), last: toUuid(hex.padEnd(hexDigits, 'f')) },
+        ids: { first: uuidOfHex(hex.padEnd(hexDigits, '0')), last: uuidOfHex(hex.padEnd(hexDigits, 'f')) },
       }),
   };
 }
@@ -138,10 +139,6 @@ function phoneEnd(typed: string, digits: string): string {
   const whole = phoneSearch(typed);
   const isFull = whole?.e164 !== undefined && !whole.isWhole;
   return isFull ? whole.reversed : reverse(digits.replace(/^0+(?=\d)/, ''));
-}
-
-function toUuid(hex: string): string {
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 function reverse(digits: string): string {
