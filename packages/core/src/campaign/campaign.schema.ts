@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { pageParameters } from '../paging.ts';
 
 /** The longest window within which a second lead of a phone number is a duplicate: ten years. */
 const longestWindowSeconds = 315_360_000;
@@ -142,9 +143,6 @@ export const LandingPageMapping = Type.Object(
 );
 export type LandingPageMapping = Static<typeof LandingPageMapping>;
 
-/** How many landing pages one page of the list holds at most, and when the caller does not say. */
-export const landingPageLimit = { maximum: 1000, default: 100 } as const;
-
 /** The query of the list of landing pages. Values arrive as text. */
 export const LandingPageQuery = Type.Object(
   {
@@ -154,21 +152,7 @@ export const LandingPageQuery = Type.Object(
         examples: ['false'],
       }),
     ),
-    limit: Type.Optional(
-      Type.String({
-        pattern: '^([1-9][0-9]{0,2}|1000)$',
-        'x-reason': `must be a whole number from 1 to ${landingPageLimit.maximum}`,
-        description: `Landing pages a page: 1 to ${landingPageLimit.maximum}, ${landingPageLimit.default} when absent.`,
-        examples: ['100'],
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 512,
-        description: 'Where the page starts: taken from the `Link` header of the page before, never made up.',
-      }),
-    ),
+    ...pageParameters('Landing pages'),
   },
   { additionalProperties: false },
 );

@@ -1,7 +1,8 @@
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
+import { pageLimit } from '../paging.ts';
 import { uuidPattern } from '../uuid.ts';
-import { landingPageLimit, type LandingPageQuery, type LandingPageView } from './campaign.schema.ts';
+import type { LandingPageQuery, LandingPageView } from './campaign.schema.ts';
 import type { CampaignStore } from './campaign-store.ts';
 import { toLandingPageViews } from './landing-page.ts';
 
@@ -17,7 +18,7 @@ export async function listLandingPages(
   { mapped, limit: limitText, cursor }: LandingPageQuery,
 ): Promise<{ landingPages: LandingPageView[]; nextCursor?: string }> {
   const { workspaceId } = principal;
-  const limit = limitText === undefined ? landingPageLimit.default : Number(limitText);
+  const limit = limitText === undefined ? pageLimit.default : Number(limitText);
   const after = cursor === undefined ? undefined : await findPosition(campaigns, workspaceId, cursor);
   // One row beyond the page tells whether there is a next one.
   const rows = await campaigns.listLandingPages(

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { pageParameters } from '../paging.ts';
 import { LeadStatus } from './lead-status.ts';
 
 const text = (
@@ -215,9 +216,6 @@ export const LeadHistoryEntry = Type.Object(
 );
 export type LeadHistoryEntry = Static<typeof LeadHistoryEntry>;
 
-/** The most leads one page of the list holds, and how many it holds when the caller does not say. */
-export const pageLimit = { maximum: 1000, default: 100 } as const;
-
 const time = (description: string) =>
   Type.Optional(
     Type.String({
@@ -270,21 +268,7 @@ export type LeadFilterQuery = Static<typeof LeadFilterQuery>;
 export const LeadQuery = Type.Object(
   {
     ...LeadFilterQuery.properties,
-    limit: Type.Optional(
-      Type.String({
-        pattern: '^([1-9][0-9]{0,2}|1000)$',
-        'x-reason': `must be a whole number from 1 to ${pageLimit.maximum}`,
-        description: `Leads a page: 1 to ${pageLimit.maximum}, ${pageLimit.default} when absent.`,
-        examples: ['100'],
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 512,
-        description: 'Where the page starts: taken from the `Link` header of the page before, never made up.',
-      }),
-    ),
+    ...pageParameters('Leads'),
     count: Type.Optional(
       Type.Enum(['exact'], {
         description:

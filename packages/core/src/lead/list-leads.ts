@@ -1,7 +1,8 @@
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
+import { pageLimit } from '../paging.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { type Lead, type LeadFilterQuery, type LeadQuery, pageLimit } from './lead.schema.ts';
+import { type Lead, type LeadFilterQuery, type LeadQuery } from './lead.schema.ts';
 import { type Viewer, visibleTo } from './lead-scope.ts';
 import type { LeadFilter, LeadOrder, LeadPosition, LeadSelection, LeadStore } from './lead-store.ts';
 import { leadSearch, phoneSearch } from './search.ts';
