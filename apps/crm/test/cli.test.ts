@@ -664,6 +664,8 @@ describe('leads key and leads token', () => {
     const gone = await json<Key>(`key create ${bob} --name gone`);
     const late = await json<Key>(`key create ${bob} --name late --expires-in 1s`);
     await json(`key revoke ${gone.id} ${beta}`);
+    // Two commands may well take less than the second that the key lives.
+    await sleep(Math.max(0, Date.parse(late.expiresAt) - Date.now()));
     const list = await json(`key list ${beta}`);
     const { apiKey: _, ...shown } = live;
     expect(list).toEqual([
