@@ -20,7 +20,7 @@ export const help = `Usage: npm run bench -- list [options]
 Fills databases with leads and measures the list. See packages/bench/README.md for how to read the figures.
 
 Options:
-  --sizes <sizes>        leads in the databases that are queried (default: 10k,1m; 10m takes half an hour and 20 GB)
+  --sizes <sizes>        leads in the databases that are queried (default: 10k,1m; 10m takes a quarter of an hour and 12 GB)
   --rate-sizes <sizes>   leads in the databases that are asked over HTTP (default: 100k,1m)
   --export-size <size>   leads of the export (default: 1m)
   --steps <names>        some of ${steps.join(',')} (default: all)
