@@ -1,25 +1,15 @@
 import { describeApi, docsRoutes } from '@leads/http/docs';
-import { requireApiKeyAndToken, requireManagers } from '@leads/http/guards';
+import { requireApiKeyAndToken } from '@leads/http/guards';
 import { healthRoutes } from '@leads/http/health';
 import type { Logger } from '@leads/http/log';
 import { createServer, registerRoutes, type Server } from '@leads/http/server';
 import type { CrmConfig } from './config.ts';
+import { consoleRoutes } from './console/console-routes.ts';
+import { websiteRoutes } from './console/website.ts';
 import type { CrmContext } from './context.ts';
-import { createCampaignRoute } from './routes/campaigns/create-campaign.ts';
-import { listCampaignsRoute } from './routes/campaigns/list-campaigns.ts';
-import { updateCampaignRoute } from './routes/campaigns/update-campaign.ts';
-import { createLandingPageRoute } from './routes/landing-pages/create-landing-page.ts';
-import { listLandingPagesRoute } from './routes/landing-pages/list-landing-pages.ts';
-import { mapLandingPageRoute } from './routes/landing-pages/map-landing-page.ts';
-import { changeStatusesRoute } from './routes/leads/change-statuses.ts';
-import { createLeadRoute } from './routes/leads/create-lead.ts';
-import { editLeadRoute } from './routes/leads/edit-lead.ts';
-import { getLeadHistoryRoute } from './routes/leads/get-lead-history.ts';
-import { getLeadRoute } from './routes/leads/get-lead.ts';
-import { importLeadsRoute } from './routes/leads/import-leads.ts';
-import { listLeadsRoute } from './routes/leads/list-leads.ts';
+import { leadsRoutes } from './routes/leads-routes.ts';
 
-/** The CRM service: an authenticated API for integrators. */
+/** The CRM service: an authenticated API for integrators, and a website for users. */
 export async function buildApp(config: CrmConfig, context: CrmContext, log: Logger): Promise<Server> {
   const app = createServer({ log, trustProxy: config.TRUST_PROXY });
 
@@ -38,27 +28,15 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
     await healthRoutes(routes, { database: context.pingDatabase });
     await docsRoutes(routes);
 
-    await routes.register(async (guarded) => {
-      requireApiKeyAndToken(guarded, context.credentials, context.accessTokens);
-      createLeadRoute(guarded, context);
-      listLeadsRoute(guarded, context);
-      getLeadRoute(guarded, context);
-      editLeadRoute(guarded, context);
-      getLeadHistoryRoute(guarded, context);
-      changeStatusesRoute(guarded, context);
-      // In a scope of its own, which takes CSV and nothing else.
-      await guarded.register(async (imports) => importLeadsRoute(imports, context));
-
-      listCampaignsRoute(guarded, context);
-      listLandingPagesRoute(guarded, context);
-      await guarded.register(async (managed) => {
-        requireManagers(managed);
-        createCampaignRoute(managed, context);
-        updateCampaignRoute(managed, context);
-        createLandingPageRoute(managed, context);
-        mapLandingPageRoute(managed, context);
-      });
-    });
+    await routes.register(
+      async (guarded) => {
+        requireApiKeyAndToken(guarded, context);
+        await leadsRoutes(guarded, context);
+      },
+      { prefix: '/api/v1' },
+    );
+    await routes.register(async (console) => consoleRoutes(console, config, context), { prefix: '/api' });
+    await websiteRoutes(routes);
   });
   return app;
 }

@@ -1,14 +1,44 @@
 import { commonSettings, host, port } from '@leads/http/config';
 import { type Static, Type } from 'typebox';
 
+const origin = (description: string) =>
+  Type.String({ pattern: '^https?://[^/?#\\s@]+$', description: `${description}, without a path` });
+
 /** The CRM service's settings, each an environment variable. */
-export const CrmConfig = Type.Object({
-  CRM_HOST: host('The address to listen on; 0.0.0.0 for all'),
-  CRM_PORT: port('The port to listen on', 3000),
-  JWT_SECRET: Type.String({
-    minLength: 32,
-    description: 'Signs access tokens: at least 32 random characters, the same for every instance',
-  }),
-  ...commonSettings,
-});
+export const CrmConfig = Type.Object(
+  {
+    CRM_HOST: host('The address to listen on; 0.0.0.0 for all'),
+    CRM_PORT: port('The port to listen on', 3000),
+    JWT_SECRET: Type.String({
+      minLength: 32,
+      description:
+        'Signs access tokens and cookies: at least 32 random characters, the same for every instance',
+    }),
+    PUBLIC_URL: Type.Optional(
+      origin(
+        'Where users reach the website; with https, its cookies are for https only. Default: http://localhost at the port',
+      ),
+    ),
+    INTAKE_URL: Type.Optional(
+      origin('Where landing pages reach the intake service, for the website to show. Default: not shown'),
+    ),
+    ALLOW_SIGN_UP: Type.Boolean({
+      default: true,
+      description: 'Whether anyone may sign up on the website; false: only who is invited',
+    }),
+    SMTP_URL: Type.Optional(
+      Type.String({
+        pattern: '^smtps?://',
+        description:
+          'The mail server, as smtp://user:password@host:port. Without one, addresses are not confirmed, and operators hand out the links of new passwords',
+      }),
+    ),
+    MAIL_FROM: Type.Optional(
+      Type.String({ minLength: 3, description: 'The sender of mails, as Leads <leads@example.com>' }),
+    ),
+    ...commonSettings,
+  },
+  // Links in mails lead to the website.
+  { dependencies: { SMTP_URL: ['PUBLIC_URL', 'MAIL_FROM'] } },
+);
 export type CrmConfig = Static<typeof CrmConfig>;

@@ -1,21 +1,43 @@
+import { type Accounts, type AccountStore, createAccounts } from '@leads/core/account';
 import type { CampaignStore } from '@leads/core/campaign';
-import { type AccessTokenCodec, CredentialVerifier } from '@leads/core/credential';
-import { createCampaignStore, createCredentialLookup, createLeadStore, openDatabase } from '@leads/core/db';
+import {
+  type AccessTokenCodec,
+  type CredentialStore,
+  CredentialUse,
+  CredentialVerifier,
+} from '@leads/core/credential';
+import {
+  createCampaignStore,
+  createCredentialStore,
+  createLeadStore,
+  createWorkspaceStore,
+  openDatabase,
+} from '@leads/core/db';
+import { createAccountAdapter, createAccountStore } from '@leads/core/db/accounts';
 import type { LeadStore } from '@leads/core/lead';
+import type { WorkspaceStore } from '@leads/core/workspace';
+import type { Logger } from '@leads/http/log';
 import { createAccessTokenCodec } from './access-token-codec.ts';
 import type { CrmConfig } from './config.ts';
+import { publicUrlOf } from './console/addresses.ts';
+import { createMailer } from './mailer.ts';
 
 /** Everything the CRM service needs, built once. */
 export interface CrmContext extends AsyncDisposable {
   readonly accessTokens: AccessTokenCodec;
+  readonly accounts: Accounts;
+  readonly accountStore: AccountStore;
   readonly campaigns: CampaignStore;
   readonly credentials: CredentialVerifier;
+  readonly credentialStore: CredentialStore;
+  readonly credentialUse: CredentialUse;
   readonly leads: LeadStore;
+  readonly workspaces: WorkspaceStore;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
 }
 
-export async function createContext(config: CrmConfig): Promise<CrmContext> {
+export async function createContext(config: CrmConfig, log: Logger): Promise<CrmContext> {
   const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
@@ -23,12 +45,36 @@ export async function createContext(config: CrmConfig): Promise<CrmContext> {
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     applicationName: 'leads-crm',
   });
+  const { SMTP_URL, MAIL_FROM = '' } = config;
+  const accountStore = createAccountStore(database);
+  const workspaces = createWorkspaceStore(database);
+  const credentialStore = createCredentialStore(database);
+  const credentialUse = new CredentialUse(credentialStore, (err) =>
+    log.warn({ err }, 'When credentials were used last could not be written: it is tried again'),
+  );
   return {
     accessTokens: await createAccessTokenCodec(config.JWT_SECRET),
+    accounts: createAccounts({
+      adapter: createAccountAdapter(database),
+      store: accountStore,
+      workspaces,
+      secret: config.JWT_SECRET,
+      publicUrl: publicUrlOf(config),
+      signUp: config.ALLOW_SIGN_UP,
+      sendMail: SMTP_URL === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM),
+      onError: (err) => log.error({ err }, 'Something about accounts went wrong'),
+    }),
+    accountStore,
     campaigns: createCampaignStore(database),
-    credentials: new CredentialVerifier(createCredentialLookup(database)),
+    credentials: new CredentialVerifier(credentialStore),
+    credentialStore,
+    credentialUse,
     leads: createLeadStore(database),
+    workspaces,
     pingDatabase: () => database.ping(),
-    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await credentialUse[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
   };
 }

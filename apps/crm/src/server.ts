@@ -10,7 +10,7 @@ keepHeapSmall();
 await runService(async () => {
   const config = loadConfig(CrmConfig, process.env);
   const log = createLogger({ service: 'crm', level: config.LOG_LEVEL });
-  const context = await createContext(config);
+  const context = await createContext(config, log);
   return {
     app: await buildApp(config, context, log),
     context,

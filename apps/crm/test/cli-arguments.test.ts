@@ -1,3 +1,4 @@
+import { slugOf } from '@leads/core/workspace';
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, test } from 'vitest';
 import {
@@ -6,7 +7,6 @@ import {
   parseEmail,
   parseSlug,
   parseText,
-  slugOf,
 } from '../src/cli/arguments.ts';
 
 describe('a duration', () => {

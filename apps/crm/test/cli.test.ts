@@ -6,13 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CredentialVerifier, generateApiKey, type Principal } from '@leads/core/credential';
-import {
-  createCredentialLookup,
-  createCredentialStore,
-  createWorkspaceStore,
-  type Database,
-  openDatabase,
-} from '@leads/core/db';
+import { createCredentialStore, createWorkspaceStore, type Database, openDatabase } from '@leads/core/db';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@leads/local-stack/test-database';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
@@ -594,9 +588,9 @@ describe('leads key and leads token', () => {
   const { leads, json, refusal } = commandLine(() => database.url);
 
   /** As a service that has just started would. */
-  const verify = (apiKey: string) => new CredentialVerifier(createCredentialLookup(db)).verifyApiKey(apiKey);
+  const verify = (apiKey: string) => new CredentialVerifier(createCredentialStore(db)).verifyApiKey(apiKey);
   const verifyToken = async (token: string, principal: Principal) =>
-    new CredentialVerifier(createCredentialLookup(db)).verifyAccessToken(
+    new CredentialVerifier(createCredentialStore(db)).verifyAccessToken(
       await createAccessTokenCodec(jwtSecret),
       token,
       principal,
@@ -737,6 +731,7 @@ describe('leads key and leads token', () => {
         workspaceId: workspace.id,
         name: 'Twin',
         scope: 'full',
+        allowedOrigins: [],
         createdAt: new Date(),
       });
     }

@@ -40,8 +40,8 @@ export function startCrmService(
   return startService(async (destination) => {
     const env = { DATABASE_URL: databaseUrl, JWT_SECRET: jwtSecret, LOG_LEVEL: 'trace', ...settings };
     const config = loadConfig(CrmConfig, env);
-    const context = await createContext(config);
     const log = createLogger({ service: 'crm', level: config.LOG_LEVEL, destination });
+    const context = await createContext(config, log);
     return { app: await buildApp(config, context, log), context };
   });
 }

@@ -25,7 +25,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
     await docsRoutes(routes);
 
     await routes.register(async (guarded) => {
-      requireApiKey(guarded, context.credentials);
+      requireApiKey(guarded, context);
       submitLeadRoute(guarded, context);
     });
   });

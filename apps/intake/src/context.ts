@@ -1,6 +1,6 @@
 import { type CampaignStore, LandingPageRegistrar } from '@leads/core/campaign';
-import { CredentialVerifier } from '@leads/core/credential';
-import { createCampaignStore, createCredentialLookup, createLeadStore, openDatabase } from '@leads/core/db';
+import { CredentialUse, CredentialVerifier } from '@leads/core/credential';
+import { createCampaignStore, createCredentialStore, createLeadStore, openDatabase } from '@leads/core/db';
 import type { LeadStore } from '@leads/core/lead';
 import type { Logger } from '@leads/http/log';
 import type { IntakeConfig } from './config.ts';
@@ -9,6 +9,7 @@ import type { IntakeConfig } from './config.ts';
 export interface IntakeContext extends AsyncDisposable {
   readonly campaigns: CampaignStore;
   readonly credentials: CredentialVerifier;
+  readonly credentialUse: CredentialUse;
   readonly landingPages: LandingPageRegistrar;
   readonly leads: LeadStore;
   /** @throws LeadsError `unavailable` when the database does not answer. */
@@ -27,14 +28,20 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
   const landingPages = new LandingPageRegistrar(campaigns, (err) => {
     log.warn({ err }, 'Landing pages were not registered; they will be with their next lead');
   });
+  const credentialStore = createCredentialStore(database);
+  const credentialUse = new CredentialUse(credentialStore, (err) => {
+    log.warn({ err }, 'When credentials were used last could not be written: it is tried again');
+  });
   return {
     campaigns,
-    credentials: new CredentialVerifier(createCredentialLookup(database)),
+    credentials: new CredentialVerifier(credentialStore),
+    credentialUse,
     landingPages,
     leads: createLeadStore(database),
     pingDatabase: () => database.ping(),
     async [Symbol.asyncDispose]() {
       await landingPages[Symbol.asyncDispose]();
+      await credentialUse[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     },
   };

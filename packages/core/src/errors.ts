@@ -28,6 +28,7 @@ export const errorTable = {
     kind: 'validation',
     message: 'The Idempotency-Key was used for another lead',
   },
+  too_many_requests: { status: 429, kind: 'error', message: 'Too many attempts: try again later' },
   headers_too_large: { status: 431, kind: 'validation', message: 'Request headers are too large' },
   unavailable: { status: 503, kind: 'error', message: 'Service temporarily unavailable' },
 } as const satisfies Record<string, { status: number; kind: ErrorKind; message: string }>;
@@ -58,14 +59,22 @@ export class LeadsError extends Error {
   readonly code: ErrorCode;
   /** Which parts of the request led to it, where that is known. */
   readonly fields: readonly LeadsFault[];
+  /** When it may go better, where that is known. */
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(
     code: ErrorCode,
-    options?: { message?: string; cause?: unknown; fields?: readonly LeadsFault[] },
+    options?: {
+      message?: string;
+      cause?: unknown;
+      fields?: readonly LeadsFault[];
+      retryAfterSeconds?: number;
+    },
   ) {
     super(options?.message ?? errorTable[code].message, { cause: options?.cause });
     this.code = code;
     this.fields = options?.fields ?? [];
+    this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 
   get status(): number {

@@ -28,8 +28,11 @@ export function loadConfig<Schema extends TObject>(
 
   const described: Record<string, { description?: string }> = schema.properties;
   const faults = (validate.errors ?? []).map(({ instancePath, message, params, keyword }) => {
-    const name = keyword === 'required' ? String(params['missingProperty']) : instancePath.slice(1);
-    const reason = keyword === 'required' ? 'is required' : message;
+    const isMissing = keyword === 'required' || keyword === 'dependencies';
+    const name = isMissing ? String(params['missingProperty']) : instancePath.slice(1);
+    const needed =
+      keyword === 'dependencies' ? `is required with ${String(params['property'])}` : 'is required';
+    const reason = isMissing ? needed : message;
     const { description } = described[name] ?? {};
     return `${name} ${reason ?? 'is invalid'}${description === undefined ? '' : ` (${description})`}`;
   });

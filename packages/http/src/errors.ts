@@ -88,7 +88,8 @@ export function createErrorHandler(findFaults: FaultFinder) {
     const { code, message, status } = error;
     if (code === 'unexpected') request.log.error({ err: error.cause }, 'Unexpected error');
     else if (status >= 500) request.log.warn({ err: error.cause }, message);
-    if (code === 'unavailable') reply.header('retry-after', retryAfterSeconds);
+    const retryAfter = error.retryAfterSeconds ?? (code === 'unavailable' ? retryAfterSeconds : undefined);
+    if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     reply.code(status).header('vary', withAccept(reply.getHeader('vary')));
     if (preferredType(request.headers.accept, ['application/json', problemMediaType]) !== problemMediaType) {
       void reply.send(errorBody(code, message));

@@ -1,12 +1,13 @@
 import {
   type AccessTokenCodec,
+  type CredentialUse,
   type CredentialVerifier,
   type Principal,
   requireManager,
 } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import type { FastifyRequest } from 'fastify';
-import type { Server } from './server.ts';
+import { clientAddress, type Server } from './server.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,24 +27,39 @@ export const securitySchemes = {
   AccessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' },
 } as const;
 
+/** Who credentials stand for, and where it is kept that they were used. */
+export interface Guarding {
+  readonly credentials: CredentialVerifier;
+  readonly credentialUse: CredentialUse;
+}
+
 /** Every route of the scope takes an API key, of any scope. */
-export function requireApiKey(scope: Server, credentials: CredentialVerifier): void {
-  guard(scope, [{ ApiKey: [] }], (request) => verifyApiKey(request, credentials));
+export function requireApiKey(scope: Server, { credentials, credentialUse }: Guarding): void {
+  guard(scope, [{ ApiKey: [] }], async (request) => {
+    const principal = await verifyApiKey(request, credentials);
+    const { apiKeyId, allowedOrigins = [] } = principal;
+    // Any program can say where it comes from: this keeps a key that stands in a page from use in other pages.
+    if (allowedOrigins.length > 0 && !allowedOrigins.includes(request.headers.origin ?? '')) {
+      throw new LeadsError('forbidden', { message: 'This API key is for other web pages' });
+    }
+    credentialUse.note({ apiKeyId }, clientAddress(request));
+    return principal;
+  });
 }
 
 /** Every route of the scope takes an API key and an access token of the same user and workspace. */
 export function requireApiKeyAndToken(
   scope: Server,
-  credentials: CredentialVerifier,
-  codec: AccessTokenCodec,
+  { credentials, credentialUse, accessTokens }: Guarding & { readonly accessTokens: AccessTokenCodec },
 ): void {
   guard(scope, [{ ApiKey: [], AccessToken: [] }], async (request) => {
     const principal = await verifyApiKey(request, credentials);
     const token = readBearer(request);
-    if (token === undefined || !(await credentials.verifyAccessToken(codec, token, principal))) {
-      throw new LeadsError('unauthenticated');
-    }
+    const accessTokenId =
+      token === undefined ? undefined : await credentials.verifyAccessToken(accessTokens, token, principal);
+    if (accessTokenId === undefined) throw new LeadsError('unauthenticated');
     if (principal.scope === 'intake') throw new LeadsError('forbidden');
+    credentialUse.note({ apiKeyId: principal.apiKeyId, accessTokenId }, clientAddress(request));
     return principal;
   });
 }
@@ -56,6 +72,10 @@ export function requireManagers(scope: Server): void {
   scope.addHook('onRequest', async (request) => requireManager(request.principal));
 }
 
+/**
+ * @param security the schemes that the OpenAPI document names for the scope's routes.
+ * @param authenticate tells who a request acts for, or throws `unauthenticated`.
+ */
 function guard(
   scope: Server,
   security: Record<string, never[]>[],
@@ -94,4 +114,33 @@ function readBearer(request: FastifyRequest): string | undefined {
   // Node keeps the first of several Authorization headers and drops the rest without a word.
   if ((request.raw.headersDistinct['authorization']?.length ?? 0) > 1) return undefined;
   return bearer.exec(request.headers.authorization ?? '')?.[1];
+}
+
+/**
+ * Every route of the scope is for pages of this website, which the OpenAPI document does not describe.
+ *
+ * @param publicUrl the website's own origin, besides the host that a request names.
+ */
+export function requireOwnPages(scope: Server, publicUrl: string): void {
+  scope.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, hide: true };
+  });
+  scope.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    if (!isOfOwnPage(request, publicUrl)) {
+      throw new LeadsError('forbidden', { message: 'Requests from other sites are refused' });
+    }
+  });
+}
+
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * A page of another site can make a browser send a request with its user's cookies, but the browser then says whose
+ * page it is (Fetch, 3.1). What only reads gives such a page nothing.
+ */
+function isOfOwnPage({ method, headers: { origin }, host }: FastifyRequest, publicUrl: string): boolean {
+  if (safeMethods.has(method)) return true;
+  if (origin === undefined || !URL.canParse(origin)) return false;
+  return origin === publicUrl || new URL(origin).host === host;
 }

@@ -72,7 +72,12 @@ async function run(settings: Settings, watch: boolean, stop: AbortSignal): Promi
 
   stop.throwIfAborted();
   const env = { ...process.env, DATABASE_URL: postgres.url, JWT_SECRET: undefined };
-  const crmEnv = { ...env, JWT_SECRET: settings.jwtSecret ?? keptJwtSecret(dataDir) };
+  const crmEnv = {
+    ...env,
+    JWT_SECRET: settings.jwtSecret ?? keptJwtSecret(dataDir),
+    PUBLIC_URL: process.env['PUBLIC_URL'] || `http://127.0.0.1:${ports.crm}`,
+    INTAKE_URL: process.env['INTAKE_URL'] || `http://127.0.0.1:${ports.intake}`,
+  };
   await runLeads(['migrate'], env);
 
   stop.throwIfAborted();

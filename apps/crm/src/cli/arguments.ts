@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { IsEmail } from 'typebox/format';
+import { slugMaxLength } from '@leads/core/workspace';
 
 /*
  * What the values of options look like. Each reads one value as it was typed, and throws commander's
@@ -50,8 +51,6 @@ export function parseEmail(text: string): string {
   return text;
 }
 
-const slugMaxLength = 63;
-
 /** A workspace's short name in addresses and commands: `acme-inc`. */
 export function parseSlug(text: string): string {
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text) || text.length > slugMaxLength) {
@@ -60,17 +59,4 @@ export function parseSlug(text: string): string {
     );
   }
   return text;
-}
-
-/** The slug nearest to a text; `undefined` where the text has neither Latin letters nor digits. */
-export function slugOf(text: string): string | undefined {
-  const slug = text
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replace(/^-/, '')
-    .slice(0, slugMaxLength)
-    .replace(/-$/, '');
-  return slug === '' ? undefined : slug;
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { exitCodes } from './exit-codes.ts';
-import { MigrateSettings, SigningSettings, StoreSettings } from './settings.ts';
+import { MigrateSettings, PasswordLinkSettings, SigningSettings, StoreSettings } from './settings.ts';
 
 /** `--json`, which every command has. */
 export function jsonOption(): Option {
@@ -22,6 +22,7 @@ export function commonHelp(command: Command): string {
   const environment = Object.entries({
     ...StoreSettings.properties,
     ...SigningSettings.properties,
+    ...PasswordLinkSettings.properties,
     ...MigrateSettings.properties,
   }).map(([name, setting]): [string, string] => {
     const { description = '' } = setting as { description?: string };
@@ -43,7 +44,9 @@ export function commonHelp(command: Command): string {
 }
 
 const readBy: Readonly<Record<string, string>> = {
-  JWT_SECRET: ' (leads token create)',
+  JWT_SECRET: ' (leads token create, leads user password-link)',
+  PUBLIC_URL: ' (leads user password-link)',
+  CRM_PORT: ' (leads user password-link)',
   LEADS_MIGRATIONS_DIR: ' (leads migrate)',
 };
 

@@ -1,3 +1,4 @@
+import type { AccountStore } from '@leads/core/account';
 import type { CampaignStore } from '@leads/core/campaign';
 import type { CredentialStore } from '@leads/core/credential';
 import {
@@ -7,6 +8,7 @@ import {
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
+import { type AccountAdapter, createAccountAdapter, createAccountStore } from '@leads/core/db/accounts';
 import type { LeadStore } from '@leads/core/lead';
 import type { Membership, Workspace, WorkspaceStore } from '@leads/core/workspace';
 import { Refusal } from './failure.ts';
@@ -18,6 +20,8 @@ export interface Operator extends AsyncDisposable {
   readonly credentials: CredentialStore;
   readonly leads: LeadStore;
   readonly workspaces: WorkspaceStore;
+  /** What accounts are kept in. */
+  openAccounts(): { adapter: AccountAdapter; store: AccountStore };
 }
 
 const statementTimeoutMs = 10_000;
@@ -43,6 +47,7 @@ export function openOperator(): Operator {
     credentials: createCredentialStore(database),
     leads: createLeadStore(database),
     workspaces: createWorkspaceStore(database),
+    openAccounts: () => ({ adapter: createAccountAdapter(database), store: createAccountStore(database) }),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }

@@ -16,8 +16,14 @@ export const MigrateSettings = Type.Object({
   }),
 });
 
-/** What `leads token create` reads as well: without the services' secret it would make tokens that they refuse. */
+/** What commands read as well that sign: without the services' secret they would make what these refuse. */
 export const SigningSettings = Type.Object({ JWT_SECRET: CrmConfig.properties.JWT_SECRET });
+
+/** What `leads user password-link` reads as well. */
+export const PasswordLinkSettings = Type.Object({
+  PUBLIC_URL: CrmConfig.properties.PUBLIC_URL,
+  CRM_PORT: CrmConfig.properties.CRM_PORT,
+});
 
 /**
  * Settings from the environment: those of the schema and no others, so that no command fails by a setting that

@@ -1,10 +1,12 @@
 import { type MemberRole, memberRoles } from '@leads/core/credential';
 import { type Command, Option } from 'commander';
-import { parseEmail, parseSlug, parseText, slugOf } from './arguments.ts';
+import { slugOf } from '@leads/core/workspace';
+import { parseEmail, parseSlug, parseText } from './arguments.ts';
 import { Refusal } from './failure.ts';
 import { examples, jsonOption } from './help.ts';
 import { openOperator } from './operator.ts';
 import { type OutputOptions, printNotice, printResult } from './output.ts';
+import { addPasswordLinkCommand } from './password-link.ts';
 
 interface CreateUserOptions extends OutputOptions {
   readonly email: string;
@@ -49,6 +51,8 @@ export function addUserCommands(program: Command): void {
       ),
     )
     .action(createUser);
+
+  addPasswordLinkCommand(user);
 }
 
 async function createUser(options: CreateUserOptions): Promise<void> {

@@ -119,13 +119,12 @@ function databaseOptions(config: CrmConfig) {
 }
 
 async function build(kind: string, config: CrmConfig, context: CrmContext, closers: (() => unknown)[]) {
-  const log = createLogger({ service: 'crm', level: config.LOG_LEVEL });
   const reference = references[kind];
   if (reference === undefined) return buildApp(config, context, log);
   const app = createServer({ log, trustProxy: config.TRUST_PROXY });
   await registerRoutes(app, async (routes) => {
     await routes.register(async (guarded) => {
-      requireApiKeyAndToken(guarded, context.credentials, context.accessTokens);
+      requireApiKeyAndToken(guarded, context);
       reference(guarded, config, closers);
     });
   });
@@ -133,7 +132,8 @@ async function build(kind: string, config: CrmConfig, context: CrmContext, close
 }
 
 const config = loadConfig(CrmConfig, process.env);
-const context = await createContext(config);
+const log = createLogger({ service: 'crm', level: config.LOG_LEVEL });
+const context = await createContext(config, log);
 const closers: (() => unknown)[] = [() => context[Symbol.asyncDispose]()];
 const app = await build(process.argv[2] ?? 'service', config, context, closers);
 await app.listen({ host: '127.0.0.1', port: 0 });

@@ -48,6 +48,16 @@ export interface IntakeRoute {
   readonly landingPageKnown: boolean;
 }
 
+/** What a campaign's integration page tells whoever has its link. */
+export interface IntegrationPage {
+  readonly workspace: string;
+  readonly campaignCode: string;
+  readonly campaign: string;
+  readonly status: CampaignStatus;
+  /** The names of the landing pages that are mapped to it, 100 at most. */
+  readonly landingPages: readonly string[];
+}
+
 /** Campaigns and the landing pages mapped to them. */
 export interface CampaignStore {
   findByCode(workspaceId: string, code: string): Promise<Campaign | undefined>;
@@ -92,6 +102,17 @@ export interface CampaignStore {
 
   /** All campaigns of a workspace, or those of a status, oldest first. */
   list(workspaceId: string, status?: CampaignStatus): Promise<Campaign[]>;
+
+  /** @returns `undefined` where the workspace has no such campaign, and no token where it has no page. */
+  findIntegrationToken(
+    workspaceId: string,
+    id: string,
+  ): Promise<{ readonly token?: string | undefined } | undefined>;
+
+  /** @returns whether the workspace has such a campaign. */
+  setIntegrationToken(workspaceId: string, id: string, token: string | undefined): Promise<boolean>;
+
+  findIntegrationPage(token: string): Promise<IntegrationPage | undefined>;
 
   findLandingPage(workspaceId: string, page: LandingPageRef): Promise<LandingPage | undefined>;
 

@@ -15,11 +15,18 @@ export type {
   CampaignStore,
   CampaignUpdate,
   IntakeRoute,
+  IntegrationPage,
   LandingPage,
 } from './campaign-store.ts';
 export { createCampaign } from './create-campaign.ts';
 export { createLandingPage } from './create-landing-page.ts';
 export { findCampaignToMap } from './landing-page.ts';
+export {
+  getIntegrationPage,
+  getIntegrationToken,
+  removeIntegrationToken,
+  renewIntegrationToken,
+} from './integration-page.ts';
 export { LandingPageRegistrar } from './landing-page-registrar.ts';
 export { listCampaigns } from './list-campaigns.ts';
 export { listLandingPages } from './list-landing-pages.ts';

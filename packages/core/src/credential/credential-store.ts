@@ -1,3 +1,4 @@
+import type { Uses } from './credential-use.ts';
 import type { ApiKeyScope, MemberRole } from './principal.ts';
 
 export interface ApiKey {
@@ -8,9 +9,15 @@ export interface ApiKey {
   readonly prefix: string;
   readonly scope: ApiKeyScope;
   readonly defaultCampaignId?: string | undefined;
+  /** Web origins it is bound to; none for a secret key. */
+  readonly allowedOrigins: readonly string[];
+  /** The key that it is to replace. */
+  readonly replacesId?: string | undefined;
   readonly createdAt: Date;
   readonly expiresAt?: Date | undefined;
   readonly revokedAt?: Date | undefined;
+  readonly lastUsedAt?: Date | undefined;
+  readonly lastUsedFrom?: string | undefined;
 }
 
 export interface AccessToken {
@@ -21,6 +28,8 @@ export interface AccessToken {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly revokedAt?: Date | undefined;
+  readonly lastUsedAt?: Date | undefined;
+  readonly lastUsedFrom?: string | undefined;
 }
 
 /** A member of a workspace, and whose credentials are meant. */
@@ -38,7 +47,9 @@ export interface CredentialLookup {
 
 /** What managing credentials asks of the store. */
 export interface CredentialStore extends CredentialLookup {
-  createApiKey(key: Omit<ApiKey, 'revokedAt'> & { readonly hash: Buffer }): Promise<void>;
+  createApiKey(
+    key: Omit<ApiKey, 'revokedAt' | 'lastUsedAt' | 'lastUsedFrom'> & { readonly hash: Buffer },
+  ): Promise<void>;
   /** The keys of a member, or of the whole workspace; newest first. */
   listApiKeys(workspaceId: string, userId?: string): Promise<ApiKey[]>;
   /**
@@ -49,8 +60,11 @@ export interface CredentialStore extends CredentialLookup {
    */
   revokeApiKey(workspaceId: string, idOrPrefix: string, at: Date): Promise<ApiKey[]>;
 
-  createAccessToken(token: Omit<AccessToken, 'revokedAt'>): Promise<void>;
+  createAccessToken(token: Omit<AccessToken, 'revokedAt' | 'lastUsedAt' | 'lastUsedFrom'>): Promise<void>;
   listAccessTokens(workspaceId: string, userId?: string): Promise<AccessToken[]>;
   /** @returns the token, revoked; `undefined` where the workspace has no token of that id. */
   revokeAccessToken(workspaceId: string, id: string, at: Date): Promise<AccessToken | undefined>;
+
+  /** Writes when credentials were used last; of what is known already, the latest stays. */
+  recordUses(uses: Uses): Promise<void>;
 }

@@ -1,5 +1,6 @@
 export { type AccessTokenClaims, type AccessTokenCodec, tokenLifetime } from './access-token.ts';
 export { generateApiKey, isApiKey } from './api-key.ts';
+export { AccessTokenView, ApiKeyView, NewAccessToken, NewApiKey } from './credential.schema.ts';
 export { type CredentialLife, credentialState } from './credential-state.ts';
 export type {
   AccessToken,
@@ -8,7 +9,17 @@ export type {
   CredentialStore,
   MemberRef,
 } from './credential-store.ts';
+export { CredentialUse, type Use, type Uses } from './credential-use.ts';
 export { issueAccessToken, issueApiKey } from './issue-credential.ts';
+export {
+  createOwnAccessToken,
+  createOwnApiKey,
+  listOwnAccessTokens,
+  listOwnApiKeys,
+  revokeOwnAccessToken,
+  revokeOwnApiKey,
+  rotateOwnApiKey,
+} from './manage-credentials.ts';
 export {
   type ApiKeyScope,
   type MemberRole,

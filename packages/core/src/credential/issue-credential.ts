@@ -13,7 +13,14 @@ import type { ApiKeyScope } from './principal.ts';
 export async function issueApiKey(
   credentials: CredentialStore,
   member: MemberRef,
-  options: { name: string; scope?: ApiKeyScope; expiresAt?: Date; defaultCampaignId?: string },
+  options: {
+    name: string;
+    scope?: ApiKeyScope;
+    expiresAt?: Date;
+    defaultCampaignId?: string;
+    allowedOrigins?: readonly string[];
+    replacesId?: string;
+  },
 ): Promise<{ apiKey: string; record: ApiKey }> {
   const createdAt = new Date();
   if (options.expiresAt !== undefined && options.expiresAt <= createdAt) {
@@ -28,6 +35,8 @@ export async function issueApiKey(
     prefix,
     scope: options.scope ?? 'full',
     defaultCampaignId: options.defaultCampaignId,
+    allowedOrigins: options.allowedOrigins ?? [],
+    replacesId: options.replacesId,
     createdAt,
     expiresAt: options.expiresAt,
   };

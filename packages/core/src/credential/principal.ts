@@ -4,15 +4,18 @@ import { LeadsError } from '../errors.ts';
 export const memberRoles = ['owner', 'manager', 'publisher'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
-/** Who a request acts for: the member whose API key it carries. */
+/** Who a request acts for: the member whose API key it carries, or who is signed in. */
 export interface Principal {
   readonly workspaceId: string;
   readonly userId: string;
   readonly role: MemberRole;
-  readonly apiKeyId: string;
+  /** Absent for who is signed in. */
+  readonly apiKeyId?: string | undefined;
   /** `intake` keys take leads at the edge and can do nothing else. */
   readonly scope: ApiKeyScope;
   readonly defaultCampaignId?: string | undefined;
+  /** Web origins the key is bound to; none for a secret key. */
+  readonly allowedOrigins?: readonly string[] | undefined;
 }
 
 export type ApiKeyScope = 'full' | 'intake';

@@ -38,6 +38,7 @@ class Lookup implements CredentialLookup {
       name: 'a key',
       prefix,
       scope: 'full',
+      allowedOrigins: [],
       role: 'owner',
       createdAt: new Date(),
       ...fields,

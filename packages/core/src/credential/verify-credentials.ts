@@ -37,21 +37,26 @@ export class CredentialVerifier {
       apiKeyId: key.id,
       scope: key.scope,
       defaultCampaignId: key.defaultCampaignId,
+      allowedOrigins: key.allowedOrigins,
     };
   }
 
-  /** Whether an access token is valid, not revoked, and of the same user and workspace as the principal. */
-  async verifyAccessToken(codec: AccessTokenCodec, token: string, principal: Principal): Promise<boolean> {
+  /** The id of an access token that is valid, not revoked, and of the principal's user and workspace. */
+  async verifyAccessToken(
+    codec: AccessTokenCodec,
+    token: string,
+    principal: Principal,
+  ): Promise<string | undefined> {
     const claims = codec.verify(token);
-    if (!isAccessTokenClaims(claims)) return false;
-    if (claims.sub !== principal.userId || claims.ws !== principal.workspaceId) return false;
+    if (!isAccessTokenClaims(claims)) return undefined;
+    if (claims.sub !== principal.userId || claims.ws !== principal.workspaceId) return undefined;
     const { found: row } = await this.#tokens.forceFetch(claims.jti);
-    return (
+    const isGood =
       row !== undefined &&
       credentialState(row) === 'active' &&
       row.userId === principal.userId &&
-      row.workspaceId === principal.workspaceId
-    );
+      row.workspaceId === principal.workspaceId;
+    return isGood ? row.id : undefined;
   }
 }
 

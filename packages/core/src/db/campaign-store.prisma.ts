@@ -1,9 +1,12 @@
 import type { CampaignStore, LandingPage } from '../campaign/campaign-store.ts';
 import { LeadsError } from '../errors.ts';
-import { newId } from '../uuid.ts';
+import { newId, uuidPattern } from '../uuid.ts';
 import type { Database, Transaction } from './client.ts';
 import { isUniqueViolation } from './database-error.ts';
 import { withoutNulls } from './without-nulls.ts';
+
+/** Who has the token can read the integration page: nothing else reads it. */
+const withoutToken = { integrationToken: true } as const;
 
 /** Campaigns and landing pages in Postgres. */
 export function createCampaignStore({ prisma, transaction }: Database): CampaignStore {
@@ -11,6 +14,7 @@ export function createCampaignStore({ prisma, transaction }: Database): Campaign
     async findByCode(workspaceId, code) {
       const campaign = await prisma.campaign.findUnique({
         where: { workspaceId_code: { workspaceId, code } },
+        omit: withoutToken,
       });
       return campaign === null ? undefined : withoutNulls(campaign);
     },
@@ -66,7 +70,7 @@ export function createCampaignStore({ prisma, transaction }: Database): Campaign
             ...campaign,
             duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? null,
           };
-          return withoutNulls(await tx.campaign.create({ data }));
+          return withoutNulls(await tx.campaign.create({ data, omit: withoutToken }));
         });
       } catch (error) {
         if (isUniqueViolation(error)) {
@@ -79,7 +83,7 @@ export function createCampaignStore({ prisma, transaction }: Database): Campaign
     async update(workspaceId, id, decide) {
       return transaction(async (tx) => {
         await takeTurns(tx, workspaceId);
-        const campaign = await tx.campaign.findFirst({ where: { workspaceId, id } });
+        const campaign = await tx.campaign.findFirst({ where: { workspaceId, id }, omit: withoutToken });
         if (campaign === null) return undefined;
         const { isDefault, name, status, duplicateWindowSeconds } = decide(withoutNulls(campaign));
         const becomesDefault = isDefault === true && !campaign.isDefault;
@@ -90,16 +94,56 @@ export function createCampaignStore({ prisma, transaction }: Database): Campaign
           ...(duplicateWindowSeconds !== undefined && { duplicateWindowSeconds }),
           ...(becomesDefault && { isDefault: true }),
         };
-        return withoutNulls(await tx.campaign.update({ where: { id }, data }));
+        return withoutNulls(await tx.campaign.update({ where: { id }, data, omit: withoutToken }));
       });
     },
 
     async list(workspaceId, status) {
       const campaigns = await prisma.campaign.findMany({
         where: { workspaceId, ...(status !== undefined && { status }) },
+        omit: withoutToken,
         orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
       });
       return campaigns.map(withoutNulls);
+    },
+
+    async findIntegrationToken(workspaceId, id) {
+      if (!uuidPattern.test(id)) return undefined;
+      const found = await prisma.campaign.findFirst({
+        where: { workspaceId, id },
+        select: { integrationToken: true },
+      });
+      return found === null ? undefined : { token: found.integrationToken ?? undefined };
+    },
+
+    async setIntegrationToken(workspaceId, id, token) {
+      if (!uuidPattern.test(id)) return false;
+      const { count } = await prisma.campaign.updateMany({
+        where: { workspaceId, id },
+        data: { integrationToken: token ?? null },
+      });
+      return count > 0;
+    },
+
+    async findIntegrationPage(token) {
+      const found = await prisma.campaign.findUnique({
+        where: { integrationToken: token },
+        select: {
+          code: true,
+          name: true,
+          status: true,
+          workspace: { select: { name: true } },
+          landingPages: { select: { name: true }, orderBy: { name: 'asc' }, take: 100 },
+        },
+      });
+      if (found === null) return undefined;
+      return {
+        workspace: found.workspace.name,
+        campaignCode: found.code,
+        campaign: found.name,
+        status: found.status,
+        landingPages: found.landingPages.map(({ name }) => name),
+      };
     },
 
     async findLandingPage(workspaceId, page) {

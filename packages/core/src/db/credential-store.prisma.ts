@@ -1,6 +1,8 @@
 import type { CredentialLookup, CredentialStore } from '../credential/credential-store.ts';
+import type { Use } from '../credential/credential-use.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { Database } from './client.ts';
+import { Prisma } from './generated/client.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 const apiKeyColumns = {
@@ -11,15 +13,19 @@ const apiKeyColumns = {
   prefix: true,
   scope: true,
   defaultCampaignId: true,
+  allowedOrigins: true,
+  replacesId: true,
   createdAt: true,
   expiresAt: true,
   revokedAt: true,
+  lastUsedAt: true,
+  lastUsedFrom: true,
 } as const;
 
 const newestFirst = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];
 
 /** The look-ups of the guards, in Postgres. */
-export function createCredentialLookup({ prisma }: Database): CredentialLookup {
+function createCredentialLookup({ prisma }: Database): CredentialLookup {
   return {
     async findApiKey(hash) {
       const found = await prisma.apiKey.findUnique({
@@ -54,7 +60,9 @@ export function createCredentialStore(database: Database): CredentialStore {
         data: {
           ...key,
           hash: Uint8Array.from(hash),
+          allowedOrigins: [...key.allowedOrigins],
           defaultCampaignId: key.defaultCampaignId ?? null,
+          replacesId: key.replacesId ?? null,
           expiresAt: key.expiresAt ?? null,
         },
       });
@@ -94,6 +102,23 @@ export function createCredentialStore(database: Database): CredentialStore {
       });
       const token = await prisma.accessToken.findFirst({ where: { workspaceId, id } });
       return token === null ? undefined : withoutNulls(token);
+    },
+
+    async recordUses({ apiKeys, accessTokens }) {
+      const write = async (table: Prisma.Sql, uses: ReadonlyMap<string, Use>) => {
+        if (uses.size === 0) return;
+        // In one order everywhere: instances that write the same rows at once would wait for each other.
+        const ordered = [...uses].toSorted(([a], [b]) => (a < b ? -1 : 1));
+        const ids = ordered.map(([id]) => id);
+        const times = ordered.map(([, { at }]) => at);
+        const addresses = ordered.map(([, { from }]) => from ?? null);
+        await prisma.$executeRaw`
+          UPDATE ${table} AS stored SET last_used_at = used.at, last_used_from = used.address::inet
+          FROM unnest(${ids}::uuid[], ${times}::timestamptz[], ${addresses}::text[]) AS used (id, at, address)
+          WHERE stored.id = used.id AND (stored.last_used_at IS NULL OR stored.last_used_at < used.at)`;
+      };
+      await write(Prisma.sql`api_key`, apiKeys);
+      await write(Prisma.sql`access_token`, accessTokens);
     },
   };
 }

@@ -18,7 +18,7 @@ import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import { createCampaignStore } from './campaign-store.prisma.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './client.ts';
-import { createCredentialLookup } from './credential-store.prisma.ts';
+import { createCredentialStore } from './credential-store.prisma.ts';
 import { DatabaseError, isUniqueViolation, translateDatabaseError } from './database-error.ts';
 import { Prisma } from './generated/client.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
@@ -134,7 +134,7 @@ describe('what Postgres refuses', () => {
       const ownTenant = await addTenant(own, 'own');
       const refused = createLeadStore(ownDatabase).insert([leadOf(ownTenant, secrets)]);
       expect(everything(await expectRefused(refused, '42703'))).not.toMatch(/Secretive/);
-      const error = await errorOf(createCredentialLookup(ownDatabase).findApiKey(Buffer.alloc(32)));
+      const error = await errorOf(createCredentialStore(ownDatabase).findApiKey(Buffer.alloc(32)));
       expect(error).toBeInstanceOf(DatabaseError);
     } finally {
       await ownDatabase[Symbol.asyncDispose]();
@@ -233,7 +233,7 @@ describe('what is an outage', () => {
     await expectUnavailable(createLeadStore(database).change([changeOf(leadOf(tenant))]));
     const watched = leadOf(tenant, { phoneE164: '+442079460958' });
     await expectUnavailable(createLeadStore(database).insert([{ ...watched, duplicateWindowSeconds: 60 }]));
-    await expectUnavailable(createCredentialLookup(database).findApiKey(Buffer.alloc(32)));
+    await expectUnavailable(createCredentialStore(database).findApiKey(Buffer.alloc(32)));
     await expectUnavailable(createCampaignStore(database).findByCode(tenant.workspaceId, 'x'));
     await expectUnavailable(
       createCampaignStore(database).routeIntakeLead(tenant.workspaceId, 'x', undefined),

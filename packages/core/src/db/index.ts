@@ -1,6 +1,6 @@
 export { createCampaignStore } from './campaign-store.prisma.ts';
 export { type Database, type DatabaseOptions, openDatabase } from './client.ts';
-export { createCredentialLookup, createCredentialStore } from './credential-store.prisma.ts';
+export { createCredentialStore } from './credential-store.prisma.ts';
 export { DatabaseError } from './database-error.ts';
 export { createLeadStore } from './lead-store.prisma.ts';
 export { createWorkspaceStore } from './workspace-store.prisma.ts';

@@ -7,7 +7,9 @@ import { isUniqueViolation } from './database-error.ts';
 const userColumns = { id: true, email: true, name: true } as const;
 const workspaceColumns = { id: true, slug: true, name: true } as const;
 const membershipColumns = {
+  id: true,
   role: true,
+  createdAt: true,
   user: { select: userColumns },
   workspace: { select: workspaceColumns },
 } as const;
@@ -31,6 +33,14 @@ export function createWorkspaceStore({ prisma, transaction }: Database): Workspa
         (await prisma.user.findUnique({ where: { email: email.toLowerCase() }, select: userColumns })) ??
         undefined
       );
+    },
+
+    async getUser(id) {
+      return (await prisma.user.findUnique({ where: { id }, select: userColumns })) ?? undefined;
+    },
+
+    async renameWorkspace(id, name) {
+      await prisma.workspace.update({ where: { id }, data: { name } });
     },
 
     async listMemberships(userId) {
@@ -71,8 +81,11 @@ export function createWorkspaceStore({ prisma, transaction }: Database): Workspa
             update: {},
             select: userColumns,
           });
-          await tx.member.create({ data: { id: newId(), workspaceId: joined.id, userId: user.id, role } });
-          return { user, workspace: joined, role, workspaceCreated: existing === null };
+          const member = await tx.member.create({
+            data: { id: newId(), workspaceId: joined.id, userId: user.id, role },
+            select: { id: true, createdAt: true },
+          });
+          return { ...member, user, workspace: joined, role, workspaceCreated: existing === null };
         });
       } catch (error) {
         if (isUniqueViolation(error)) {

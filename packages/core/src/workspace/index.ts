@@ -1,1 +1,3 @@
+export { openWorkspace } from './open-workspace.ts';
+export { slugMaxLength, slugOf } from './slug.ts';
 export type { Membership, User, Workspace, WorkspaceStore } from './workspace-store.ts';

@@ -14,9 +14,11 @@ export interface Workspace {
 
 /** A user's place in a workspace. */
 export interface Membership {
+  readonly id: string;
   readonly user: User;
   readonly workspace: Workspace;
   readonly role: MemberRole;
+  readonly createdAt: Date;
 }
 
 /** Users, workspaces, and who is a member of what. */
@@ -25,6 +27,8 @@ export interface WorkspaceStore {
   /** Workspaces by slug, `limit` of them at most. */
   listWorkspaces(limit: number): Promise<Workspace[]>;
   findUser(email: string): Promise<User | undefined>;
+  getUser(id: string): Promise<User | undefined>;
+  renameWorkspace(id: string, name: string): Promise<void>;
   /** The memberships of a user, oldest first. */
   listMemberships(userId: string): Promise<Membership[]>;
   /** The members of a workspace, oldest first. */

@@ -7,7 +7,7 @@ import { CampaignAnswer } from './campaign-answer.ts';
 /** Make a campaign. */
 export function createCampaignRoute(app: Server, context: CrmContext): void {
   app.post(
-    '/api/v1/campaigns',
+    '/campaigns',
     {
       schema: {
         operationId: 'createCampaign',

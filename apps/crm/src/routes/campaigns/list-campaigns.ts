@@ -7,7 +7,7 @@ import type { CrmContext } from '../../context.ts';
 /** List the campaigns of the caller's workspace. */
 export function listCampaignsRoute(app: Server, context: CrmContext): void {
   app.get(
-    '/api/v1/campaigns',
+    '/campaigns',
     {
       schema: {
         operationId: 'listCampaigns',

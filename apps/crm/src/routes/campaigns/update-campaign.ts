@@ -15,7 +15,7 @@ const CampaignPath = Type.Object({
 /** Change a campaign. */
 export function updateCampaignRoute(app: Server, context: CrmContext): void {
   app.patch(
-    '/api/v1/campaigns/:id',
+    '/campaigns/:id',
     {
       schema: {
         operationId: 'updateCampaign',

@@ -7,7 +7,7 @@ import { LandingPageAnswer } from './landing-page-answer.ts';
 /** Register a landing page before its first lead does. */
 export function createLandingPageRoute(app: Server, context: CrmContext): void {
   app.post(
-    '/api/v1/landing-pages',
+    '/landing-pages',
     {
       schema: {
         operationId: 'createLandingPage',

@@ -8,7 +8,7 @@ import { linkPages } from '../page-links.ts';
 /** List the landing pages of the caller's workspace. */
 export function listLandingPagesRoute(app: Server, context: CrmContext): void {
   app.get(
-    '/api/v1/landing-pages',
+    '/landing-pages',
     {
       schema: {
         operationId: 'listLandingPages',

@@ -15,7 +15,7 @@ const LandingPagePath = Type.Object({
 /** Map a landing page to a campaign, or to none. */
 export function mapLandingPageRoute(app: Server, context: CrmContext): void {
   app.patch(
-    '/api/v1/landing-pages/:id',
+    '/landing-pages/:id',
     {
       schema: {
         operationId: 'mapLandingPage',

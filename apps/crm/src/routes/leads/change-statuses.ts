@@ -45,7 +45,7 @@ const Changed = Type.Object(
 /** Change the status of many leads. */
 export function changeStatusesRoute(app: Server, context: CrmContext): void {
   app.post(
-    '/api/v1/order/leads/status',
+    '/order/leads/status',
     {
       schema: {
         operationId: 'changeStatuses',

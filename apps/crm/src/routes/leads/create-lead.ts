@@ -12,7 +12,7 @@ const Created = Type.Object(
 /** Create a lead in a campaign (specification, 4.1). */
 export function createLeadRoute(app: Server, context: CrmContext): void {
   app.post(
-    '/api/v1/order/leads',
+    '/order/leads',
     {
       schema: {
         operationId: 'createLead',

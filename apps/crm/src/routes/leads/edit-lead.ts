@@ -17,7 +17,7 @@ const Edited = Type.Object(
 /** Change fields and status of one lead. */
 export function editLeadRoute(app: Server, context: CrmContext): void {
   app.patch(
-    '/api/v1/order/leads/:id',
+    '/order/leads/:id',
     {
       schema: {
         operationId: 'editLead',

@@ -23,7 +23,7 @@ const HistoryQuery = Type.Object(
 /** What was done to one lead. */
 export function getLeadHistoryRoute(app: Server, context: CrmContext): void {
   app.get(
-    '/api/v1/order/leads/:id/history',
+    '/order/leads/:id/history',
     {
       schema: {
         operationId: 'getLeadHistory',

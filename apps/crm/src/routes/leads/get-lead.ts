@@ -7,7 +7,7 @@ import { etagHeader, etagOf, LeadPath } from './lead-version.ts';
 /** Everything about one lead. */
 export function getLeadRoute(app: Server, context: CrmContext): void {
   app.get(
-    '/api/v1/order/leads/:id',
+    '/order/leads/:id',
     {
       schema: {
         operationId: 'getLead',

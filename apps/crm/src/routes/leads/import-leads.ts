@@ -75,7 +75,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
   const transfers = limitTransfers(app, importsAtOnce);
   const validate = createBodyCheck(NewLead);
   app.post(
-    '/api/v1/order/leads/import',
+    '/order/leads/import',
     {
       schema: {
         operationId: 'importLeads',

@@ -16,7 +16,7 @@ const exportsAtOnce = 4;
 export function listLeadsRoute(app: Server, context: CrmContext): void {
   const transfers = limitTransfers(app, exportsAtOnce);
   app.get(
-    '/api/v1/order/leads',
+    '/order/leads',
     {
       schema: {
         operationId: 'listLeads',

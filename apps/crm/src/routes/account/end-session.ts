@@ -1,0 +1,22 @@
+import { LeadsError } from '@leads/core/errors';
+import type { Server } from '@leads/http/server';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../context.ts';
+import { idPath } from '../id-path.ts';
+
+/** Sign the caller out in one browser, which takes effect at once. */
+export function endSessionRoute(app: Server, { accountStore }: CrmContext): void {
+  app.delete(
+    '/sessions/:id',
+    {
+      schema: {
+        params: idPath('session'),
+        response: { 200: Type.Object({ success: Type.Literal(true) }) },
+      },
+    },
+    async ({ signedIn, params }) => {
+      if (!(await accountStore.endSession(signedIn.user.id, params.id))) throw new LeadsError('not_found');
+      return { success: true as const };
+    },
+  );
+}

@@ -1,0 +1,60 @@
+import { LeadsError } from '@leads/core/errors';
+import { IntakeLead } from '@leads/core/lead';
+import type { Server } from '@leads/http/server';
+import { Type } from 'typebox';
+import type { CrmConfig } from '../../config.ts';
+
+/** How long the intake may take, in milliseconds. */
+const timeoutMs = 10_000;
+
+const Tried = Type.Object({
+  status: Type.Integer({ description: 'The status that the intake answered.' }),
+  body: Type.String({ description: 'The body that it answered.' }),
+});
+
+/** Send a lead to the intake for a user who tries a key: a page of this website cannot reach another service. */
+export function tryIntakeRoute(app: Server, { INTAKE_URL }: CrmConfig): void {
+  app.post(
+    '/try-intake',
+    {
+      schema: {
+        body: Type.Object(
+          {
+            apiKey: Type.String({
+              maxLength: 100,
+              pattern: '^lk_[0-9A-Za-z]*$',
+              'x-reason': 'must be an API key',
+            }),
+            origin: Type.Optional(Type.String({ maxLength: 255, pattern: '^https?://[^/?#\\s@]+$' })),
+            lead: IntakeLead,
+          },
+          { additionalProperties: false },
+        ),
+        response: { 200: Tried },
+      },
+    },
+    async ({ body: { apiKey, origin, lead } }) => {
+      if (INTAKE_URL === undefined) {
+        throw new LeadsError('conflict', {
+          message: 'INTAKE_URL is not set: this website does not know the intake',
+        });
+      }
+      try {
+        const answer = await fetch(`${INTAKE_URL}/api/v1/leads`, {
+          method: 'POST',
+          headers: {
+            API_KEY: apiKey,
+            'content-type': 'application/json',
+            ...(origin !== undefined && { origin }),
+          },
+          body: JSON.stringify(lead),
+          redirect: 'manual',
+          signal: AbortSignal.timeout(timeoutMs),
+        });
+        return { status: answer.status, body: (await answer.text()).slice(0, 10_000) };
+      } catch (cause) {
+        throw new LeadsError('unavailable', { message: 'The intake service does not answer', cause });
+      }
+    },
+  );
+}

@@ -1,0 +1,10 @@
+export type { AccountStore, InvitationNotice, PendingInvitation, SignedInBrowser } from './account-store.ts';
+export {
+  type AccountOptions,
+  type Accounts,
+  addressHeader,
+  createAccounts,
+  type SignedIn,
+} from './accounts.ts';
+export type { Mail, SendMail } from './mail.ts';
+export { createThrottle } from './throttle.ts';

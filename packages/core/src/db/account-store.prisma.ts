@@ -1,0 +1,95 @@
+import { prismaAdapter } from 'better-auth/adapters/prisma';
+import type { AccountStore } from '../account/account-store.ts';
+import { uuidPattern } from '../uuid.ts';
+import type { Database } from './client.ts';
+import { Prisma } from './generated/client.ts';
+import { withoutNulls } from './without-nulls.ts';
+
+/** How the account library reads and writes: through Prisma, like everyone. */
+export function createAccountAdapter({ prisma }: Database) {
+  return prismaAdapter(prisma, { provider: 'postgresql' });
+}
+export type AccountAdapter = ReturnType<typeof createAccountAdapter>;
+
+const sessionColumns = {
+  id: true,
+  createdAt: true,
+  updatedAt: true,
+  expiresAt: true,
+  ipAddress: true,
+  userAgent: true,
+} as const;
+
+/** Attempts of windows that are over for so long, in milliseconds, are deleted. */
+const attemptsKeptMs = 24 * 60 * 60 * 1000;
+
+/** Sessions, invitations and attempts in Postgres. */
+export function createAccountStore({ prisma, select }: Database): AccountStore {
+  return {
+    async listSessions(userId) {
+      const sessions = await prisma.session.findMany({
+        where: { userId, expiresAt: { gt: new Date() } },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        select: sessionColumns,
+      });
+      return sessions.map(withoutNulls);
+    },
+
+    async endSession(userId, id) {
+      if (!uuidPattern.test(id)) return false;
+      return (await prisma.session.deleteMany({ where: { userId, id } })).count > 0;
+    },
+
+    async findInvitation(id) {
+      if (!uuidPattern.test(id)) return undefined;
+      const found = await prisma.invitation.findFirst({
+        where: { id, status: 'pending', expiresAt: { gt: new Date() } },
+        select: {
+          email: true,
+          role: true,
+          expiresAt: true,
+          workspace: { select: { name: true } },
+          inviter: { select: { name: true } },
+        },
+      });
+      if (found === null) return undefined;
+      return { ...found, workspace: found.workspace.name, inviter: found.inviter.name };
+    },
+
+    async listInvitations(workspaceId) {
+      return prisma.invitation.findMany({
+        where: { workspaceId, status: 'pending', expiresAt: { gt: new Date() } },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        select: { id: true, email: true, role: true, createdAt: true, expiresAt: true },
+      });
+    },
+
+    async isInvited(email) {
+      const where = { email: email.toLowerCase(), status: 'pending', expiresAt: { gt: new Date() } };
+      return (await prisma.invitation.findFirst({ where, select: { id: true } })) !== null;
+    },
+
+    async countAttempt(key, windowMs) {
+      const now = new Date();
+      const began = new Date(now.getTime() - windowMs);
+      // One statement: of many at once, none is missed.
+      const [attempt] = await select<{ count: number; since: Date }>(Prisma.sql`
+        INSERT INTO attempt AS stored ("key", "count", "since") VALUES (${key}, 1, ${now})
+        ON CONFLICT ("key") DO UPDATE SET
+          "count" = CASE WHEN stored.since <= ${began} THEN 1 ELSE stored.count + 1 END,
+          "since" = CASE WHEN stored.since <= ${began} THEN ${now} ELSE stored.since END
+        RETURNING "count", "since"`);
+      if (attempt === undefined) throw new Error('An upsert returns its row');
+      if (attempt.count === 1) {
+        const over = new Date(now.getTime() - Math.max(windowMs, attemptsKeptMs));
+        await prisma.attempt.deleteMany({ where: { since: { lt: over } } });
+      }
+      const leftMs = Math.max(0, attempt.since.getTime() + windowMs - now.getTime());
+      return { count: attempt.count, leftMs };
+    },
+
+    async forgetAttempts(key) {
+      await prisma.attempt.deleteMany({ where: { key } });
+    },
+  };
+}

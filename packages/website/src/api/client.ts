@@ -1,0 +1,108 @@
+/** What is wrong with one field of what was sent. */
+export interface FieldFault {
+  /** The field's name: that of a body's member, a parameter or a header. */
+  readonly field: string;
+  /** Goes on from the name: "must not be empty". */
+  readonly reason: string;
+}
+
+/** A request that was refused, or that nobody answered (status 0). `message` is for people. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly fields: readonly FieldFault[];
+
+  constructor(status: number, message: string, fields: readonly FieldFault[] = []) {
+    super(message);
+    this.status = status;
+    this.fields = fields;
+  }
+}
+
+export interface ApiRequest {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Hears that nobody is signed in any more. */
+let onSignedOut: () => void = () => undefined;
+export function whenSignedOut(listener: () => void): void {
+  onSignedOut = listener;
+}
+
+/**
+ * Calls this website's own API.
+ *
+ * @param path below `/api`: `/console/me`.
+ * @throws ApiError
+ */
+export async function call<Answer>(path: string, request: ApiRequest = {}): Promise<Answer> {
+  return (await send(path, request)).json() as Promise<Answer>;
+}
+
+/** As {@link call}, for who needs the answer's headers. */
+export async function send(path: string, request: ApiRequest = {}): Promise<Response> {
+  const { body, headers, signal } = request;
+  const query = new URLSearchParams(
+    Object.entries(request.query ?? {}).filter((each): each is [string, string] => each[1] !== undefined),
+  ).toString();
+  let response: Response;
+  try {
+    response = await fetch(`/api${path}${query === '' ? '' : `?${query}`}`, {
+      method: request.method ?? 'GET',
+      headers: {
+        accept: 'application/problem+json, application/json;q=0.9',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    throw new ApiError(0, 'The server cannot be reached. Check your connection and try again.');
+  }
+  if (response.ok) return response;
+  const error = await readProblem(response);
+  if (error.status === 401 && path.startsWith('/console/')) onSignedOut();
+  throw error;
+}
+
+interface Problem {
+  readonly title?: string;
+  readonly detail?: string;
+  readonly errors?: readonly {
+    readonly pointer?: string;
+    readonly parameter?: string;
+    readonly header?: string;
+    readonly detail: string;
+  }[];
+}
+
+export async function readProblem(response: Response): Promise<ApiError> {
+  const problem = (await response.json().catch(() => ({}))) as Problem;
+  const fields = (problem.errors ?? []).map(({ pointer, parameter, header, detail }) => ({
+    field: pointer === undefined ? (parameter ?? header ?? '') : nameOf(pointer),
+    reason: detail,
+  }));
+  return new ApiError(response.status, problem.detail ?? problem.title ?? response.statusText, fields);
+}
+
+/** `#/allowedOrigins/0` is about `allowedOrigins`. */
+function nameOf(pointer: string): string {
+  return decodeURIComponent(pointer.slice(2).split('/', 1)[0] ?? '')
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');
+}
+
+/** The faults of an error by field, each a sentence: what forms take. Empty where it names none. */
+export function faultsOf(error: unknown): Record<string, string> {
+  if (!(error instanceof ApiError)) return {};
+  return Object.fromEntries(
+    error.fields.map(({ field, reason }) => [field, reason.charAt(0).toUpperCase() + reason.slice(1)]),
+  );
+}

@@ -1,0 +1,42 @@
+import { Center, Paper, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+import { texts } from '../../texts/index.ts';
+
+/** The frame of the pages of who is not signed in. */
+export function AccountCard({
+  title,
+  lead,
+  children,
+  width = 400,
+}: {
+  title: string;
+  lead?: string | undefined;
+  children: ReactNode;
+  width?: number;
+}) {
+  useEffect(() => {
+    document.title = `${title} · ${texts.common.product}`;
+  }, [title]);
+  return (
+    <Center mih="100dvh" p="md" component="main">
+      <Stack w="100%" maw={width} gap="lg">
+        <Text fw={700} ta="center">
+          {texts.common.product}
+        </Text>
+        <Paper withBorder p="lg" shadow="xs">
+          <Stack>
+            <Title order={1} size="h3">
+              {title}
+            </Title>
+            {lead !== undefined && (
+              <Text size="sm" c="dimmed">
+                {lead}
+              </Text>
+            )}
+            {children}
+          </Stack>
+        </Paper>
+      </Stack>
+    </Center>
+  );
+}

@@ -1,0 +1,96 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import type { MemberRole } from '@leads/core/credential';
+import { account, type Me } from '../../api/account.ts';
+import { ApiError, call } from '../../api/client.ts';
+import { ButtonLink } from '../../shell/links.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { AccountCard } from './account-card.tsx';
+
+const t = texts.account;
+const route = getRouteApi('/invitations/$id');
+
+interface Invitation {
+  readonly workspace: string;
+  readonly inviter: string;
+  readonly email: string;
+  readonly role: MemberRole;
+}
+
+export function InvitationPage() {
+  const { id } = route.useParams();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const invitation = useQuery({
+    queryKey: ['invitation', id],
+    queryFn: () => call<Invitation>(`/console/invitations/${encodeURIComponent(id)}`),
+    retry: false,
+  });
+  // Not the query of the console, which leads who is not signed in away.
+  const me = useQuery({
+    queryKey: ['me', 'optional'],
+    async queryFn() {
+      const response = await fetch('/api/console/me');
+      return response.ok ? ((await response.json()) as Me) : null;
+    },
+  });
+  const answer = useMutation({
+    mutationFn: (accepts: boolean) =>
+      account(accepts ? '/organization/accept-invitation' : '/organization/reject-invitation', {
+        invitationId: id,
+      }),
+    async onSuccess() {
+      queryClient.clear();
+      await navigate({ to: '/overview' });
+    },
+  });
+
+  if (invitation.isError) {
+    const isGone = invitation.error instanceof ApiError && invitation.error.status === 404;
+    return (
+      <AccountCard title={texts.common.somethingWrong}>
+        {isGone ? <Text>{t.invitationGone}</Text> : <ErrorNotice error={invitation.error} />}
+      </AccountCard>
+    );
+  }
+  if (invitation.data === undefined || me.data === undefined) return <PendingPage />;
+  const { workspace, inviter, email, role } = invitation.data;
+  const here = `/invitations/${id}`;
+  return (
+    <AccountCard
+      title={t.invitationTitle(workspace)}
+      lead={t.invitationLead(inviter, texts.common.roles[role])}
+    >
+      <Stack>
+        <Text size="sm">
+          {me.data === null || me.data.user.email === email
+            ? t.invitationFor(email)
+            : t.invitationOther(me.data.user.email)}
+        </Text>
+        {me.data === null && (
+          <Group>
+            <ButtonLink to="/sign-up" search={{ email, invitation: id, to: here }}>
+              {t.signUp}
+            </ButtonLink>
+            <ButtonLink to="/sign-in" search={{ email, to: here }} variant="default">
+              {t.signIn}
+            </ButtonLink>
+          </Group>
+        )}
+        {me.data?.user.email === email && (
+          <Group>
+            <Button loading={answer.isPending} onClick={() => answer.mutate(true)}>
+              {t.accept}
+            </Button>
+            <Button variant="default" disabled={answer.isPending} onClick={() => answer.mutate(false)}>
+              {t.decline}
+            </Button>
+          </Group>
+        )}
+        {answer.isError && <ErrorNotice error={answer.error} />}
+      </Stack>
+    </AccountCard>
+  );
+}

@@ -1,0 +1,46 @@
+import { Anchor, Button, Checkbox, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { account } from '../../api/account.ts';
+import { ErrorNotice } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.account;
+
+/** Asks for the code of an authenticator app, or for a recovery code. */
+export function SecondFactorForm({ onDone }: { onDone: () => Promise<void> }) {
+  const [recovery, setRecovery] = useState(false);
+  const form = useForm({ initialValues: { code: '', trustDevice: false } });
+  const verify = useMutation({
+    mutationFn: ({ code, trustDevice }: { code: string; trustDevice: boolean }) =>
+      account(recovery ? '/two-factor/verify-backup-code' : '/two-factor/verify-totp', {
+        code: code.trim(),
+        trustDevice,
+      }),
+    onSuccess: onDone,
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => verify.mutate(values))}>
+      <Stack>
+        <TextInput
+          key={String(recovery)}
+          label={recovery ? t.recoveryCode : t.code}
+          autoComplete="one-time-code"
+          inputMode={recovery ? 'text' : 'numeric'}
+          required
+          autoFocus
+          {...form.getInputProps('code')}
+        />
+        <Checkbox label={t.trustDevice} {...form.getInputProps('trustDevice', { type: 'checkbox' })} />
+        {verify.isError && <ErrorNotice error={verify.error} />}
+        <Button type="submit" loading={verify.isPending}>
+          {t.verify}
+        </Button>
+        <Anchor component="button" type="button" size="sm" onClick={() => setRecovery(!recovery)}>
+          {recovery ? t.appInstead : t.recoveryInstead}
+        </Anchor>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,84 @@
+import { Button, Checkbox, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { useState } from 'react';
+import { account, featuresQuery } from '../../api/account.ts';
+import { faultsOf } from '../../api/client.ts';
+import { AnchorLink } from '../../shell/links.tsx';
+import { ErrorNotice } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { AccountCard } from './account-card.tsx';
+import { SecondFactorForm } from './second-factor-form.tsx';
+
+const t = texts.account;
+const route = getRouteApi('/sign-in');
+
+export function SignInPage() {
+  const { email = '', to } = route.useSearch();
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const { data: features } = useQuery(featuresQuery);
+  const [needsCode, setNeedsCode] = useState(false);
+  const form = useForm({ initialValues: { email, password: '', rememberMe: true } });
+
+  const enter = async () => {
+    queryClient.clear();
+    // Only a path of this website: an address from elsewhere would make this page lead anywhere.
+    router.history.push(to?.startsWith('/') === true && !to.startsWith('//') ? to : '/overview');
+  };
+  const signIn = useMutation({
+    mutationFn: (body: object) => account<{ twoFactorRedirect?: boolean }>('/sign-in/email', body),
+    async onSuccess({ twoFactorRedirect }) {
+      if (twoFactorRedirect === true) setNeedsCode(true);
+      else await enter();
+    },
+    onError: (error) => form.setErrors(faultsOf(error)),
+  });
+
+  if (needsCode) {
+    return (
+      <AccountCard title={t.twoFactorTitle}>
+        <SecondFactorForm onDone={enter} />
+      </AccountCard>
+    );
+  }
+  return (
+    <AccountCard title={t.signIn}>
+      <form onSubmit={form.onSubmit((values) => signIn.mutate(values))}>
+        <Stack>
+          <TextInput
+            label={t.email}
+            type="email"
+            autoComplete="username"
+            required
+            autoFocus
+            {...form.getInputProps('email')}
+          />
+          <PasswordInput
+            label={t.password}
+            autoComplete="current-password"
+            required
+            {...form.getInputProps('password')}
+          />
+          <Checkbox label={t.remember} {...form.getInputProps('rememberMe', { type: 'checkbox' })} />
+          {signIn.isError && <ErrorNotice error={signIn.error} />}
+          <Button type="submit" loading={signIn.isPending}>
+            {t.signIn}
+          </Button>
+          <AnchorLink to="/forgot-password" size="sm">
+            {t.forgot}
+          </AnchorLink>
+        </Stack>
+      </form>
+      {features?.signUp === true ? (
+        <Text size="sm">
+          {t.noAccount}{' '}
+          <AnchorLink to="/sign-up" search={{ ...(to !== undefined && { to }) }} size="sm">
+            {t.signUp}
+          </AnchorLink>
+        </Text>
+      ) : null}
+    </AccountCard>
+  );
+}

@@ -1,0 +1,104 @@
+import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { account, featuresQuery } from '../../api/account.ts';
+import { faultsOf } from '../../api/client.ts';
+import { AnchorLink } from '../../shell/links.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { AccountCard } from './account-card.tsx';
+
+const t = texts.account;
+const route = getRouteApi('/sign-up');
+
+export function SignUpPage() {
+  const { email = '', invitation, to } = route.useSearch();
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const { data: features } = useQuery(featuresQuery);
+  const form = useForm({ initialValues: { name: '', email, password: '' } });
+  const signUp = useMutation({
+    mutationFn: (body: object) =>
+      account<{ signedIn: boolean }>('/sign-up/email', {
+        ...body,
+        ...(invitation !== undefined && { invitationId: invitation }),
+      }),
+    onSuccess({ signedIn }) {
+      // If not, the address is to be confirmed first.
+      if (!signedIn) return;
+      queryClient.clear();
+      router.history.push(to?.startsWith('/') === true && !to.startsWith('//') ? to : '/profile');
+    },
+    onError: (error) => form.setErrors(faultsOf(error)),
+  });
+  const resend = useMutation({
+    mutationFn: () => account('/send-verification-email', { email: form.values.email }),
+  });
+
+  if (features === undefined) return <PendingPage />;
+  if (signUp.data?.signedIn === false) {
+    return (
+      <AccountCard title={t.checkMail} lead={t.checkMailLead}>
+        <Button
+          variant="default"
+          loading={resend.isPending}
+          disabled={resend.isSuccess}
+          onClick={() => resend.mutate()}
+        >
+          {t.resend}
+        </Button>
+        {resend.isError && <ErrorNotice error={resend.error} />}
+      </AccountCard>
+    );
+  }
+  if (!features.signUp && invitation === undefined) {
+    return (
+      <AccountCard title={t.signUp} lead={t.signUpClosed}>
+        <AnchorLink to="/sign-in">{t.signIn}</AnchorLink>
+      </AccountCard>
+    );
+  }
+  return (
+    <AccountCard title={t.signUp} lead={invitation === undefined ? t.signUpLead : undefined}>
+      <form onSubmit={form.onSubmit((values) => signUp.mutate(values))}>
+        <Stack>
+          <TextInput
+            label={t.name}
+            autoComplete="name"
+            required
+            autoFocus
+            maxLength={255}
+            {...form.getInputProps('name')}
+          />
+          <TextInput
+            label={t.email}
+            type="email"
+            autoComplete="username"
+            required
+            readOnly={invitation !== undefined}
+            {...form.getInputProps('email')}
+          />
+          <PasswordInput
+            label={t.password}
+            description={t.passwordHint}
+            autoComplete="new-password"
+            required
+            minLength={10}
+            {...form.getInputProps('password')}
+          />
+          {signUp.isError && <ErrorNotice error={signUp.error} />}
+          <Button type="submit" loading={signUp.isPending}>
+            {t.signUp}
+          </Button>
+        </Stack>
+      </form>
+      <Text size="sm">
+        {t.haveAccount}{' '}
+        <AnchorLink to="/sign-in" search={{ ...(to !== undefined && { to }) }} size="sm">
+          {t.signIn}
+        </AnchorLink>
+      </Text>
+    </AccountCard>
+  );
+}

@@ -1,0 +1,5 @@
+import { Title } from '@mantine/core';
+
+export function IntegrationPage() {
+  return <Title order={1}>integration</Title>;
+}

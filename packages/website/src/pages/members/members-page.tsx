@@ -1,0 +1,5 @@
+import { Title } from '@mantine/core';
+
+export function MembersPage() {
+  return <Title order={1}>members</Title>;
+}

@@ -1,0 +1,153 @@
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { meQuery } from './api/account.ts';
+import { ApiError } from './api/client.ts';
+import { readLeadSearch } from './pages/leads/lead-search.ts';
+import { readOverviewSearch } from './pages/overview/overview-search.ts';
+import { ConsoleLayout } from './shell/console-layout.tsx';
+import { ErrorPage, NotFoundPage, PendingPage } from './shell/states.tsx';
+
+const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
+  component: Outlet,
+  notFoundComponent: NotFoundPage,
+});
+
+/** The parameters of an address that are texts. */
+const texts =
+  <Name extends string>(...names: readonly Name[]) =>
+  (search: Record<string, unknown>): { [Key in Name]?: string } => {
+    const found: { [Key in Name]?: string } = {};
+    for (const name of names) {
+      const value = search[name];
+      if (typeof value === 'string' || typeof value === 'number') found[name] = String(value);
+    }
+    return found;
+  };
+
+const console = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'console',
+  component: ConsoleLayout,
+  async beforeLoad({ context, location }) {
+    try {
+      await context.queryClient.ensureQueryData(meQuery);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 401)) throw error;
+      redirect({ to: '/sign-in', search: { to: location.href }, throw: true });
+    }
+  },
+});
+
+const home = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad() {
+    redirect({ to: '/overview', throw: true });
+  },
+});
+const overview = createRoute({
+  getParentRoute: () => console,
+  path: '/overview',
+  validateSearch: readOverviewSearch,
+  component: lazyRouteComponent(() => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
+});
+const leads = createRoute({
+  getParentRoute: () => console,
+  path: '/leads',
+  validateSearch: readLeadSearch,
+  component: lazyRouteComponent(() => import('./pages/leads/leads-page.tsx'), 'LeadsPage'),
+});
+const campaigns = createRoute({
+  getParentRoute: () => console,
+  path: '/campaigns',
+  component: lazyRouteComponent(() => import('./pages/campaigns/campaigns-page.tsx'), 'CampaignsPage'),
+});
+const members = createRoute({
+  getParentRoute: () => console,
+  path: '/members',
+  component: lazyRouteComponent(() => import('./pages/members/members-page.tsx'), 'MembersPage'),
+});
+const profile = createRoute({
+  getParentRoute: () => console,
+  path: '/profile',
+  validateSearch: texts('tab'),
+  component: lazyRouteComponent(() => import('./pages/profile/profile-page.tsx'), 'ProfilePage'),
+});
+
+const signIn = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: texts('to', 'email'),
+  component: lazyRouteComponent(() => import('./pages/account/sign-in-page.tsx'), 'SignInPage'),
+});
+const signUp = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-up',
+  validateSearch: texts('to', 'email', 'invitation'),
+  component: lazyRouteComponent(() => import('./pages/account/sign-up-page.tsx'), 'SignUpPage'),
+});
+const forgotPassword = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/forgot-password',
+  component: lazyRouteComponent(
+    () => import('./pages/account/forgot-password-page.tsx'),
+    'ForgotPasswordPage',
+  ),
+});
+const resetPassword = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reset-password',
+  validateSearch: texts('token'),
+  component: lazyRouteComponent(() => import('./pages/account/reset-password-page.tsx'), 'ResetPasswordPage'),
+});
+const verifyEmail = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/verify-email',
+  validateSearch: texts('token'),
+  component: lazyRouteComponent(() => import('./pages/account/verify-email-page.tsx'), 'VerifyEmailPage'),
+});
+const invitation = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/invitations/$id',
+  component: lazyRouteComponent(() => import('./pages/account/invitation-page.tsx'), 'InvitationPage'),
+});
+const integration = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/integration/$token',
+  component: lazyRouteComponent(() => import('./pages/integration/integration-page.tsx'), 'IntegrationPage'),
+});
+
+export function createAppRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree: rootRoute.addChildren([
+      home,
+      console.addChildren([overview, leads, campaigns, members, profile]),
+      signIn,
+      signUp,
+      forgotPassword,
+      resetPassword,
+      verifyEmail,
+      invitation,
+      integration,
+    ]),
+    context: { queryClient },
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    defaultErrorComponent: ErrorPage,
+    defaultPendingComponent: PendingPage,
+    scrollRestoration: true,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

@@ -1,0 +1,53 @@
+import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { account } from '../api/account.ts';
+import { call, faultsOf } from '../api/client.ts';
+import { texts } from '../texts/index.ts';
+import { ErrorNotice } from './states.tsx';
+
+/** What there is to do for who is a member of no workspace. */
+export function NoWorkspace() {
+  return (
+    <Stack maw={420}>
+      <Text>{texts.common.noWorkspace}</Text>
+      <NewWorkspaceForm />
+    </Stack>
+  );
+}
+
+export function NewWorkspaceForm({ onCreated }: { onCreated?: () => void }) {
+  const queryClient = useQueryClient();
+  const form = useForm({ initialValues: { name: '' } });
+  const create = useMutation({
+    async mutationFn(body: { name: string }) {
+      const { workspace } = await call<{ workspace: { id: string } }>('/console/workspaces', {
+        method: 'POST',
+        body,
+      });
+      await account('/organization/set-active', { organizationId: workspace.id });
+    },
+    async onSuccess() {
+      await queryClient.resetQueries();
+      onCreated?.();
+    },
+    onError: (error) => form.setErrors(faultsOf(error)),
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <Stack>
+        <TextInput
+          label={texts.account.workspaceName}
+          required
+          maxLength={255}
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+        {create.isError && <ErrorNotice error={create.error} />}
+        <Button type="submit" loading={create.isPending}>
+          {texts.common.create}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,58 @@
+import { Alert, Button, Center, Loader, Stack, Text, Title } from '@mantine/core';
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { ApiError } from '../api/client.ts';
+import { ButtonLink } from './links.tsx';
+import { reportError } from '../report-errors.ts';
+import { texts } from '../texts/index.ts';
+
+export function PendingPage() {
+  return (
+    <Center mih={240}>
+      <Loader aria-label={texts.common.loading} />
+    </Center>
+  );
+}
+
+export function NotFoundPage() {
+  return (
+    <Center mih="60vh" component="main">
+      <Stack align="center">
+        <Title order={1} size="h2">
+          {texts.common.notFound}
+        </Title>
+        <ButtonLink to="/overview">{texts.common.backHome}</ButtonLink>
+      </Stack>
+    </Center>
+  );
+}
+
+/** A page that cannot be shown. What is no refusal of the service is told to its log. */
+export function ErrorPage({ error: thrown }: ErrorComponentProps) {
+  const router = useRouter();
+  const error: Error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  useEffect(() => {
+    if (!(thrown instanceof ApiError)) reportError(thrown);
+  }, [thrown]);
+  return (
+    <Center mih={240} p="md">
+      <ErrorNotice error={error} onRetry={() => void router.invalidate()} />
+    </Center>
+  );
+}
+
+/** Why something is not here, and what to do about it. */
+export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+  return (
+    <Alert color="red" variant="light" title={texts.common.somethingWrong} role="alert" w="100%">
+      <Stack align="flex-start" gap="sm">
+        <Text size="sm">{error.message}</Text>
+        {onRetry !== undefined && (
+          <Button size="xs" variant="default" onClick={onRetry}>
+            {texts.common.retry}
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}

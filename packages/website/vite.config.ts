@@ -1,0 +1,18 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+import { compression } from 'vite-plugin-compression2';
+
+export default defineConfig({
+  plugins: [
+    react(),
+    // Ahead, once and as small as can be, instead of with every answer.
+    compression({ algorithms: ['gzip', 'brotliCompress'], include: /\.(?:html|js|css|svg|webmanifest)$/ }),
+  ],
+  build: {
+    target: 'es2022',
+    sourcemap: true,
+    // An inlined file is one that no hash names.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+});
