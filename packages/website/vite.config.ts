@@ -10,7 +10,8 @@ export default defineConfig({
   ],
   build: {
     target: 'es2022',
-    sourcemap: true,
+    // To read the stack traces in the service's log by; not served.
+    sourcemap: 'hidden',
     // An inlined file is one that no hash names.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

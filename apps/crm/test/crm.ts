@@ -10,6 +10,7 @@ import { createContext } from '../src/context.ts';
 
 /** A running CRM, and what makes workspaces for it. */
 export interface Crm extends AsyncDisposable {
+  readonly databaseUrl: string;
   readonly service: RunningService;
   readonly fixture: Fixture;
 }
@@ -20,6 +21,7 @@ export async function startCrm(settings: Record<string, string> = {}): Promise<C
   const fixture = openFixture(database.url, await createAccessTokenCodec(jwtSecret));
   const service = await startCrmService(database.url, settings);
   return {
+    databaseUrl: database.url,
     service,
     fixture,
     async [Symbol.asyncDispose]() {

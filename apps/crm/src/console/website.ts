@@ -66,6 +66,7 @@ export async function websiteRoutes(app: Server): Promise<void> {
       setHeaders(reply, path) {
         const isHashed = path.includes('/assets/');
         reply.setHeader('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+        reply.setHeader('vary', 'accept-encoding');
       },
     });
     for (const page of pages) {

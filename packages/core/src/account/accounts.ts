@@ -84,6 +84,12 @@ export function createAccounts(options: AccountOptions): Accounts {
     database: options.adapter,
     telemetry: { enabled: false },
     logger: { level: 'error', log: (_level, message, ...details) => options.onError({ message, details }) },
+    // What is refused is answered, and the routes log it; it is no error of ours.
+    onAPIError: {
+      onError(error) {
+        if (!(error instanceof APIError) || error.statusCode >= 500) options.onError(error);
+      },
+    },
     // Both are this service's own: the routes refuse other origins, and attempts are counted in the database.
     rateLimit: { enabled: false },
     advanced: {

