@@ -77,6 +77,39 @@ const rows = {
     fields: '{"city": {"from": "Paris", "to": "London"}}',
     created_at: '2026-01-01T00:00:00Z',
   }),
+  session: () => ({
+    id: newId(),
+    user_id: a.userId,
+    token: newId(),
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+    expires_at: '2026-01-02T00:00:00Z',
+  }),
+  account: () => ({
+    id: newId(),
+    user_id: a.userId,
+    issuer: 'local',
+    account_id: newId(),
+    provider_id: 'credential',
+    updated_at: 'now()',
+  }),
+  verification: () => ({
+    id: newId(),
+    identifier: 'x',
+    value: 'y',
+    expires_at: 'now()',
+    updated_at: 'now()',
+  }),
+  two_factor: () => ({ id: newId(), user_id: a.userId, secret: 'x', backup_codes: 'y' }),
+  invitation: () => ({
+    id: newId(),
+    workspace_id: a.workspaceId,
+    email: 'guest@example.com',
+    role: 'manager',
+    inviter_id: a.userId,
+    expires_at: 'now()',
+  }),
+  attempt: () => ({ key: newId(), count: 1, since: 'now()' }),
 } satisfies Record<string, () => Record<string, unknown>>;
 type Table = keyof typeof rows;
 
@@ -121,7 +154,9 @@ async function refusal(work: () => Promise<void>): Promise<pg.DatabaseError> {
   return error as pg.DatabaseError;
 }
 
-const tablesWithId = (Object.keys(rows) as Table[]).filter((table) => table !== 'lead_change');
+const tablesWithId = (Object.keys(rows) as Table[]).filter(
+  (table) => table !== 'lead_change' && table !== 'attempt',
+);
 const statuses = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const;
 /** From one status to another: all that is allowed. */
 const transitions = new Set([
@@ -230,6 +265,70 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     'api_key_workspace_id_default_campaign_id_fkey',
     '23503',
     () => insert('api_key', { default_campaign_id: b.campaignId }),
+  ],
+
+  [
+    'api_key_allowed_origins_check',
+    '23514',
+    () => insert('api_key', { scope: 'full', allowed_origins: ['https://a.example'] }),
+  ],
+  [
+    'api_key_replaces_id_check',
+    '23514',
+    async () => {
+      const id = newId();
+      await insert('api_key', { id, replaces_id: id });
+    },
+  ],
+
+  ...(['session', 'account', 'two_factor'] as const).map((table): [string, string, () => Promise<void>] => [
+    `${table}_user_id_fkey`,
+    '23503',
+    () => insert(table, { user_id: newId() }),
+  ]),
+  [
+    'session_token_key',
+    '23505',
+    async () => {
+      await insert('session', { token: 'x' });
+      await insert('session', { token: 'x' });
+    },
+  ],
+  ['session_expires_at_check', '23514', () => insert('session', { expires_at: '2026-01-01T00:00:00Z' })],
+  [
+    'account_issuer_provider_id_account_id_key',
+    '23505',
+    async () => {
+      await insert('account', { account_id: 'x' });
+      await insert('account', { account_id: 'x' });
+    },
+  ],
+  ['invitation_workspace_id_fkey', '23503', () => insert('invitation', { workspace_id: newId() })],
+  ['invitation_inviter_id_fkey', '23503', () => insert('invitation', { inviter_id: newId() })],
+  ['invitation_status_check', '23514', () => insert('invitation', { status: 'lost' })],
+  ['invitation_email_check', '23514', () => insert('invitation', { email: 'Guest@example.com' })],
+  [
+    'attempt_pkey',
+    '23505',
+    async () => {
+      await insert('attempt', { key: 'x' });
+      await insert('attempt', { key: 'x' });
+    },
+  ],
+  ['attempt_count_check', '23514', () => insert('attempt', { count: 0 })],
+
+  [
+    'campaign_integration_token_key',
+    '23505',
+    async () => {
+      await insert('campaign', { integration_token: 'x'.repeat(43) });
+      await insert('campaign', { integration_token: 'x'.repeat(43) });
+    },
+  ],
+  [
+    'campaign_integration_token_check',
+    '23514',
+    () => insert('campaign', { integration_token: 'x'.repeat(31) }),
   ],
 
   ['access_token_name_check', '23514', () => insert('access_token', { name: '' })],
