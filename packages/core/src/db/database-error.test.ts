@@ -331,7 +331,7 @@ describe('what is an outage', () => {
     const throughProxy = () => {
       const url = new URL(testDatabase.url);
       url.port = String((proxy.address() as AddressInfo).port);
-      return open({ url: url.href, poolSize: 2, statementTimeoutMs: 300, connectTimeoutMs: 300 });
+      return open({ url: url.href, poolSize: 2, statementTimeoutMs: 300, connectTimeoutMs: 1_000 });
     };
 
     test('silence after a connection stood: given up in time, and the next query has a new connection', async () => {
