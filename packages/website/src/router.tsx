@@ -5,7 +5,9 @@ import {
   createRouter,
   lazyRouteComponent,
   Outlet,
+  parseSearchWith,
   redirect,
+  stringifySearchWith,
 } from '@tanstack/react-router';
 import { meQuery } from './api/account.ts';
 import { ApiError } from './api/client.ts';
@@ -138,6 +140,9 @@ export function createAppRouter(queryClient: QueryClient) {
       integration,
     ]),
     context: { queryClient },
+    // Texts stand in the address as they are, not as JSON: a phone number is not quoted.
+    parseSearch: parseSearchWith((text) => text),
+    stringifySearch: stringifySearchWith(JSON.stringify),
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
     defaultErrorComponent: ErrorPage,

@@ -19,6 +19,8 @@ export const theme = createTheme({
   primaryShade: { light: 8, dark: 5 },
   colors: { petrol },
   autoContrast: true,
+  // White on the dark scheme's primary colour could not be read (WCAG 2.2, 1.4.3).
+  luminanceThreshold: 0.2,
   defaultRadius: 'md',
   fontFamily:
     'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif',

@@ -17,6 +17,7 @@ import { revokeApiKeyRoute } from '../routes/api-keys/revoke-api-key.ts';
 import { rotateApiKeyRoute } from '../routes/api-keys/rotate-api-key.ts';
 import { getIntegrationPageRoute } from '../routes/integration/get-integration-page.ts';
 import { integrationLinkRoutes } from '../routes/integration/integration-links.ts';
+import { exportFileRoutes } from '../routes/leads/export-file.ts';
 import { leadsRoutes } from '../routes/leads-routes.ts';
 import { listInvitationsRoute } from '../routes/members/list-invitations.ts';
 import { listMembersRoute } from '../routes/members/list-members.ts';
@@ -51,6 +52,7 @@ export async function consoleRoutes(app: Server, config: CrmConfig, context: Crm
         await signedIn.register(async (member) => {
           requireMember(member);
           await leadsRoutes(member, context);
+          exportFileRoutes(member, context);
           listApiKeysRoute(member, context);
           createApiKeyRoute(member, context);
           rotateApiKeyRoute(member, context);

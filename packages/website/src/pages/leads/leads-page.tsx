@@ -1,5 +1,198 @@
-import { Title } from '@mantine/core';
+import {
+  ActionIcon,
+  Button,
+  Center,
+  Group,
+  Menu,
+  Modal,
+  Table,
+  Text,
+  Title,
+  VisuallyHidden,
+} from '@mantine/core';
+import { IconDots, IconDownload, IconKeyboard, IconPlus, IconUpload } from '@tabler/icons-react';
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
+import { meQuery } from '../../api/account.ts';
+import { exportAddress, leadCountQuery } from '../../api/leads.ts';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { LeadFilterBar, type FilterChanges } from './lead-filters.tsx';
+import { LeadList } from './lead-list.tsx';
+import { filtersOf, type LeadSearch } from './lead-search.ts';
+import classes from './leads.module.css';
+import { defaultSort } from './merge-leads.ts';
+import { useLeadList } from './use-lead-list.ts';
+import { useStatusChanges } from './use-status-changes.tsx';
+
+const t = texts.leads;
+const route = getRouteApi('/console/leads');
+
+/** Where keys are for something else than the list. */
+const writing =
+  'input:not([type="radio"], [type="checkbox"]), textarea, select, [role="dialog"], [role="menu"]';
+
+// Only for who opens them.
+const LeadDrawer = lazy(async () => ({ default: (await import('./lead-drawer.tsx')).LeadDrawer }));
+const NewLeadDialog = lazy(async () => ({ default: (await import('./new-lead-dialog.tsx')).NewLeadDialog }));
+const ImportDialog = lazy(async () => ({ default: (await import('./import-dialog.tsx')).ImportDialog }));
 
 export function LeadsPage() {
-  return <Title order={1}>leads</Title>;
+  const search = route.useSearch();
+  const navigate = useNavigate();
+  const { data: me } = useSuspenseQuery(meQuery);
+  const role = me.workspace?.role ?? 'publisher';
+  // The same as long as the filters are: which lead is open does not matter to the list.
+  const key = JSON.stringify(filtersOf(search));
+  const filters = useMemo(() => filtersOf(JSON.parse(key) as LeadSearch), [key]);
+
+  const scroller = useRef<HTMLDivElement>(null);
+  const searchBox = useRef<HTMLInputElement>(null);
+  const data = useLeadList(filters, () => (scroller.current?.scrollTop ?? 0) < 8);
+  const { list, leads, pollNow } = data;
+  const total = useQuery({ ...leadCountQuery(filters), enabled: list.isSuccess && !list.isPlaceholderData });
+  const statusChanges = useStatusChanges(role);
+  const [dialog, setDialog] = useState<'new' | 'import' | 'shortcuts'>();
+
+  useEffect(() => {
+    document.title = `${t.title} · ${texts.common.product}`;
+  }, []);
+
+  const show = (changes: { readonly [Name in keyof LeadSearch]?: LeadSearch[Name] | undefined }) => {
+    const next = Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined);
+    void navigate({ to: '/leads', search: Object.fromEntries(next), resetScroll: false });
+  };
+  const hrefOf = (id: string) => `/leads?lead=${encodeURIComponent(id)}`;
+  const focusList = () => scroller.current?.focus({ preventScroll: true });
+  const closeDialog = () => setDialog(undefined);
+
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;
+    if (event.target.closest(writing) !== null) return;
+    if (event.key === '/') searchBox.current?.select();
+    else if (event.key === '?') setDialog('shortcuts');
+    else return;
+    event.preventDefault();
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onKey(event);
+    document.addEventListener('keydown', listener);
+    return () => document.removeEventListener('keydown', listener);
+  }, []);
+
+  return (
+    <div className={classes['page']}>
+      <Group justify="space-between" wrap="nowrap" gap="xs">
+        <Group gap="sm" align="baseline" wrap="nowrap" miw={0}>
+          <Title order={1} size="h3">
+            {t.title}
+          </Title>
+          <Text size="sm" c="dimmed" truncate>
+            {total.data === undefined ? t.loadedCount(leads.length) : t.count(total.data)}
+          </Text>
+        </Group>
+        <Group gap="xs" wrap="nowrap">
+          <Button size="xs" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog('new')}>
+            {t.newLead}
+          </Button>
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon variant="default" size={30} aria-label={t.actions}>
+                <IconDots size={16} aria-hidden />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item
+                leftSection={<IconUpload size={16} aria-hidden />}
+                onClick={() => setDialog('import')}
+              >
+                {t.importCsv}
+              </Menu.Item>
+              {(['csv', 'ndjson'] as const).map((format) => (
+                <Menu.Item
+                  key={format}
+                  component="a"
+                  href={exportAddress(format, filters)}
+                  download
+                  leftSection={<IconDownload size={16} aria-hidden />}
+                >
+                  {format === 'csv' ? t.exportCsv : t.exportNdjson}
+                </Menu.Item>
+              ))}
+              <Menu.Divider />
+              <Menu.Item
+                leftSection={<IconKeyboard size={16} aria-hidden />}
+                onClick={() => setDialog('shortcuts')}
+              >
+                {t.shortcuts}
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </Group>
+      </Group>
+      <LeadFilterBar
+        searchBox={searchBox}
+        filters={filters}
+        onChange={(changes: FilterChanges) => show(changes)}
+        onClear={() => void navigate({ to: '/leads', search: {}, resetScroll: false })}
+        onLeaveSearch={focusList}
+      />
+      {data.isFailing && (
+        <Text size="sm" c="red" role="status">
+          {t.paused}
+        </Text>
+      )}
+      {list.isError && list.data === undefined ? (
+        <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.data === undefined ? (
+        <Center flex={1}>
+          <PendingPage />
+        </Center>
+      ) : (
+        <LeadList
+          // Another list begins at its top, with nothing selected.
+          key={data.shownKey}
+          data={data}
+          scroller={scroller}
+          filters={filters}
+          total={total.data}
+          role={role}
+          statusChanges={statusChanges}
+          onOpen={(lead) => show({ lead })}
+          onSort={(sort) => show({ sort: sort === defaultSort ? undefined : sort })}
+          hrefOf={hrefOf}
+        />
+      )}
+      <VisuallyHidden role="status" aria-live="polite">
+        {data.arrived > 0 ? t.arrived(data.arrived) : ''}
+      </VisuallyHidden>
+      {statusChanges.dialogs}
+      <Suspense>
+        {search.lead !== undefined && (
+          <LeadDrawer
+            id={search.lead}
+            me={me}
+            statusChanges={statusChanges}
+            onOpen={(lead) => show({ lead })}
+            onClose={() => {
+              show({ lead: undefined });
+              focusList();
+            }}
+          />
+        )}
+        {dialog === 'new' && <NewLeadDialog onClose={closeDialog} onCreated={pollNow} />}
+        {dialog === 'import' && <ImportDialog onClose={closeDialog} onImported={pollNow} />}
+      </Suspense>
+      <Modal opened={dialog === 'shortcuts'} onClose={closeDialog} title={t.shortcuts}>
+        <Table
+          withRowBorders={false}
+          data={{ body: t.shortcutList.map(([keys, what]) => [<kbd key={keys}>{keys}</kbd>, what]) }}
+        />
+        <Text size="sm" c="dimmed" mt="sm">
+          {t.shortcutsHint}
+        </Text>
+      </Modal>
+    </div>
+  );
 }

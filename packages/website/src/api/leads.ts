@@ -1,0 +1,214 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { CampaignView } from '@leads/core/campaign';
+import type {
+  Lead,
+  LeadDetail,
+  LeadFilterQuery,
+  LeadHistoryEntry,
+  LeadPatch,
+  NewLead,
+  StatusChange,
+} from '@leads/core/lead';
+import { ApiError, call, readProblem, send } from './client.ts';
+
+const pageSize = 200;
+
+/** One page of the list. */
+export interface LeadPage {
+  readonly leads: readonly Lead[];
+  /** Where the next page starts; absent on the last. */
+  readonly cursor?: string;
+  /** When it was answered by the server's clock, in milliseconds. */
+  readonly answeredAt: number;
+}
+
+export const leadListQuery = (filters: LeadFilterQuery) =>
+  infiniteQueryOptions({
+    queryKey: ['leads', 'list', filters],
+    queryFn: ({ pageParam, signal }) => listLeads({ ...filters, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ cursor }) => cursor,
+    // What changes is merged in; a second fetch of every page that was scrolled through is not needed.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  });
+
+/** The leads that were created or changed since, the latest first. */
+export function listChanges(
+  filters: LeadFilterQuery,
+  sinceMs: number,
+  signal: AbortSignal,
+): Promise<LeadPage> {
+  const updatedSince = new Date(sinceMs).toISOString();
+  return listLeads({ ...filters, updatedSince, sort: '-updatedAt' }, signal);
+}
+
+async function listLeads(
+  query: LeadFilterQuery & { cursor?: string | undefined },
+  signal: AbortSignal,
+): Promise<LeadPage> {
+  const response = await send('/console/order/leads', {
+    query: { ...query, limit: String(pageSize) },
+    signal,
+  });
+  const next = /<([^>]*)>;\s*rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+  const cursor = next && new URL(next, location.origin).searchParams.get('cursor');
+  return {
+    leads: (await response.json()) as Lead[],
+    ...(cursor && { cursor }),
+    answeredAt: Date.parse(response.headers.get('date') ?? '') || Date.now(),
+  };
+}
+
+/** How many leads match. It takes the longer the more there are, so the list does not wait for it. */
+export const leadCountQuery = (filters: LeadFilterQuery) =>
+  queryOptions({
+    queryKey: ['leads', 'count', filters],
+    async queryFn({ signal }) {
+      const response = await send('/console/order/leads', {
+        query: { ...filters, limit: '1', count: 'exact' },
+        signal,
+      });
+      return Number(response.headers.get('x-total-count'));
+    },
+    staleTime: 30_000,
+  });
+
+/** A lead and the version that it is in. */
+export interface LeadVersion {
+  readonly lead: LeadDetail;
+  readonly etag: string;
+}
+
+export const leadQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['lead', id],
+    async queryFn({ signal }): Promise<LeadVersion> {
+      const response = await send(`/console/order/leads/${encodeURIComponent(id)}`, { signal });
+      return {
+        lead: (await response.json()) as LeadDetail,
+        etag: response.headers.get('etag') ?? '',
+      };
+    },
+  });
+
+export const leadHistoryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['lead', id, 'history'],
+    queryFn: ({ signal }) =>
+      call<LeadHistoryEntry[]>(`/console/order/leads/${encodeURIComponent(id)}/history`, { signal }),
+  });
+
+/** Changes fields of a lead that is still in the version that was looked at; else the error is 412. */
+export async function editLead({ id, etag, patch }: { id: string; etag: string; patch: LeadPatch }) {
+  const path = `/console/order/leads/${encodeURIComponent(id)}`;
+  const response = await send(path, { method: 'PATCH', body: patch, headers: { 'if-match': etag } });
+  const { lead } = (await response.json()) as { lead: LeadDetail };
+  return { lead, etag: response.headers.get('etag') ?? '' };
+}
+
+export async function createLead(body: NewLead): Promise<Lead> {
+  const { lead } = await call<{ lead: Lead }>('/console/order/leads', { method: 'POST', body });
+  return lead;
+}
+
+export interface StatusResult {
+  readonly id: string;
+  readonly success: boolean;
+  /** Why it was not changed. */
+  readonly message?: string;
+}
+
+/** The most that the server takes at once. */
+const mostIds = 1000;
+
+/** @returns what became of each. */
+export async function changeStatuses({ ids, ...change }: StatusChange): Promise<StatusResult[]> {
+  const results: StatusResult[] = [];
+  for (let at = 0; at < ids.length; at += mostIds) {
+    const body = { ...change, ids: ids.slice(at, at + mostIds) };
+    const answer = await call<{ results: StatusResult[] }>('/console/order/leads/status', {
+      method: 'POST',
+      body,
+    });
+    results.push(...answer.results);
+  }
+  return results;
+}
+
+export const campaignsQuery = queryOptions({
+  queryKey: ['campaigns', 'names'],
+  queryFn: ({ signal }) => call<CampaignView[]>('/console/campaigns', { signal }),
+  staleTime: 30_000,
+});
+
+/** Names by the ids of users. For owners and managers only. */
+export const memberNamesQuery = queryOptions({
+  queryKey: ['members', 'names'],
+  async queryFn({ signal }) {
+    const members = await call<{ userId: string; name: string }[]>('/console/members', { signal });
+    return new Map(members.map(({ userId, name }) => [userId, name]));
+  },
+  staleTime: 60_000,
+});
+
+/** Where what is filtered can be downloaded from. */
+export function exportAddress(format: 'csv' | 'ndjson', filters: LeadFilterQuery): string {
+  const query = new URLSearchParams(filters as Record<string, string>).toString();
+  return `/api/console/order/leads.${format}${query === '' ? '' : `?${query}`}`;
+}
+
+/** What became of the lines of a file that was imported. */
+export interface ImportReport {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly repeated: number;
+  readonly rejected: number;
+  readonly extraLeftOut: number;
+  readonly rejections: readonly { readonly line: number; readonly reason: string }[];
+  readonly truncated: boolean;
+}
+
+/**
+ * Sends a CSV file, as it is read: it is never held in memory.
+ *
+ * @param onSent hears how many bytes are sent. `fetch` does not tell.
+ * @throws ApiError
+ */
+export function importLeads({
+  body,
+  campaignCode,
+  idempotencyKey,
+  onSent,
+  signal,
+}: {
+  body: Blob;
+  campaignCode: string | undefined;
+  idempotencyKey: string;
+  onSent: (bytes: number) => void;
+  signal: AbortSignal;
+}): Promise<ImportReport> {
+  const query = campaignCode === undefined ? '' : `?${new URLSearchParams({ campaignCode }).toString()}`;
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', `/api/console/order/leads/import${query}`);
+    request.setRequestHeader('content-type', 'text/csv');
+    request.setRequestHeader('accept', 'application/problem+json, application/json;q=0.9');
+    request.setRequestHeader('idempotency-key', idempotencyKey);
+    request.upload.onprogress = ({ loaded }) => onSent(loaded);
+    request.onload = () => {
+      if (request.status === 200) resolve(JSON.parse(request.responseText) as ImportReport);
+      else {
+        const { status } = request;
+        void readProblem(new Response(request.responseText, { status })).then(reject);
+      }
+    };
+    request.onerror = () =>
+      reject(new ApiError(0, 'The server cannot be reached. Check your connection and try again.'));
+    request.onabort = () => reject(new DOMException('Cancelled', 'AbortError'));
+    signal.addEventListener('abort', () => request.abort());
+    request.send(body);
+  });
+}

@@ -1,0 +1,385 @@
+import {
+  ActionIcon,
+  Alert,
+  Button,
+  Code,
+  CopyButton,
+  Drawer,
+  Group,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  Title,
+  Tooltip,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { LeadDetail, LeadHistoryEntry, LeadPatch } from '@leads/core/lead';
+import { type ReactNode, useEffect, useState } from 'react';
+import type { Me } from '../../api/account.ts';
+import { ApiError, faultsOf } from '../../api/client.ts';
+import {
+  editLead,
+  leadHistoryQuery,
+  leadQuery,
+  type LeadVersion,
+  memberNamesQuery,
+} from '../../api/leads.ts';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { StatusBadge } from './lead-row.tsx';
+import { nextStatuses } from './lead-status.ts';
+import classes from './leads.module.css';
+import { exactTime } from './time.ts';
+import { updateListed } from './use-lead-list.ts';
+import type { StatusChanges } from './use-status-changes.tsx';
+
+const t = texts.leads;
+
+/** Everything about one lead, and what can be changed of it. */
+export function LeadDrawer({
+  id,
+  me,
+  statusChanges,
+  onOpen,
+  onClose,
+}: {
+  id: string;
+  me: Me;
+  statusChanges: StatusChanges;
+  onOpen: (id: string) => void;
+  onClose: () => void;
+}) {
+  const found = useQuery(leadQuery(id));
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={<Text fw={600}>{t.detail}</Text>}
+      closeButtonProps={{ 'aria-label': texts.common.close }}
+    >
+      {found.data !== undefined ? (
+        <Detail key={id} found={found.data} me={me} statusChanges={statusChanges} onOpen={onOpen} />
+      ) : found.isError ? (
+        found.error instanceof ApiError && found.error.status === 404 ? (
+          <Text>{t.notFound}</Text>
+        ) : (
+          <ErrorNotice error={found.error} onRetry={() => void found.refetch()} />
+        )
+      ) : (
+        <PendingPage />
+      )}
+    </Drawer>
+  );
+}
+
+function Detail({
+  found,
+  me,
+  statusChanges,
+  onOpen,
+}: {
+  found: LeadVersion;
+  me: Me;
+  statusChanges: StatusChanges;
+  onOpen: (id: string) => void;
+}) {
+  const { lead } = found;
+  const role = me.workspace?.role ?? 'publisher';
+  const { data: names } = useQuery({ ...memberNamesQuery, enabled: role !== 'publisher' });
+  const nameOf = (userId: string) =>
+    userId === me.user.id ? t.you : (names?.get(userId) ?? `${userId.slice(0, 8)}…`);
+  return (
+    <Stack gap="lg">
+      <Stack gap="xs">
+        <Group gap="sm">
+          <Title order={2} size="h4" className={classes['wrap']} dir="auto">
+            {lead.name}
+          </Title>
+          <StatusBadge status={lead.status} />
+        </Group>
+        <Group gap="xs">
+          {nextStatuses(lead.status, role).map((to) => (
+            <Button
+              key={to}
+              size="compact-sm"
+              variant="default"
+              onClick={() => statusChanges.change([lead], to)}
+            >
+              {t.markAs(t.statuses[to])}
+            </Button>
+          ))}
+        </Group>
+      </Stack>
+      <ContactForm found={found} />
+      <Section title={t.about}>
+        <Fact label={t.id} value={lead.id} isCopied />
+        <Fact label={t.phoneE164} value={lead.phoneE164} isCopied />
+        <Fact label={t.campaign} value={lead.campaignCode} />
+        <Fact label={t.source} value={t.sources[lead.source]} />
+        <Fact label={t.owner} value={nameOf(lead.userId)} />
+        <Fact label={t.created} value={exactTime(lead.createdAt)} />
+        <Fact label={t.updated} value={exactTime(lead.updatedAt)} />
+        {lead.duplicateOf !== undefined && (
+          <Group gap="xs">
+            <Fact label={t.duplicateOf} value={lead.duplicateOf} isCopied />
+            <Button
+              size="compact-sm"
+              variant="light"
+              onClick={() => lead.duplicateOf !== undefined && onOpen(lead.duplicateOf)}
+            >
+              {t.openOriginal}
+            </Button>
+          </Group>
+        )}
+      </Section>
+      <Section title={t.raw}>
+        <Fact label={t.s1} value={lead.s1} isCopied />
+        <Fact label={t.lpName} value={lead.lpName} isCopied />
+        <Fact label={t.ip} value={lead.ip} isCopied />
+        {lead.extra !== undefined && (
+          <Code block className={classes['json']}>
+            {JSON.stringify(lead.extra, null, 2)}
+          </Code>
+        )}
+        {lead.extra === undefined && lead.s1 === undefined && lead.lpName === undefined && (
+          <Text size="sm" c="dimmed">
+            {t.noRaw}
+          </Text>
+        )}
+      </Section>
+      <Section title={t.history}>
+        <History id={lead.id} nameOf={nameOf} />
+      </Section>
+    </Stack>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Stack gap="xs" component="section">
+      <Title order={3} size="h5">
+        {title}
+      </Title>
+      {children}
+    </Stack>
+  );
+}
+
+function Fact({
+  label,
+  value,
+  isCopied = false,
+}: {
+  label: string;
+  value: string | undefined;
+  isCopied?: boolean;
+}) {
+  if (value === undefined) return null;
+  return (
+    <Group gap="xs" wrap="nowrap" align="center">
+      <Text size="sm" c="dimmed" w={110} flex="none">
+        {label}
+      </Text>
+      <Text size="sm" className={classes['wrap']} dir="auto">
+        {value}
+      </Text>
+      {isCopied && <Copy value={value} label={label} />}
+    </Group>
+  );
+}
+
+function Copy({ value, label }: { value: string; label: string }) {
+  return (
+    <CopyButton value={value}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? texts.common.copied : t.copy(label)}>
+          <ActionIcon
+            size="sm"
+            variant="subtle"
+            aria-label={copied ? texts.common.copied : t.copy(label)}
+            onClick={copy}
+          >
+            {copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </CopyButton>
+  );
+}
+
+const editable = [
+  'name',
+  'phone',
+  'email',
+  'address',
+  'street',
+  'city',
+  'zipcode',
+  'region',
+  'state',
+  'country',
+  'website',
+  'description',
+] as const;
+type Contact = Record<(typeof editable)[number], string>;
+
+const contactOf = (lead: LeadDetail) =>
+  Object.fromEntries(editable.map((name) => [name, lead[name] ?? ''])) as Contact;
+
+/** What can be edited. It holds to the version that it was filled from: no change of another is lost. */
+function ContactForm({ found }: { found: LeadVersion }) {
+  const queryClient = useQueryClient();
+  const [base, setBase] = useState(found);
+  const form = useForm<Contact>({ initialValues: contactOf(found.lead) });
+  const changed = () => {
+    const before = contactOf(base.lead);
+    return Object.fromEntries(
+      Object.entries(form.values).filter(([name, value]) => value !== before[name as keyof Contact]),
+    );
+  };
+  const { id } = found.lead;
+  const isDirty = Object.keys(changed()).length > 0;
+
+  const fill = (version: LeadVersion, kept: object = {}) => {
+    setBase(version);
+    form.setValues({ ...contactOf(version.lead), ...kept });
+    form.clearErrors();
+  };
+  // Nothing is being written here, so what comes in may be shown.
+  const isStale = found.etag !== base.etag && !isDirty;
+  useEffect(() => {
+    if (isStale) fill(found);
+  });
+
+  const save = useMutation({
+    mutationFn: (patch: LeadPatch) => editLead({ id, etag: base.etag, patch }),
+    onSuccess(version) {
+      queryClient.setQueryData(leadQuery(id).queryKey, version);
+      void queryClient.invalidateQueries({ queryKey: leadHistoryQuery(id).queryKey });
+      const { name, phone, country, region, updatedAt, status } = version.lead;
+      updateListed(queryClient, (lead) =>
+        lead.id === id
+          ? {
+              ...lead,
+              name,
+              phone,
+              status,
+              updatedAt,
+              ...(country !== undefined && { country }),
+              ...(region !== undefined && { region }),
+            }
+          : lead,
+      );
+      fill(version);
+      notifications.show({ message: t.saved });
+    },
+    onError: (error) => form.setErrors(faultsOf(error)),
+  });
+  const reload = useMutation({
+    mutationFn: () => queryClient.fetchQuery({ ...leadQuery(id), staleTime: 0 }),
+    onSuccess(version) {
+      fill(version, changed());
+      save.reset();
+    },
+  });
+  const isConflict = save.error instanceof ApiError && save.error.status === 412;
+
+  return (
+    <form onSubmit={form.onSubmit(() => save.mutate(changed()))}>
+      <Section title={t.contact}>
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
+          {editable.map((name) =>
+            name === 'description' ? null : (
+              <TextInput
+                key={name}
+                size="sm"
+                label={t.fields[name]}
+                required={name === 'name' || name === 'phone'}
+                {...(name === 'email' && {
+                  description: t.emailHint,
+                  inputWrapperOrder: ['label', 'input', 'description', 'error'],
+                })}
+                {...(name === 'phone' || name === 'name'
+                  ? { rightSection: <Copy value={form.values[name]} label={t.fields[name]} /> }
+                  : {})}
+                dir="auto"
+                {...form.getInputProps(name)}
+              />
+            ),
+          )}
+        </SimpleGrid>
+        <Textarea label={t.fields.description} autosize maxRows={6} {...form.getInputProps('description')} />
+        {isConflict ? (
+          <Alert color="yellow" role="alert" title={t.conflict}>
+            <Stack align="flex-start" gap="xs">
+              <Text size="sm">{t.reloadHint}</Text>
+              <Button size="xs" variant="default" loading={reload.isPending} onClick={() => reload.mutate()}>
+                {t.reload}
+              </Button>
+            </Stack>
+          </Alert>
+        ) : (
+          save.isError && <ErrorNotice error={save.error} />
+        )}
+        <Group>
+          <Button type="submit" size="xs" loading={save.isPending} disabled={!isDirty}>
+            {texts.common.save}
+          </Button>
+        </Group>
+      </Section>
+    </form>
+  );
+}
+
+function History({ id, nameOf }: { id: string; nameOf: (userId: string) => string }) {
+  const history = useQuery(leadHistoryQuery(id));
+  if (history.isError) {
+    return <ErrorNotice error={history.error} onRetry={() => void history.refetch()} />;
+  }
+  if (history.data === undefined) return <PendingPage />;
+  return (
+    <Stack gap="xs" component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
+      {history.data.toReversed().map((entry) => (
+        <li key={entry.version}>
+          <Text size="sm">{describe(entry, nameOf(entry.userId))}</Text>
+          {entry.reason !== undefined && (
+            <Text size="sm" className={classes['wrap']}>
+              “{entry.reason}”
+            </Text>
+          )}
+          {Object.entries(entry.fields ?? {}).map(([name, { from, to }]) => (
+            <Text key={name} size="xs" className={classes['wrap']}>
+              {t.fieldChange(labelOf(name), valueOf(from), valueOf(to))}
+            </Text>
+          ))}
+          <Text size="xs" c="dimmed">
+            {exactTime(entry.createdAt)}
+          </Text>
+        </li>
+      ))}
+    </Stack>
+  );
+}
+
+function describe({ type, from, to }: LeadHistoryEntry, who: string): string {
+  if (from !== undefined && to !== undefined) {
+    return t.events.statusChanged(who, t.statuses[from], t.statuses[to]);
+  }
+  return type === 'created' ? t.events.created(who) : t.events.updated(who);
+}
+
+function labelOf(field: string): string {
+  return editable.find((name) => name === field) === undefined ? field : t.fields[field as keyof Contact];
+}
+
+function valueOf(value: unknown): string {
+  if (value === undefined) return t.nothing;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

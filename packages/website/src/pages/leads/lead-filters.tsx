@@ -1,0 +1,265 @@
+import {
+  Button,
+  CloseButton,
+  Group,
+  Indicator,
+  Popover,
+  SegmentedControl,
+  Select,
+  Stack,
+  TextInput,
+} from '@mantine/core';
+import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
+import { IconFilter, IconSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { type RefObject, useState } from 'react';
+import { campaignsQuery } from '../../api/leads.ts';
+import { texts } from '../../texts/index.ts';
+import { countFilters, type LeadFilters } from './lead-search.ts';
+import { statuses } from './lead-status.ts';
+import { defaultSort } from './merge-leads.ts';
+
+const t = texts.leads;
+const debounceMs = 250;
+
+/** Filters to change; `undefined` takes one away. */
+export type FilterChanges = { readonly [Name in keyof LeadFilters]?: LeadFilters[Name] | undefined };
+
+interface FiltersProps {
+  readonly filters: LeadFilters;
+  readonly onChange: (changes: FilterChanges) => void;
+  readonly onClear: () => void;
+}
+
+export function LeadFilterBar({
+  searchBox,
+  onLeaveSearch,
+  ...props
+}: FiltersProps & { searchBox: RefObject<HTMLInputElement | null>; onLeaveSearch: () => void }) {
+  const { filters, onChange, onClear } = props;
+  const { data: campaigns } = useQuery(campaignsQuery);
+  const isNarrow = useMediaQuery('(max-width: 62em)', undefined, { getInitialValueInEffect: false });
+  const count = countFilters(filters);
+  const status = (
+    <SegmentedControl
+      size="xs"
+      fullWidth={isNarrow}
+      aria-label={t.status}
+      value={filters.status ?? ''}
+      onChange={(value) => onChange({ status: statuses.find((each) => each === value) })}
+      data={[
+        { value: '', label: t.allStatuses },
+        ...statuses.map((value) => ({ value, label: t.statuses[value] })),
+      ]}
+    />
+  );
+  const campaign = (
+    <Select
+      size="xs"
+      w={isNarrow ? 'auto' : 190}
+      aria-label={t.campaign}
+      {...(isNarrow && { label: t.campaign })}
+      placeholder={t.anyCampaign}
+      searchable
+      clearable
+      comboboxProps={{ withinPortal: !isNarrow }}
+      value={filters.campaignCode ?? null}
+      onChange={(value) => onChange({ campaignCode: value ?? undefined })}
+      data={
+        campaigns?.map(({ code, name }) => ({
+          value: code,
+          label: name === code ? code : `${name} (${code})`,
+        })) ?? []
+      }
+    />
+  );
+  return (
+    <Group gap="xs" wrap={isNarrow ? 'nowrap' : 'wrap'}>
+      <SearchBox
+        key={filters.q ?? ''}
+        box={searchBox}
+        text={filters.q ?? ''}
+        onSearch={(q) => onChange({ q })}
+        onLeave={onLeaveSearch}
+      />
+      {!isNarrow && status}
+      {!isNarrow && campaign}
+      <Popover position="bottom-end" width={320} trapFocus withinPortal>
+        <Indicator label={count} size={16} disabled={count === 0}>
+          <Popover.Target>
+            <Button size="xs" variant="default" leftSection={<IconFilter size={16} aria-hidden />}>
+              {t.filters}
+            </Button>
+          </Popover.Target>
+        </Indicator>
+        <Popover.Dropdown>
+          <Stack gap="xs">
+            {isNarrow && status}
+            {isNarrow && campaign}
+            <MoreFilters {...props} />
+          </Stack>
+        </Popover.Dropdown>
+      </Popover>
+      {(count > 0 || filters.q !== undefined) && (
+        <Button size="xs" variant="subtle" px={isNarrow ? 6 : 'sm'} onClick={onClear}>
+          {t.clearAll}
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+/** Its text is its own until the address holds it; another address begins it anew. */
+function SearchBox({
+  box,
+  text,
+  onSearch,
+  onLeave,
+}: {
+  box: RefObject<HTMLInputElement | null>;
+  text: string;
+  onSearch: (q: string | undefined) => void;
+  onLeave: () => void;
+}) {
+  const [typed, setTyped] = useState(text);
+  const search = useDebouncedCallback((value: string) => onSearch(value.trim() || undefined), debounceMs);
+  return (
+    <TextInput
+      ref={box}
+      size="xs"
+      flex="1 1 220px"
+      miw={0}
+      type="search"
+      aria-label={t.search}
+      placeholder={t.searchHint}
+      maxLength={255}
+      leftSection={<IconSearch size={16} aria-hidden />}
+      rightSection={
+        typed !== '' && (
+          <CloseButton
+            size="sm"
+            aria-label={t.clearSearch}
+            onClick={() => {
+              setTyped('');
+              onSearch(undefined);
+            }}
+          />
+        )
+      }
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        search(event.currentTarget.value);
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && typed === '') onLeave();
+        if (event.key === 'Enter' || event.key === 'ArrowDown') {
+          search.flush();
+          onLeave();
+          event.preventDefault();
+        }
+      }}
+    />
+  );
+}
+
+function MoreFilters({ filters, onChange }: FiltersProps) {
+  return (
+    <>
+      <Group grow gap="xs">
+        <TextInput
+          size="xs"
+          type="date"
+          label={t.createdFrom}
+          value={toDay(filters.createdFrom)}
+          onChange={(event) => onChange({ createdFrom: startOf(event.currentTarget.value, 0) })}
+        />
+        <TextInput
+          size="xs"
+          type="date"
+          label={t.createdTo}
+          value={toDay(filters.createdTo, -1)}
+          onChange={(event) => onChange({ createdTo: startOf(event.currentTarget.value, 1) })}
+        />
+      </Group>
+      <TextFilter name="phone" label={t.phoneFilter} hint={t.phoneFilterHint} {...{ filters, onChange }} />
+      <TextFilter name="s1" label={t.s1} {...{ filters, onChange }} />
+      <TextFilter name="lpName" label={t.lpName} {...{ filters, onChange }} />
+      <Select
+        size="xs"
+        label={t.source}
+        placeholder={t.anySource}
+        clearable
+        comboboxProps={{ withinPortal: false }}
+        value={filters.source ?? null}
+        onChange={(value) => onChange({ source: value === 'crm' || value === 'intake' ? value : undefined })}
+        data={[
+          { value: 'crm', label: t.sources.crm },
+          { value: 'intake', label: t.sources.intake },
+        ]}
+      />
+      <Select
+        size="xs"
+        label={t.sort}
+        allowDeselect={false}
+        comboboxProps={{ withinPortal: false }}
+        value={filters.sort ?? defaultSort}
+        onChange={(value) => onChange({ sort: value === null || value === defaultSort ? undefined : value })}
+        data={(['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'] as const).map((value) => ({
+          value,
+          label: t.sorts[value],
+        }))}
+      />
+    </>
+  );
+}
+
+function TextFilter({
+  name,
+  label,
+  hint,
+  filters,
+  onChange,
+}: {
+  name: 'phone' | 's1' | 'lpName';
+  label: string;
+  hint?: string;
+  filters: LeadFilters;
+  onChange: (changes: FilterChanges) => void;
+}) {
+  const [typed, setTyped] = useState(filters[name] ?? '');
+  const apply = useDebouncedCallback(
+    (value: string) => onChange({ [name]: value.trim() || undefined }),
+    debounceMs,
+  );
+  return (
+    <TextInput
+      size="xs"
+      label={label}
+      placeholder={hint}
+      maxLength={255}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        apply(event.currentTarget.value);
+      }}
+    />
+  );
+}
+
+/** The day of a time where the user is, as a date field takes it. */
+function toDay(iso: string | undefined, shiftMs = 0): string {
+  if (iso === undefined) return '';
+  const timeMs = Date.parse(iso);
+  if (Number.isNaN(timeMs)) return '';
+  const date = new Date(timeMs + shiftMs);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/** The first moment of a day where the user is, or of one so many days after it. */
+function startOf(day: string, daysAfter: number): string | undefined {
+  const [year, month, date] = day.split('-').map(Number);
+  if (year === undefined || month === undefined || date === undefined) return undefined;
+  return new Date(year, month - 1, date + daysAfter).toISOString();
+}

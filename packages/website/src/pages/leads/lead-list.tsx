@@ -1,0 +1,376 @@
+import { Button, Center, Group, Loader, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
+import type { MemberRole } from '@leads/core/credential';
+import type { Lead, LeadStatus } from '@leads/core/lead';
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import { campaignsQuery } from '../../api/leads.ts';
+import { ErrorNotice } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { BulkBar } from './bulk-bar.tsx';
+import { LeadRow, type RowAction, rowId } from './lead-row.tsx';
+import { countFilters, type LeadFilters, type LeadSort } from './lead-search.ts';
+import { nextStatuses, statusKeys, statusOf } from './lead-status.ts';
+import classes from './leads.module.css';
+import { defaultSort, timeOf } from './merge-leads.ts';
+import type { useLeadList } from './use-lead-list.ts';
+import type { StatusChanges } from './use-status-changes.tsx';
+
+const t = texts.leads;
+
+/** So many rows before the last one that is loaded the next page is fetched. */
+const ahead = 100;
+const nothing: ReadonlySet<string> = new Set();
+
+/** The list itself: the rows that are seen, of however many there are. */
+export function LeadList({
+  data: { list, leads, fresh, waiting, isBehind, showWaiting },
+  scroller,
+  filters,
+  total,
+  role,
+  statusChanges,
+  onOpen,
+  onSort,
+  hrefOf,
+}: {
+  data: ReturnType<typeof useLeadList>;
+  scroller: RefObject<HTMLDivElement | null>;
+  filters: LeadFilters;
+  total: number | undefined;
+  role: MemberRole;
+  statusChanges: StatusChanges;
+  onOpen: (id: string) => void;
+  onSort: (sort: LeadSort) => void;
+  hrefOf: (id: string) => string;
+}) {
+  const isNarrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
+  const height = isNarrow ? 60 : 42;
+  const [activeId, setActiveId] = useState<string>();
+  const [selected, setSelected] = useState(nothing);
+  const [menuId, setMenuId] = useState<string>();
+  /** Where a range begins. */
+  const anchor = useRef<string>(undefined);
+  const nowMs = useNow();
+  const { data: campaigns } = useQuery(campaignsQuery);
+  const campaignNames = useMemo(
+    () => new Map(campaigns?.map(({ id, code, name }) => [id, name === code ? code : `${name} (${code})`])),
+    [campaigns],
+  );
+
+  const places = useMemo(() => new Map(leads.map(({ id }, i) => [id, i])), [leads]);
+  const activeIndex = activeId === undefined ? -1 : (places.get(activeId) ?? -1);
+  const virtualizer = useVirtualizer({
+    count: leads.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    getItemKey: (i) => leads[i]?.id ?? i,
+    overscan: 12,
+    scrollMargin: 0,
+    scrollPaddingStart: 44,
+    // The row that the keys act on stays, so that a screen reader's focus does.
+    rangeExtractor: (range) => {
+      const shown = defaultRangeExtractor(range);
+      if (activeIndex === -1 || shown.includes(activeIndex)) return shown;
+      return [...shown, activeIndex].toSorted((a, b) => a - b);
+    },
+  });
+  useEffect(() => virtualizer.measure(), [virtualizer, height]);
+
+  const rows = virtualizer.getVirtualItems();
+  const lastSeen = virtualizer.range?.endIndex ?? 0;
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, isPlaceholderData, fetchNextPage } = list;
+  useEffect(() => {
+    if (!hasNextPage || isFetchingNextPage || isFetchNextPageError || isPlaceholderData) return;
+    if (lastSeen >= leads.length - ahead) void fetchNextPage();
+  }, [
+    hasNextPage,
+    isFetchingNextPage,
+    isFetchNextPageError,
+    isPlaceholderData,
+    fetchNextPage,
+    lastSeen,
+    leads.length,
+  ]);
+
+  const canChange = role !== 'publisher';
+  const sort = filters.sort ?? defaultSort;
+  const time = timeOf(sort);
+  const chosen = leads.filter(({ id }) => selected.has(id));
+  const focusList = () => scroller.current?.focus({ preventScroll: true });
+
+  const select = (index: number, isRange: boolean) => {
+    const lead = leads[index];
+    if (lead === undefined || !canChange) return;
+    const from = isRange && anchor.current !== undefined ? places.get(anchor.current) : undefined;
+    const next = new Set(selected);
+    if (from === undefined) {
+      if (!next.delete(lead.id)) next.add(lead.id);
+      anchor.current = lead.id;
+    } else {
+      for (let i = Math.min(from, index); i <= Math.max(from, index); i++) {
+        const each = leads[i];
+        if (each !== undefined) next.add(each.id);
+      }
+    }
+    setSelected(next);
+  };
+  const clearSelection = () => {
+    setSelected(nothing);
+    focusList();
+  };
+
+  const move = (to: number, isSelecting = false) => {
+    const index = Math.max(0, Math.min(leads.length - 1, to));
+    const lead = leads[index];
+    if (lead === undefined) return;
+    if (isSelecting) {
+      anchor.current ??= activeId;
+      select(index, true);
+    }
+    setActiveId(lead.id);
+    virtualizer.scrollToIndex(index);
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target !== scroller.current || event.ctrlKey || event.metaKey || event.altKey) return;
+    const active = leads[activeIndex];
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? height) / height) - 2);
+    const moves: Readonly<Record<string, number>> = {
+      ArrowDown: activeIndex + 1,
+      j: activeIndex + 1,
+      ArrowUp: activeIndex - 1,
+      k: activeIndex - 1,
+      PageDown: activeIndex + page,
+      PageUp: activeIndex - page,
+      Home: 0,
+      End: leads.length - 1,
+    };
+    const to = moves[event.key];
+    const status = statusKeys[event.key];
+    if (to !== undefined) move(to, event.shiftKey);
+    else if (event.key === ' ') select(activeIndex, event.shiftKey);
+    else if (event.key === 'Enter' && active !== undefined) onOpen(active.id);
+    else if (event.key === 'Escape') clearSelection();
+    else if (event.key === 'u' && canChange) statusChanges.undo();
+    else if (status !== undefined && canChange) {
+      statusChanges.change(chosen.length > 0 ? chosen : active === undefined ? [] : [active], status);
+    } else return;
+    event.preventDefault();
+  };
+
+  const onClick = (event: MouseEvent<HTMLElement>) => {
+    if (!(event.target instanceof Element)) return;
+    const index = Number(event.target.closest<HTMLElement>('[data-index]')?.dataset['index']);
+    const lead = leads[index];
+    if (lead === undefined || event.target.closest('[role="menu"]') !== null) return;
+    const action: RowAction =
+      (event.target.closest<HTMLElement>('[data-action]')?.dataset['action'] as RowAction | undefined) ??
+      (event.shiftKey ? 'select' : 'open');
+    // A link opens in another tab where that is asked for.
+    if (action === 'open' && (event.ctrlKey || event.metaKey)) return;
+    if (action === 'select' && event.target instanceof HTMLLabelElement) {
+      // The browser clicks the box of the label next.
+      return;
+    }
+    // A box is only drawn as it is where its own click goes through.
+    if (!(event.target instanceof HTMLInputElement)) event.preventDefault();
+    setActiveId(lead.id);
+    focusList();
+    if (action === 'select') select(index, event.shiftKey);
+    else if (action === 'menu') setMenuId(menuId === lead.id ? undefined : lead.id);
+    else onOpen(lead.id);
+  };
+
+  const latest = useRef({ statusChanges });
+  useEffect(() => {
+    latest.current = { statusChanges };
+  });
+  const closeMenu = useCallback(() => {
+    setMenuId(undefined);
+    scroller.current?.focus({ preventScroll: true });
+  }, [scroller]);
+  const changeOne = useCallback(
+    (lead: Lead, to: LeadStatus) => {
+      closeMenu();
+      latest.current.statusChanges.change([lead], to);
+    },
+    [closeMenu],
+  );
+
+  return (
+    <div className={classes['frame']} aria-busy={isPlaceholderData}>
+      {canChange && chosen.length > 0 && (
+        <BulkBar
+          leads={chosen}
+          role={role}
+          onChange={(to) => statusChanges.change(chosen, to)}
+          onClear={clearSelection}
+        />
+      )}
+      {(waiting > 0 || isBehind) && (
+        <div className={classes['pill']}>
+          <Button
+            size="compact-md"
+            radius="xl"
+            leftSection={<IconArrowUp size={16} aria-hidden />}
+            onClick={() => {
+              showWaiting();
+              virtualizer.scrollToOffset(0);
+              focusList();
+            }}
+          >
+            {isBehind ? t.manyNew : t.newLeads(waiting)}
+          </Button>
+        </div>
+      )}
+      <div
+        ref={scroller}
+        className={classes['scroller']}
+        role="grid"
+        aria-label={t.grid}
+        aria-rowcount={total === undefined ? -1 : total + 1}
+        aria-colcount={8}
+        aria-multiselectable={canChange}
+        aria-activedescendant={activeIndex === -1 || activeId === undefined ? undefined : rowId(activeId)}
+        // The rows' own keys are those of the list: see the shortcuts.
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        onFocus={(event) => {
+          if (event.target === scroller.current && activeIndex === -1) {
+            setActiveId(leads[virtualizer.range?.startIndex ?? 0]?.id);
+          }
+        }}
+      >
+        <div role="rowgroup">
+          <div role="row" aria-rowindex={1} className={classes['head']}>
+            <span role="columnheader" className={classes['tickCell']}>
+              {canChange && (
+                <label className={classes['tick']}>
+                  <input
+                    type="checkbox"
+                    className={classes['check']}
+                    aria-label={t.selectAll}
+                    checked={chosen.length > 0 && chosen.length === leads.length}
+                    ref={(box) => {
+                      if (box !== null) box.indeterminate = chosen.length > 0 && chosen.length < leads.length;
+                    }}
+                    onChange={({ currentTarget }) =>
+                      setSelected(currentTarget.checked ? new Set(leads.map(({ id }) => id)) : nothing)
+                    }
+                  />
+                </label>
+              )}
+            </span>
+            <span
+              role="columnheader"
+              className={classes['createdCell']}
+              aria-sort={sort.startsWith('-') ? 'descending' : 'ascending'}
+            >
+              <button
+                type="button"
+                className={classes['sortButton']}
+                onClick={() => onSort(sort.startsWith('-') ? time : `-${time}`)}
+              >
+                {time === 'createdAt' ? t.created : t.updated}
+                {sort.startsWith('-') ? (
+                  <IconArrowDown size={14} aria-hidden />
+                ) : (
+                  <IconArrowUp size={14} aria-hidden />
+                )}
+              </button>
+            </span>
+            <span role="columnheader" className={classes['onlyTable']}>
+              {t.fields.name}
+            </span>
+            <span role="columnheader" className={classes['onlyTable']}>
+              {t.fields.phone}
+            </span>
+            <span role="columnheader" className={classes['onlyTable']}>
+              {t.status}
+            </span>
+            <span role="columnheader" className={classes['onlyTable']}>
+              {t.campaign}
+            </span>
+            <span role="columnheader" className={`${classes['onlyTable']} ${classes['wide']}`}>
+              {t.country}
+            </span>
+            <span role="columnheader" className={`${classes['onlyTable']} ${classes['wide']}`}>
+              {t.id}
+            </span>
+          </div>
+        </div>
+        <div
+          role="rowgroup"
+          className={classes['body']}
+          style={{ height: virtualizer.getTotalSize() }}
+          onClick={onClick}
+        >
+          {rows.map(({ index, start, key }) => {
+            const lead = leads[index];
+            if (lead === undefined) return null;
+            return (
+              <LeadRow
+                key={key}
+                lead={lead}
+                index={index}
+                top={start}
+                height={height}
+                href={hrefOf(lead.id)}
+                time={time}
+                nowMs={nowMs}
+                campaign={campaignNames.get(lead.campaignId) ?? ''}
+                isSelectable={canChange}
+                isSelected={selected.has(lead.id)}
+                isActive={index === activeIndex}
+                isFresh={fresh.has(lead.id)}
+                menu={menuId === lead.id ? nextStatuses(statusOf(lead), role) : undefined}
+                onStatus={changeOne}
+                onMenuClose={closeMenu}
+              />
+            );
+          })}
+        </div>
+        {leads.length === 0 && list.isSuccess && (
+          <Center h={160} p="md">
+            <Text c="dimmed">
+              {countFilters(filters) > 0 || filters.q !== undefined ? t.none : t.noneYet}
+            </Text>
+          </Center>
+        )}
+        {isFetchingNextPage && (
+          <Group justify="center" p="sm">
+            <Loader size="sm" aria-label={t.loadingMore} />
+          </Group>
+        )}
+        {isFetchNextPageError && (
+          <ErrorNotice
+            error={list.error ?? new Error(texts.common.somethingWrong)}
+            onRetry={() => void fetchNextPage()}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The time, as precise as "3 minutes ago" needs it. */
+function useNow(): number {
+  const [nowMs, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 30_000);
+    return () => clearInterval(timer);
+  }, []);
+  return nowMs;
+}

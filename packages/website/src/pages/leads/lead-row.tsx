@@ -1,0 +1,164 @@
+import { Menu } from '@mantine/core';
+import type { Lead, LeadStatus } from '@leads/core/lead';
+import { memo } from 'react';
+import { texts } from '../../texts/index.ts';
+import { statusColors, statusOf } from './lead-status.ts';
+import classes from './leads.module.css';
+import { exactTime, relativeTime } from './time.ts';
+
+const t = texts.leads;
+
+/** What a click in a row is for; the list hears of it, so that rows hold no functions that change. */
+export type RowAction = 'open' | 'select' | 'menu';
+
+export const rowId = (id: string) => `lead-${id}`;
+
+export interface LeadRowProps {
+  readonly lead: Lead;
+  readonly index: number;
+  readonly top: number;
+  readonly height: number;
+  readonly href: string;
+  readonly time: 'createdAt' | 'updatedAt';
+  readonly nowMs: number;
+  readonly campaign: string;
+  readonly isSelectable: boolean;
+  readonly isSelected: boolean;
+  readonly isActive: boolean;
+  readonly isFresh: boolean;
+  /** Where the lead may go, while its menu is open. */
+  readonly menu: readonly LeadStatus[] | undefined;
+  readonly onStatus: (lead: Lead, to: LeadStatus) => void;
+  readonly onMenuClose: () => void;
+}
+
+/** One row of the list. Drawn again only when something of it changes, never because of scrolling. */
+export const LeadRow = memo(function LeadRow(props: LeadRowProps) {
+  const { lead, index, isSelectable, isSelected, campaign, time, nowMs } = props;
+  const place = [lead.country, lead.region].filter((text) => text !== undefined).join(', ');
+  return (
+    <div
+      role="row"
+      id={rowId(lead.id)}
+      aria-rowindex={index + 2}
+      aria-selected={isSelectable ? isSelected : undefined}
+      data-index={index}
+      data-active={props.isActive || undefined}
+      data-fresh={props.isFresh || undefined}
+      className={classes['row']}
+      style={{ height: props.height, transform: `translateY(${props.top}px)` }}
+    >
+      <span role="gridcell" className={classes['tickCell']}>
+        {isSelectable && (
+          <label className={classes['tick']} data-action="select">
+            <input
+              type="checkbox"
+              className={classes['check']}
+              tabIndex={-1}
+              checked={isSelected}
+              readOnly
+              aria-label={t.select(lead.name)}
+            />
+          </label>
+        )}
+      </span>
+      <span role="gridcell" className={`${classes['cell']} ${classes['dim']} ${classes['createdCell']}`}>
+        <time dateTime={lead[time]} title={exactTime(lead[time])}>
+          {relativeTime(lead[time], nowMs)}
+        </time>
+      </span>
+      <span role="gridcell" className={`${classes['cell']} ${classes['nameCell']}`}>
+        <a
+          href={props.href}
+          className={classes['name']}
+          tabIndex={-1}
+          data-action="open"
+          title={lead.name}
+          dir="auto"
+        >
+          {lead.name}
+        </a>
+      </span>
+      <span
+        role="gridcell"
+        className={`${classes['cell']} ${classes['phoneCell']}`}
+        title={lead.phone}
+        dir="auto"
+      >
+        {lead.phone}
+      </span>
+      <span role="gridcell" className={classes['statusCell']}>
+        <StatusCell {...props} />
+      </span>
+      <span role="gridcell" className={`${classes['cell']} ${classes['campaign']}`} title={campaign}>
+        {campaign}
+      </span>
+      <span
+        role="gridcell"
+        className={`${classes['cell']} ${classes['wide']} ${classes['campaign']}`}
+        title={place}
+      >
+        {place}
+      </span>
+      <span
+        role="gridcell"
+        className={`${classes['cell']} ${classes['wide']} ${classes['campaign']} ${classes['dim']} ${classes['mono']}`}
+        title={lead.id}
+      >
+        {lead.id.slice(-8)}
+      </span>
+    </div>
+  );
+});
+
+function StatusCell({ lead, isSelectable, menu, onStatus, onMenuClose }: LeadRowProps) {
+  const status = statusOf(lead);
+  if (!isSelectable) return <StatusBadge status={status} />;
+  const button = (
+    <button
+      type="button"
+      className={classes['status']}
+      tabIndex={-1}
+      data-action="menu"
+      aria-label={t.changeStatus(lead.name, t.statuses[status])}
+    >
+      <StatusText status={status} />
+    </button>
+  );
+  // A menu in each row would cost more than the row itself.
+  if (menu === undefined) return button;
+  return (
+    <Menu opened onClose={onMenuClose} position="bottom-end" returnFocus={false}>
+      <Menu.Target>{button}</Menu.Target>
+      <Menu.Dropdown>
+        {menu.map((to) => (
+          <Menu.Item key={to} onClick={() => onStatus(lead, to)}>
+            {t.markAs(t.statuses[to])}
+          </Menu.Item>
+        ))}
+        {menu.length === 0 && <Menu.Label>{t.notAllowed}</Menu.Label>}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+export function StatusBadge({ status }: { status: LeadStatus }) {
+  return (
+    <span className={classes['status']}>
+      <StatusText status={status} />
+    </span>
+  );
+}
+
+function StatusText({ status }: { status: LeadStatus }) {
+  return (
+    <>
+      <span
+        aria-hidden
+        className={classes['dot']}
+        style={{ background: `var(--mantine-color-${statusColors[status]}-6)` }}
+      />
+      {t.statuses[status]}
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+import type { Lead } from '@leads/core/lead';
+import type { LeadPage } from '../../api/leads.ts';
+import type { LeadSort } from './lead-search.ts';
+
+export const defaultSort: LeadSort = '-createdAt';
+
+/** What a list is sorted by. */
+export function timeOf(sort: LeadSort): 'createdAt' | 'updatedAt' {
+  return sort.endsWith('createdAt') ? 'createdAt' : 'updatedAt';
+}
+
+/** Below zero where the first comes before the second. Times are ISO 8601 in UTC, all of one length. */
+function compare(a: Lead, b: Lead, sort: LeadSort): number {
+  const by = timeOf(sort);
+  const isBefore = a[by] === b[by] ? a.id < b.id : a[by] < b[by];
+  return isBefore === sort.startsWith('-') ? 1 : -1;
+}
+
+/**
+ * Puts what was created or changed meanwhile to where it belongs in the pages that are loaded. What belongs behind
+ * them comes with a later page.
+ *
+ * @returns the pages, those that nothing changes in the very same; and the leads that were not there before.
+ */
+export function mergeLeads(
+  pages: readonly LeadPage[],
+  changes: readonly Lead[],
+  sort: LeadSort,
+): { pages: LeadPage[]; added: Lead[] } {
+  const pageOf = new Map(pages.flatMap(({ leads }, i) => leads.map(({ id }) => [id, i] as const)));
+  const merged = pages.map(({ leads }) => leads);
+  const added: Lead[] = [];
+  const by = timeOf(sort);
+  for (const change of changes) {
+    const at = pageOf.get(change.id);
+    const known = at === undefined ? undefined : merged[at]?.find(({ id }) => id === change.id);
+    if (at !== undefined && known !== undefined) {
+      if (known.updatedAt >= change.updatedAt) continue;
+      const page = merged[at] ?? [];
+      if (known[by] === change[by]) {
+        merged[at] = page.map((lead) => (lead === known ? change : lead));
+        continue;
+      }
+      merged[at] = page.filter((lead) => lead !== known);
+    } else {
+      added.push(change);
+    }
+    const isLast = (i: number) => i === merged.length - 1 && pages[i]?.cursor === undefined;
+    const to = merged.findIndex((leads, i) => {
+      const last = leads.at(-1);
+      return isLast(i) || (last !== undefined && compare(change, last, sort) < 0);
+    });
+    if (to === -1) {
+      if (known === undefined) added.pop();
+      continue;
+    }
+    merged[to] = [...(merged[to] ?? []), change].toSorted((a, b) => compare(a, b, sort));
+  }
+  return {
+    pages: pages.map((page, i) => {
+      const leads = merged[i] ?? [];
+      return leads === page.leads ? page : { ...page, leads };
+    }),
+    added,
+  };
+}
+
+/** Whether a lead would come before all that are loaded. */
+export function isAbove(lead: Lead, pages: readonly LeadPage[], sort: LeadSort): boolean {
+  const first = pages.find(({ leads }) => leads.length > 0)?.leads[0];
+  return first !== undefined && compare(lead, first, sort) < 0;
+}

@@ -1,0 +1,98 @@
+import { Button, Group, Modal, Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { NewLead } from '@leads/core/lead';
+import { faultsOf } from '../../api/client.ts';
+import { campaignsQuery, createLead } from '../../api/leads.ts';
+import { ErrorNotice } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.leads;
+
+const optional = ['email', 'country', 'region', 'city', 'street', 'zipcode', 'address', 'website'] as const;
+
+const empty = {
+  campaignCode: '',
+  name: '',
+  phone: '',
+  email: '',
+  country: '',
+  region: '',
+  city: '',
+  street: '',
+  zipcode: '',
+  address: '',
+  website: '',
+  description: '',
+};
+
+/** Creates a lead by hand. */
+export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
+  const { data: campaigns } = useQuery(campaignsQuery);
+  const active = campaigns?.filter(({ status }) => status === 'active') ?? [];
+  const form = useForm({ initialValues: empty });
+  const create = useMutation({
+    mutationFn: ({ campaignCode, ...values }: typeof empty) => {
+      const code = campaignCode || preferred;
+      const given = Object.entries(values).filter(([, value]) => value !== '');
+      return createLead({ name: '', phone: '', ...Object.fromEntries(given), campaignCode: code } as NewLead);
+    },
+    onSuccess() {
+      notifications.show({ message: t.created1 });
+      onCreated();
+      onClose();
+    },
+    onError: (error) => form.setErrors(faultsOf(error)),
+  });
+  const preferred = (active.find(({ isDefault }) => isDefault) ?? active[0])?.code ?? '';
+  const hasFaults = Object.keys(faultsOf(create.error)).length > 0;
+  return (
+    <Modal opened onClose={onClose} title={t.newLead} size="lg">
+      <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values))}>
+        <Stack>
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+            <TextInput label={t.fields.name} required data-autofocus {...form.getInputProps('name')} />
+            <TextInput label={t.fields.phone} required type="tel" {...form.getInputProps('phone')} />
+            <Select
+              label={t.campaign}
+              required
+              searchable
+              allowDeselect={false}
+              nothingFoundMessage={t.noCampaigns}
+              data={active.map(({ code, name }) => ({
+                value: code,
+                label: name === code ? code : `${name} (${code})`,
+              }))}
+              {...form.getInputProps('campaignCode')}
+              value={form.values.campaignCode || preferred}
+            />
+            {optional.map((name) => (
+              <TextInput
+                key={name}
+                label={t.fields[name]}
+                {...(name === 'email' && { placeholder: t.emailHint })}
+                {...form.getInputProps(name)}
+              />
+            ))}
+          </SimpleGrid>
+          <Textarea
+            label={t.fields.description}
+            autosize
+            maxRows={6}
+            {...form.getInputProps('description')}
+          />
+          {create.isError && !hasFaults && <ErrorNotice error={create.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {texts.common.cancel}
+            </Button>
+            <Button type="submit" loading={create.isPending}>
+              {texts.common.create}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,613 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { LeadStatus } from '@leads/core/lead';
+import type { TestMember, TestWorkspace } from '@leads/local-stack/testing/fixture';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { findBarriers } from './axe.ts';
+import { type Console, screenshot, startConsole } from './console.ts';
+
+let console: Console;
+beforeAll(async () => {
+  console = await startConsole();
+}, 400_000);
+afterEach(() => console.closePages());
+afterAll(() => console?.[Symbol.asyncDispose]());
+
+type Changes = Parameters<TestWorkspace['lead']>[1];
+
+/** Stores so many leads, each a second older than the one before. */
+async function addLeads(
+  workspace: TestWorkspace,
+  member: TestMember,
+  count: number,
+  changes: (i: number) => NonNullable<Changes> = () => ({}),
+): Promise<string[]> {
+  const newestMs = Date.now() - 60_000;
+  const leads = Array.from({ length: count }, (_, i) =>
+    workspace.lead(member, {
+      id: randomUUID(),
+      name: `Person ${String(i).padStart(4, '0')}`,
+      phone: `+4420794${String(i).padStart(5, '0')}`,
+      createdAt: new Date(newestMs - i * 1000),
+      ...changes(i),
+    }),
+  );
+  for (let at = 0; at < count; at += 500) await console.fixture.leads.insert(leads.slice(at, at + 500));
+  return leads.map(({ id }) => id);
+}
+
+const grid = (page: Page): Locator => page.getByRole('grid', { name: 'Leads' });
+const rowOf = (page: Page, name: string): Locator => grid(page).getByRole('row').filter({ hasText: name });
+const notice = (page: Page, text: string): Locator => page.getByRole('alert').filter({ hasText: text });
+const overflow = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** What is stored of a lead: its status, and the statuses it went through. */
+async function storedOf(id: string): Promise<{ status: LeadStatus; way: string[] }> {
+  const [lead] = await console.fixture.sql<{ status: LeadStatus }>(
+    'SELECT status::text FROM lead WHERE id = $1',
+    [id],
+  );
+  const history = await console.fixture.sql<{ to: string; reason: string | null }>(
+    'SELECT to_status::text AS to, reason FROM lead_change WHERE lead_id = $1 AND to_status IS NOT NULL ORDER BY version',
+    [id],
+  );
+  if (lead === undefined) throw new Error(`No lead ${id}`);
+  return {
+    status: lead.status,
+    way: history.map(({ to, reason }) => (reason === null ? to : `${to} (${reason})`)),
+  };
+}
+
+describe('the list', () => {
+  test('scrolls through thousands of leads, page by page, with few rows in the document', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    await addLeads(workspace, member, 1_700);
+    const requests: string[] = [];
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (url.pathname === '/api/console/order/leads' && url.searchParams.get('limit') === '200') {
+        requests.push(url.searchParams.get('updatedSince') === null ? 'page' : 'changes');
+      }
+    });
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0000').waitFor();
+    await page.getByText('1,700 leads').waitFor();
+    expect(requests.filter((kind) => kind === 'page')).toHaveLength(1);
+    await grid(page).focus();
+    const last = rowOf(page, 'Person 1699');
+    await expect
+      .poll(
+        async () => {
+          await page.keyboard.press('End');
+          return last.count();
+        },
+        { timeout: 15_000 },
+      )
+      .toBe(1);
+    expect(requests.filter((kind) => kind === 'page')).toHaveLength(9);
+    expect(await grid(page).getByRole('row').count()).toBeLessThan(80);
+    expect(await grid(page).getAttribute('aria-rowcount')).toBe('1701');
+    expect(await last.getAttribute('aria-rowindex')).toBe('1701');
+    expect(await grid(page).getAttribute('aria-activedescendant')).toBe(await last.getAttribute('id'));
+    // The focus is where it was, and so is the row that it stands for, however far it is scrolled.
+    await page.evaluate(() => document.querySelector('[role="grid"]')?.scrollTo(0, 0));
+    await rowOf(page, 'Person 0000').waitFor();
+    expect(await last.count()).toBe(1);
+  });
+
+  test('does not draw rows again while it is scrolled', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    await addLeads(workspace, member, 150);
+    await page.goto('/leads');
+    const row = rowOf(page, 'Person 0015');
+    await row.waitFor();
+    await page.evaluate(() => {
+      const seen = { changes: 0 };
+      Object.assign(globalThis, { seen });
+      const target = [...document.querySelectorAll('[role="row"]')].find((each) =>
+        each.textContent?.includes('Person 0015'),
+      );
+      if (target === undefined) throw new Error('No row');
+      new MutationObserver((records) => (seen.changes += records.length)).observe(target, {
+        subtree: true,
+        attributes: true,
+        childList: true,
+        characterData: true,
+      });
+    });
+    await grid(page).hover();
+    await page.mouse.wheel(0, 300);
+    await rowOf(page, 'Person 0035').waitFor();
+    expect(
+      await page.evaluate(() => (globalThis as unknown as { seen: { changes: number } }).seen.changes),
+    ).toBe(0);
+  });
+
+  test('is filtered and searched by its address, and goes back', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    await workspace.addCampaign('OTHER');
+    await addLeads(workspace, member, 30, (i) => ({
+      status: i % 3 === 0 ? 'Approved' : 'OnHold',
+      ...(i === 4 && { name: 'Zoë Fischer', s1: 'click-4' }),
+    }));
+    await page.goto('/leads');
+    await page.getByText('30 leads').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+
+    await page.getByRole('radiogroup', { name: 'Status' }).getByText('Approved').click();
+    await page.waitForURL('**/leads?status=Approved');
+    await page.getByText('10 leads').waitFor();
+    await page.getByRole('radiogroup', { name: 'Status' }).getByText('All').click();
+    await page.waitForURL('**/leads');
+    await page.keyboard.press('/');
+    await page.keyboard.type('zoe fi');
+    await page.waitForURL('**/leads?q=zoe+fi');
+    await page.getByText('1 lead', { exact: true }).waitFor();
+    await rowOf(page, 'Zoë Fischer').waitFor();
+    await page.reload();
+    await rowOf(page, 'Zoë Fischer').waitFor();
+    expect(await page.getByRole('searchbox', { name: 'Search leads' }).inputValue()).toBe('zoe fi');
+
+    await page.goBack();
+    await page.getByText('30 leads').waitFor();
+    expect(await page.getByRole('searchbox', { name: 'Search leads' }).inputValue()).toBe('');
+    await page.goBack();
+    await page.getByText('10 leads').waitFor();
+
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByLabel('Sub-id (s1)').fill('click-4');
+    await page.waitForURL('**s1=click-4*');
+    await page.getByLabel('Created from').fill('2020-01-31');
+    await page.waitForURL('**createdFrom=2020-01-3*');
+    await page.keyboard.press('Escape');
+    await page.getByText('No lead matches these filters.').waitFor();
+    await page.getByRole('button', { name: 'Clear all' }).click();
+    await page.waitForURL('**/leads');
+    await page.getByText('30 leads').waitFor();
+
+    await page.goto('/leads?phone=442079400004&sort=createdAt');
+    await rowOf(page, 'Zoë Fischer').waitFor();
+    await page.getByText('1 lead', { exact: true }).waitFor();
+    await page.goto('/leads?phone=none');
+    await page
+      .getByText('Phone must hold a digit')
+      .or(page.getByText('Something went wrong'))
+      .first()
+      .waitFor();
+  });
+
+  test('is sorted both ways', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    await addLeads(workspace, member, 3);
+    await page.goto('/leads');
+    const first = () => grid(page).getByRole('row').nth(1).textContent();
+    await expect.poll(first).toContain('Person 0000');
+    await page.getByRole('columnheader', { name: 'Created' }).getByRole('button').click();
+    await page.waitForURL('**/leads?sort=createdAt');
+    await expect.poll(first).toContain('Person 0002');
+    expect(await page.getByRole('columnheader', { name: 'Created' }).getAttribute('aria-sort')).toBe(
+      'ascending',
+    );
+  });
+
+  test('shows what was stored as text, and runs none of it', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    const hostile = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
+    const [id] = await addLeads(workspace, member, 1, () => ({
+      ...Object.fromEntries(
+        ['name', 'phone', 'address', 'country', 'region', 'city', 'street', 'zipcode', 'website']
+          .concat(['description', 's1', 'lpName', 'state'])
+          .map((field) => [field, hostile]),
+      ),
+      extra: JSON.stringify({ [hostile]: hostile }),
+    }));
+    await page.goto(`/leads?lead=${id}`);
+    await page.getByRole('heading', { level: 2, name: hostile }).waitFor();
+    await page.getByText('Created by').waitFor();
+    expect(await page.getByLabel('Address', { exact: true }).inputValue()).toBe(hostile);
+    expect(await page.locator('img, main script').count()).toBe(0);
+    expect(await page.title()).toBe('Leads · Leads');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await rowOf(page, hostile).waitFor();
+  });
+
+  test('fits a phone', async () => {
+    const { page, workspace, member } = await console.openSignedIn({ width: 390, height: 844 });
+    const ids = await addLeads(workspace, member, 60, (i) => ({
+      status: (['OnHold', 'Approved', 'Paid', 'Trashed'] as const)[i % 4],
+      country: 'GB',
+      ...(i === 2 && { name: 'A very long name that goes on and on '.repeat(4), phone: '1'.repeat(200) }),
+    }));
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0001').waitFor();
+    expect(await overflow(page)).toBe(0);
+    expect(await findBarriers(page)).toEqual([]);
+    await screenshot(page, 'leads-390');
+    await rowOf(page, 'Person 0000').getByLabel('Select Person 0000').click();
+    await rowOf(page, 'Person 0004').getByLabel('Select Person 0004').click();
+    await page.getByText('2 selected').waitFor();
+    expect(await overflow(page)).toBe(0);
+    await screenshot(page, 'leads-bulk-390');
+    await page.getByRole('button', { name: 'Clear the selection' }).click();
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByLabel('Landing page').waitFor();
+    expect(await overflow(page)).toBe(0);
+    await screenshot(page, 'leads-filters-390');
+    await page.goto(`/leads?lead=${ids[2]}`);
+    await page.getByRole('heading', { level: 2 }).waitFor();
+    await page.getByText('Created by').waitFor();
+    expect(await overflow(page)).toBe(0);
+    await screenshot(page, 'leads-detail-390');
+  });
+
+  test('looks right', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page, workspace, member } = await console.openSignedIn({ colorScheme });
+      await addLeads(workspace, member, 60, (i) => ({
+        status: (['OnHold', 'Approved', 'Paid', 'Trashed'] as const)[i % 4],
+        country: 'GB',
+        region: 'Greater London',
+        createdAt: new Date(Date.now() - i * i * 40_000),
+      }));
+      await page.goto('/leads');
+      await page.getByText('60 leads').waitFor();
+      expect(await findBarriers(page)).toEqual([]);
+      await rowOf(page, 'Person 0000').getByLabel('Select Person 0000').click();
+      await rowOf(page, 'Person 0008')
+        .getByLabel('Select Person 0008')
+        .click({ modifiers: ['Shift'] });
+      await page.getByText('9 selected').waitFor();
+      expect(await findBarriers(page)).toEqual([]);
+      await screenshot(page, `leads-${colorScheme}`);
+    }
+  });
+});
+
+describe('a change of status', () => {
+  test('of one lead is made in its row, and undone', async () => {
+    const { page, workspace, member } = await console.openSignedIn({ role: 'manager' });
+    const [id = ''] = await addLeads(workspace, member, 2);
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0000').getByRole('button', { name: 'Change the status' }).click();
+    await page.getByRole('menuitem', { name: 'Mark as Approved' }).click();
+    await notice(page, '1 lead marked as Approved').waitFor();
+    expect((await storedOf(id)).status).toBe('Approved');
+    await rowOf(page, 'Person 0000').getByText('Approved').waitFor();
+
+    // Into Trashed a reason is asked for; to Approved it goes back by way of OnHold.
+    await rowOf(page, 'Person 0000').getByRole('button', { name: 'Change the status' }).click();
+    await page.getByRole('menuitem', { name: 'Mark as Trashed' }).click();
+    const dialog = page.getByRole('dialog', { name: 'why?' });
+    await dialog.waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Mark as Trashed' }).click();
+    await dialog.getByText('Choose a reason or write one').waitFor();
+    await dialog.getByLabel('Or in your own words').fill('Called twice, nobody there');
+    await page.keyboard.press('Enter');
+    const told = notice(page, '1 lead marked as Trashed');
+    await told.waitFor();
+    expect((await storedOf(id)).status).toBe('Trashed');
+    await told.getByRole('button', { name: 'Undo' }).click();
+    await notice(page, 'Undone for 1 lead').waitFor();
+    expect(await storedOf(id)).toEqual({
+      status: 'Approved',
+      way: ['Approved', 'Trashed (Called twice, nobody there)', 'OnHold', 'Approved'],
+    });
+    await rowOf(page, 'Person 0000').getByText('Approved').waitFor();
+  });
+
+  test('of many is made at once, only where all may go, and each goes back to where it was', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    const ids = await addLeads(workspace, member, 6, (i) => ({ status: i < 3 ? 'OnHold' : 'Approved' }));
+    await page.goto('/leads');
+    const box = (i: number) => page.getByLabel(`Select Person 000${i}`);
+    await box(0).click();
+    await box(4).click({ modifiers: ['Shift'] });
+    await page.getByText('5 selected').waitFor();
+    const bar = page.getByRole('toolbar', { name: '5 selected' });
+    expect(await bar.getByRole('button', { name: /Mark as/ }).allTextContents()).toEqual(['Mark as Trashed']);
+    await bar.getByRole('button', { name: 'Mark as Trashed' }).click();
+    await page.getByRole('radio', { name: 'Spam or test' }).check();
+    await page.keyboard.press('Enter');
+    const told = notice(page, '5 leads marked as Trashed');
+    await told.waitFor();
+    expect(await Promise.all(ids.map(async (id) => (await storedOf(id)).status))).toEqual([
+      ...Array.from({ length: 5 }, () => 'Trashed'),
+      'Approved',
+    ]);
+    await told.getByRole('button', { name: 'Undo' }).click();
+    await notice(page, 'Undone for 5 leads').waitFor();
+    expect(await Promise.all(ids.map(async (id) => (await storedOf(id)).status))).toEqual([
+      ...Array.from({ length: 3 }, () => 'OnHold'),
+      ...Array.from({ length: 3 }, () => 'Approved'),
+    ]);
+    await page.getByLabel('Select all that are loaded').check();
+    await page.getByText('6 selected').waitFor();
+  });
+
+  test('that the service refuses is told with its reason', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    const [, second = ''] = await addLeads(workspace, member, 2);
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0001').waitFor();
+    // Meanwhile, and before this page can know.
+    await page.route('**/api/console/order/leads?*', (route) => route.abort());
+    await console.fixture.sql('DELETE FROM lead WHERE id = $1', [second]);
+    await page.getByLabel('Select all that are loaded').check();
+    await page.getByRole('button', { name: 'Mark as Approved' }).click();
+    const dialog = page.getByRole('dialog', { name: '1 lead could not be changed' });
+    await dialog.getByText('Person 0001').waitFor();
+    await notice(page, '1 lead marked as Approved').waitFor();
+  });
+
+  test('to Paid is confirmed by a manager, who cannot undo it, and undone by an owner with a reason', async () => {
+    const manager = await console.openSignedIn({ role: 'manager' });
+    const [id = ''] = await addLeads(manager.workspace, manager.member, 1, () => ({ status: 'Approved' }));
+    await manager.page.goto('/leads');
+    await rowOf(manager.page, 'Person 0000').getByRole('button', { name: 'Change the status' }).click();
+    await manager.page.getByRole('menuitem', { name: 'Mark as Paid' }).click();
+    await manager.page.getByRole('dialog', { name: 'Mark as Paid?' }).waitFor();
+    expect((await storedOf(id)).status).toBe('Approved');
+    await manager.page.getByRole('button', { name: 'Mark as paid' }).click();
+    const told = notice(manager.page, '1 lead marked as Paid');
+    await told.waitFor();
+    expect(await told.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+    await rowOf(manager.page, 'Person 0000').getByRole('button', { name: 'Change the status' }).click();
+    await manager.page.getByText('This lead may not go there').waitFor();
+
+    const owner = await console.openSignedIn({ workspace: manager.workspace });
+    await owner.page.goto(`/leads?lead=${id}`);
+    await owner.page.getByRole('dialog').getByRole('button', { name: 'Mark as Approved' }).click();
+    await owner.page.getByRole('radio', { name: 'Marked by mistake' }).check();
+    await owner.page.keyboard.press('Enter');
+    const back = notice(owner.page, '1 lead marked as Approved');
+    await back.getByRole('button', { name: 'Undo' }).click();
+    await notice(owner.page, 'Undone for 1 lead').waitFor();
+    expect((await storedOf(id)).way).toEqual(['Paid', 'Approved (Marked by mistake)', 'Paid']);
+  });
+
+  test('is not there for publishers, who see their own leads', async () => {
+    const { page, workspace, member } = await console.openSignedIn({ role: 'publisher' });
+    const [id] = await addLeads(workspace, member, 1, () => ({ name: 'Mine' }));
+    await addLeads(workspace, workspace.owner, 1, () => ({ name: 'Theirs' }));
+    await page.goto('/leads');
+    await rowOf(page, 'Mine').waitFor();
+    await page.getByText('1 lead', { exact: true }).waitFor();
+    expect(await page.getByRole('checkbox').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Change the status' }).count()).toBe(0);
+    await grid(page).focus();
+    await page.keyboard.press('a');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**lead=${id}`);
+    await page.getByText('Created by You').waitFor();
+    expect(await page.getByRole('button', { name: /Mark as/ }).count()).toBe(0);
+    expect(await findBarriers(page)).toEqual([]);
+  });
+});
+
+describe('the detail', () => {
+  test('is edited with its faults beside the fields, and never over the change of another', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    const [first = ''] = await addLeads(workspace, member, 1, () => ({ name: 'First of all' }));
+    const [id = ''] = await addLeads(workspace, member, 1, () => ({
+      duplicateOf: first,
+      status: 'Trashed',
+      s1: 'click-1',
+      lpName: 'spring',
+      extra: JSON.stringify({ utm: { source: 'newsletter' } }),
+    }));
+    await page.goto(`/leads?lead=${id}`);
+    const drawer = page.getByRole('dialog', { name: 'Lead', exact: true });
+    await drawer.getByText('"source": "newsletter"').waitFor();
+    await drawer.getByText('click-1').waitFor();
+    await drawer.getByText('Created by').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await screenshot(page, 'leads-detail');
+
+    await drawer.getByLabel('Email address').fill('ada@example.com');
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await drawer.getByText('Must end in .io').nth(1).waitFor();
+    await drawer.getByLabel('Email address').fill('ada@example.io');
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await notice(page, 'Saved').waitFor();
+    await drawer.getByText('Email address: empty to ada@example.io').waitFor();
+
+    // Another changes it meanwhile.
+    const answer = await fetch(`${console.crm}/api/v1/order/leads/${id}`, {
+      method: 'PATCH',
+      headers: { ...workspace.owner.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ city: 'London' }),
+    });
+    expect(answer.status).toBe(200);
+    await drawer.getByLabel('Name', { exact: false }).first().fill('Grace Hopper');
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await drawer.getByText('This lead was changed meanwhile').waitFor();
+    await drawer.getByRole('button', { name: 'Load the current version' }).click();
+    await expect.poll(() => drawer.getByLabel('City').inputValue()).toBe('London');
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await drawer.getByRole('heading', { level: 2, name: 'Grace Hopper' }).waitFor();
+    const [stored] = await console.fixture.leads.find({ workspaceId: workspace.id }, [id]);
+    expect(stored).toMatchObject({ name: 'Grace Hopper', city: 'London', email: 'ada@example.io' });
+
+    await drawer.getByRole('button', { name: 'Open the original' }).click();
+    await page.waitForURL(`**lead=${first}`);
+    await drawer.getByRole('heading', { level: 2, name: 'First of all' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForURL('**/leads');
+    await page.goto(`/leads?lead=${randomUUID()}`);
+    await page.getByText('There is no such lead').waitFor();
+  });
+});
+
+describe('leads that come in', () => {
+  test('appear at once, whichever service took them, and wait where one has scrolled', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    const [id = ''] = await addLeads(workspace, member, 300);
+    await page.goto('/leads');
+    await page.getByText('300 leads').waitFor();
+    const create = async (name: string) => {
+      const answer = await fetch(`${console.crm}/api/v1/order/leads`, {
+        method: 'POST',
+        headers: { ...member.headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ campaignCode: 'DEMO', name, phone: '+442079460958' }),
+      });
+      expect(answer.status).toBe(200);
+    };
+    const submit = async (name: string) => {
+      const answer = await fetch(`${console.intake}/api/v1/leads`, {
+        method: 'POST',
+        headers: { API_KEY: member.apiKey, 'content-type': 'application/json' },
+        body: JSON.stringify({ name, phone: '+442079460958' }),
+      });
+      expect(answer.status).toBe(200);
+    };
+    await create('From the CRM');
+    await submit('From a landing page');
+    await rowOf(page, 'From the CRM').waitFor({ timeout: 6_000 });
+    await rowOf(page, 'From a landing page').waitFor({ timeout: 6_000 });
+    await page.getByText('302 leads').waitFor();
+    await page
+      .getByRole('status')
+      .filter({ hasText: /2 leads arrived/ })
+      .waitFor({ state: 'attached' });
+
+    await grid(page).hover();
+    await page.mouse.wheel(0, 900);
+    const seen = rowOf(page, 'Person 0030');
+    await seen.waitFor();
+    const before = await seen.boundingBox();
+    await submit('While scrolled');
+    await page.getByRole('button', { name: '1 new lead' }).waitFor({ timeout: 6_000 });
+    expect(await seen.boundingBox()).toEqual(before);
+    await screenshot(page, 'leads-pill');
+    await page.getByRole('button', { name: '1 new lead' }).click();
+    await rowOf(page, 'While scrolled').waitFor();
+    expect(await grid(page).evaluate((element) => element.scrollTop)).toBe(0);
+
+    // What another changes is changed in place.
+    const changed = await fetch(`${console.crm}/api/v1/order/leads/${id}`, {
+      method: 'PATCH',
+      headers: { ...workspace.owner.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ status: 'Approved', name: 'Changed elsewhere' }),
+    });
+    expect(changed.status).toBe(200);
+    await rowOf(page, 'Changed elsewhere').getByText('Approved').waitFor({ timeout: 6_000 });
+    expect(await rowOf(page, 'Person 0000').count()).toBe(0);
+  });
+
+  test('are asked for less and less while nobody answers', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    await addLeads(workspace, member, 1);
+    await page.clock.install();
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0000').waitFor();
+    let asked = 0;
+    await page.route('**/api/console/order/leads?*updatedSince*', (route) => {
+      asked += 1;
+      return route.abort();
+    });
+    const pass = async (ms: number) => {
+      await page.clock.fastForward(ms);
+      // Whatever was to be asked by now is asked before this is answered.
+      await page.evaluate(() => fetch('/icon.svg').then(() => undefined));
+    };
+    await pass(2_000);
+    await expect.poll(() => asked).toBe(1);
+    await pass(3_500);
+    expect(asked).toBe(1);
+    await pass(500);
+    await expect.poll(() => asked).toBe(2);
+    await pass(7_000);
+    expect(asked).toBe(2);
+    await pass(1_000);
+    await expect.poll(() => asked).toBe(3);
+    await page.getByText('New leads cannot be fetched').waitFor();
+    await page.unroute('**/api/console/order/leads?*updatedSince*');
+  });
+});
+
+describe('the file of an export', () => {
+  test('holds exactly what is filtered', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    await addLeads(workspace, member, 1_200, (i) => ({ status: i % 2 === 0 ? 'Approved' : 'OnHold' }));
+    await page.goto('/leads?status=Approved&q=person');
+    await page.getByText('600 leads').waitFor();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Export as CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^leads-.*\.csv$/);
+    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n');
+    expect(lines).toHaveLength(601);
+    expect(lines.slice(1).every((line) => line.includes('Approved'))).toBe(true);
+  });
+});
+
+describe('by keyboard alone', () => {
+  test('leads are found, selected, changed, undone, opened and created', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    const ids = await addLeads(workspace, member, 5);
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0000').waitFor();
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await press('/');
+    await page.keyboard.type('person');
+    await press('Enter');
+    await page.waitForURL('**q=person');
+    const isOnList = () => grid(page).evaluate((element) => document.activeElement === element);
+    await expect.poll(isOnList).toBe(true);
+    const active = async () =>
+      page.locator(`[id="${await grid(page).getAttribute('aria-activedescendant')}"]`).textContent();
+    await press('j');
+    await expect.poll(active).toContain('Person 0001');
+    await press('k', 'ArrowDown');
+    await expect.poll(active).toContain('Person 0001');
+
+    await press(' ', 'Shift+ArrowDown', 'a');
+    await notice(page, '2 leads marked as Approved').waitFor();
+    expect((await storedOf(ids[2] ?? '')).status).toBe('Approved');
+    await press('u');
+    await notice(page, 'Undone for 2 leads').waitFor();
+    await press('t');
+    await page.getByRole('dialog', { name: 'why?' }).waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('radio');
+    await press('ArrowDown', 'Enter');
+    await notice(page, '2 leads marked as Trashed').waitFor();
+    await expect.poll(isOnList).toBe(true);
+    expect((await storedOf(ids[1] ?? '')).way.at(-1)).toBe('Trashed (Wrong number)');
+    await press('h');
+    await notice(page, '2 leads marked as On hold').waitFor();
+    await press('Escape');
+    await page.getByText('2 selected').waitFor({ state: 'detached' });
+
+    await press('Enter');
+    await page.getByRole('dialog', { name: 'Lead', exact: true }).waitFor();
+    await press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(isOnList).toBe(true);
+
+    await page.getByRole('button', { name: 'New lead' }).focus();
+    await press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'New lead' });
+    await dialog.waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.keyboard.type('Person Typed');
+    await press('Enter');
+    await dialog.getByText('Must not be empty').or(dialog.getByText('Is required')).first().waitFor();
+    await dialog.getByLabel('Phone', { exact: false }).fill('+442079460958');
+    await screenshot(page, 'leads-new');
+    await press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await rowOf(page, 'Person Typed').waitFor();
+  });
+});
