@@ -1,4 +1,5 @@
 import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+import { texts } from './texts/index.ts';
 
 const petrol: MantineColorsTuple = [
   '#e8f6fb',
@@ -16,16 +17,16 @@ const petrol: MantineColorsTuple = [
 /** Calm and dense: figures and tables are what people look at here. */
 export const theme = createTheme({
   primaryColor: 'petrol',
-  primaryShade: { light: 8, dark: 5 },
+  primaryShade: { light: 8, dark: 7 },
   colors: { petrol },
   autoContrast: true,
-  // White on the dark scheme's primary colour could not be read (WCAG 2.2, 1.4.3).
-  luminanceThreshold: 0.2,
   defaultRadius: 'md',
   fontFamily:
     'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif',
   cursorType: 'pointer',
   respectReducedMotion: true,
+  // Of dialogs and notifications too: all that these show is a cross.
+  components: { CloseButton: { defaultProps: { 'aria-label': texts.common.close } } },
 });
 
 /** The library's own greys and reds are too faint to be read by everyone (WCAG 2.2, 1.4.3). */

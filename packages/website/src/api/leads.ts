@@ -156,7 +156,7 @@ export const memberNamesQuery = queryOptions({
 
 /** Where what is filtered can be downloaded from. */
 export function exportAddress(format: 'csv' | 'ndjson', filters: LeadFilterQuery): string {
-  const query = new URLSearchParams(filters as Record<string, string>).toString();
+  const query = new URLSearchParams(filters).toString();
   return `/api/console/order/leads.${format}${query === '' ? '' : `?${query}`}`;
 }
 
@@ -197,17 +197,16 @@ export function importLeads({
     request.setRequestHeader('content-type', 'text/csv');
     request.setRequestHeader('accept', 'application/problem+json, application/json;q=0.9');
     request.setRequestHeader('idempotency-key', idempotencyKey);
-    request.upload.onprogress = ({ loaded }) => onSent(loaded);
-    request.onload = () => {
-      if (request.status === 200) resolve(JSON.parse(request.responseText) as ImportReport);
-      else {
-        const { status } = request;
-        void readProblem(new Response(request.responseText, { status })).then(reject);
-      }
-    };
-    request.onerror = () =>
-      reject(new ApiError(0, 'The server cannot be reached. Check your connection and try again.'));
-    request.onabort = () => reject(new DOMException('Cancelled', 'AbortError'));
+    request.upload.addEventListener('progress', ({ loaded }) => onSent(loaded));
+    request.addEventListener('load', () => {
+      const { status, responseText } = request;
+      if (status === 200) resolve(JSON.parse(responseText) as ImportReport);
+      else void readProblem(new Response(responseText, { status })).then(reject);
+    });
+    request.addEventListener('error', () =>
+      reject(new ApiError(0, 'The server cannot be reached. Check your connection and try again.')),
+    );
+    request.addEventListener('abort', () => reject(new DOMException('Cancelled', 'AbortError')));
     signal.addEventListener('abort', () => request.abort());
     request.send(body);
   });

@@ -10,7 +10,7 @@ const statuses: Readonly<Record<LeadStatus, string>> = {
   Trashed: 'Trashed',
 };
 
-const fields = {
+const fieldNames = {
   name: 'Name',
   phone: 'Phone',
   email: 'Email address',
@@ -28,7 +28,7 @@ const fields = {
 export const leads = {
   title: 'Leads',
   statuses,
-  fields,
+  fields: fieldNames,
   count: leadsOf,
   loadedCount: (count: number) => `${leadsOf(count)} loaded`,
 
@@ -162,7 +162,7 @@ export const leads = {
   leaveOut: 'Leave out',
   importCampaign: 'Campaign for these leads',
   importCampaignHint: 'For lines that name none.',
-  missing: (fields: string) => `Choose a column for: ${fields}.`,
+  missing: (names: string) => `Choose a column for: ${names}.`,
   twice: (field: string) => `More than one column goes to ${field}.`,
   twiceName: (name: string) => `Two columns are named ${name}.`,
   tooManyLeftOut: 'So many columns cannot be left out: keep some as extra data.',

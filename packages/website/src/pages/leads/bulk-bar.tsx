@@ -3,6 +3,7 @@ import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import { texts } from '../../texts/index.ts';
 import { commonStatuses } from './lead-status.ts';
+import classes from './leads.module.css';
 
 const t = texts.leads;
 
@@ -20,14 +21,7 @@ export function BulkBar({
 }) {
   const possible = commonStatuses(leads, role);
   return (
-    <Group
-      gap="xs"
-      px="sm"
-      py={6}
-      role="toolbar"
-      aria-label={t.selected(leads.length)}
-      bg="var(--mantine-primary-color-light)"
-    >
+    <Group gap="xs" className={classes['bulk']} role="toolbar" aria-label={t.selected(leads.length)}>
       <CloseButton size="sm" aria-label={t.clearSelection} onClick={onClear} />
       <Text size="sm" fw={600}>
         {t.selected(leads.length)}

@@ -17,11 +17,13 @@ import {
   withHeader,
 } from './import-file.ts';
 import classes from './leads.module.css';
+import { useFocusBack } from './use-focus-back.ts';
 
 const t = texts.leads;
 
 /** Imports the leads of a CSV file: which file, what its columns are, and what became of it. */
 export function ImportDialog({ onClose, onImported }: { onClose: () => void; onImported: () => void }) {
+  useFocusBack();
   const [file, setFile] = useState<ImportFile>();
   const [isWorking, setWorking] = useState(false);
   return (
@@ -123,6 +125,7 @@ function ImportOneFile({
   const hasCampaigns = targets.includes('campaignCode');
   const standard = (active.find(({ isDefault }) => isDefault) ?? active[0])?.code;
   const campaignCode = campaign ?? (hasCampaigns ? undefined : standard);
+  const columns = file.columns.map((column, i) => ({ column, i }));
   const header = headerFor(file, targets);
   const faults = faultsOfTargets(targets, header, campaignCode !== undefined);
 
@@ -195,15 +198,15 @@ function ImportOneFile({
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {file.columns.map((column, i) => (
+          {columns.map(({ column, i }) => (
             <Table.Tr key={i}>
               <Table.Td>
                 <Text size="sm" fw={600} truncate title={column}>
                   {column}
                 </Text>
-                {file.sample.map((record, line) => (
-                  <Text key={line} size="xs" c="dimmed" truncate title={record[i]}>
-                    {record[i]}
+                {file.sample.map(({ number, cells }) => (
+                  <Text key={number} size="xs" c="dimmed" truncate title={cells[i]}>
+                    {cells[i]}
                   </Text>
                 ))}
               </Table.Td>

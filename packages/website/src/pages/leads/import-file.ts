@@ -27,7 +27,7 @@ export interface ImportFile {
   readonly delimiter: string;
   readonly columns: readonly string[];
   /** The first records behind the header. */
-  readonly sample: readonly (readonly string[])[];
+  readonly sample: readonly { readonly number: number; readonly cells: readonly string[] }[];
   /** The header as it stands in the file. */
   readonly header: string;
   /** The byte that the first record begins at. */
@@ -62,7 +62,7 @@ export async function readHead(file: File): Promise<ImportFile | 'not UTF-8' | '
     file,
     delimiter,
     columns: (parse(header, 1)[0] ?? []).map((name) => name.trim()),
-    sample: parse(text.slice(bodyAt), sampleRecords),
+    sample: parse(text.slice(bodyAt), sampleRecords).map((cells, number) => ({ number, cells })),
     header,
     bodyAt: new TextEncoder().encode(text.slice(0, bodyAt)).length,
     headerLines: text.slice(0, bodyAt).match(/\r\n|\n|\r/g)?.length ?? 1,
@@ -144,8 +144,10 @@ export function headerFor(
   { columns }: Pick<ImportFile, 'columns'>,
   targets: readonly ColumnTarget[],
 ): readonly string[] | undefined {
-  const own = columns.filter((column, i) => targets[i] === 'nothing' && isPassedOver(column)).map(fold);
-  const free: string[] = passedOver.filter((name) => !own.includes(fold(name)));
+  const own = new Set(
+    columns.filter((column, i) => targets[i] === 'nothing' && isPassedOver(column)).map(fold),
+  );
+  const free: string[] = passedOver.filter((name) => !own.has(fold(name)));
   const names = columns.map((column, i) => {
     const target = targets[i] ?? 'extra';
     if (target === 'nothing') return isPassedOver(column) ? column : free.shift();

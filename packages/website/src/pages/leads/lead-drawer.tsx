@@ -14,12 +14,11 @@ import {
   Title,
   Tooltip,
 } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { LeadDetail, LeadHistoryEntry, LeadPatch } from '@leads/core/lead';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ChangeEvent, type ReactNode, useRef, useState } from 'react';
 import type { Me } from '../../api/account.ts';
 import { ApiError, faultsOf } from '../../api/client.ts';
 import {
@@ -35,6 +34,7 @@ import { StatusBadge } from './lead-row.tsx';
 import { nextStatuses } from './lead-status.ts';
 import classes from './leads.module.css';
 import { exactTime } from './time.ts';
+import { useFocusBack } from './use-focus-back.ts';
 import { updateListed } from './use-lead-list.ts';
 import type { StatusChanges } from './use-status-changes.tsx';
 
@@ -54,6 +54,7 @@ export function LeadDrawer({
   onOpen: (id: string) => void;
   onClose: () => void;
 }) {
+  useFocusBack();
   const found = useQuery(leadQuery(id));
   return (
     <Drawer
@@ -91,6 +92,7 @@ function Detail({
   onOpen: (id: string) => void;
 }) {
   const { lead } = found;
+  const heading = useRef<HTMLHeadingElement>(null);
   const role = me.workspace?.role ?? 'publisher';
   const { data: names } = useQuery({ ...memberNamesQuery, enabled: role !== 'publisher' });
   const nameOf = (userId: string) =>
@@ -99,7 +101,7 @@ function Detail({
     <Stack gap="lg">
       <Stack gap="xs">
         <Group gap="sm">
-          <Title order={2} size="h4" className={classes['wrap']} dir="auto">
+          <Title ref={heading} tabIndex={-1} order={2} size="h4" className={classes['wrap']} dir="auto">
             {lead.name}
           </Title>
           <StatusBadge status={lead.status} />
@@ -110,7 +112,11 @@ function Detail({
               key={to}
               size="compact-sm"
               variant="default"
-              onClick={() => statusChanges.change([lead], to)}
+              onClick={() => {
+                // The button goes with the status that it leads from.
+                heading.current?.focus();
+                statusChanges.change([lead], to);
+              }}
             >
               {t.markAs(t.statuses[to])}
             </Button>
@@ -214,9 +220,7 @@ function Copy({ value, label }: { value: string; label: string }) {
   );
 }
 
-const editable = [
-  'name',
-  'phone',
+const optional = [
   'email',
   'address',
   'street',
@@ -226,36 +230,38 @@ const editable = [
   'state',
   'country',
   'website',
-  'description',
 ] as const;
+const editable = ['name', 'phone', ...optional, 'description'] as const;
 type Contact = Record<(typeof editable)[number], string>;
 
 const contactOf = (lead: LeadDetail) =>
   Object.fromEntries(editable.map((name) => [name, lead[name] ?? ''])) as Contact;
 
-/** What can be edited. It holds to the version that it was filled from: no change of another is lost. */
+/** What can be edited. It holds to the version that was edited: no change of another is lost. */
 function ContactForm({ found }: { found: LeadVersion }) {
   const queryClient = useQueryClient();
-  const [base, setBase] = useState(found);
-  const form = useForm<Contact>({ initialValues: contactOf(found.lead) });
-  const changed = () => {
-    const before = contactOf(base.lead);
-    return Object.fromEntries(
-      Object.entries(form.values).filter(([name, value]) => value !== before[name as keyof Contact]),
-    );
-  };
+  const [edits, setEdits] = useState<Partial<Contact>>({});
+  const [held, setHeld] = useState(found);
+  const [faults, setFaults] = useState<Partial<Contact>>({});
+  const isDirty = Object.keys(edits).length > 0;
+  // As long as nothing is edited, what comes in is shown.
+  const base = isDirty ? held : found;
+  const before = contactOf(base.lead);
+  const values = { ...before, ...edits };
   const { id } = found.lead;
-  const isDirty = Object.keys(changed()).length > 0;
 
-  const fill = (version: LeadVersion, kept: object = {}) => {
-    setBase(version);
-    form.setValues({ ...contactOf(version.lead), ...kept });
-    form.clearErrors();
-  };
-  // Nothing is being written here, so what comes in may be shown.
-  const isStale = found.etag !== base.etag && !isDirty;
-  useEffect(() => {
-    if (isStale) fill(found);
+  const fieldProps = (name: keyof Contact) => ({
+    label: t.fields[name],
+    dir: 'auto',
+    value: values[name],
+    error: faults[name],
+    onChange(event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) {
+      const { value } = event.currentTarget;
+      const { [name]: _before, ...others } = edits;
+      if (!isDirty) setHeld(found);
+      setEdits(value === before[name] ? others : { ...others, [name]: value });
+      setFaults({ ...faults, [name]: undefined });
+    },
   });
 
   const save = useMutation({
@@ -263,59 +269,50 @@ function ContactForm({ found }: { found: LeadVersion }) {
     onSuccess(version) {
       queryClient.setQueryData(leadQuery(id).queryKey, version);
       void queryClient.invalidateQueries({ queryKey: leadHistoryQuery(id).queryKey });
-      const { name, phone, country, region, updatedAt, status } = version.lead;
-      updateListed(queryClient, (lead) =>
-        lead.id === id
-          ? {
-              ...lead,
-              name,
-              phone,
-              status,
-              updatedAt,
-              ...(country !== undefined && { country }),
-              ...(region !== undefined && { region }),
-            }
-          : lead,
-      );
-      fill(version);
+      updateListed(queryClient, (lead) => (lead.id === id ? version.lead : lead));
+      setEdits({});
       notifications.show({ message: t.saved });
     },
-    onError: (error) => form.setErrors(faultsOf(error)),
+    onError: (error) => setFaults(faultsOf(error)),
   });
   const reload = useMutation({
     mutationFn: () => queryClient.fetchQuery({ ...leadQuery(id), staleTime: 0 }),
     onSuccess(version) {
-      fill(version, changed());
+      setHeld(version);
       save.reset();
     },
   });
   const isConflict = save.error instanceof ApiError && save.error.status === 412;
 
   return (
-    <form onSubmit={form.onSubmit(() => save.mutate(changed()))}>
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate(edits);
+      }}
+    >
       <Section title={t.contact}>
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
-          {editable.map((name) =>
-            name === 'description' ? null : (
-              <TextInput
-                key={name}
-                size="sm"
-                label={t.fields[name]}
-                required={name === 'name' || name === 'phone'}
-                {...(name === 'email' && {
-                  description: t.emailHint,
-                  inputWrapperOrder: ['label', 'input', 'description', 'error'],
-                })}
-                {...(name === 'phone' || name === 'name'
-                  ? { rightSection: <Copy value={form.values[name]} label={t.fields[name]} /> }
-                  : {})}
-                dir="auto"
-                {...form.getInputProps(name)}
-              />
-            ),
-          )}
+          <TextInput
+            required
+            rightSection={<Copy value={values.name} label={t.fields.name} />}
+            {...fieldProps('name')}
+          />
+          <TextInput
+            required
+            rightSection={<Copy value={values.phone} label={t.fields.phone} />}
+            {...fieldProps('phone')}
+          />
+          {optional.map((name) => (
+            <TextInput
+              key={name}
+              {...(name === 'email' && { placeholder: t.emailHint })}
+              {...fieldProps(name)}
+            />
+          ))}
         </SimpleGrid>
-        <Textarea label={t.fields.description} autosize maxRows={6} {...form.getInputProps('description')} />
+        <Textarea autosize maxRows={6} {...fieldProps('description')} />
         {isConflict ? (
           <Alert color="yellow" role="alert" title={t.conflict}>
             <Stack align="flex-start" gap="xs">

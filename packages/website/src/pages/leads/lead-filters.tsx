@@ -76,7 +76,6 @@ export function LeadFilterBar({
   return (
     <Group gap="xs" wrap={isNarrow ? 'nowrap' : 'wrap'}>
       <SearchBox
-        key={filters.q ?? ''}
         box={searchBox}
         text={filters.q ?? ''}
         onSearch={(q) => onChange({ q })}
@@ -109,7 +108,7 @@ export function LeadFilterBar({
   );
 }
 
-/** Its text is its own until the address holds it; another address begins it anew. */
+/** Its text runs ahead of the address, which follows it; an address from elsewhere changes the text. */
 function SearchBox({
   box,
   text,
@@ -122,7 +121,20 @@ function SearchBox({
   onLeave: () => void;
 }) {
   const [typed, setTyped] = useState(text);
-  const search = useDebouncedCallback((value: string) => onSearch(value.trim() || undefined), debounceMs);
+  const [sent, setSent] = useState(text);
+  const [known, setKnown] = useState(text);
+  if (known !== text) {
+    setKnown(text);
+    if (text !== sent) {
+      setTyped(text);
+      setSent(text);
+    }
+  }
+  const search = useDebouncedCallback((value: string) => {
+    const q = value.trim();
+    setSent(q);
+    onSearch(q || undefined);
+  }, debounceMs);
   return (
     <TextInput
       ref={box}
@@ -141,7 +153,9 @@ function SearchBox({
             aria-label={t.clearSearch}
             onClick={() => {
               setTyped('');
-              onSearch(undefined);
+              search('');
+              search.flush();
+              box.current?.focus();
             }}
           />
         )

@@ -35,7 +35,7 @@ const nothing: ReadonlySet<string> = new Set();
 
 /** The list itself: the rows that are seen, of however many there are. */
 export function LeadList({
-  data: { list, leads, fresh, waiting, isBehind, showWaiting },
+  data: { list, leads, shownKey, fresh, waiting, isBehind, showWaiting },
   scroller,
   filters,
   total,
@@ -71,6 +71,7 @@ export function LeadList({
 
   const places = useMemo(() => new Map(leads.map(({ id }, i) => [id, i])), [leads]);
   const activeIndex = activeId === undefined ? -1 : (places.get(activeId) ?? -1);
+  // oxlint-disable-next-line react/incompatible-library -- it draws anew by itself, and is passed on to nothing
   const virtualizer = useVirtualizer({
     count: leads.length,
     getScrollElement: () => scroller.current,
@@ -87,6 +88,18 @@ export function LeadList({
     },
   });
   useEffect(() => virtualizer.measure(), [virtualizer, height]);
+
+  // Another list begins at its top, with nothing selected.
+  const [forKey, setForKey] = useState(shownKey);
+  if (forKey !== shownKey) {
+    setForKey(shownKey);
+    setSelected(nothing);
+    setMenuId(undefined);
+  }
+  useEffect(() => {
+    anchor.current = undefined;
+    virtualizer.scrollToOffset(0);
+  }, [virtualizer, shownKey]);
 
   const rows = virtualizer.getVirtualItems();
   const lastSeen = virtualizer.range?.endIndex ?? 0;
@@ -244,9 +257,9 @@ export function LeadList({
         aria-colcount={8}
         aria-multiselectable={canChange}
         aria-activedescendant={activeIndex === -1 || activeId === undefined ? undefined : rowId(activeId)}
-        // The rows' own keys are those of the list: see the shortcuts.
         tabIndex={0}
         onKeyDown={onKeyDown}
+        onClick={onClick}
         onFocus={(event) => {
           if (event.target === scroller.current && activeIndex === -1) {
             setActiveId(leads[virtualizer.range?.startIndex ?? 0]?.id);
@@ -311,12 +324,7 @@ export function LeadList({
             </span>
           </div>
         </div>
-        <div
-          role="rowgroup"
-          className={classes['body']}
-          style={{ height: virtualizer.getTotalSize() }}
-          onClick={onClick}
-        >
+        <div role="rowgroup" className={classes['body']} style={{ height: virtualizer.getTotalSize() }}>
           {rows.map(({ index, start, key }) => {
             const lead = leads[index];
             if (lead === undefined) return null;

@@ -54,7 +54,7 @@ export function wayBack(
   for (let steps = 0; steps < statuses.length; steps++) {
     const found = ways.find((way) => (way.at(-1) ?? from) === to);
     if (found !== undefined) return found;
-    ways = ways.flatMap((way) => nextStatuses(way.at(-1) ?? from, role).map((next) => [...way, next]));
+    ways = ways.flatMap((way) => nextStatuses(way.at(-1) ?? from, role).map((next) => way.concat(next)));
   }
   return undefined;
 }

@@ -151,8 +151,6 @@ export function LeadsPage() {
         </Center>
       ) : (
         <LeadList
-          // Another list begins at its top, with nothing selected.
-          key={data.shownKey}
           data={data}
           scroller={scroller}
           filters={filters}
@@ -175,10 +173,7 @@ export function LeadsPage() {
             me={me}
             statusChanges={statusChanges}
             onOpen={(lead) => show({ lead })}
-            onClose={() => {
-              show({ lead: undefined });
-              focusList();
-            }}
+            onClose={() => show({ lead: undefined })}
           />
         )}
         {dialog === 'new' && <NewLeadDialog onClose={closeDialog} onCreated={pollNow} />}

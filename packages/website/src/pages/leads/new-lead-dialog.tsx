@@ -2,11 +2,11 @@ import { Button, Group, Modal, Select, SimpleGrid, Stack, Textarea, TextInput } 
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { NewLead } from '@leads/core/lead';
 import { faultsOf } from '../../api/client.ts';
 import { campaignsQuery, createLead } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
+import { useFocusBack } from './use-focus-back.ts';
 
 const t = texts.leads;
 
@@ -29,6 +29,7 @@ const empty = {
 
 /** Creates a lead by hand. */
 export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
+  useFocusBack();
   const { data: campaigns } = useQuery(campaignsQuery);
   const active = campaigns?.filter(({ status }) => status === 'active') ?? [];
   const form = useForm({ initialValues: empty });
@@ -36,7 +37,7 @@ export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onC
     mutationFn: ({ campaignCode, ...values }: typeof empty) => {
       const code = campaignCode || preferred;
       const given = Object.entries(values).filter(([, value]) => value !== '');
-      return createLead({ name: '', phone: '', ...Object.fromEntries(given), campaignCode: code } as NewLead);
+      return createLead({ name: '', phone: '', ...Object.fromEntries(given), campaignCode: code });
     },
     onSuccess() {
       notifications.show({ message: t.created1 });

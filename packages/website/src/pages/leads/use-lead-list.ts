@@ -111,7 +111,7 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
     arrived,
     waiting: waiting.length,
     isBehind,
-    showWaiting() {
+    showWaiting: () => {
       if (isBehind) {
         void restart();
         return;

@@ -8,6 +8,7 @@ import { changeStatuses, type StatusResult } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { commonStatuses, needsReason, statusOf, wayBack } from './lead-status.ts';
+import { useFocusBack } from './use-focus-back.ts';
 import { updateListed } from './use-lead-list.ts';
 
 const t = texts.leads;
@@ -20,6 +21,7 @@ interface Change {
 }
 
 interface Refusal {
+  readonly id: string;
   readonly name: string;
   readonly message: string;
 }
@@ -139,24 +141,13 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
           />
         )}
         {asking?.for === 'confirmation' && (
-          <Modal opened onClose={() => setAsking(undefined)} title={t.finalTitle(t.statuses[asking.to])}>
-            <Stack>
-              <Text size="sm">{t.finalLead(asking.leads.length)}</Text>
-              {run.isError && <ErrorNotice error={run.error} />}
-              <Group justify="flex-end">
-                <Button variant="default" onClick={() => setAsking(undefined)}>
-                  {texts.common.cancel}
-                </Button>
-                <Button
-                  data-autofocus
-                  loading={run.isPending}
-                  onClick={() => run.mutate({ leads: asking.leads, to: asking.to })}
-                >
-                  {t.confirm}
-                </Button>
-              </Group>
-            </Stack>
-          </Modal>
+          <ConfirmDialog
+            change={asking}
+            isPending={run.isPending}
+            error={run.error}
+            onCancel={() => setAsking(undefined)}
+            onConfirm={() => run.mutate({ leads: asking.leads, to: asking.to })}
+          />
         )}
         <Modal
           opened={refusals.length > 0}
@@ -164,8 +155,8 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
           title={t.refusedTitle(refusals.length)}
         >
           <List size="sm" listStyleType="none">
-            {refusals.map(({ name, message }, i) => (
-              <List.Item key={i}>
+            {refusals.map(({ id, name, message }) => (
+              <List.Item key={id}>
                 <b>{name}</b>: {message}
               </List.Item>
             ))}
@@ -176,8 +167,42 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
   };
 }
 
-function refusalOf({ name }: Lead, result: StatusResult | undefined): Refusal {
-  return { name, message: result?.message ?? texts.common.somethingWrong };
+function refusalOf({ id, name }: Lead, result: StatusResult | undefined): Refusal {
+  return { id, name, message: result?.message ?? texts.common.somethingWrong };
+}
+
+interface DialogProps {
+  readonly change: Change;
+  readonly isPending: boolean;
+  readonly error: Error | null;
+  readonly onCancel: () => void;
+}
+
+/** Before what cannot be undone. */
+function ConfirmDialog({
+  change: { leads, to },
+  isPending,
+  error,
+  onCancel,
+  onConfirm,
+}: DialogProps & { onConfirm: () => void }) {
+  useFocusBack();
+  return (
+    <Modal opened onClose={onCancel} title={t.finalTitle(t.statuses[to])}>
+      <Stack>
+        <Text size="sm">{t.finalLead(leads.length)}</Text>
+        {error !== null && <ErrorNotice error={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onCancel}>
+            {texts.common.cancel}
+          </Button>
+          <Button data-autofocus loading={isPending} onClick={onConfirm}>
+            {t.confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
 }
 
 function ReasonDialog({
@@ -186,13 +211,8 @@ function ReasonDialog({
   error,
   onCancel,
   onReason,
-}: {
-  change: Change;
-  isPending: boolean;
-  error: Error | null;
-  onCancel: () => void;
-  onReason: (reason: string) => void;
-}) {
+}: DialogProps & { onReason: (reason: string) => void }) {
+  useFocusBack();
   const [chosen, setChosen] = useState('');
   const [own, setOwn] = useState('');
   const [isMissing, setMissing] = useState(false);

@@ -1,0 +1,205 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { findBarriers } from './axe.ts';
+import { type Console, screenshot, startConsole } from './console.ts';
+
+let console: Console;
+let folder: string;
+beforeAll(async () => {
+  console = await startConsole();
+  folder = await mkdtemp(join(tmpdir(), 'leads-transfer-'));
+}, 400_000);
+afterEach(() => console.closePages());
+afterAll(async () => {
+  await console?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function openImport(page: Page, file: string): Promise<void> {
+  await page.goto('/leads');
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Import a CSV file' }).click();
+  await page.getByRole('button', { name: 'Choose a CSV file' }).waitFor();
+  await page.locator('input[type="file"]').setInputFiles(file);
+}
+
+const figure = (page: Page, label: string) =>
+  page
+    .getByRole('table', { name: 'What became of the file' })
+    .getByRole('row', { name: label })
+    .textContent();
+
+describe('an import', () => {
+  test('maps columns, tells what was rejected, and adds nothing when it is sent again', async () => {
+    const { page, workspace } = await console.openSignedIn();
+    const file = join(folder, 'from elsewhere.csv');
+    // As spreadsheets of much of Europe write it; a header of two lines, and a record too.
+    const lines = [
+      '\uFEFF"Who is\nit";Mobile;E-Mail;utm_source;status;Secret\r',
+      'Ada Lovelace;+44 20 7946 0958;ada@example.io;newsletter;Paid;hide me\r',
+      '"Grace\r\n""Amazing"" Hopper";+1 202 555 0143;;;;\r',
+      'No Phone;;;;;\r',
+      'Wrong Mail;+442079460000;x@example.com;"a;b";;\r',
+      '',
+    ];
+    await writeFile(file, lines.join('\n'));
+    await openImport(page, file);
+    await page.getByText('Columns are separated by semicolons.').waitFor();
+    const target = (column: string) => page.getByRole('combobox', { name: `Where ${column} goes to`, exact: true });
+    expect(await target('Who is it').inputValue()).toBe('Keep as extra data');
+    await target('Who is it').click();
+    await page.getByRole('option', { name: 'Name', exact: true }).click();
+    expect(await target('Mobile').inputValue()).toBe('Phone');
+    expect(await target('status').inputValue()).toBe('Leave out');
+    expect(await target('utm_source').inputValue()).toBe('Keep as extra data');
+    // A field that two columns go to is told before anything is sent.
+    await target('E-Mail').click();
+    await page.getByRole('option', { name: 'Name', exact: true }).click();
+    await page.getByText('More than one column goes to Name.').waitFor();
+    expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true);
+    await target('E-Mail').click();
+    await page.getByRole('option', { name: 'Email address' }).click();
+    await target('Secret').click();
+    await page.getByRole('option', { name: 'Leave out' }).click();
+    await page.getByRole('combobox', { name: 'Campaign for these leads' }).click();
+    await page.getByRole('option', { name: 'DEMO' }).click();
+    expect(await findBarriers(page)).toEqual([]);
+    await screenshot(page, 'leads-import');
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+
+    await page.getByRole('button', { name: 'Download the rejected lines' }).waitFor();
+    expect(await figure(page, 'Stored')).toBe('Stored2');
+    expect(await figure(page, 'Rejected')).toBe('Rejected2');
+    expect(await findBarriers(page)).toEqual([]);
+    await screenshot(page, 'leads-import-report');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download the rejected lines' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('from elsewhere-rejected.csv');
+    const rejected = (await readFile(await download.path(), 'utf8')).split('\r\n');
+    expect(rejected[0]).toBe('line;reason;"Who is\nit";Mobile;E-Mail;utm_source;status;Secret');
+    expect(rejected[1]).toMatch(/^6;"phone [^"]*";No Phone;;;;;$/);
+    expect(rejected[2]).toMatch(/^7;"email [^"]*";Wrong Mail;\+442079460000;x@example.com;"a;b";;$/);
+
+    const leads = await console.fixture.sql<{
+      name: string;
+      email: string | null;
+      extra: unknown;
+      status: string;
+    }>('SELECT name, email, extra, status::text FROM lead WHERE workspace_id = $1 ORDER BY name', [
+      workspace.id,
+    ]);
+    expect(leads).toEqual([
+      {
+        name: 'Ada Lovelace',
+        email: 'ada@example.io',
+        extra: { utm_source: 'newsletter' },
+        status: 'OnHold',
+      },
+      { name: 'Grace\r\n"Amazing" Hopper', email: null, extra: null, status: 'OnHold' },
+    ]);
+
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Stored before').waitFor();
+    expect(await figure(page, 'Stored before')).toBe('Stored before2');
+    const [{ count } = { count: -1 }] = await console.fixture.sql<{ count: number }>(
+      'SELECT count(*)::int AS count FROM lead WHERE workspace_id = $1',
+      [workspace.id],
+    );
+    expect(count).toBe(2);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('row').filter({ hasText: 'Ada Lovelace' }).waitFor();
+  });
+
+  test('says how far it is, can be cancelled, and goes on from there', async () => {
+    const { page, workspace } = await console.openSignedIn({ width: 390, height: 844 });
+    const file = join(folder, 'large.csv');
+    const rows = Array.from(
+      { length: 9_000 },
+      (_, i) => `DEMO,Person ${i},+4420${79400000 + i},${'x'.repeat(400)}`,
+    );
+    await writeFile(file, ['campaign_code,name,phone,notes', ...rows].join('\r\n'));
+    await openImport(page, file);
+    // As slow as a line in the country.
+    const client = await page.context().newCDPSession(page);
+    const limit = (uploadThroughput: number) =>
+      client.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: 0,
+        downloadThroughput: -1,
+        uploadThroughput,
+      });
+    await page.getByRole('button', { name: 'Import', exact: true }).waitFor();
+    expect(
+      await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
+    ).toBe(0);
+    await screenshot(page, 'leads-import-390');
+    await limit(700_000);
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const bar = page.getByRole('progressbar', { name: 'Importing' });
+    await expect.poll(async () => Number(await bar.getAttribute('aria-valuenow'))).toBeGreaterThan(5);
+    expect(Number(await bar.getAttribute('aria-valuenow'))).toBeLessThan(100);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Cancelled. What was stored until then stays').waitFor();
+    await limit(-1);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('table', { name: 'What became of the file' }).waitFor();
+    expect(await figure(page, 'Rejected')).toBe('Rejected0');
+    const [{ count } = { count: -1 }] = await console.fixture.sql<{ count: number }>(
+      'SELECT count(*)::int AS count FROM lead WHERE workspace_id = $1',
+      [workspace.id],
+    );
+    expect(count).toBe(9_000);
+  });
+
+  test('refuses what is no UTF-8 before it is sent', async () => {
+    const { page } = await console.openSignedIn();
+    const file = join(folder, 'latin.csv');
+    await writeFile(file, Buffer.from('name,phone\nZo\xeb,123\n', 'latin1'));
+    await openImport(page, file);
+    await page.getByText('This file is not UTF-8').waitFor();
+    expect(await page.getByRole('button', { name: 'Choose a CSV file' }).isVisible()).toBe(true);
+  });
+});
+
+describe('the addresses of an export', () => {
+  test('want a session, answer what is filtered, and publishers their own only', async () => {
+    const { page, workspace, member } = await console.openSignedIn({ role: 'publisher' });
+    const owner = await console.openSignedIn({ workspace });
+    await console.fixture.leads.insert([
+      workspace.lead(member, { name: 'Mine' }),
+      workspace.lead(member, { name: 'Mine and paid', status: 'Paid' }),
+      workspace.lead(workspace.owner, { name: 'Theirs' }),
+    ]);
+    const address = `${console.crm}/api/console/order/leads`;
+    for (const format of ['csv', 'ndjson']) {
+      expect((await fetch(`${address}.${format}`)).status).toBe(401);
+      // Credentials of the API are no session.
+      expect((await fetch(`${address}.${format}`, { headers: { ...member.headers } })).status).toBe(401);
+      expect(
+        (await fetch(`${console.crm}/api/v1/order/leads.${format}`, { headers: { ...member.headers } }))
+          .status,
+      ).toBe(404);
+    }
+    const names = async (of: Page, query: string) => {
+      const answer = await of.context().request.get(`${address}.ndjson${query}`);
+      expect(answer.status()).toBe(200);
+      expect(answer.headers()['content-disposition']).toMatch(/^attachment; filename="leads-.*\.ndjson"$/);
+      const lines = (await answer.text()).split('\n').filter((line) => line !== '');
+      return lines.map((line) => (JSON.parse(line) as { name: string }).name).toSorted();
+    };
+    expect(await names(page, '')).toEqual(['Mine', 'Mine and paid']);
+    expect(await names(page, '?status=Paid')).toEqual(['Mine and paid']);
+    expect(await names(owner.page, '')).toEqual(['Mine', 'Mine and paid', 'Theirs']);
+    expect(await names(owner.page, '?q=theirs')).toEqual(['Theirs']);
+    const csv = await owner.page.context().request.get(`${address}.csv?status=Paid`);
+    expect(csv.headers()['content-type']).toContain('text/csv');
+    expect((await csv.text()).trimEnd().split('\r\n')).toHaveLength(2);
+    const wrong = await owner.page.context().request.get(`${address}.csv?limit=3`);
+    expect(wrong.status()).toBe(400);
+  });
+});
