@@ -14,6 +14,8 @@ const password = Type.String({ minLength: 1, maxLength: 128, pattern: '^[^\\u000
 const newPassword = Type.String({ minLength: 10, maxLength: 128, pattern: '^[^\\u0000]*$' });
 const role = Type.Enum([...memberRoles]);
 const id = Type.String({ format: 'uuid' });
+/** The workspace that the page shows, which may not be the session's any more: another tab may have gone on. */
+const shownWorkspace = Type.Optional(id);
 const code = Type.String({ minLength: 6, maxLength: 64, pattern: '^[\\w-]+$' });
 const body = (properties: TProperties) => Type.Object(properties, { additionalProperties: false });
 
@@ -63,12 +65,14 @@ const paths: Readonly<Record<'GET' | 'POST', Readonly<Record<string, AccountPath
       guesses: () => undefined,
     },
     '/organization/set-active': { body: body({ organizationId: id }) },
-    '/organization/invite-member': { body: body({ email, role }) },
+    '/organization/invite-member': { body: body({ email, role, organizationId: shownWorkspace }) },
     '/organization/cancel-invitation': { body: body({ invitationId: id }) },
     '/organization/accept-invitation': { body: body({ invitationId: id }) },
     '/organization/reject-invitation': { body: body({ invitationId: id }) },
-    '/organization/update-member-role': { body: body({ memberId: id, role }) },
-    '/organization/remove-member': { body: body({ memberIdOrEmail: id }) },
+    '/organization/update-member-role': {
+      body: body({ memberId: id, role, organizationId: shownWorkspace }),
+    },
+    '/organization/remove-member': { body: body({ memberIdOrEmail: id, organizationId: shownWorkspace }) },
     '/organization/leave': { body: body({ organizationId: id }) },
   },
 };

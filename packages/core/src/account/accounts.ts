@@ -143,9 +143,13 @@ export function createAccounts(options: AccountOptions): Accounts {
         create: {
           // Everyone who signs in has a workspace, unless they are invited to one.
           async before(session) {
-            const [first] = await workspaces.listMemberships(session.userId);
-            if (first !== undefined) {
-              return { data: { ...session, activeOrganizationId: first.workspace.id } };
+            const memberships = await workspaces.listMemberships(session.userId);
+            // A session that takes another's place, when a second factor is set up for instance, shows what that did.
+            const shown =
+              memberships.find(({ workspace }) => workspace.id === session['activeOrganizationId']) ??
+              memberships[0];
+            if (shown !== undefined) {
+              return { data: { ...session, activeOrganizationId: shown.workspace.id } };
             }
             const user = await workspaces.getUser(session.userId);
             if (user === undefined || (await store.isInvited(user.email))) return { data: session };

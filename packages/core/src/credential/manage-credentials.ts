@@ -54,8 +54,8 @@ export async function listOwnApiKeys(store: CredentialStore, member: MemberRef):
 
 /**
  * @returns the key, this once, and what is kept of it.
- * @throws LeadsError `campaign_unavailable`; `bad_request` for a time that is past; `invalid_input` for origins
- *   of a key that can do more than take leads.
+ * @throws LeadsError `campaign_unavailable`; `invalid_input` for a time that is past, and for origins of a key
+ *   that can do more than take leads.
  */
 export async function createOwnApiKey(
   { credentials, campaigns }: { credentials: CredentialStore; campaigns: CampaignStore },
@@ -67,12 +67,19 @@ export async function createOwnApiKey(
       fields: [{ at: 'body', path: '/allowedOrigins', reason: 'goes with the scope intake only' }],
     });
   }
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.now()) {
+    throw new LeadsError('invalid_input', {
+      fields: [{ at: 'body', path: '/expiresAt', reason: 'must be in the future' }],
+    });
+  }
   const campaign =
     defaultCampaignCode === undefined
       ? undefined
       : await campaigns.findByCode(member.workspaceId, defaultCampaignCode);
   if (defaultCampaignCode !== undefined && campaign?.status !== 'active') {
-    throw new LeadsError('campaign_unavailable');
+    throw new LeadsError('campaign_unavailable', {
+      fields: [{ at: 'body', path: '/defaultCampaignCode', reason: 'must be of an active campaign' }],
+    });
   }
   const { apiKey, record } = await issueApiKey(credentials, member, {
     name,

@@ -6,6 +6,7 @@ export const common = {
   create: 'Create',
   copy: 'Copy',
   copied: 'Copied',
+  copyByHand: 'Copy it by hand',
   retry: 'Try again',
   loading: 'Loading',
   never: 'Never',

@@ -1,6 +1,10 @@
 import { account } from './account.ts';
+import { campaigns } from './campaigns.ts';
 import { common } from './common.ts';
+import { integration } from './integration.ts';
 import { leads } from './leads.ts';
+import { members } from './members.ts';
+import { profile } from './profile.ts';
 
 /** Everything that the website says, in one place. */
-export const texts = { account, common, leads } as const;
+export const texts = { account, campaigns, common, integration, leads, members, profile } as const;

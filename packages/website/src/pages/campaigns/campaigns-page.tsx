@@ -1,5 +1,73 @@
-import { Title } from '@mantine/core';
+import { Button, SimpleGrid, Stack, Switch } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import {
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  useSuspenseQuery,
+} from '@tanstack/react-query';
+import { meQuery } from '../../api/account.ts';
+import { campaignsQuery, landingPagesQuery, mapLandingPage } from '../../api/campaigns.ts';
+import { PageHeading } from '../../shell/page-heading.tsx';
+import { RecordList } from '../../shell/record-row.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { NewCampaignDialog } from './campaign-dialogs.tsx';
+import { CampaignRow } from './campaign-row.tsx';
+import { LandingPages, type Mapping } from './landing-pages.tsx';
+
+const t = texts.campaigns;
 
 export function CampaignsPage() {
-  return <Title order={1}>campaigns</Title>;
+  const queryClient = useQueryClient();
+  const { workspace } = useSuspenseQuery(meQuery).data;
+  const isManaging = workspace !== undefined && workspace.role !== 'publisher';
+  const { data: campaigns, error, refetch } = useQuery(campaignsQuery);
+  const mapped = useInfiniteQuery(landingPagesQuery(true));
+  const [showsArchived, { toggle }] = useDisclosure(false);
+  const [creating, { open, close }] = useDisclosure(false);
+  const map = useMutation({
+    mutationFn: ({ id, campaignCode }: Mapping) => mapLandingPage(id, campaignCode),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['landing-pages'] }),
+  });
+
+  if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  if (campaigns === undefined) return <PendingPage />;
+  const archived = campaigns.filter(({ status }) => status === 'archived').length;
+  const shown = campaigns.filter(({ status }) => showsArchived || status !== 'archived');
+  const pages = mapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
+  return (
+    <>
+      <PageHeading title={t.title}>
+        {archived > 0 && (
+          <Switch label={t.showArchived(archived)} checked={showsArchived} onChange={toggle} />
+        )}
+        {isManaging && (
+          <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+            {t.create}
+          </Button>
+        )}
+      </PageHeading>
+      <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+        <Stack gap="xs" miw={0}>
+          {map.isError && <ErrorNotice error={map.error} />}
+          <RecordList label={t.title}>
+            {shown.map((campaign) => (
+              <CampaignRow
+                key={campaign.id}
+                campaign={campaign}
+                landingPages={pages.filter(({ campaignId }) => campaignId === campaign.id)}
+                isManaging={isManaging}
+                onDropPage={(id) => map.mutate({ id, campaignCode: campaign.code })}
+              />
+            ))}
+          </RecordList>
+        </Stack>
+        <LandingPages campaigns={campaigns} isManaging={isManaging} onMap={map.mutate} />
+      </SimpleGrid>
+      {creating && <NewCampaignDialog onClose={close} />}
+    </>
+  );
 }

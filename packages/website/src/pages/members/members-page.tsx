@@ -1,5 +1,159 @@
-import { Title } from '@mantine/core';
+import { Alert, Badge, Select, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import type { MemberRole } from '@leads/core/credential';
+import { meQuery, type WorkspaceOfMine } from '../../api/account.ts';
+import {
+  changeRole,
+  leaveWorkspace,
+  membersQuery,
+  removeMember,
+  type WorkspaceMember,
+} from '../../api/members.ts';
+import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { PageHeading } from '../../shell/page-heading.tsx';
+import { RecordList, RecordRow } from '../../shell/record-row.tsx';
+import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { Invitations } from './invitations.tsx';
+import { roleChoices } from './role-choices.ts';
+import { WorkspaceForm } from './workspace-form.tsx';
+
+const t = texts.members;
+const { roles } = texts.common;
 
 export function MembersPage() {
-  return <Title order={1}>members</Title>;
+  const { workspace } = useSuspenseQuery(meQuery).data;
+  // The frame shows no page without a workspace.
+  if (workspace === undefined) return null;
+  return (
+    <>
+      <PageHeading title={t.title} />
+      <Stack gap="xl" maw={900}>
+        {workspace.role === 'publisher' ? (
+          <PublisherNotice workspace={workspace} />
+        ) : (
+          <Members workspace={workspace} />
+        )}
+        {workspace.role === 'owner' && <Invitations workspace={workspace} />}
+        {workspace.role === 'owner' && <WorkspaceForm workspace={workspace} />}
+      </Stack>
+    </>
+  );
+}
+
+function PublisherNotice({ workspace }: { workspace: WorkspaceOfMine }) {
+  return (
+    <Alert variant="light" title={t.publisherTitle}>
+      <Stack align="flex-start" gap="sm">
+        <Text size="sm">{t.publisherLead}</Text>
+        <LeaveButton workspace={workspace} />
+      </Stack>
+    </Alert>
+  );
+}
+
+function LeaveButton({ workspace }: { workspace: WorkspaceOfMine }) {
+  const queryClient = useQueryClient();
+  return (
+    <ConfirmButton
+      label={t.leave}
+      title={t.leaveTitle}
+      action={t.leave}
+      onConfirm={async () => {
+        await leaveWorkspace(workspace.id);
+        // Another workspace is shown from now on.
+        await queryClient.resetQueries();
+      }}
+    >
+      <Text size="sm">{t.leaveLead}</Text>
+    </ConfirmButton>
+  );
+}
+
+function Members({ workspace }: { workspace: WorkspaceOfMine }) {
+  const queryClient = useQueryClient();
+  const { user } = useSuspenseQuery(meQuery).data;
+  const { data: members, error, refetch } = useQuery(membersQuery);
+  const isOwner = workspace.role === 'owner';
+  const change = useMutation({
+    mutationFn: ({ id, role }: { id: string; role: MemberRole }) => changeRole(workspace.id, id, role),
+    // What was refused is as it was; who changed their own role may do other things now.
+    onSettled: () => queryClient.invalidateQueries(),
+  });
+  if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  if (members === undefined) return <PendingPage />;
+  const owners = members.filter(({ role }) => role === 'owner').length;
+
+  const roleOf = (member: WorkspaceMember, isOnlyOwner: boolean) => {
+    if (!isOwner || isOnlyOwner) return <Badge variant="default">{roles[member.role]}</Badge>;
+    return (
+      <Select
+        aria-label={t.roleOf(member.name)}
+        size="xs"
+        w={130}
+        allowDeselect={false}
+        data={roleChoices}
+        value={change.isPending && change.variables.id === member.id ? change.variables.role : member.role}
+        disabled={change.isPending}
+        onChange={(role) => {
+          if (role !== null) change.mutate({ id: member.id, role });
+        }}
+      />
+    );
+  };
+  return (
+    <Stack gap="xs">
+      {change.isError && <ErrorNotice error={change.error} />}
+      <RecordList label={t.title}>
+        {members.map((member) => {
+          const isMe = member.userId === user.id;
+          const isOnlyOwner = member.role === 'owner' && owners === 1;
+          return (
+            <RecordRow
+              key={member.id}
+              title={
+                <>
+                  <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+                    {member.name}
+                  </Text>
+                  {isMe && <Badge variant="light">{t.you}</Badge>}
+                </>
+              }
+              facts={[
+                [t.email, member.email],
+                [t.since, <RelativeTime key="since" at={member.createdAt} />],
+              ]}
+              actions={
+                <>
+                  {roleOf(member, isOnlyOwner)}
+                  {isMe && !isOnlyOwner && <LeaveButton workspace={workspace} />}
+                  {!isMe && isOwner && (
+                    <ConfirmButton
+                      label={t.remove}
+                      name={t.removeOf(member.name)}
+                      title={t.removeTitle}
+                      action={t.remove}
+                      onConfirm={async () => {
+                        await removeMember(workspace.id, member.id);
+                        await queryClient.invalidateQueries({ queryKey: membersQuery.queryKey });
+                      }}
+                    >
+                      <Text size="sm">{t.removeLead(member.name)}</Text>
+                    </ConfirmButton>
+                  )}
+                </>
+              }
+            >
+              {isMe && isOnlyOwner && (
+                <Text size="xs" c="dimmed">
+                  {t.onlyOwner}
+                </Text>
+              )}
+            </RecordRow>
+          );
+        })}
+      </RecordList>
+    </Stack>
+  );
 }

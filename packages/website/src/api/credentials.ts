@@ -1,0 +1,79 @@
+import type { AccessTokenView, ApiKeyView, NewAccessToken, NewApiKey } from '@leads/core/credential';
+import { queryOptions } from '@tanstack/react-query';
+import { call } from './client.ts';
+
+/** A credential that was just made: the secret is shown this once. */
+export interface MadeCredential {
+  readonly kind: 'apiKey' | 'accessToken';
+  readonly id: string;
+  readonly name: string;
+  readonly secret: string;
+}
+
+/** How often what is known of credentials is looked up again, in milliseconds. */
+const refreshMs = { rotating: 5_000, otherwise: 15_000 } as const;
+
+/** The keys that are to replace active ones, by the id of the one they replace. */
+export function replacementsOf(keys: readonly ApiKeyView[]): ReadonlyMap<string, ApiKeyView> {
+  const active = keys.filter(({ state }) => state === 'active');
+  // Newest first: of several, the newest counts.
+  return new Map(
+    active
+      .toReversed()
+      .flatMap((key) =>
+        key.replacesId !== undefined && active.some(({ id }) => id === key.replacesId)
+          ? [[key.replacesId, key] as const]
+          : [],
+      ),
+  );
+}
+
+export const apiKeysQuery = queryOptions({
+  queryKey: ['api-keys'],
+  queryFn: ({ signal }) => call<ApiKeyView[]>('/console/api-keys', { signal }),
+  refetchInterval: ({ state }) =>
+    replacementsOf(state.data ?? []).size > 0 ? refreshMs.rotating : refreshMs.otherwise,
+});
+
+export const accessTokensQuery = queryOptions({
+  queryKey: ['access-tokens'],
+  queryFn: ({ signal }) => call<AccessTokenView[]>('/console/access-tokens', { signal }),
+  refetchInterval: refreshMs.otherwise,
+});
+
+interface ApiKeyMade {
+  readonly apiKey: string;
+  readonly record: ApiKeyView;
+}
+
+const madeApiKey = ({ apiKey, record: { id, name } }: ApiKeyMade): MadeCredential => ({
+  kind: 'apiKey',
+  id,
+  name,
+  secret: apiKey,
+});
+
+export async function createApiKey(body: NewApiKey): Promise<MadeCredential> {
+  return madeApiKey(await call<ApiKeyMade>('/console/api-keys', { method: 'POST', body }));
+}
+
+/** Makes the key that is to replace another one, which goes on. */
+export async function rotateApiKey(id: string): Promise<MadeCredential> {
+  return madeApiKey(await call<ApiKeyMade>(`/console/api-keys/${id}/rotate`, { method: 'POST', body: {} }));
+}
+
+export function revokeApiKey(id: string): Promise<unknown> {
+  return call(`/console/api-keys/${id}`, { method: 'DELETE' });
+}
+
+export async function createAccessToken(body: NewAccessToken): Promise<MadeCredential> {
+  const { accessToken, record } = await call<{ accessToken: string; record: AccessTokenView }>(
+    '/console/access-tokens',
+    { method: 'POST', body },
+  );
+  return { kind: 'accessToken', id: record.id, name: record.name, secret: accessToken };
+}
+
+export function revokeAccessToken(id: string): Promise<unknown> {
+  return call(`/console/access-tokens/${id}`, { method: 'DELETE' });
+}

@@ -1,0 +1,61 @@
+import type { MemberRole } from '@leads/core/credential';
+import { queryOptions } from '@tanstack/react-query';
+import { account } from './account.ts';
+import { call } from './client.ts';
+
+export interface WorkspaceMember {
+  /** Of the membership. */
+  readonly id: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: MemberRole;
+  readonly createdAt: string;
+}
+
+export interface PendingInvitation {
+  readonly id: string;
+  readonly email: string;
+  readonly role: MemberRole;
+  readonly link: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+export const membersQuery = queryOptions({
+  queryKey: ['members'],
+  queryFn: ({ signal }) => call<WorkspaceMember[]>('/console/members', { signal }),
+});
+
+export const invitationsQuery = queryOptions({
+  queryKey: ['invitations'],
+  queryFn: ({ signal }) => call<PendingInvitation[]>('/console/invitations', { signal }),
+});
+
+/*
+ * All of these name the workspace that the page shows: another tab may have gone on to another one.
+ */
+
+export function changeRole(organizationId: string, memberId: string, role: MemberRole): Promise<unknown> {
+  return account('/organization/update-member-role', { organizationId, memberId, role });
+}
+
+export function removeMember(organizationId: string, memberId: string): Promise<unknown> {
+  return account('/organization/remove-member', { organizationId, memberIdOrEmail: memberId });
+}
+
+export function inviteMember(organizationId: string, email: string, role: MemberRole): Promise<unknown> {
+  return account('/organization/invite-member', { organizationId, email, role });
+}
+
+export function cancelInvitation(invitationId: string): Promise<unknown> {
+  return account('/organization/cancel-invitation', { invitationId });
+}
+
+export function leaveWorkspace(organizationId: string): Promise<unknown> {
+  return account('/organization/leave', { organizationId });
+}
+
+export function renameWorkspace(name: string): Promise<unknown> {
+  return call('/console/workspace', { method: 'PATCH', body: { name } });
+}

@@ -1,0 +1,57 @@
+import type { Me } from '../api/account.ts';
+
+export const apis = ['crm', 'intake'] as const;
+export type Api = (typeof apis)[number];
+
+export interface Secrets {
+  readonly apiKey: string;
+  readonly accessToken: string;
+}
+
+/** What stands where no secret is filled in. */
+export const placeholders: Secrets = { apiKey: '<API_KEY>', accessToken: '<ACCESS_TOKEN>' };
+
+/** A request that sends a lead. */
+export interface ExampleRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly lead: Readonly<Record<string, string>>;
+}
+
+/** The lead of the examples; its phone number is one of those that belong to nobody. */
+export const exampleLead = { name: 'Test Lead', phone: '+1 202 555 0147' } as const;
+
+/** What the CRM API takes to create a lead. */
+export function crmRequest(
+  addresses: Me['addresses'],
+  { apiKey, accessToken }: Secrets,
+  lead: ExampleRequest['lead'],
+): ExampleRequest {
+  return {
+    url: `${addresses.crm}/v1/order/leads`,
+    headers: {
+      API_KEY: apiKey,
+      Authorization: `Bearer ${accessToken}`,
+      'Content-Type': 'application/json',
+    },
+    lead,
+  };
+}
+
+/** What the intake takes to create a lead. */
+export function intakeRequest(
+  intake: string,
+  { apiKey }: Pick<Secrets, 'apiKey'>,
+  lead: ExampleRequest['lead'],
+): ExampleRequest {
+  return {
+    url: `${intake}/v1/leads`,
+    headers: { API_KEY: apiKey, 'Content-Type': 'application/json' },
+    lead,
+  };
+}
+
+/** A secret by which people recognise it, and which is good for nothing. */
+export function mask(secret: string): string {
+  return secret.startsWith('<') ? secret : `${secret.slice(0, secret.startsWith('lk_') ? 11 : 4)}••••••••`;
+}

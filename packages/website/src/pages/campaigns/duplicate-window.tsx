@@ -1,0 +1,59 @@
+import { Group, NumberInput, Select } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.campaigns;
+const daySeconds = 86_400;
+const longestDays = 3_650;
+
+const isListed = (seconds: number) => Object.hasOwn(t.windows, String(seconds));
+
+/** The duplicate window of a campaign, in words. */
+export function writeWindow(seconds = 0): string {
+  if (seconds === 0) return t.noDuplicates;
+  return t.within(seconds % daySeconds === 0 ? t.days(seconds / daySeconds) : t.seconds(seconds));
+}
+
+/** Chooses the duplicate window of a campaign, in seconds; 0 for none. */
+export function DuplicateWindowInput({
+  value,
+  onChange,
+  error,
+}: {
+  value: number;
+  onChange: (seconds: number) => void;
+  error: ReactNode;
+}) {
+  const [isCustom, setIsCustom] = useState(!isListed(value));
+  return (
+    <Group grow align="flex-start">
+      <Select
+        label={t.window}
+        description={t.windowHint}
+        error={error}
+        allowDeselect={false}
+        data={[
+          ...Object.entries(t.windows).map(([seconds, label]) => ({ value: seconds, label })),
+          { value: 'custom', label: t.customWindow },
+        ]}
+        value={isCustom ? 'custom' : String(value)}
+        onChange={(chosen) => {
+          setIsCustom(chosen === 'custom');
+          if (chosen !== null && chosen !== 'custom') onChange(Number(chosen));
+          else if (value === 0) onChange(daySeconds);
+        }}
+      />
+      {isCustom && (
+        <NumberInput
+          label={t.windowDays}
+          required
+          min={1}
+          max={longestDays}
+          allowDecimal={false}
+          value={value / daySeconds}
+          onChange={(days) => onChange(Number(days) * daySeconds)}
+        />
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,218 @@
+import { Alert, Badge, Button, Group, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useDisclosure } from '@mantine/hooks';
+import { IconGripVertical, IconPlus } from '@tabler/icons-react';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { CampaignView, LandingPageView } from '@leads/core/campaign';
+import { createLandingPage, landingPagesQuery } from '../../api/campaigns.ts';
+import { faultsOf } from '../../api/client.ts';
+import { RecordList, RecordRow } from '../../shell/record-row.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { draggedPageType } from './dragged-page.ts';
+
+const t = texts.campaigns;
+
+/** What is to become of a landing page. */
+export interface Mapping {
+  readonly id: string;
+  /** Empty for none. */
+  readonly campaignCode: string;
+}
+
+interface LandingPagesProps {
+  readonly campaigns: readonly CampaignView[];
+  readonly isManaging: boolean;
+  readonly onMap: (mapping: Mapping) => void;
+}
+
+/** The landing pages of the workspace, those without a campaign first, and where their leads go. */
+export function LandingPages(props: LandingPagesProps) {
+  const [registering, { open, close }] = useDisclosure(false);
+  const unmapped = useInfiniteQuery(landingPagesQuery(false));
+  const mapped = useInfiniteQuery(landingPagesQuery(true));
+  const pending = unmapped.data === undefined || mapped.data === undefined;
+  const error = unmapped.error ?? mapped.error;
+  const without = unmapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
+  const having = mapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
+  return (
+    <Stack component="section" gap="sm" miw={0} aria-label={t.landingPages}>
+      <Group justify="space-between" align="flex-end">
+        <div>
+          <Title order={2} size="h4">
+            {t.landingPages}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {props.isManaging ? t.landingPagesLead : t.landingPagesReadLead}
+          </Text>
+        </div>
+        {props.isManaging && (
+          <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+            {t.register}
+          </Button>
+        )}
+      </Group>
+      {error !== null && (
+        <ErrorNotice
+          error={error}
+          onRetry={() => {
+            void unmapped.refetch();
+            void mapped.refetch();
+          }}
+        />
+      )}
+      {pending && error === null && <PendingPage />}
+      {!pending && without.length + having.length === 0 && <Text size="sm">{t.noLandingPages}</Text>}
+      {without.length > 0 && (
+        <>
+          <Alert color="yellow" variant="light" title={t.unmappedTitle}>
+            {t.unmappedLead(
+              t.pages(without.length, unmapped.hasNextPage),
+              t.leads(without.reduce((sum, { leads }) => sum + leads, 0)),
+            )}
+          </Alert>
+          <Pages {...props} label={t.unmappedTitle} pages={without} />
+          <MoreButton query={unmapped} />
+        </>
+      )}
+      {having.length > 0 && (
+        <>
+          <Title order={3} size="h5">
+            {t.mapped}
+          </Title>
+          <Pages {...props} label={t.mapped} pages={having} />
+          <MoreButton query={mapped} />
+        </>
+      )}
+      {registering && <RegisterDialog campaigns={props.campaigns} onClose={close} />}
+    </Stack>
+  );
+}
+
+function MoreButton({
+  query,
+}: {
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+}) {
+  if (!query.hasNextPage) return null;
+  return (
+    <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+      {t.loadMore}
+    </Button>
+  );
+}
+
+/** The campaigns that landing pages can be mapped to. */
+const choicesOf = (campaigns: readonly CampaignView[]) =>
+  campaigns
+    .filter(({ status }) => status !== 'archived')
+    .map(({ code, name }) => ({ value: code, label: name === code ? code : `${name} (${code})` }));
+
+function Pages({
+  label,
+  pages,
+  campaigns,
+  isManaging,
+  onMap,
+}: LandingPagesProps & { label: string; pages: readonly LandingPageView[] }) {
+  const choices = choicesOf(campaigns);
+  const choicesFor = ({ campaignCode }: LandingPageView) =>
+    campaignCode === undefined || choices.some(({ value }) => value === campaignCode)
+      ? choices
+      : [...choices, { value: campaignCode, label: `${campaignCode} (${t.statuses.archived})` }];
+  return (
+    <RecordList label={label}>
+      {pages.map((page) => (
+        <RecordRow
+          key={page.id}
+          data-landing-page={page.name}
+          draggable={isManaging}
+          style={isManaging ? { cursor: 'grab' } : {}}
+          onDragStart={(event) => {
+            event.dataTransfer.setData(draggedPageType, page.id);
+            event.dataTransfer.effectAllowed = 'move';
+          }}
+          title={
+            <Group gap={6} wrap="nowrap" miw={0}>
+              {isManaging && <IconGripVertical size={16} aria-hidden style={{ flex: 'none' }} />}
+              <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+                {page.name}
+              </Text>
+            </Group>
+          }
+          facts={[[texts.common.leads, page.leads.toLocaleString('en')]]}
+          actions={
+            isManaging ? (
+              <Select
+                aria-label={t.campaignOf(page.name)}
+                size="xs"
+                w={220}
+                maw="100%"
+                searchable
+                clearable
+                placeholder={t.noCampaign}
+                data={choicesFor(page)}
+                value={page.campaignCode ?? null}
+                onChange={(code) => onMap({ id: page.id, campaignCode: code ?? '' })}
+              />
+            ) : (
+              <Badge variant="default" tt="none">
+                {page.campaignCode ?? t.unmapped}
+              </Badge>
+            )
+          }
+        />
+      ))}
+    </RecordList>
+  );
+}
+
+function RegisterDialog({ campaigns, onClose }: { campaigns: readonly CampaignView[]; onClose: () => void }) {
+  const queryClient = useQueryClient();
+  const form = useForm<{ name: string; campaignCode: string | null }>({
+    initialValues: { name: '', campaignCode: null },
+  });
+  const register = useMutation({
+    mutationFn: ({ name, campaignCode }: { name: string; campaignCode: string | null }) =>
+      createLandingPage({ name, ...(campaignCode !== null && { campaignCode }) }),
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: ['landing-pages'] });
+      onClose();
+    },
+    onError: (error) => form.setErrors(faultsOf(error)),
+  });
+  return (
+    <Modal opened onClose={onClose} title={t.register}>
+      <form onSubmit={form.onSubmit((values) => register.mutate(values))}>
+        <Stack>
+          <TextInput
+            label={t.registerName}
+            required
+            maxLength={255}
+            data-autofocus
+            {...form.getInputProps('name')}
+          />
+          <Select
+            label={t.campaign}
+            placeholder={t.noCampaign}
+            clearable
+            searchable
+            data={choicesOf(campaigns)}
+            {...form.getInputProps('campaignCode')}
+          />
+          {register.isError && Object.keys(faultsOf(register.error)).length === 0 && (
+            <ErrorNotice error={register.error} />
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {texts.common.cancel}
+            </Button>
+            <Button type="submit" loading={register.isPending}>
+              {texts.common.create}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

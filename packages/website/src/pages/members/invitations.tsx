@@ -1,0 +1,173 @@
+import {
+  Alert,
+  Badge,
+  Button,
+  Code,
+  Group,
+  Modal,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import type { MemberRole } from '@leads/core/credential';
+import { meQuery, type WorkspaceOfMine } from '../../api/account.ts';
+import { faultsOf } from '../../api/client.ts';
+import { cancelInvitation, invitationsQuery, inviteMember } from '../../api/members.ts';
+import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { CopyTextButton } from '../../shell/copy-text-button.tsx';
+import { RecordList, RecordRow } from '../../shell/record-row.tsx';
+import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { roleChoices } from './role-choices.ts';
+
+const t = texts.members;
+
+/** Who is invited and has not answered, and the way to invite others. For owners. */
+export function Invitations({ workspace }: { workspace: WorkspaceOfMine }) {
+  const queryClient = useQueryClient();
+  const { mail } = useSuspenseQuery(meQuery).data;
+  const { data: invitations, error, refetch } = useQuery(invitationsQuery);
+  const [inviting, { open, close }] = useDisclosure(false);
+  const reload = () => queryClient.invalidateQueries({ queryKey: invitationsQuery.queryKey });
+  return (
+    <Stack component="section" gap="sm" aria-label={t.pending}>
+      <Group justify="space-between">
+        <div>
+          <Title order={2} size="h4">
+            {t.pending}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {mail ? t.linkFor : `${t.byHand} ${t.linkFor}`}
+          </Text>
+        </div>
+        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+          {t.invite}
+        </Button>
+      </Group>
+      {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {invitations === undefined && error === null && <PendingPage />}
+      {invitations?.length === 0 && <Text size="sm">{t.noPending}</Text>}
+      {invitations !== undefined && invitations.length > 0 && (
+        <RecordList label={t.pending}>
+          {invitations.map(({ id, email, role, link, expiresAt }) => (
+            <RecordRow
+              key={id}
+              title={
+                <>
+                  <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+                    {email}
+                  </Text>
+                  <Badge variant="default">{texts.common.roles[role]}</Badge>
+                </>
+              }
+              facts={[[t.expires, <RelativeTime key="expires" at={expiresAt} />]]}
+              actions={
+                <>
+                  <CopyTextButton text={link} label={t.copyLink} />
+                  <ConfirmButton
+                    label={t.cancelInvitation}
+                    name={t.cancelOf(email)}
+                    title={t.cancelTitle}
+                    action={t.cancelAction}
+                    onConfirm={async () => {
+                      await cancelInvitation(id);
+                      await reload();
+                    }}
+                  >
+                    <Text size="sm">{t.cancelLead}</Text>
+                  </ConfirmButton>
+                </>
+              }
+            >
+              <Code style={{ overflowWrap: 'anywhere' }}>{link}</Code>
+            </RecordRow>
+          ))}
+        </RecordList>
+      )}
+      {inviting && <InviteDialog workspace={workspace} mail={mail} onClose={close} onInvited={reload} />}
+    </Stack>
+  );
+}
+
+function InviteDialog({
+  workspace,
+  mail,
+  onClose,
+  onInvited,
+}: {
+  workspace: WorkspaceOfMine;
+  mail: boolean;
+  onClose: () => void;
+  onInvited: () => Promise<unknown>;
+}) {
+  const form = useForm<{ email: string; role: MemberRole }>({
+    initialValues: { email: '', role: 'publisher' },
+  });
+  const { data: invitations } = useQuery(invitationsQuery);
+  const invite = useMutation({
+    mutationFn: ({ email, role }: { email: string; role: MemberRole }) =>
+      inviteMember(workspace.id, email, role),
+    onSuccess: onInvited,
+    onError: (error) => form.setErrors(faultsOf(error)),
+  });
+  const { email, role } = form.values;
+  const made = invite.isSuccess
+    ? invitations?.find((invitation) => invitation.email === email.trim().toLowerCase())
+    : undefined;
+  return (
+    <Modal opened onClose={onClose} title={made === undefined ? t.invite : t.invitedTitle}>
+      {made === undefined ? (
+        <form onSubmit={form.onSubmit((values) => invite.mutate({ ...values, email: values.email.trim() }))}>
+          <Stack>
+            <TextInput
+              label={t.email}
+              type="email"
+              required
+              maxLength={255}
+              data-autofocus
+              {...form.getInputProps('email')}
+            />
+            <Select
+              label={t.role}
+              description={t.roleHints[role]}
+              allowDeselect={false}
+              data={roleChoices}
+              {...form.getInputProps('role')}
+            />
+            {invite.isError && Object.keys(faultsOf(invite.error)).length === 0 && (
+              <ErrorNotice error={invite.error} />
+            )}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose}>
+                {texts.common.cancel}
+              </Button>
+              <Button type="submit" loading={invite.isPending}>
+                {t.sendInvitation}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      ) : (
+        <Stack>
+          <Alert variant="light" color={mail ? 'green' : 'yellow'} role="status">
+            {mail ? t.invitedMail(made.email) : t.byHand} {t.linkFor}
+          </Alert>
+          <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+            {made.link}
+          </Code>
+          <Group justify="space-between">
+            <CopyTextButton text={made.link} label={t.copyLink} size="sm" />
+            <Button onClick={onClose}>{texts.common.close}</Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,52 @@
+import { Alert, Button, Group, Stack, TextInput, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { meQuery, type WorkspaceOfMine } from '../../api/account.ts';
+import { faultsOf } from '../../api/client.ts';
+import { renameWorkspace } from '../../api/members.ts';
+import { ErrorNotice } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.members;
+
+/** Renames the workspace. For owners. */
+export function WorkspaceForm({ workspace }: { workspace: WorkspaceOfMine }) {
+  const queryClient = useQueryClient();
+  const form = useForm({ initialValues: { name: workspace.name } });
+  const rename = useMutation({
+    mutationFn: ({ name }: { name: string }) => renameWorkspace(name),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
+    onError: (error) => form.setErrors(faultsOf(error)),
+  });
+  return (
+    <Stack component="section" gap="sm" aria-label={t.workspace} maw={520}>
+      <Title order={2} size="h4">
+        {t.workspace}
+      </Title>
+      <form onSubmit={form.onSubmit((values) => rename.mutate(values))}>
+        <Stack gap="sm">
+          <Group align="flex-end" gap="xs">
+            <TextInput
+              label={t.workspaceName}
+              required
+              maxLength={255}
+              flex="1 1 200px"
+              {...form.getInputProps('name')}
+            />
+            <Button type="submit" variant="default" loading={rename.isPending}>
+              {texts.common.save}
+            </Button>
+          </Group>
+          {rename.isError && Object.keys(faultsOf(rename.error)).length === 0 && (
+            <ErrorNotice error={rename.error} />
+          )}
+          {rename.isSuccess && (
+            <Alert color="green" variant="light" role="status" p="xs">
+              {texts.profile.saved}
+            </Alert>
+          )}
+        </Stack>
+      </form>
+    </Stack>
+  );
+}

@@ -1,0 +1,86 @@
+import { Button, Group, Modal, NumberInput, Select, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { faultsOf } from '../../api/client.ts';
+import { createAccessToken, type MadeCredential } from '../../api/credentials.ts';
+import { ErrorNotice } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.profile;
+const daySeconds = 86_400;
+
+interface AccessTokenForm {
+  readonly name: string;
+  /** Seconds, or `custom`. */
+  readonly lifetime: string;
+  readonly days: number;
+}
+
+export function AccessTokenDialog({
+  onClose,
+  onMade,
+}: {
+  onClose: () => void;
+  onMade: (made: MadeCredential) => void;
+}) {
+  const form = useForm<AccessTokenForm>({ initialValues: { name: '', lifetime: '7776000', days: 7 } });
+  const create = useMutation({
+    mutationFn: ({ name, lifetime, days }: AccessTokenForm) =>
+      createAccessToken({
+        name,
+        lifetimeSeconds: lifetime === 'custom' ? days * daySeconds : Number(lifetime),
+      }),
+    // The answer holds the token: no cache keeps it.
+    gcTime: 0,
+    onSuccess: onMade,
+    onError(error) {
+      const { lifetimeSeconds, ...faults } = faultsOf(error);
+      form.setErrors({ ...faults, ...(lifetimeSeconds !== undefined && { lifetime: lifetimeSeconds }) });
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title={t.createAccessToken}>
+      <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+        <Stack>
+          <TextInput
+            label={t.name}
+            placeholder={t.namePlaceholder}
+            required
+            maxLength={255}
+            data-autofocus
+            {...form.getInputProps('name')}
+          />
+          <Group grow align="flex-start">
+            <Select
+              label={t.lifetime}
+              allowDeselect={false}
+              data={Object.entries(t.lifetimes).map(([value, label]) => ({ value, label }))}
+              {...form.getInputProps('lifetime')}
+            />
+            {form.values.lifetime === 'custom' && (
+              <NumberInput
+                label={t.lifetimeDays}
+                required
+                min={1}
+                max={365}
+                allowDecimal={false}
+                {...form.getInputProps('days')}
+              />
+            )}
+          </Group>
+          {create.isError && Object.keys(faultsOf(create.error)).length === 0 && (
+            <ErrorNotice error={create.error} />
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {texts.common.cancel}
+            </Button>
+            <Button type="submit" loading={create.isPending}>
+              {texts.common.create}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

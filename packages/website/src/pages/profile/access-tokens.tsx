@@ -1,0 +1,87 @@
+import { Button, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { accessTokensQuery, type MadeCredential, revokeAccessToken } from '../../api/credentials.ts';
+import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { RecordRow } from '../../shell/record-row.tsx';
+import { RelativeTime } from '../../shell/relative-time.tsx';
+import { texts } from '../../texts/index.ts';
+import { AccessTokenDialog } from './access-token-dialog.tsx';
+import { endOf, LastUse } from './api-keys.tsx';
+import { CredentialSection, StateBadge } from './credential-section.tsx';
+
+const t = texts.profile;
+
+export function AccessTokens({
+  onMade,
+  onRevoked,
+}: {
+  onMade: (made: MadeCredential) => void;
+  onRevoked: (id: string) => void;
+}) {
+  const queryClient = useQueryClient();
+  const query = useQuery(accessTokensQuery);
+  const [creating, { open, close }] = useDisclosure(false);
+  const reload = () => queryClient.invalidateQueries({ queryKey: accessTokensQuery.queryKey });
+  return (
+    <>
+      <CredentialSection
+        title={t.accessTokens}
+        lead={t.accessTokensLead}
+        none={t.noAccessTokens}
+        query={query}
+        action={
+          <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+            {t.createAccessToken}
+          </Button>
+        }
+        row={(token) => (
+          <RecordRow
+            key={token.id}
+            title={
+              <>
+                <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+                  {token.name}
+                </Text>
+                <StateBadge state={token.state} />
+              </>
+            }
+            facts={[
+              [t.lastUsed, <LastUse key="use" credential={token} />],
+              [t.created, <RelativeTime key="created" at={token.createdAt} />],
+              ...endOf(token),
+            ]}
+            actions={
+              token.state === 'active' && (
+                <ConfirmButton
+                  label={t.revoke}
+                  name={t.revokeOf(token.name, '')}
+                  title={t.revokeTokenTitle}
+                  action={t.revoke}
+                  onConfirm={async () => {
+                    await revokeAccessToken(token.id);
+                    onRevoked(token.id);
+                    await reload();
+                  }}
+                >
+                  <Text size="sm">{t.revokeTokenLead(token.name)}</Text>
+                </ConfirmButton>
+              )
+            }
+          />
+        )}
+      />
+      {creating && (
+        <AccessTokenDialog
+          onClose={close}
+          onMade={(made) => {
+            close();
+            onMade(made);
+            void reload();
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,134 @@
+import { Alert, Button, Checkbox, Paper, PasswordInput, Stack, TextInput, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { account, meQuery } from '../../api/account.ts';
+import { faultsOf } from '../../api/client.ts';
+import { ErrorNotice } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { TwoFactor } from './two-factor.tsx';
+import { useAccountCall } from './use-account-call.ts';
+
+const t = texts.profile;
+
+export function AccountTab() {
+  return (
+    <Stack maw={520} gap="lg">
+      <Section title={t.yourName}>
+        <NameForm />
+      </Section>
+      <Section title={t.password}>
+        <PasswordForm />
+      </Section>
+      <Section title={t.twoFactor}>
+        <TwoFactor />
+      </Section>
+    </Stack>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Paper component="section" withBorder p="md" aria-label={title}>
+      <Stack gap="sm">
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {children}
+      </Stack>
+    </Paper>
+  );
+}
+
+function NameForm() {
+  const queryClient = useQueryClient();
+  const { user } = useSuspenseQuery(meQuery).data;
+  const form = useForm({ initialValues: { name: user.name } });
+  const save = useAccountCall<unknown, { name: string }>('/update-user', {
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
+    onError: (error) => form.setErrors(faultsOf(error)),
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+      <Stack gap="sm">
+        <TextInput
+          label={t.yourName}
+          autoComplete="name"
+          required
+          maxLength={255}
+          {...form.getInputProps('name')}
+        />
+        <TextInput label={t.email} value={user.email} readOnly />
+        {save.isError && <ErrorNotice error={save.error} />}
+        {save.isSuccess && <Done>{t.saved}</Done>}
+        <Button type="submit" variant="default" loading={save.isPending} style={{ alignSelf: 'flex-start' }}>
+          {texts.common.save}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+function PasswordForm() {
+  const queryClient = useQueryClient();
+  const { user, workspace } = useSuspenseQuery(meQuery).data;
+  const form = useForm({
+    initialValues: { currentPassword: '', newPassword: '', revokeOtherSessions: true },
+  });
+  const change = useAccountCall('/change-password', {
+    async onSuccess() {
+      form.reset();
+      // Who is signed out elsewhere gets a new session here, which does not know which workspace was shown.
+      if (workspace !== undefined) {
+        await account('/organization/set-active', { organizationId: workspace.id });
+      }
+      await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+    },
+    onError: (error) => form.setErrors(faultsOf(error)),
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
+      <Stack gap="sm">
+        {/* For password managers, which store what belongs to this name. */}
+        <input type="text" autoComplete="username" value={user.email} readOnly hidden />
+        <PasswordInput
+          label={t.currentPassword}
+          autoComplete="current-password"
+          required
+          {...form.getInputProps('currentPassword')}
+        />
+        <PasswordInput
+          label={t.newPassword}
+          description={t.passwordHint}
+          autoComplete="new-password"
+          required
+          minLength={10}
+          maxLength={128}
+          {...form.getInputProps('newPassword')}
+        />
+        <Checkbox
+          label={t.signOutOthers}
+          {...form.getInputProps('revokeOtherSessions', { type: 'checkbox' })}
+        />
+        {change.isError && <ErrorNotice error={change.error} />}
+        {change.isSuccess && <Done>{t.passwordChanged}</Done>}
+        <Button
+          type="submit"
+          variant="default"
+          loading={change.isPending}
+          style={{ alignSelf: 'flex-start' }}
+        >
+          {t.changePassword}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+function Done({ children }: { children: ReactNode }) {
+  return (
+    <Alert color="green" variant="light" role="status" p="xs">
+      {children}
+    </Alert>
+  );
+}

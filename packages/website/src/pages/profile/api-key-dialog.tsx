@@ -1,0 +1,140 @@
+import { Button, Group, Modal, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { NewApiKey } from '@leads/core/credential';
+import { campaignsQuery } from '../../api/campaigns.ts';
+import { faultsOf } from '../../api/client.ts';
+import { createApiKey, type MadeCredential } from '../../api/credentials.ts';
+import { ErrorNotice } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.profile;
+const dayMs = 86_400_000;
+const expiries = ['never', '30', '90', '365', 'date'] as const;
+
+interface ApiKeyForm {
+  readonly name: string;
+  readonly expiry: (typeof expiries)[number];
+  readonly expiryDate: string;
+  readonly defaultCampaignCode: string | null;
+  readonly intakeOnly: boolean;
+  readonly allowedOrigins: string[];
+}
+
+const empty: ApiKeyForm = {
+  name: '',
+  expiry: 'never',
+  expiryDate: '',
+  defaultCampaignCode: null,
+  intakeOnly: false,
+  allowedOrigins: [],
+};
+
+/** When a key ends that is made now; dates end as they do where the user is. */
+function expiryOf({ expiry, expiryDate }: ApiKeyForm): Date | undefined {
+  if (expiry === 'never') return undefined;
+  if (expiry === 'date') return new Date(`${expiryDate}T23:59:59`);
+  return new Date(Date.now() + Number(expiry) * dayMs);
+}
+
+function bodyOf(values: ApiKeyForm): NewApiKey {
+  const expiresAt = expiryOf(values);
+  return {
+    name: values.name,
+    scope: values.intakeOnly ? 'intake' : 'full',
+    ...(expiresAt !== undefined && { expiresAt: expiresAt.toISOString() }),
+    ...(values.defaultCampaignCode !== null && { defaultCampaignCode: values.defaultCampaignCode }),
+    ...(values.intakeOnly && { allowedOrigins: values.allowedOrigins }),
+  };
+}
+
+export function ApiKeyDialog({
+  onClose,
+  onMade,
+}: {
+  onClose: () => void;
+  onMade: (made: MadeCredential) => void;
+}) {
+  const { data: campaigns = [] } = useQuery(campaignsQuery);
+  const form = useForm({ initialValues: empty });
+  const create = useMutation({
+    mutationFn: (values: ApiKeyForm) => createApiKey(bodyOf(values)),
+    // The answer holds the key: no cache keeps it.
+    gcTime: 0,
+    onSuccess: onMade,
+    onError(error) {
+      const { expiresAt, ...faults } = faultsOf(error);
+      form.setErrors({ ...faults, ...(expiresAt !== undefined && { expiry: expiresAt }) });
+    },
+  });
+  const { expiry, intakeOnly } = form.values;
+  return (
+    <Modal opened onClose={onClose} title={t.createApiKey}>
+      <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+        <Stack>
+          <TextInput
+            label={t.name}
+            placeholder={t.namePlaceholder}
+            required
+            maxLength={255}
+            data-autofocus
+            {...form.getInputProps('name')}
+          />
+          <Group grow align="flex-start">
+            <Select
+              label={t.expiry}
+              allowDeselect={false}
+              data={expiries.map((value) => ({ value, label: t.expiries[value] }))}
+              {...form.getInputProps('expiry')}
+            />
+            {expiry === 'date' && (
+              <TextInput
+                type="date"
+                label={t.expiryDate}
+                required
+                min={new Date().toLocaleDateString('sv')}
+                {...form.getInputProps('expiryDate')}
+              />
+            )}
+          </Group>
+          <Select
+            label={t.defaultCampaign}
+            description={t.campaignHint}
+            placeholder={t.campaignOfWorkspace}
+            clearable
+            searchable
+            data={campaigns
+              .filter(({ status }) => status === 'active')
+              .map(({ code, name }) => ({ value: code, label: name === code ? code : `${name} (${code})` }))}
+            {...form.getInputProps('defaultCampaignCode')}
+          />
+          <Switch
+            label={t.intakeOnly}
+            description={t.intakeOnlyHint}
+            {...form.getInputProps('intakeOnly', { type: 'checkbox' })}
+          />
+          {intakeOnly && (
+            <TagsInput
+              label={t.allowedOrigins}
+              description={t.originsHint}
+              placeholder={t.originsPlaceholder}
+              acceptValueOnBlur
+              {...form.getInputProps('allowedOrigins')}
+            />
+          )}
+          {create.isError && Object.keys(faultsOf(create.error)).length === 0 && (
+            <ErrorNotice error={create.error} />
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {texts.common.cancel}
+            </Button>
+            <Button type="submit" loading={create.isPending}>
+              {texts.common.create}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,164 @@
+import { Alert, Badge, Button, Code, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import type { ApiKeyView } from '@leads/core/credential';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { campaignsQuery } from '../../api/campaigns.ts';
+import {
+  apiKeysQuery,
+  type MadeCredential,
+  replacementsOf,
+  revokeApiKey,
+  rotateApiKey,
+} from '../../api/credentials.ts';
+import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { RecordRow } from '../../shell/record-row.tsx';
+import { RelativeTime, relativeTime } from '../../shell/relative-time.tsx';
+import { texts } from '../../texts/index.ts';
+import { ApiKeyDialog } from './api-key-dialog.tsx';
+import { CredentialSection, StateBadge } from './credential-section.tsx';
+
+const t = texts.profile;
+
+/** After so many minutes without a use, whatever had the old key has changed over, most likely. */
+const quietMinutes = 10;
+
+export function ApiKeys({
+  onMade,
+  onRevoked,
+}: {
+  onMade: (made: MadeCredential) => void;
+  onRevoked: (id: string) => void;
+}) {
+  const queryClient = useQueryClient();
+  const query = useQuery(apiKeysQuery);
+  const { data: campaigns } = useQuery(campaignsQuery);
+  const [creating, { open, close }] = useDisclosure(false);
+  const replacements = replacementsOf(query.data ?? []);
+  const reload = () => queryClient.invalidateQueries({ queryKey: apiKeysQuery.queryKey });
+  const made = async (credential: MadeCredential) => {
+    onMade(credential);
+    await reload();
+  };
+  return (
+    <>
+      <CredentialSection
+        title={t.apiKeys}
+        lead={t.apiKeysLead}
+        none={t.noApiKeys}
+        query={query}
+        action={
+          <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+            {t.createApiKey}
+          </Button>
+        }
+        row={(key) => {
+          const replacement = replacements.get(key.id);
+          const campaign = campaigns?.find(({ id }) => id === key.defaultCampaignId);
+          return (
+            <RecordRow
+              key={key.id}
+              title={
+                <>
+                  <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+                    {key.name}
+                  </Text>
+                  <Code>{key.prefix}…</Code>
+                  <Badge variant="default">{t.scopes[key.scope]}</Badge>
+                  <StateBadge state={key.state} />
+                </>
+              }
+              facts={[
+                [t.lastUsed, <LastUse key="use" credential={key} />],
+                [t.created, <RelativeTime key="created" at={key.createdAt} />],
+                ...endOf(key),
+                ...(campaign === undefined ? [] : [[t.defaultCampaign, campaign.code] as const]),
+                ...(key.allowedOrigins.length === 0
+                  ? []
+                  : [[t.origins, key.allowedOrigins.join(', ')] as const]),
+              ]}
+              actions={
+                key.state === 'active' && (
+                  <>
+                    {replacement === undefined && (
+                      <ConfirmButton
+                        label={t.rotate}
+                        name={t.rotateOf(key.name, key.prefix)}
+                        title={t.rotateTitle}
+                        action={t.rotateAction}
+                        color="petrol"
+                        onConfirm={async () => made(await rotateApiKey(key.id))}
+                      >
+                        <Text size="sm">{t.rotateLead}</Text>
+                      </ConfirmButton>
+                    )}
+                    <ConfirmButton
+                      label={t.revoke}
+                      name={t.revokeOf(key.name, key.prefix)}
+                      title={t.revokeKeyTitle}
+                      action={t.revoke}
+                      onConfirm={async () => {
+                        await revokeApiKey(key.id);
+                        onRevoked(key.id);
+                        await reload();
+                      }}
+                    >
+                      <Text size="sm">{t.revokeKeyLead(key.name)}</Text>
+                    </ConfirmButton>
+                  </>
+                )
+              }
+            >
+              {replacement !== undefined && <Replacement old={key} replacement={replacement} />}
+            </RecordRow>
+          );
+        }}
+      />
+      {creating && (
+        <ApiKeyDialog
+          onClose={close}
+          onMade={(credential) => {
+            close();
+            void made(credential);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** When and from where a credential was used last. */
+export function LastUse({ credential }: { credential: { lastUsedAt?: string; lastUsedFrom?: string } }) {
+  return (
+    <>
+      <RelativeTime at={credential.lastUsedAt} />
+      {credential.lastUsedFrom !== undefined && ` ${t.usedFrom(credential.lastUsedFrom)}`}
+    </>
+  );
+}
+
+/** When a credential ended, or will. */
+export function endOf({ expiresAt, revokedAt }: { expiresAt?: string; revokedAt?: string }) {
+  return revokedAt === undefined
+    ? [[t.expires, <RelativeTime key="expires" at={expiresAt} />] as const]
+    : [[t.revoked, <RelativeTime key="revoked" at={revokedAt} />] as const];
+}
+
+/** Where a rotation stands: whether the old key can go. */
+function Replacement({ old, replacement }: { old: ApiKeyView; replacement: ApiKeyView }) {
+  const { lastUsedAt } = old;
+  const isQuiet = lastUsedAt === undefined || Date.now() - Date.parse(lastUsedAt) > quietMinutes * 60_000;
+  const since = lastUsedAt === undefined ? undefined : relativeTime(lastUsedAt);
+  const hint =
+    since === undefined ? t.safeNever : isQuiet ? t.safeQuiet(since) : t.stillUsed(since, quietMinutes);
+  return (
+    <Alert
+      variant="light"
+      color={isQuiet ? 'green' : 'yellow'}
+      p="xs"
+      title={t.beingReplaced(replacement.name, `${replacement.prefix}…`)}
+    >
+      {hint}
+    </Alert>
+  );
+}

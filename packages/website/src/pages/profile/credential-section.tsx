@@ -1,0 +1,75 @@
+import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { RecordList } from '../../shell/record-row.tsx';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.profile;
+
+type State = keyof typeof t.states;
+const colors: Readonly<Record<State, string>> = { active: 'green', expired: 'gray', revoked: 'gray' };
+
+export function StateBadge({ state }: { state: State }) {
+  return (
+    <Badge variant="light" color={colors[state]} autoContrast>
+      {t.states[state]}
+    </Badge>
+  );
+}
+
+/** A list of credentials: those that are good, and on demand those that were. */
+export function CredentialSection<Credential extends { readonly id: string; readonly state: State }>({
+  title,
+  lead,
+  none,
+  action,
+  query,
+  row,
+}: {
+  title: string;
+  lead: string;
+  none: string;
+  action: ReactNode;
+  query: {
+    readonly data: readonly Credential[] | undefined;
+    readonly error: Error | null;
+    readonly refetch: () => unknown;
+  };
+  row: (credential: Credential) => ReactNode;
+}) {
+  const [showsOld, setShowsOld] = useState(false);
+  const { data, error, refetch } = query;
+  const good = data?.filter(({ state }) => state === 'active') ?? [];
+  const old = data?.filter(({ state }) => state !== 'active') ?? [];
+  return (
+    <Stack component="section" gap="sm" aria-label={title}>
+      <Group justify="space-between" align="flex-end">
+        <div>
+          <Title order={2} size="h4">
+            {title}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {lead}
+          </Text>
+        </div>
+        {action}
+      </Group>
+      {data === undefined && error === null && <PendingPage />}
+      {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {data !== undefined && good.length === 0 && <Text size="sm">{none}</Text>}
+      {good.length > 0 && <RecordList label={title}>{good.map(row)}</RecordList>}
+      {old.length > 0 && (
+        <Button
+          variant="subtle"
+          size="xs"
+          style={{ alignSelf: 'flex-start' }}
+          aria-expanded={showsOld}
+          onClick={() => setShowsOld(!showsOld)}
+        >
+          {showsOld ? t.hideOld : t.showOld(old.length)}
+        </Button>
+      )}
+      {showsOld && old.length > 0 && <RecordList label={t.showOld(old.length)}>{old.map(row)}</RecordList>}
+    </Stack>
+  );
+}

@@ -1,0 +1,42 @@
+import { Alert, Button, Code, Group, Modal, Stack } from '@mantine/core';
+import type { MadeCredential } from '../../api/credentials.ts';
+import { CopyTextButton } from '../../shell/copy-text-button.tsx';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.profile;
+
+/** Shows a secret, this once: it closes only when its reader says that it is stored. */
+export function SecretDialog({ made, onClose }: { made: MadeCredential | undefined; onClose: () => void }) {
+  if (made === undefined) return null;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t.secretTitle[made.kind]}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+      size="lg"
+    >
+      <Stack>
+        <Alert color="yellow" variant="light">
+          {t.secretWarning}
+        </Alert>
+        <Code
+          block
+          tabIndex={0}
+          role="textbox"
+          aria-readonly
+          aria-label={t.secretLabel(made.name)}
+          style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+        >
+          {made.secret}
+        </Code>
+        <Group justify="space-between">
+          <CopyTextButton text={made.secret} size="sm" />
+          <Button onClick={onClose}>{t.secretStored}</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

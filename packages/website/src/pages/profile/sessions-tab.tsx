@@ -1,0 +1,82 @@
+import { Badge, Group, Stack, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type BrowserSession, endSession, sessionsQuery } from '../../api/sessions.ts';
+import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { RecordList, RecordRow } from '../../shell/record-row.tsx';
+import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { readUserAgent } from './user-agent.ts';
+
+const t = texts.profile;
+
+function nameOf({ userAgent = '' }: BrowserSession): string {
+  const { browser = t.unknownBrowser, system = t.unknownSystem } = readUserAgent(userAgent);
+  return t.browserOn(browser, system);
+}
+
+export function SessionsTab() {
+  const queryClient = useQueryClient();
+  const { data: sessions, error, refetch } = useQuery(sessionsQuery);
+  const reload = () => queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+  if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  if (sessions === undefined) return <PendingPage />;
+  const others = sessions.filter(({ current }) => !current);
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          {t.sessionsLead}
+        </Text>
+        {others.length > 0 && (
+          <ConfirmButton
+            label={t.signOutAll}
+            title={t.signOutAllTitle}
+            action={t.signOutAll}
+            size="sm"
+            onConfirm={async () => {
+              await Promise.all(others.map(({ id }) => endSession(id)));
+              await reload();
+            }}
+          >
+            <Text size="sm">{t.signOutAllLead}</Text>
+          </ConfirmButton>
+        )}
+      </Group>
+      <RecordList label={t.tabs.sessions}>
+        {sessions.map((session) => (
+          <RecordRow
+            key={session.id}
+            title={
+              <>
+                <Text fw={600}>{nameOf(session)}</Text>
+                {session.current && <Badge variant="light">{t.thisOne}</Badge>}
+              </>
+            }
+            facts={[
+              ...(session.ipAddress === undefined ? [] : [[t.address, session.ipAddress] as const]),
+              [t.signedIn, <RelativeTime key="since" at={session.createdAt} />],
+              [t.lastSeen, <RelativeTime key="seen" at={session.updatedAt} />],
+            ]}
+            actions={
+              !session.current && (
+                <ConfirmButton
+                  label={t.signOutOne}
+                  name={t.signOutOf(nameOf(session), session.ipAddress ?? '')}
+                  title={t.signOutOneTitle}
+                  action={t.signOutOne}
+                  onConfirm={async () => {
+                    await endSession(session.id);
+                    await reload();
+                  }}
+                >
+                  <Text size="sm">{t.signOutOneLead}</Text>
+                </ConfirmButton>
+              )
+            }
+          />
+        ))}
+      </RecordList>
+    </Stack>
+  );
+}

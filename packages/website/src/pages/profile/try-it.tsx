@@ -1,0 +1,128 @@
+import {
+  Alert,
+  Badge,
+  Button,
+  Group,
+  Paper,
+  SegmentedControl,
+  Select,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { meQuery } from '../../api/account.ts';
+import { CodeBlock } from '../../examples/code-block.tsx';
+import {
+  type Api,
+  apis,
+  crmRequest,
+  exampleLead,
+  intakeRequest,
+  mask,
+  placeholders,
+  type Secrets,
+} from '../../examples/example-request.ts';
+import { type Language, languagesOf, writeSnippet } from '../../examples/snippets.ts';
+import { CopyTextButton } from '../../shell/copy-text-button.tsx';
+import { texts } from '../../texts/index.ts';
+import type { HeldSecrets } from './credentials-tab.tsx';
+import { SendTest } from './send-test.tsx';
+
+const t = texts.profile;
+
+/** Examples of how to send a lead, and the way to send one from here. */
+export function TryIt({ held, onForget }: { held: HeldSecrets; onForget: (id: string) => void }) {
+  const { addresses } = useSuspenseQuery(meQuery).data;
+  const [api, setApi] = useState<Api>('crm');
+  const [language, setLanguage] = useState<Language>('curl');
+  const languages: readonly Language[] = languagesOf[api];
+  const shown = languages.includes(language) ? language : 'curl';
+
+  const secrets: Secrets = {
+    apiKey: held.apiKey?.secret ?? placeholders.apiKey,
+    accessToken: held.accessToken?.secret ?? placeholders.accessToken,
+  };
+  const masked: Secrets = { apiKey: mask(secrets.apiKey), accessToken: mask(secrets.accessToken) };
+  const write = (filled: Secrets) => {
+    if (api === 'crm') {
+      return writeSnippet(shown, crmRequest(addresses, filled, { campaignCode: 'default', ...exampleLead }));
+    }
+    return addresses.intake === undefined
+      ? undefined
+      : writeSnippet(shown, intakeRequest(addresses.intake, filled, exampleLead));
+  };
+  const snippet = write(secrets);
+  const made = Object.values(held);
+
+  return (
+    <Stack component="section" gap="sm" aria-label={t.tryIt}>
+      <div>
+        <Title order={2} size="h4">
+          {t.tryIt}
+        </Title>
+        <Text size="sm" c="dimmed">
+          {t.tryLead}
+        </Text>
+      </div>
+      <Group align="flex-end">
+        <SegmentedControl
+          aria-label={t.api}
+          value={api}
+          onChange={setApi}
+          data={apis.map((value) => ({ value, label: t.apis[value] }))}
+        />
+        <Select
+          label={t.language}
+          w={160}
+          allowDeselect={false}
+          value={shown}
+          onChange={(value) => setLanguage(languages.find((each) => each === value) ?? 'curl')}
+          data={languages.map((value) => ({ value, label: t.languages[value] }))}
+        />
+      </Group>
+      {made.length > 0 && (
+        <Paper withBorder p="xs">
+          <Group gap="xs">
+            <Text size="sm">{t.holds}</Text>
+            {made.map(({ id, name, secret }) => (
+              <Group key={id} gap={4}>
+                <Badge variant="default" tt="none">
+                  {name}: {mask(secret)}
+                </Badge>
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  aria-label={t.forgetOf(name)}
+                  onClick={() => onForget(id)}
+                >
+                  {t.forget}
+                </Button>
+              </Group>
+            ))}
+          </Group>
+        </Paper>
+      )}
+      {snippet === undefined ? (
+        <Alert color="yellow">{t.noIntake}</Alert>
+      ) : (
+        <>
+          <CodeBlock label={t.languages[shown]}>{write(masked) ?? ''}</CodeBlock>
+          <Group justify="space-between">
+            <Text size="sm" c="dimmed">
+              {made.length > 0 && t.masked}
+            </Text>
+            <CopyTextButton text={snippet} label={t.copyExample} />
+          </Group>
+          {shown === 'html' && (
+            <Text size="sm" c="dimmed">
+              {t.htmlNote}
+            </Text>
+          )}
+          <SendTest key={api} api={api} held={held} addresses={addresses} />
+        </>
+      )}
+    </Stack>
+  );
+}

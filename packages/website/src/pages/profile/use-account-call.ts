@@ -1,0 +1,25 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { account, meQuery } from '../../api/account.ts';
+import { ApiError } from '../../api/client.ts';
+
+/**
+ * A call of one of the account's paths. Neither what it takes nor what it answers is kept in a cache: both hold
+ * secrets. A refusal may mean that the session is over, which the console then finds out.
+ */
+export function useAccountCall<Answer = unknown, Body extends object = object>(
+  path: string,
+  { onSuccess, onError }: { onSuccess?: (answer: Answer) => unknown; onError?: (error: Error) => void } = {},
+) {
+  const queryClient = useQueryClient();
+  return useMutation<Answer, Error, Body>({
+    mutationFn: (body) => account<Answer>(path, body),
+    gcTime: 0,
+    ...(onSuccess !== undefined && { onSuccess }),
+    onError(error) {
+      onError?.(error);
+      if (error instanceof ApiError && error.status === 401) {
+        void queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+      }
+    },
+  });
+}

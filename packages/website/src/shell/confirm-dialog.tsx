@@ -1,0 +1,43 @@
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { texts } from '../texts/index.ts';
+import { ErrorNotice } from './states.tsx';
+
+export interface Confirmation {
+  readonly title: string;
+  /** On the button that does it. */
+  readonly action: string;
+  readonly color?: string;
+  readonly onConfirm: () => Promise<unknown>;
+  /** What will happen. */
+  readonly children: ReactNode;
+}
+
+/** Says what will happen and asks; it stays open while that goes on, and where it fails. */
+export function ConfirmDialog({
+  title,
+  action,
+  color = 'red',
+  onConfirm,
+  onClose,
+  children,
+}: Confirmation & { readonly onClose: () => void }) {
+  const confirm = useMutation({ mutationFn: onConfirm, gcTime: 0, onSuccess: onClose });
+  return (
+    <Modal opened onClose={onClose} title={title}>
+      <Stack>
+        {children}
+        {confirm.isError && <ErrorNotice error={confirm.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            {texts.common.cancel}
+          </Button>
+          <Button color={color} loading={confirm.isPending} onClick={() => confirm.mutate()}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

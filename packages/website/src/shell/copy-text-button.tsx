@@ -1,0 +1,29 @@
+import { Button, type ButtonProps } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { texts } from '../texts/index.ts';
+
+const t = texts.common;
+
+/** Copies a text that need not be on the page, and says whether it did. */
+export function CopyTextButton({
+  text,
+  label = t.copy,
+  ...props
+}: ButtonProps & { text: string; label?: string }) {
+  const clipboard = useClipboard({ timeout: 2_000 });
+  const said = clipboard.error === null ? (clipboard.copied ? t.copied : label) : t.copyByHand;
+  const Icon = clipboard.copied ? IconCheck : IconCopy;
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      leftSection={<Icon size={14} aria-hidden />}
+      {...props}
+      aria-live="polite"
+      onClick={() => clipboard.copy(text)}
+    >
+      {said}
+    </Button>
+  );
+}
