@@ -17,9 +17,11 @@ const petrol: MantineColorsTuple = [
 /** Calm and dense: figures and tables are what people look at here. */
 export const theme = createTheme({
   primaryColor: 'petrol',
+  // White is read on both (WCAG 2.2, 1.4.3).
   primaryShade: { light: 8, dark: 7 },
   colors: { petrol },
   autoContrast: true,
+  components: { Modal: { defaultProps: { closeButtonProps: { 'aria-label': texts.common.close } } } },
   defaultRadius: 'md',
   fontFamily:
     'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif',
@@ -36,6 +38,9 @@ export const readableColors: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
+    '--mantine-color-green-light-color': '#1c5f2a',
+    '--mantine-color-yellow-light-color': '#7a4b00',
+    '--mantine-color-red-light-color': '#a61e1e',
   },
   dark: {
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',

@@ -9,7 +9,7 @@ export function ConfirmButton({
   name,
   title,
   action,
-  color = 'red',
+  color = 'red.9',
   onConfirm,
   children,
   ...props

@@ -18,7 +18,7 @@ export interface Confirmation {
 export function ConfirmDialog({
   title,
   action,
-  color = 'red',
+  color = 'red.9',
   onConfirm,
   onClose,
   children,

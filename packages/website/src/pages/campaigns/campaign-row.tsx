@@ -75,7 +75,7 @@ export function CampaignRow({
           <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
             {name}
           </Text>
-          <Badge variant="light" color={colors[status]}>
+          <Badge variant="dot" color={colors[status]}>
             {t.statuses[status]}
           </Badge>
           {isDefault && <Badge variant="default">{t.isDefault}</Badge>}
@@ -128,7 +128,7 @@ export function CampaignRow({
         <ConfirmDialog
           title={t.changeTitles[dialog]}
           action={t.changeActions[dialog]}
-          color={dialog === 'archived' ? 'red' : 'petrol'}
+          color={dialog === 'archived' ? 'red.9' : 'petrol'}
           onClose={close}
           onConfirm={async () => {
             await updateCampaign(id, changes[dialog]);

@@ -81,7 +81,7 @@ function Instructions({ integration }: { integration: Integration }) {
   return (
     <Frame title={t.title(campaign)}>
       <Group gap="xs">
-        <Badge variant="light" color={status === 'active' ? 'green' : 'gray'}>
+        <Badge variant="dot" color={status === 'active' ? 'green' : 'gray'}>
           {t.statuses[status]}
         </Badge>
         <Text size="sm">{t.lead(workspace)}</Text>

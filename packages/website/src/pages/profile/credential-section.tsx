@@ -11,7 +11,7 @@ const colors: Readonly<Record<State, string>> = { active: 'green', expired: 'gra
 
 export function StateBadge({ state }: { state: State }) {
   return (
-    <Badge variant="light" color={colors[state]} autoContrast>
+    <Badge variant="dot" color={colors[state]}>
       {t.states[state]}
     </Badge>
   );

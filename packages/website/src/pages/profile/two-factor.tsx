@@ -32,7 +32,7 @@ export function TwoFactor() {
   return (
     <>
       <Group gap="xs" wrap="nowrap" align="flex-start">
-        <Badge variant="light" color={twoFactorEnabled ? 'green' : 'gray'} flex="none">
+        <Badge variant="dot" color={twoFactorEnabled ? 'green' : 'gray'} flex="none">
           {twoFactorEnabled ? t.on : t.off}
         </Badge>
         <Text size="sm">{twoFactorEnabled ? t.twoFactorOn : t.twoFactorOff}</Text>
@@ -126,7 +126,7 @@ function DisableDialog({ onClose, onDone }: DialogProps) {
   });
   return (
     <Modal opened onClose={onClose} title={t.disableTitle}>
-      <PasswordStep call={disable} lead={t.disableLead} action={t.disable} color="red" onClose={onClose} />
+      <PasswordStep call={disable} lead={t.disableLead} action={t.disable} color="red.9" onClose={onClose} />
     </Modal>
   );
 }

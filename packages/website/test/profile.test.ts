@@ -1,0 +1,412 @@
+import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Console, password, startConsole } from './console.ts';
+import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
+
+const run = promisify(execFile);
+
+let console: Console;
+beforeAll(async () => {
+  console = await startConsole();
+}, 400_000);
+afterEach(() => console.closePages());
+afterAll(() => console?.[Symbol.asyncDispose]());
+
+/** Runs a command as a user who pastes it does; with the status of the answer behind its body. */
+async function inShell(command: string): Promise<{ status: number; body: string }> {
+  const { stdout } = await run('sh', [
+    '-c',
+    `${command} --silent --show-error --write-out '\\n%{http_code}'`,
+  ]);
+  const [body = '', status] = stdout.split(/\n(?=\d+$)/);
+  return { status: Number(status), body };
+}
+
+async function copied(page: Page, button: Locator): Promise<string> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await button.click();
+  await page.getByText('Copied').waitFor();
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+/** The credential that a dialog shows, which is closed then. */
+async function takeSecret(page: Page): Promise<string> {
+  const secret = await page.getByLabel(/^Secret of /).innerText();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  return secret;
+}
+
+async function makeKey(page: Page, name: string): Promise<string> {
+  await page.getByRole('button', { name: 'Create an API key' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill(name);
+  await page.keyboard.press('Enter');
+  return takeSecret(page);
+}
+
+async function makeToken(page: Page, name: string): Promise<string> {
+  await page.getByRole('button', { name: 'Create an access token' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill(name);
+  await page.keyboard.press('Enter');
+  return takeSecret(page);
+}
+
+const row = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
+
+/** All of a page and of what its browser keeps for it. */
+const everything = (page: Page) =>
+  page.evaluate(() =>
+    [
+      document.documentElement.outerHTML,
+      JSON.stringify(localStorage),
+      JSON.stringify(sessionStorage),
+      JSON.stringify(history.state),
+      location.href,
+    ].join('\n'),
+  );
+
+const leadsOf = async (workspaceId: string) =>
+  console.fixture.sql<{ source: string; name: string }>(
+    'SELECT source, name FROM lead WHERE workspace_id = $1 ORDER BY id',
+    [workspaceId],
+  );
+
+/** Waits until something answers 401, for the 10 s that a revocation may take. */
+const expectRefusedSoon = (send: () => Promise<number>) =>
+  expect.poll(send, { timeout: 10_000, interval: 500 }).toBe(401);
+
+describe('credentials', () => {
+  test('are made by keyboard, used by the curl that is shown, and revoked', async () => {
+    const { page, workspace } = await console.openSignedIn();
+    await page.goto('/profile');
+    await row(page, 'Test key').waitFor();
+    await page.keyboard.press('Tab');
+    while ((await page.evaluate(() => document.activeElement?.textContent)) !== 'Create an API key') {
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await expectGoodPage(page);
+    await page.keyboard.type('Shop \'n\' "more"');
+    await page.keyboard.press('Enter');
+    await page.getByText('This is the only time it is shown.').waitFor();
+    await expectGoodPage(page);
+    const apiKey = await page.getByLabel(/^Secret of /).innerText();
+    expect(apiKey).toMatch(/^lk_\w{40,}$/);
+    await page.keyboard.press('Tab');
+    while ((await page.evaluate(() => document.activeElement?.textContent)) !== 'I have stored it') {
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const accessToken = await makeToken(page, 'Shop token');
+
+    const visible = await everything(page);
+    expect(visible).not.toContain(apiKey);
+    expect(visible).not.toContain(accessToken);
+
+    const copy = page.getByRole('button', { name: 'Copy the example' });
+    const toCrm = await copied(page, copy);
+    await page.getByText('Intake API', { exact: true }).click();
+    const toIntake = await copied(page, copy);
+    expect(toCrm).toContain(apiKey);
+    expect(toCrm).toContain(accessToken);
+    expect(toIntake).toContain(apiKey);
+    for (const command of [toCrm, toIntake]) {
+      const { status, body } = await inShell(command);
+      expect(status, body).toBe(200);
+    }
+    expect(await leadsOf(workspace.id)).toEqual([
+      { source: 'crm', name: 'Test Lead' },
+      { source: 'intake', name: 'Test Lead' },
+    ]);
+    await page.getByLabel('Language').first().click();
+    await page.getByRole('option', { name: 'JavaScript' }).click();
+    const script = await copied(page, copy);
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script]);
+    expect(stdout).toContain('200');
+    await page.getByRole('button', { name: 'Forget Shop token' }).click();
+    await page.getByRole('button', { name: 'Forget Shop token' }).waitFor({ state: 'detached' });
+
+    await expect
+      .poll(
+        async () => {
+          await page.reload();
+          const rows = [row(page, 'Shop \'n\' "more"'), row(page, 'Shop token')];
+          await rows[0]?.waitFor();
+          await rows[1]?.waitFor();
+          return (await Promise.all(rows.map((each) => each.innerText()))).every((text) =>
+            text.includes('from 127.0.0.1'),
+          );
+        },
+        { timeout: 10_000, interval: 1_000 },
+      )
+      .toBe(true);
+    const afterReload = await everything(page);
+    expect(afterReload).not.toContain(apiKey);
+    expect(afterReload).not.toContain(accessToken);
+
+    for (const name of [/^Revoke Shop 'n'/, /^Revoke Shop token/]) {
+      await page.getByRole('button', { name }).click();
+      await page.getByRole('dialog').getByText('is answered 401, within 10 seconds').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    await Promise.all(
+      [toCrm, toIntake].map((command) => expectRefusedSoon(async () => (await inShell(command)).status)),
+    );
+    await page.getByRole('button', { name: 'Show old ones (1)' }).first().click();
+    await row(page, 'Shop \'n\' "more"').getByText('Revoked').first().waitFor();
+  }, 60_000);
+
+  test('are rotated with an overlap', async () => {
+    const { page, member } = await console.openSignedIn();
+    await page.goto('/profile');
+    await page.getByRole('button', { name: /^Rotate Test key/ }).click();
+    await page.getByRole('button', { name: 'Make the new key' }).click();
+    const apiKey = await takeSecret(page);
+    const send = async (key: string) => {
+      const response = await fetch(`${console.intake}/api/v1/leads`, {
+        method: 'POST',
+        headers: { API_KEY: key, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'Ada', phone: '+12025550147' }),
+      });
+      return response.status;
+    };
+    const old = page.getByRole('listitem').filter({ hasText: 'Being replaced by Test key' });
+    await old.getByText('It was never used: it is safe to revoke.').waitFor();
+    expect(await send(member.apiKey)).toBe(200);
+    expect(await send(apiKey)).toBe(200);
+    // Without a reload: it is looked at again while a rotation is under way.
+    await old.getByText('something still has it').waitFor();
+    expect(await old.getByRole('button', { name: /Rotate/ }).count()).toBe(0);
+    await expectGoodEverywhere(page, 'profile-rotation');
+    await old.getByRole('button', { name: /Revoke/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expectRefusedSoon(() => send(member.apiKey));
+    expect(await send(apiKey)).toBe(200);
+  }, 60_000);
+
+  test('of the intake are bound to origins, and are tried from the page', async () => {
+    const { page, workspace } = await console.openSignedIn();
+    await page.goto('/profile');
+    await page.getByRole('button', { name: 'Create an API key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Landing page');
+    await dialog.getByLabel('For the intake only').check();
+    await dialog.getByLabel('Default campaign').click();
+    await page.getByRole('option', { name: 'DEMO' }).click();
+    await dialog.getByLabel('Allowed origins').fill('offer.example.com');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText(/Must be an origin/).waitFor();
+    await expectGoodEverywhere(page, 'profile-new-key');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Create an API key' }).click();
+    await dialog.getByLabel('Name').fill('Landing page');
+    await dialog.getByLabel('For the intake only').check();
+    await dialog.getByLabel('Default campaign').click();
+    await page.getByRole('option', { name: 'DEMO' }).click();
+    await dialog.getByLabel('Allowed origins').fill('https://offer.example.com');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const apiKey = await takeSecret(page);
+    await row(page, 'Landing page').getByText('https://offer.example.com').waitFor();
+
+    await page.getByText('Intake API', { exact: true }).click();
+    const command = await copied(page, page.getByRole('button', { name: 'Copy the example' }));
+    const from = (origin: string) => inShell(`${command} --header 'Origin: ${origin}'`);
+    expect((await from('https://offer.example.com')).status).toBe(200);
+    expect((await from('https://elsewhere.example.com')).status).toBeGreaterThanOrEqual(401);
+
+    await page.getByLabel('Origin', { exact: true }).fill('https://offer.example.com');
+    await page.getByLabel('Landing page (lp_name)').fill('spring-offer');
+    await page.getByRole('button', { name: 'Send a test lead' }).click();
+    await page.getByText(/^Answer: 200 in/).waitFor();
+    await page.getByText('"order_id"').waitFor();
+    expect(await everything(page)).not.toContain(apiKey);
+    await expectGoodEverywhere(page, 'profile-tried');
+    await page.getByLabel('Origin', { exact: true }).fill('https://elsewhere.example.com');
+    await page.getByRole('button', { name: 'Send a test lead' }).click();
+    await page.getByText(/^Answer: 40\d in/).waitFor();
+    expect(await leadsOf(workspace.id)).toHaveLength(2);
+  }, 60_000);
+
+  test('that are pasted send a lead to the CRM', async () => {
+    const { page, workspace, member } = await console.openSignedIn({ role: 'publisher' });
+    await page.goto('/profile');
+    await page.locator('input[name=apiKey]').fill(member.apiKey);
+    await page.locator('input[name=accessToken]').fill('something else');
+    await page.locator('input[aria-haspopup=listbox]').last().click();
+    await page.getByRole('option', { name: 'DEMO' }).click();
+    await page.locator('input[name=name]').fill('Grace');
+    await page.getByRole('button', { name: 'Send a test lead' }).click();
+    await page.getByText(/^Answer: 401 in/).waitFor();
+    await page.locator('input[name=accessToken]').fill(member.accessToken);
+    await page.getByRole('button', { name: 'Send a test lead' }).click();
+    await page.getByText(/^Answer: 200 in/).waitFor();
+    const request = await page.getByRole('region', { name: 'Request' }).innerText();
+    expect(request).toContain(`API_KEY: ${member.apiKey.slice(0, 11)}••••`);
+    expect(await everything(page)).not.toContain(member.apiKey);
+    expect(await everything(page)).not.toContain(member.accessToken);
+    expect(await leadsOf(workspace.id)).toEqual([{ source: 'crm', name: 'Grace' }]);
+    await page.getByRole('link', { name: 'See the leads' }).click();
+    await page.waitForURL('**/leads');
+  });
+});
+
+/** The code of an authenticator app (RFC 6238), of a secret in base32. */
+function totp(secret: string, at = Date.now()): string {
+  const bits = [...secret.replaceAll('=', '')]
+    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
+    .join('');
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
+  const hash = createHmac('sha1', key).update(counter).digest();
+  const offset = (hash.at(-1) ?? 0) & 15;
+  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
+
+async function signIn(page: Page, email: string, secret = password): Promise<void> {
+  await page.goto('/sign-in');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').first().fill(secret);
+  await page.keyboard.press('Enter');
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Your account/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+}
+
+describe('an account', () => {
+  test('has a second factor: an app, or a recovery code once', async () => {
+    const { page, member, workspace } = await console.openSignedIn();
+    await page.goto('/profile?tab=account');
+    await expectGoodEverywhere(page, 'profile-account');
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Current password').first().fill('wrong password');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Invalid password').waitFor();
+    await dialog.getByLabel('Current password').first().fill(password);
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('img', { name: 'QR code' }).waitFor();
+    await expectGoodEverywhere(page, 'profile-two-factor');
+    const secret = await dialog.locator('pre').innerText();
+    const codes = await dialog.getByRole('listitem').allInnerTexts();
+    expect(codes).toHaveLength(10);
+    await dialog.getByLabel('Code that the app shows now').fill('000000');
+    await page.keyboard.press('Enter');
+    await dialog.getByText(/Invalid.*code/i).waitFor();
+    await dialog.getByLabel('Code that the app shows now').fill(totp(secret));
+    await page.keyboard.press('Enter');
+    await page.getByText('On: signing in takes a code').waitFor();
+    expect(await everything(page)).not.toContain(secret);
+    // The session that took the old one's place shows the same workspace.
+    await page.getByRole('button', { name: `Switch workspace: ${workspace.slug}` }).waitFor();
+
+    await signOut(page);
+    await signIn(page, member.email);
+    await page.getByRole('heading', { name: 'One more step' }).waitFor();
+    await page.getByLabel('Code from your authenticator app').fill(totp(secret));
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/overview');
+
+    for (const isFirst of [true, false]) {
+      await signOut(page);
+      await signIn(page, member.email);
+      await page.getByRole('button', { name: 'Use a recovery code instead' }).click();
+      await page.getByLabel('Recovery code').fill(codes[0] ?? '');
+      await page.keyboard.press('Enter');
+      if (isFirst) await page.waitForURL('**/overview');
+      else await page.getByText('Invalid backup code').waitFor();
+    }
+    await page.getByLabel('Recovery code').fill(codes[1] ?? '');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/overview');
+    await page.goto('/profile?tab=account');
+    await page.getByRole('button', { name: 'Turn off' }).click();
+    await dialog.getByLabel('Current password').first().fill(password);
+    await page.keyboard.press('Enter');
+    await page.getByText('Off: your password alone').waitFor();
+  }, 60_000);
+
+  test('changes its name and its password, which signs out the other browsers', async () => {
+    const { page, member } = await console.openSignedIn();
+    const other = await console.openPage();
+    await signIn(other, member.email);
+    await other.waitForURL('**/overview');
+
+    await page.goto('/profile?tab=account');
+    await page.getByLabel('Your name').last().fill('Ada Lovelace');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Your account: Ada Lovelace' }).waitFor();
+    await page.getByLabel('Current password').first().fill('wrong password');
+    await page.getByLabel('New password').first().fill('a new password of mine');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('Invalid password').waitFor();
+    await page.getByLabel('Current password').first().fill(password);
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('Your password is changed.').waitFor();
+
+    await other.getByRole('link', { name: 'Campaigns' }).click();
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(other, member.email, 'a new password of mine');
+    await other.waitForURL('**/overview');
+  });
+
+  test('signs out a second browser', async () => {
+    const { page, member } = await console.openSignedIn();
+    const other = await console.openPage();
+    const third = await console.openPage();
+    await signIn(other, member.email);
+    await other.waitForURL('**/overview');
+    await page.goto('/profile?tab=sessions');
+    await row(page, 'This one').getByText('Chrome on').waitFor();
+    await page.getByRole('button', { name: /^Sign out Chrome/ }).waitFor();
+    await expectGoodEverywhere(page, 'profile-sessions');
+    await page.getByRole('button', { name: /^Sign out Chrome/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: /^Sign out Chrome/ }).waitFor({ state: 'detached' });
+    await other.getByRole('link', { name: 'Campaigns' }).click();
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+
+    for (const browser of [other, third]) {
+      await signIn(browser, member.email);
+      await browser.waitForURL('**/overview');
+    }
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out all others' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out all others' }).click();
+    await page
+      .getByRole('button', { name: /^Sign out/ })
+      .first()
+      .waitFor({ state: 'detached' });
+    expect(await page.getByRole('listitem').count()).toBe(1);
+    for (const browser of [other, third]) {
+      await browser.getByRole('link', { name: 'Campaigns' }).click();
+      await browser.getByRole('heading', { name: 'Sign in' }).waitFor();
+    }
+  });
+});
+
+test('credentials of one workspace are not seen in another, nor those of others', async () => {
+  const { page, workspace } = await console.openSignedIn();
+  const colleague = await console.openSignedIn({ workspace, role: 'manager' });
+  const stranger = await console.openSignedIn();
+  await page.goto('/profile');
+  await makeKey(page, 'Mine alone');
+  await row(page, 'Mine alone').first().waitFor();
+  for (const other of [colleague.page, stranger.page]) {
+    await other.goto('/profile');
+    await row(other, 'Test key').waitFor();
+    expect(await row(other, 'Mine alone').count()).toBe(0);
+  }
+});
