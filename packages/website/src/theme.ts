@@ -38,6 +38,7 @@ export const readableColors: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
+    '--mantine-color-petrol-light-color': '#004a68',
     '--mantine-color-green-light-color': '#1c5f2a',
     '--mantine-color-yellow-light-color': '#7a4b00',
     '--mantine-color-red-light-color': '#a61e1e',

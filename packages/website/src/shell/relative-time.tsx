@@ -19,7 +19,7 @@ const units = [
 export function relativeTime(at: string, now = Date.now()): string {
   const seconds = (new Date(at).getTime() - now) / 1000;
   const [unit, length] = units.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
-  return words.format(Math.trunc(seconds / length), unit);
+  return words.format(Math.round(seconds / length), unit);
 }
 
 /** A time as people say it, with the exact one to hover; "never" where there is none. */

@@ -10,9 +10,10 @@ import {
   Text,
   Title,
 } from '@mantine/core';
-import { useSuspenseQuery } from '@tanstack/react-query';
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
+import { campaignsQuery } from '../../api/campaigns.ts';
 import { CodeBlock } from '../../examples/code-block.tsx';
 import {
   type Api,
@@ -35,6 +36,9 @@ const t = texts.profile;
 /** Examples of how to send a lead, and the way to send one from here. */
 export function TryIt({ held, onForget }: { held: HeldSecrets; onForget: (id: string) => void }) {
   const { addresses } = useSuspenseQuery(meQuery).data;
+  const { data: campaigns = [] } = useQuery(campaignsQuery);
+  // The one that takes leads whatever happens.
+  const campaignCode = campaigns.find(({ isDefault }) => isDefault)?.code ?? 'default';
   const [api, setApi] = useState<Api>('crm');
   const [language, setLanguage] = useState<Language>('curl');
   const languages: readonly Language[] = languagesOf[api];
@@ -47,7 +51,7 @@ export function TryIt({ held, onForget }: { held: HeldSecrets; onForget: (id: st
   const masked: Secrets = { apiKey: mask(secrets.apiKey), accessToken: mask(secrets.accessToken) };
   const write = (filled: Secrets) => {
     if (api === 'crm') {
-      return writeSnippet(shown, crmRequest(addresses, filled, { campaignCode: 'default', ...exampleLead }));
+      return writeSnippet(shown, crmRequest(addresses, filled, { campaignCode, ...exampleLead }));
     }
     return addresses.intake === undefined
       ? undefined

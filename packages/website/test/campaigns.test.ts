@@ -1,0 +1,205 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Console, startConsole } from './console.ts';
+import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
+
+let console: Console;
+beforeAll(async () => {
+  console = await startConsole();
+}, 400_000);
+afterEach(() => console.closePages());
+afterAll(() => console?.[Symbol.asyncDispose]());
+
+const campaign = (page: Page, code: string) => page.locator(`[data-campaign="${code}"]`);
+const landingPage = (page: Page, name: string) => page.locator(`[data-landing-page="${name}"]`);
+
+async function choose(page: Page, of: string, item: string): Promise<void> {
+  await page.getByRole('button', { name: `More for ${of}` }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+}
+
+const statusOf = async (workspaceId: string, code: string) => {
+  const [row] = await console.fixture.sql<{ status: string; is_default: boolean }>(
+    'SELECT status, is_default FROM campaign WHERE workspace_id = $1 AND code = $2',
+    [workspaceId, code],
+  );
+  return row;
+};
+
+test('campaigns are made, changed, paused, archived and made the default', async () => {
+  const { page, workspace } = await console.openSignedIn({ role: 'manager' });
+  await page.goto('/campaigns');
+  await campaign(page, 'DEMO').waitFor();
+  await page.getByRole('button', { name: 'New campaign' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Spring offer');
+  await dialog.getByLabel('Code').fill('DEMO');
+  await dialog.getByLabel('Duplicate window').first().click();
+  await page.getByRole('option', { name: '7 days' }).click();
+  await expectGoodEverywhere(page, 'campaigns-new');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog
+    .getByText(/already/)
+    .first()
+    .waitFor();
+  await dialog.getByLabel('Code').fill('SPRING');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await campaign(page, 'SPRING').getByText('Within 7 days').waitFor();
+
+  await page.getByRole('button', { name: 'Edit Spring offer' }).click();
+  await dialog.getByLabel('Name').fill('Spring offers');
+  await dialog.getByLabel('Duplicate window').first().click();
+  await page.getByRole('option', { name: 'Another number of days...' }).click();
+  await dialog.getByLabel('Days').fill('45');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await campaign(page, 'SPRING').getByText('Within 45 days').waitFor();
+
+  await choose(page, 'Spring offers', 'Pause');
+  await dialog.getByText('refused (400)').waitFor();
+  await expectGoodPage(page);
+  await dialog.getByRole('button', { name: 'Pause' }).click();
+  await campaign(page, 'SPRING').getByText('Paused').waitFor();
+  expect(await statusOf(workspace.id, 'SPRING')).toMatchObject({ status: 'paused' });
+  await choose(page, 'Spring offers', 'Resume');
+  await dialog.getByRole('button', { name: 'Resume' }).click();
+  await campaign(page, 'SPRING').getByText('Active').waitFor();
+  await choose(page, 'Spring offers', 'Make default');
+  await dialog.getByRole('button', { name: 'Make default' }).click();
+  await campaign(page, 'SPRING').getByText('Default', { exact: true }).waitFor();
+  expect(await statusOf(workspace.id, 'SPRING')).toEqual({ status: 'active', is_default: true });
+  // Of the default, neither pausing nor archiving is offered.
+  await page.getByRole('button', { name: 'More for Spring offers' }).click();
+  await page.getByRole('menuitem', { name: 'Integration page' }).waitFor();
+  expect(await page.getByRole('menuitem').count()).toBe(1);
+  await page.keyboard.press('Escape');
+
+  await choose(page, 'DEMO', 'Archive');
+  await dialog.getByRole('button', { name: 'Archive' }).click();
+  await campaign(page, 'DEMO').waitFor({ state: 'detached' });
+  await page.getByLabel('Show archived (1)').check();
+  await campaign(page, 'DEMO').getByText('Archived').waitFor();
+  await choose(page, 'DEMO', 'Restore');
+  await dialog.getByRole('button', { name: 'Resume' }).click();
+  await campaign(page, 'DEMO').getByText('Active').waitFor();
+}, 60_000);
+
+test('landing pages are mapped by list and by drag and drop, and registered', async () => {
+  const { page, workspace, member } = await console.openSignedIn();
+  for (const name of ['quiz', 'spring-offer']) await workspace.mapLandingPage(name, null);
+  await console.fixture.leads.insert(
+    [1, 2, 3].map(() => workspace.lead(member, { source: 'intake', lpName: 'quiz' })),
+  );
+  await page.goto('/campaigns');
+  await page.getByText('2 landing pages without a campaign; 3 leads came by them').waitFor();
+  await expectGoodEverywhere(page, 'campaigns-unmapped');
+
+  await landingPage(page, 'quiz').getByRole('combobox', { name: 'Campaign of quiz' }).click();
+  await page.getByRole('option', { name: 'DEMO' }).click();
+  await campaign(page, 'DEMO').getByText('quiz').waitFor();
+  await landingPage(page, 'spring-offer').dragTo(campaign(page, 'DEMO'));
+  await campaign(page, 'DEMO').getByText('quiz, spring-offer').waitFor();
+  expect(
+    await console.fixture.sql(
+      'SELECT name, campaign_id FROM landing_page WHERE workspace_id = $1 ORDER BY name',
+      [workspace.id],
+    ),
+  ).toEqual(['quiz', 'spring-offer'].map((name) => ({ name, campaign_id: workspace.demoCampaignId })));
+  await page.getByText('Landing pages without a campaign').waitFor({ state: 'detached' });
+
+  await page.getByRole('button', { name: 'Register a landing page' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name (lp_name)').fill('quiz');
+  await page.keyboard.press('Enter');
+  await dialog
+    .getByText(/already/)
+    .first()
+    .waitFor();
+  await expectGoodPage(page);
+  await dialog.getByLabel('Name (lp_name)').fill('summer');
+  await page.keyboard.press('Enter');
+  await landingPage(page, 'summer').waitFor();
+  await page.getByText('1 landing page without a campaign').waitFor();
+}, 60_000);
+
+test('more landing pages than come at once are shown page by page', async () => {
+  const { page, workspace } = await console.openSignedIn();
+  await console.fixture.campaigns.addLandingPages(
+    Array.from({ length: 60 }, (_, index) => ({
+      workspaceId: workspace.id,
+      name: `page-${String(index).padStart(2, '0')}`,
+    })),
+  );
+  await page.goto('/campaigns');
+  await landingPage(page, 'page-49').waitFor();
+  expect(await landingPage(page, 'page-50').count()).toBe(0);
+  await page.getByText('50 or more landing pages without a campaign').waitFor();
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await landingPage(page, 'page-59').waitFor();
+  await page.getByText('60 landing pages without a campaign').waitFor();
+});
+
+test('publishers see campaigns and landing pages, and change nothing', async () => {
+  const { page, workspace } = await console.openSignedIn({ role: 'publisher' });
+  await workspace.mapLandingPage('quiz', workspace.demoCampaignId);
+  await page.goto('/campaigns');
+  await landingPage(page, 'quiz').getByText('DEMO').waitFor();
+  await campaign(page, 'DEMO').getByText('quiz').waitFor();
+  const main = page.getByRole('main');
+  expect(await main.getByRole('button').count()).toBe(0);
+  expect(await main.locator('input').count()).toBe(0);
+  await expectGoodEverywhere(page, 'campaigns-publisher');
+});
+
+test('campaigns and landing pages of one workspace are not seen in another', async () => {
+  const { page, workspace } = await console.openSignedIn();
+  await workspace.addCampaign('MINE');
+  await workspace.mapLandingPage('my-page', null);
+  const stranger = await console.openSignedIn();
+  await page.goto('/campaigns');
+  await campaign(page, 'MINE').waitFor();
+  await landingPage(page, 'my-page').waitFor();
+  await stranger.page.goto('/campaigns');
+  await campaign(stranger.page, 'DEMO').waitFor();
+  await stranger.page.getByText('No landing pages yet').waitFor();
+  expect(await campaign(stranger.page, 'MINE').count()).toBe(0);
+});
+
+test('an integration page is read without an account, and its link dies when it is renewed', async () => {
+  const { page, workspace, member } = await console.openSignedIn();
+  await workspace.mapLandingPage('quiz', workspace.demoCampaignId);
+  await page.goto('/campaigns');
+  await choose(page, 'DEMO', 'Integration page');
+  const dialog = page.getByRole('dialog').first();
+  await dialog.getByRole('button', { name: 'Make the page' }).click();
+  const link = dialog.getByRole('region', { name: 'Link' });
+  const first = new URL(await link.innerText()).pathname;
+  await expectGoodEverywhere(page, 'campaigns-integration');
+
+  const visitor = await console.openPage();
+  await visitor.goto(first);
+  await visitor.getByRole('heading', { level: 1, name: 'Send leads to DEMO' }).waitFor();
+  await visitor.getByText(`A campaign of ${workspace.slug}.`).waitFor();
+  const shown = await visitor.getByRole('main').innerText();
+  expect(shown).toContain('"campaignCode":"DEMO"');
+  expect(shown).toContain('"lp_name":"quiz"');
+  expect(shown).toContain('<API_KEY>');
+  expect(shown).not.toContain(member.apiKey.slice(0, 11));
+  expect(await visitor.context().cookies()).toEqual([]);
+  await expectGoodEverywhere(visitor, 'integration');
+
+  const others = page.getByRole('dialog').last();
+  await dialog.getByRole('button', { name: 'Renew the link' }).click();
+  await others.getByRole('button', { name: 'Renew the link' }).click();
+  await expect.poll(async () => new URL(await link.innerText()).pathname).not.toBe(first);
+  const second = new URL(await link.innerText()).pathname;
+  await visitor.reload();
+  await visitor.getByRole('heading', { name: 'This link is not good any more' }).waitFor();
+  await expectGoodEverywhere(visitor, 'integration-gone');
+  await visitor.goto(second);
+  await visitor.getByRole('heading', { name: 'Send leads to DEMO' }).waitFor();
+  await dialog.getByRole('button', { name: 'Take it down' }).click();
+  await others.getByRole('button', { name: 'Take it down' }).click();
+  await dialog.getByText('There is no page yet.').waitFor();
+  await visitor.reload();
+  await visitor.getByRole('heading', { name: 'This link is not good any more' }).waitFor();
+}, 60_000);

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Console, password, startConsole } from './console.ts';
+import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
+
+let console: Console;
+beforeAll(async () => {
+  console = await startConsole();
+}, 400_000);
+afterEach(() => console.closePages());
+afterAll(() => console?.[Symbol.asyncDispose]());
+
+const row = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text });
+
+/** The one who made the workspace goes, so that who is signed in is its only owner. */
+async function openAsOnlyOwner() {
+  const opened = await console.openSignedIn();
+  await console.fixture.sql('DELETE FROM member WHERE workspace_id = $1 AND user_id = $2', [
+    opened.workspace.id,
+    opened.workspace.owner.userId,
+  ]);
+  return opened;
+}
+
+test('are invited by a link, become members, and do what their role may', async () => {
+  const { page, workspace } = await openAsOnlyOwner();
+  await page.goto('/members');
+  await page.getByText('You are the only owner').waitFor();
+  expect(await page.getByRole('button', { name: 'Leave the workspace' }).count()).toBe(0);
+  const email = `${randomUUID()}@example.com`;
+  await page.getByRole('button', { name: 'Invite someone' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Email address').fill(email);
+  await expectGoodPage(page);
+  await page.keyboard.press('Enter');
+  await dialog.getByText('hand the link over yourself').waitFor();
+  const link = await dialog.locator('pre').innerText();
+  await expectGoodEverywhere(page, 'members-invited');
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await row(page, email).getByText('Publisher').waitFor();
+  await expectGoodEverywhere(page, 'members');
+
+  const other = await console.openPage();
+  await other.goto(new URL(link).pathname);
+  await other.getByRole('heading', { name: `Join ${workspace.slug}` }).waitFor();
+  await other.getByRole('link', { name: 'Create an account' }).click();
+  await other.getByLabel('Your name').fill('Grace Hopper');
+  await other.getByLabel('Password').first().fill(password);
+  await other.keyboard.press('Enter');
+  await other.getByRole('button', { name: 'Accept' }).click();
+  await other.getByRole('button', { name: `Switch workspace: ${workspace.slug}` }).waitFor();
+  await other.getByRole('link', { name: 'Members' }).click();
+  await other.getByText('You are a publisher here').waitFor();
+  await expectGoodEverywhere(other, 'members-publisher');
+
+  await page.reload();
+  await row(page, 'Grace Hopper').getByRole('combobox', { name: 'Role of Grace Hopper' }).click();
+  await page.getByRole('option', { name: 'Manager' }).click();
+  await expect
+    .poll(() =>
+      console.fixture.sql('SELECT role FROM member WHERE workspace_id = $1 AND role <> $2', [
+        workspace.id,
+        'owner',
+      ]),
+    )
+    .toEqual([{ role: 'manager' }]);
+  await other.reload();
+  // A manager sees who is here, and changes nothing about it.
+  await row(other, 'Grace Hopper').getByText('You').waitFor();
+  expect(await other.getByRole('button', { name: /Remove|Invite/ }).count()).toBe(0);
+  expect(await other.getByRole('combobox', { name: /Role of/ }).count()).toBe(0);
+
+  await page.getByRole('button', { name: 'Remove Grace Hopper' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await row(page, 'Grace Hopper').waitFor({ state: 'detached' });
+  await other.reload();
+  await other.getByText('You are not a member of any workspace').waitFor();
+}, 60_000);
+
+test('are uninvited: the link leads nowhere then', async () => {
+  const { page } = await openAsOnlyOwner();
+  await page.goto('/members');
+  await page.getByRole('button', { name: 'Invite someone' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Email address').fill('someone@example.com');
+  await page.keyboard.press('Enter');
+  const link = await dialog.locator('pre').innerText();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await page.getByRole('button', { name: 'Cancel the invitation of someone@example.com' }).click();
+  await dialog.getByRole('button', { name: 'Cancel the invitation' }).click();
+  await page.getByText('Nobody is invited at the moment.').waitFor();
+  await page.goto(new URL(link).pathname);
+  await page.getByText('This invitation is not good any more').waitFor();
+});
+
+test('leave, and rename the workspace; what the server refuses is said', async () => {
+  const { page, workspace } = await openAsOnlyOwner();
+  const second = await console.openSignedIn({ workspace });
+  await page.goto('/members');
+  await page.getByLabel('Name of the workspace').fill('   ');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(/Must not be blank/).waitFor();
+  await page.getByLabel('Name of the workspace').fill('Spring campaigns');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Switch workspace: Spring campaigns' }).waitFor();
+
+  // The other owner leaves meanwhile: this page still offers it.
+  await page.getByRole('button', { name: 'Leave the workspace' }).waitFor();
+  await second.page.goto('/members');
+  await second.page.getByRole('button', { name: 'Leave the workspace' }).click();
+  await second.page.getByRole('dialog').getByRole('button', { name: 'Leave the workspace' }).click();
+  await second.page.getByRole('button', { name: "Switch workspace: Test Person's workspace" }).waitFor();
+
+  await page.getByRole('button', { name: 'Leave the workspace' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave the workspace' }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('alert')
+    .getByText(/only owner/)
+    .waitFor();
+});
+
+test('of one workspace are not seen in another', async () => {
+  const { page, member } = await console.openSignedIn();
+  const stranger = await console.openSignedIn();
+  await page.goto('/members');
+  await row(page, member.email).waitFor();
+  await stranger.page.goto('/members');
+  await row(stranger.page, stranger.member.email).waitFor();
+  expect(await row(stranger.page, member.email).count()).toBe(0);
+});
