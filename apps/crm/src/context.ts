@@ -10,11 +10,13 @@ import {
   createCampaignStore,
   createCredentialStore,
   createLeadStore,
+  createOverviewStore,
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
 import { createAccountAdapter, createAccountStore } from '@leads/core/db/accounts';
 import type { LeadStore } from '@leads/core/lead';
+import { type OverviewStore, TallyKeeper } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import type { Logger } from '@leads/http/log';
 import { createAccessTokenCodec } from './access-token-codec.ts';
@@ -32,6 +34,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly credentialStore: CredentialStore;
   readonly credentialUse: CredentialUse;
   readonly leads: LeadStore;
+  readonly overview: OverviewStore;
   readonly workspaces: WorkspaceStore;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
@@ -45,6 +48,10 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     applicationName: 'leads-crm',
   });
+  const overview = createOverviewStore(database);
+  const tallyKeeper = new TallyKeeper(overview, (err) =>
+    log.warn({ err }, 'What was counted lately could not be added up: it is tried again'),
+  );
   const { SMTP_URL, MAIL_FROM = '' } = config;
   const accountStore = createAccountStore(database);
   const workspaces = createWorkspaceStore(database);
@@ -70,9 +77,11 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     credentialStore,
     credentialUse,
     leads: createLeadStore(database),
+    overview,
     workspaces,
     pingDatabase: () => database.ping(),
     async [Symbol.asyncDispose]() {
+      await tallyKeeper[Symbol.asyncDispose]();
       await credentialUse[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     },

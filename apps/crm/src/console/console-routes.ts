@@ -21,6 +21,7 @@ import { exportFileRoutes } from '../routes/leads/export-file.ts';
 import { leadsRoutes } from '../routes/leads-routes.ts';
 import { listInvitationsRoute } from '../routes/members/list-invitations.ts';
 import { listMembersRoute } from '../routes/members/list-members.ts';
+import { getOverviewRoute } from '../routes/overview/get-overview.ts';
 import { reportClientErrorRoute } from '../routes/website/report-client-error.ts';
 import { tryIntakeRoute } from '../routes/website/try-intake.ts';
 import { accountRoutes } from './account-routes.ts';
@@ -53,6 +54,7 @@ export async function consoleRoutes(app: Server, config: CrmConfig, context: Crm
           requireMember(member);
           await leadsRoutes(member, context);
           exportFileRoutes(member, context);
+          getOverviewRoute(member, context);
           listApiKeysRoute(member, context);
           createApiKeyRoute(member, context);
           rotateApiKeyRoute(member, context);

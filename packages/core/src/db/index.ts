@@ -3,4 +3,5 @@ export { type Database, type DatabaseOptions, openDatabase } from './client.ts';
 export { createCredentialStore } from './credential-store.prisma.ts';
 export { DatabaseError } from './database-error.ts';
 export { createLeadStore } from './lead-store.prisma.ts';
+export { createOverviewStore } from './overview-store.prisma.ts';
 export { createWorkspaceStore } from './workspace-store.prisma.ts';

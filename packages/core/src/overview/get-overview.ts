@@ -1,0 +1,93 @@
+import { LeadsError } from '../errors.ts';
+import { type Viewer, visibleTo } from '../lead/lead-scope.ts';
+import { daysOf, parseDay, stepsOf } from './days.ts';
+import type { Overview, OverviewQuery } from './overview.schema.ts';
+import type { OverviewStore, StatusCounts } from './overview-store.ts';
+
+const mostDays = 3_660;
+const top = 20;
+/** Sub-ids may be another for each lead, which nobody can count in advance: so many leads are looked at. */
+const s1Leads = 20_000;
+
+/**
+ * What became of the leads of some days that a principal may see.
+ *
+ * @throws LeadsError `invalid_input` for a day or a time zone that there is not, for days in the wrong order, and for
+ *   more than ten years.
+ */
+export async function getOverview(
+  store: OverviewStore,
+  principal: Viewer,
+  query: OverviewQuery,
+): Promise<Overview> {
+  const first = dayOf(query, 'from');
+  const last = dayOf(query, 'to');
+  const days = daysOf(query.zone ?? 'UTC');
+  if (days === undefined) throw fault('zone', 'must be a time zone, as Europe/Berlin');
+  if (last < first) throw fault('to', 'must not be before from');
+  const length = last - first + 1;
+  if (length > mostDays) throw fault('to', 'must be within ten years of from');
+
+  const { unit, bounds } = stepsOf(days, first, last);
+  const starts = bounds.slice(0, -1).map((ms) => new Date(ms));
+  const previousFrom = new Date(days.startOf(first - length));
+  const figures = await store.count(visibleTo(principal), {
+    previousFrom,
+    bounds: bounds.map((ms) => new Date(ms)),
+    top,
+    s1Leads,
+  });
+  const total = summaryOf(figures.steps.reduce(sum, nothing));
+  const summarized = <Item extends StatusCounts>(item: Item) => ({ ...item, ...summaryOf(item) });
+  return {
+    from: new Date(bounds[0] ?? 0).toISOString(),
+    to: new Date(bounds.at(-1) ?? 0).toISOString(),
+    unit,
+    steps: starts.map((start, index) => ({
+      start: start.toISOString(),
+      ...(figures.steps[index] ?? nothing),
+    })),
+    total,
+    previous: { from: previousFrom.toISOString(), ...summaryOf(figures.previous) },
+    campaigns: figures.campaigns.map(summarized),
+    landingPages: figures.landingPages.map(summarized),
+    s1: figures.s1.map(summarized),
+    s1Leads: Math.min(s1Leads, total.total),
+  };
+}
+
+const nothing: StatusCounts = { OnHold: 0, Approved: 0, Paid: 0, Trashed: 0 };
+
+function sum(one: StatusCounts, other: StatusCounts): StatusCounts {
+  return {
+    OnHold: one.OnHold + other.OnHold,
+    Approved: one.Approved + other.Approved,
+    Paid: one.Paid + other.Paid,
+    Trashed: one.Trashed + other.Trashed,
+  };
+}
+
+function summaryOf({ OnHold, Approved, Paid, Trashed }: StatusCounts) {
+  const total = OnHold + Approved + Paid + Trashed;
+  const approved = Approved + Paid;
+  return {
+    OnHold,
+    Approved,
+    Paid,
+    Trashed,
+    total,
+    approveRate: total === 0 ? null : approved / total,
+    approveRateWithoutTrash: total === Trashed ? null : approved / (total - Trashed),
+  };
+}
+
+function dayOf(query: OverviewQuery, path: 'from' | 'to') {
+  const day = parseDay(query[path]);
+  // Before 1970 and after 9999 there are no leads, and the year 0 Postgres does not know.
+  if (day === undefined || day < 0) throw fault(path, 'must be a day since 1970');
+  return day;
+}
+
+function fault(path: 'from' | 'to' | 'zone', reason: string): LeadsError {
+  return new LeadsError('invalid_input', { fields: [{ at: 'query', path, reason }] });
+}

@@ -1,0 +1,44 @@
+import type { LeadScope } from '../lead/lead-scope.ts';
+import type { LeadStatus } from '../lead/lead-status.ts';
+
+export type StatusCounts = Readonly<Record<LeadStatus, number>>;
+
+/** The leads of one campaign, landing page or sub-id. */
+export type CountedValue = StatusCounts & { readonly value: string };
+
+export interface OverviewFigures {
+  /** One for each step. */
+  readonly steps: readonly StatusCounts[];
+  readonly previous: StatusCounts;
+  readonly campaigns: readonly (CountedValue & { readonly name: string })[];
+  readonly landingPages: readonly CountedValue[];
+  /** Among the newest leads of the range, as many as were asked for. */
+  readonly s1: readonly CountedValue[];
+}
+
+/** Where leads are counted. Every method throws LeadsError `unavailable` when the database cannot be reached. */
+export interface OverviewStore {
+  /**
+   * @param range.previousFrom where the time before the range begins that it is compared with.
+   * @param range.bounds where each step begins, and the end of the last, each at a quarter of an hour.
+   * @param range.top how many campaigns, landing pages and sub-ids.
+   * @param range.s1Leads how many leads are looked at for sub-ids.
+   */
+  count(
+    scope: LeadScope,
+    range: {
+      readonly previousFrom: Date;
+      readonly bounds: readonly Date[];
+      readonly top: number;
+      readonly s1Leads: number;
+    },
+  ): Promise<OverviewFigures>;
+
+  /**
+   * Adds up what was counted lately, which is what keeps {@link count} quick; no matter how often, or by how many at
+   * once.
+   *
+   * @returns how many entries were added up, `most` at most; 0 while another does it.
+   */
+  addUp(most: number): Promise<number>;
+}
