@@ -4,7 +4,8 @@ import { common } from './common.ts';
 import { integration } from './integration.ts';
 import { leads } from './leads.ts';
 import { members } from './members.ts';
+import { overview } from './overview.ts';
 import { profile } from './profile.ts';
 
 /** Everything that the website says, in one place. */
-export const texts = { account, campaigns, common, integration, leads, members, profile } as const;
+export const texts = { account, campaigns, common, integration, leads, members, overview, profile } as const;

@@ -1,8 +1,75 @@
-/** The range that is shown, as it stands in the address. */
+export const presets = ['today', '7d', '30d', '90d', 'this-month', 'last-month', '12m'] as const;
+export type Preset = (typeof presets)[number];
+
+/** The range that is shown, as it stands in the address: a preset, or a first and a last day. */
 export interface OverviewSearch {
+  readonly range?: Preset;
   readonly from?: string;
+  readonly to?: string;
+  /** The time zone whose days are meant, where it is not the browser's. */
+  readonly zone?: string;
 }
 
+/** What an address says of the range; what it does not know is left out. */
 export function readOverviewSearch(search: Record<string, unknown>): OverviewSearch {
-  return typeof search['from'] === 'string' ? { from: search['from'] } : {};
+  const { range, from, to, zone } = search;
+  return {
+    ...(isDay(from) && isDay(to) ? { from, to } : isPreset(range) && { range }),
+    ...(typeof zone === 'string' && { zone }),
+  };
+}
+
+const isDay = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value);
+const isPreset = (value: unknown): value is Preset => presets.includes(value as Preset);
+
+/** The time zone of the browser. */
+export function ownZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** The days that a range means, both included; none of them is yet to come, but in what was typed. */
+export function daysOf(search: OverviewSearch, now: Date): { from: string; to: string; zone: string } {
+  const zone = search.zone ?? ownZone();
+  if (search.from !== undefined && search.to !== undefined) return { from: search.from, to: search.to, zone };
+  const today = todayIn(zone, now);
+  const [year, month, day] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
+  const since = (first: Date) => ({ from: dayText(first), to: dayText(today), zone });
+  switch (search.range ?? '30d') {
+    case 'today':
+      return since(today);
+    case '7d':
+      return since(utc(year, month, day - 6));
+    case '30d':
+      return since(utc(year, month, day - 29));
+    case '90d':
+      return since(utc(year, month, day - 89));
+    case 'this-month':
+      return since(utc(year, month, 1));
+    case '12m':
+      return since(utc(year - 1, month, day + 1));
+    case 'last-month':
+      return { from: dayText(utc(year, month - 1, 1)), to: dayText(utc(year, month, 0)), zone };
+  }
+}
+
+const utc = (year: number, month: number, day: number) => new Date(Date.UTC(year, month, day));
+const dayText = (date: Date) => date.toISOString().slice(0, 10);
+
+/** Today's date in a time zone; in UTC for one that the browser does not know, which the server refuses. */
+function todayIn(zone: string, now: Date): Date {
+  try {
+    const format = new Intl.DateTimeFormat('en', {
+      timeZone: zone,
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+    });
+    const parts = Object.fromEntries(
+      format.formatToParts(now).map(({ type, value }) => [type, Number(value)]),
+    );
+    return utc(parts['year'] ?? 0, (parts['month'] ?? 0) - 1, parts['day'] ?? 0);
+  } catch {
+    return now;
+  }
 }

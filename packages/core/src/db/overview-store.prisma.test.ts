@@ -1,0 +1,265 @@
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import {
+  addTenant,
+  createMigratedDatabase,
+  databaseOptions,
+  leadOf,
+  type Tenant,
+  type TestDatabase,
+} from '../../test/database.ts';
+import type { StoredLead } from '../lead/lead.ts';
+import { getOverview } from '../overview/get-overview.ts';
+import type { Overview, OverviewQuery } from '../overview/overview.schema.ts';
+import { newId } from '../uuid.ts';
+import { type Database, openDatabase } from './client.ts';
+import { createLeadStore } from './lead-store.prisma.ts';
+import { createOverviewStore } from './overview-store.prisma.ts';
+
+let database: TestDatabase;
+let opened: Database;
+let tenant: Tenant;
+let other: Tenant;
+const publisherId = newId();
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  opened = openDatabase(databaseOptions(database.url));
+  tenant = await addTenant(database, 'ours');
+  other = await addTenant(database, 'theirs');
+  await database.query(`
+    INSERT INTO "user" (id, name, email, updated_at) VALUES ('${publisherId}', 'Publisher', 'p@example.io', now())`);
+});
+afterEach(() => database.query('DELETE FROM lead'));
+afterAll(async () => {
+  await opened[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const owner = () => ({ workspaceId: tenant.workspaceId, userId: tenant.userId, role: 'owner' }) as const;
+const publisher = () =>
+  ({ workspaceId: tenant.workspaceId, userId: publisherId, role: 'publisher' }) as const;
+const overview = (viewer: ReturnType<typeof owner> | ReturnType<typeof publisher>, query: OverviewQuery) =>
+  getOverview(createOverviewStore(opened), viewer, query);
+
+const statuses = ['OnHold', 'Trashed', 'Paid', 'Approved'] as const;
+
+/** The same by looking at each lead. */
+function naive(leads: readonly StoredLead[], { from, to, steps, previous }: Overview) {
+  const countOf = (some: readonly StoredLead[]) =>
+    Object.fromEntries(
+      statuses.map((status) => [status, some.filter((lead) => lead.status === status).length]),
+    );
+  const between = (start: string, end: string) =>
+    leads.filter(({ createdAt }) => createdAt >= new Date(start) && createdAt < new Date(end));
+  const all = between(from, to);
+  const by = (valueOf: (lead: StoredLead) => string | undefined) =>
+    [...new Set(all.map(valueOf))]
+      .filter((value) => value !== undefined)
+      .map((value) => ({ value, ...countOf(all.filter((lead) => valueOf(lead) === value)) }))
+      .toSorted((one, another) => (one.value < another.value ? -1 : 1));
+  return {
+    steps: steps.map(({ start }, index) => ({
+      start,
+      ...countOf(between(start, steps[index + 1]?.start ?? to)),
+    })),
+    total: { total: all.length, ...countOf(all) },
+    previous: countOf(between(previous.from, from)),
+    campaigns: by(({ campaignId }) => (campaignId === tenant.campaignId ? 'default' : 'extra')),
+    landingPages: by(({ lpName }) => (lpName !== undefined && lpName.length > 255 ? undefined : lpName)),
+    s1: by(({ s1 }) => s1),
+  };
+}
+
+function shown(found: Overview) {
+  const counts = ({ OnHold, Trashed, Paid, Approved }: Overview['total']) => ({
+    OnHold,
+    Trashed,
+    Paid,
+    Approved,
+  });
+  const values = (rows: Overview['landingPages']) =>
+    rows
+      .map((row) => ({ value: row.value, ...counts(row) }))
+      .toSorted((one, another) => (one.value < another.value ? -1 : 1));
+  return {
+    steps: found.steps,
+    total: { total: found.total.total, ...counts(found.total) },
+    previous: counts(found.previous),
+    campaigns: values(found.campaigns),
+    landingPages: values(found.landingPages),
+    s1: values(found.s1),
+  };
+}
+
+/** Around the changes of the clock in Europe and America. */
+const times = fc
+  .integer({ min: Date.UTC(2026, 9, 20) / 60_000, max: Date.UTC(2026, 10, 5) / 60_000 })
+  .map((minutes) => new Date(minutes * 60_000));
+
+const drawnLead = fc.record({
+  createdAt: times,
+  status: fc.constantFrom(...statuses),
+  isExtra: fc.boolean(),
+  isPublishers: fc.boolean(),
+  isOthers: fc.nat(4).map((n) => n === 0),
+  lpName: fc.option(fc.constantFrom('offer', 'Offer', 'quiz', '', 'ä 100%', 'x'.repeat(300)), {
+    nil: undefined,
+  }),
+  s1: fc.option(fc.constantFrom('click-1', 'click-2', ''), { nil: undefined }),
+});
+
+const drawnQuery = fc
+  .record({
+    first: fc.integer({ min: 18, max: 37 }),
+    length: fc.constantFrom(0, 1, 2, 6, 120, 800),
+    zone: fc.constantFrom('Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Pacific/Apia', 'UTC'),
+  })
+  .map(({ first, length, zone }) => ({
+    from: new Date(Date.UTC(2026, 9, first)).toISOString().slice(0, 10),
+    to: new Date(Date.UTC(2026, 9, first + length)).toISOString().slice(0, 10),
+    zone,
+  }));
+
+test(
+  'counts as one who looks at each lead does, added up or not, and after changes',
+  { timeout: 120_000 },
+  () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(drawnLead, { maxLength: 40 }),
+        fc.array(drawnQuery, { minLength: 1, maxLength: 3 }),
+        fc.array(fc.constantFrom(...statuses), { maxLength: 10 }),
+        async (drawn, queries, changes) => {
+          await database.query('DELETE FROM lead');
+          const store = createOverviewStore(opened);
+          const leads = drawn.map(({ isExtra, isPublishers, isOthers, ...fields }) => {
+            const of = isOthers ? other : tenant;
+            return leadOf(of, {
+              ...fields,
+              updatedAt: fields.createdAt,
+              campaignId: isExtra ? of.otherCampaignId : of.campaignId,
+              ...(isPublishers && { userId: publisherId }),
+            });
+          });
+          if (leads.length > 0) await createLeadStore(opened).insert(leads);
+          const compare = async () => {
+            for (const query of queries) {
+              const ours = leads.filter(({ workspaceId }) => workspaceId === tenant.workspaceId);
+              const all = await overview(owner(), query);
+              expect(shown(all)).toEqual(naive(ours, all));
+              const own = await overview(publisher(), query);
+              expect(shown(own)).toEqual(
+                naive(
+                  ours.filter(({ userId }) => userId === publisherId),
+                  own,
+                ),
+              );
+            }
+          };
+          await compare();
+          await store.addUp(20);
+          await compare();
+          for (const [index, status] of changes.entries()) {
+            const lead = leads[index];
+            if (lead === undefined || lead.status === status) continue;
+            // The database holds the history to the rules; what is counted has nothing to do with them.
+            await database.query('UPDATE lead SET status = $2::lead_status WHERE id = $1', [lead.id, status]);
+            leads[index] = { ...lead, status };
+          }
+          await compare();
+          while ((await store.addUp(20)) > 0);
+          expect(await database.query('SELECT 1 FROM lead_tally_entry')).toEqual([]);
+          await compare();
+        },
+      ),
+      { numRuns: 25 },
+    ),
+);
+
+test('inserts and those who add up at once lose nothing', async () => {
+  const leadStore = createLeadStore(opened);
+  const store = createOverviewStore(opened);
+  const at = new Date('2026-05-01T12:00:00Z');
+  const insert = async () => {
+    for (let round = 0; round < 20; round++) {
+      await leadStore.insert([leadOf(tenant, { createdAt: at, updatedAt: at })]);
+    }
+  };
+  const addUp = async () => {
+    for (let round = 0; round < 20; round++) await store.addUp(3);
+  };
+  await Promise.all([insert(), addUp(), insert(), addUp()]);
+  const { total } = await overview(owner(), { from: '2026-05-01', to: '2026-05-01' });
+  expect(total).toMatchObject({ total: 40, OnHold: 40, approveRate: 0, approveRateWithoutTrash: 0 });
+});
+
+test('shows the twenty with the most leads, and rates only where there is something to divide by', async () => {
+  const at = new Date('2026-05-01T12:00:00Z');
+  const leads = Array.from({ length: 25 }, (_, index) =>
+    Array.from({ length: index + 1 }, () =>
+      leadOf(tenant, {
+        createdAt: at,
+        updatedAt: at,
+        status: 'Trashed',
+        lpName: `page-${index}`,
+        s1: `s-${index}`,
+      }),
+    ),
+  ).flat();
+  await createLeadStore(opened).insert(leads);
+  const { landingPages, s1, total } = await overview(owner(), { from: '2026-05-01', to: '2026-05-01' });
+  const names = (prefix: string) => Array.from({ length: 20 }, (_, index) => `${prefix}-${24 - index}`);
+  expect(landingPages.map(({ value }) => value)).toEqual(names('page'));
+  expect(s1.map(({ value }) => value)).toEqual(names('s'));
+  expect(total).toMatchObject({ approveRate: 0, approveRateWithoutTrash: null });
+  const empty = await overview(owner(), { from: '2026-06-01', to: '2026-06-01' });
+  expect(empty.total).toMatchObject({ total: 0, approveRate: null, approveRateWithoutTrash: null });
+});
+
+test.each<[field: string, query: OverviewQuery]>([
+  ['zone', { from: '2026-01-01', to: '2026-01-01', zone: 'Nowhere/Land' }],
+  ['to', { from: '2026-01-02', to: '2026-01-01' }],
+  ['to', { from: '2010-01-01', to: '2026-01-01' }],
+  ['from', { from: '2026-02-30', to: '2026-03-01' }],
+  ['from', { from: '0000-01-01', to: '0000-01-01' }],
+])('refuses a fault of %s: %j', async (path, query) => {
+  await expect(overview(owner(), query)).rejects.toMatchObject({
+    code: 'invalid_input',
+    fields: [{ at: 'query', path }],
+  });
+});
+
+test('never looks at all leads', async () => {
+  await database.query(`
+    INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, lp_name, s1, created_at, updated_at)
+    SELECT gen_random_uuid(), '${tenant.workspaceId}', '${tenant.campaignId}',
+      CASE WHEN n % 20 = 0 THEN '${publisherId}' ELSE '${tenant.userId}' END::uuid, 'intake', 'OnHold', 'Ada', '1',
+      'page-' || n % 30, 'click-' || n, at, at
+    FROM (
+      SELECT n, timestamptz '2025-01-01' + n * interval '10 minutes' AS at FROM generate_series(1, 30000) AS n
+    ) AS numbered;`);
+  while ((await createOverviewStore(opened).addUp(20_000)) > 0);
+  await database.query('VACUUM ANALYZE lead');
+  await database.query('VACUUM ANALYZE lead_tally');
+  for (const viewer of [owner(), publisher()]) {
+    for (const query of [
+      { from: '2025-01-01', to: '2025-12-31', zone: 'Asia/Kolkata' },
+      { from: '2025-06-01', to: '2025-06-02', zone: 'America/New_York' },
+    ]) {
+      const statements: { text: string; values: unknown[] }[] = [];
+      const store = createOverviewStore({
+        select: async (statement) => {
+          statements.push(statement);
+          return [];
+        },
+      });
+      await getOverview(store, viewer, query);
+      expect(statements).toHaveLength(4);
+      for (const { text, values } of statements) {
+        const plan = JSON.stringify(await database.query(`EXPLAIN (FORMAT JSON) ${text}`, values));
+        expect(plan, text).not.toMatch(/"Seq Scan"[^{}]*"Relation Name":"lead"/);
+      }
+    }
+  }
+});

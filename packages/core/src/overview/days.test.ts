@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { daysOf, formatDay, parseDay, stepsOf } from './days.ts';
+
+const day = (text: string) => parseDay(text) ?? Number.NaN;
+const zone = (name: string) => daysOf(name) ?? expect.fail(`No time zone ${name}`);
+const hoursOf = (name: string, text: string) =>
+  (zone(name).startOf(day(text) + 1) - zone(name).startOf(day(text))) / 3_600_000;
+const startOf = (name: string, text: string) => new Date(zone(name).startOf(day(text))).toISOString();
+
+test.each([
+  ['UTC', '2026-03-29', '2026-03-29T00:00:00.000Z', 24],
+  ['Europe/Berlin', '2026-03-28', '2026-03-27T23:00:00.000Z', 24],
+  ['Europe/Berlin', '2026-03-29', '2026-03-28T23:00:00.000Z', 23],
+  ['Europe/Berlin', '2026-10-25', '2026-10-24T22:00:00.000Z', 25],
+  ['America/New_York', '2026-03-08', '2026-03-08T05:00:00.000Z', 23],
+  ['America/New_York', '2026-11-01', '2026-11-01T04:00:00.000Z', 25],
+  ['Asia/Kolkata', '2026-07-01', '2026-06-30T18:30:00.000Z', 24],
+  ['Asia/Kathmandu', '2026-07-01', '2026-06-30T18:15:00.000Z', 24],
+  // The clock goes forth at midnight: the day begins at one.
+  ['America/Sao_Paulo', '2018-11-04', '2018-11-04T03:00:00.000Z', 23],
+  ['Africa/Cairo', '2024-04-26', '2024-04-25T22:00:00.000Z', 23],
+  ['Australia/Lord_Howe', '2026-10-04', '2026-10-03T13:30:00.000Z', 23.5],
+  ['Pacific/Kiritimati', '2026-01-01', '2025-12-31T10:00:00.000Z', 24],
+  // Samoa went over the date line, and had no 30 December.
+  ['Pacific/Apia', '2011-12-29', '2011-12-29T10:00:00.000Z', 24],
+  ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00.000Z', 0],
+  ['Pacific/Apia', '2011-12-31', '2011-12-30T10:00:00.000Z', 24],
+])('%s, %s begins at %s and has %d hours', (name, text, start, hours) => {
+  expect(startOf(name, text)).toBe(start);
+  expect(hoursOf(name, text)).toBe(hours);
+});
+
+test('a moment is in the day that its zone has', () => {
+  expect(formatDay(zone('Europe/Berlin').dayAt(Date.UTC(2026, 2, 10, 23, 30)))).toBe('2026-03-11');
+});
+
+test.each(['2026-02-30', '2026-2-3', '', 'today', '2026-13-01'])('%j is no day', (text) => {
+  expect(parseDay(text)).toBe(undefined);
+});
+
+test.each(['', 'Nowhere/Land', 'x'.repeat(64), "'; --"])('%j is no time zone', (name) => {
+  expect(daysOf(name)).toBe(undefined);
+});
+
+test.each([
+  ['Europe/Berlin', '2026-03-29', '2026-03-29', 'hour', 23],
+  ['Europe/Berlin', '2026-10-25', '2026-10-25', 'hour', 25],
+  ['Europe/Berlin', '2026-10-25', '2026-10-26', 'hour', 49],
+  ['Australia/Lord_Howe', '2026-10-04', '2026-10-04', 'hour', 24],
+  ['America/New_York', '2026-03-01', '2026-03-31', 'day', 31],
+  ['Pacific/Apia', '2011-12-01', '2011-12-31', 'day', 30],
+  ['UTC', '2026-01-01', '2026-04-10', 'day', 100],
+  // A Thursday to begin with, and the Mondays.
+  ['UTC', '2026-01-01', '2026-12-31', 'week', 53],
+  ['Europe/Berlin', '2024-01-01', '2026-12-31', 'month', 36],
+  ['Europe/Berlin', '2016-11-22', '2026-11-21', 'quarter', 41],
+])('%s, from %s to %s: by %s, %d of them', (name, from, to, unit, count) => {
+  const steps = stepsOf(zone(name), day(from), day(to));
+  expect([steps.unit, steps.bounds.length - 1]).toEqual([unit, count]);
+  expect(new Date(steps.bounds[0] ?? 0).toISOString()).toBe(startOf(name, from));
+  expect(steps.bounds.at(-1)).toBe(zone(name).startOf(day(to) + 1));
+  expect(steps.bounds.toSorted((one, other) => one - other)).toEqual(steps.bounds);
+});
+
+test('a range of ten years is cut into days in no time', () => {
+  const start = performance.now();
+  stepsOf(zone('Europe/Berlin'), day('2016-11-22'), day('2026-11-21'));
+  stepsOf(zone('Europe/Berlin'), day('2026-08-14'), day('2026-11-21'));
+  expect(performance.now() - start).toBeLessThan(200);
+});

@@ -1,0 +1,79 @@
+import { Paper, Table, Text, Title } from '@mantine/core';
+import type { Overview } from '@leads/core/overview';
+import type { ReactNode } from 'react';
+import { texts } from '../../texts/index.ts';
+import { formatNumber, formatRate } from './figures.ts';
+
+const t = texts.overview;
+
+interface BreakdownProps {
+  readonly title: string;
+  /** What the rows are. */
+  readonly column: string;
+  readonly rows: Overview['landingPages'];
+  /** What the shares are of. */
+  readonly of: number;
+  readonly note?: string;
+  readonly linkOf: (row: Overview['landingPages'][number]) => ReactNode;
+}
+
+/** The values with the most leads, a row each. */
+export function Breakdown({ title, column, rows, of, note, linkOf }: BreakdownProps) {
+  const figures = [t.leads, t.share, t.statuses.Approved, t.statuses.Paid, t.statuses.Trashed, t.approveRate];
+  return (
+    <Paper component="section" withBorder p="md" aria-label={title}>
+      <Title order={2} size="h4">
+        {title}
+      </Title>
+      {note !== undefined && (
+        <Text size="sm" c="dimmed">
+          {note}
+        </Text>
+      )}
+      {rows.length === 0 ? (
+        <Text size="sm" c="dimmed" mt="xs">
+          {t.none}
+        </Text>
+      ) : (
+        <Table.ScrollContainer
+          minWidth={560}
+          scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': title } }}
+        >
+          <Table verticalSpacing={6} horizontalSpacing={6} fz="sm">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th scope="col">{column}</Table.Th>
+                {figures.map((name) => (
+                  <Table.Th key={name} scope="col" ta="right">
+                    {name}
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {rows.map((row) => (
+                <Table.Tr key={row.value}>
+                  <Table.Th scope="row" fw={400}>
+                    {linkOf(row)}
+                  </Table.Th>
+                  {[
+                    formatNumber(row.total),
+                    formatRate(of === 0 ? null : row.total / of),
+                    formatNumber(row.Approved),
+                    formatNumber(row.Paid),
+                    formatNumber(row.Trashed),
+                    formatRate(row.approveRate),
+                  ].map((text, index) => (
+                    <Table.Td key={figures[index]} ta="right" style={{ fontVariantNumeric: 'tabular-nums' }}>
+                      {text}
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </Paper>
+  );
+}

@@ -1,0 +1,42 @@
+import type { Overview } from '@leads/core/overview';
+import { texts } from '../../texts/index.ts';
+
+/** In the order in which they are stacked, from the bottom. */
+export const statuses = ['Paid', 'Approved', 'OnHold', 'Trashed'] as const;
+
+/** Told apart by who does not see all colours, and on light and dark. */
+export const statusColors = {
+  Paid: '#0b8f6b',
+  Approved: '#3a87c8',
+  OnHold: '#e69f00',
+  Trashed: '#8c8c8c',
+} as const;
+
+const number = new Intl.NumberFormat('en');
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+const change = new Intl.NumberFormat('en', {
+  style: 'percent',
+  maximumFractionDigits: 0,
+  signDisplay: 'exceptZero',
+});
+const points = new Intl.NumberFormat('en', { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
+
+export const formatNumber = (value: number) => number.format(value);
+export const formatRate = (rate: number | null) =>
+  rate === null ? texts.overview.noRate : percent.format(rate);
+export const formatChange = (share: number) => change.format(share);
+export const formatPoints = (difference: number) => points.format(difference * 100);
+
+const stepFormats: Readonly<Record<Overview['unit'], Intl.DateTimeFormatOptions>> = {
+  hour: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  day: { day: 'numeric', month: 'short' },
+  week: { day: 'numeric', month: 'short', year: 'numeric' },
+  month: { month: 'short', year: 'numeric' },
+  quarter: { month: 'short', year: 'numeric' },
+};
+
+/** What a step is called, in its time zone. */
+export function stepNames({ unit, steps }: Overview, zone: string): string[] {
+  const format = new Intl.DateTimeFormat('en-GB', { ...stepFormats[unit], timeZone: zone });
+  return steps.map(({ start }) => format.format(new Date(start)));
+}

@@ -1,0 +1,34 @@
+import { BarChart } from '@mantine/charts';
+import '@mantine/charts/styles.css';
+import type { Overview } from '@leads/core/overview';
+import { texts } from '../../texts/index.ts';
+import { formatNumber, statusColors, statuses, stepNames } from './figures.ts';
+
+const t = texts.overview;
+
+/** The leads of each step, stacked by status. */
+export function StepsChart({ overview, zone }: { overview: Overview; zone: string }) {
+  const names = stepNames(overview, zone);
+  return (
+    <figure style={{ margin: 0 }} aria-label={t.chartLabel(t.byTime[overview.unit])}>
+      <BarChart
+        h={320}
+        type="stacked"
+        data={overview.steps.map((step, index) => ({ ...step, name: names[index] }))}
+        dataKey="name"
+        series={statuses.map((name) => ({ name, label: t.statuses[name], color: statusColors[name] }))}
+        valueFormatter={formatNumber}
+        xAxisLabel={t.units[overview.unit]}
+        yAxisLabel={t.leads}
+        xAxisProps={{ minTickGap: 16 }}
+        yAxisProps={{ allowDecimals: false, width: 64 }}
+        withLegend
+        legendProps={{ verticalAlign: 'top' }}
+        maxBarWidth={48}
+        barProps={{ isAnimationActive: false, stroke: 'var(--mantine-color-body)', strokeWidth: 0.5 }}
+        // What the keyboard would reach here is in the table.
+        barChartProps={{ accessibilityLayer: false }}
+      />
+    </figure>
+  );
+}

@@ -1,0 +1,72 @@
+import { Paper, SimpleGrid, Text, VisuallyHidden } from '@mantine/core';
+import type { Overview } from '@leads/core/overview';
+import type { ReactNode } from 'react';
+import { texts } from '../../texts/index.ts';
+import { formatChange, formatNumber, formatPoints, formatRate, statuses } from './figures.ts';
+import { LeadsLink } from './leads-link.tsx';
+
+const t = texts.overview;
+
+/** How many leads, and how that compares with as many days before. */
+export function Totals({ overview, days }: { overview: Overview; days: number }) {
+  const { total, previous, from, to } = overview;
+  const before = t.before(days);
+  const against = (now: number, then: number) =>
+    then === 0 ? t.noneBefore(before) : t.change(formatChange(now / then - 1), before);
+  const rateAgainst = (now: number | null, then: number | null) =>
+    now === null || then === null ? undefined : t.change(t.points(formatPoints(now - then)), before);
+  const span = { createdFrom: from, createdTo: to };
+  return (
+    <section aria-label={t.totals}>
+      <VisuallyHidden>
+        <h2>{t.totals}</h2>
+      </VisuallyHidden>
+      <SimpleGrid cols={{ base: 2, md: 4, xl: 7 }} spacing="sm">
+        <Figure
+          name={<LeadsLink filters={span}>{t.leads}</LeadsLink>}
+          value={formatNumber(total.total)}
+          note={against(total.total, previous.total)}
+        />
+        {statuses.map((status) => (
+          <Figure
+            key={status}
+            name={<LeadsLink filters={{ status, ...span }}>{t.statuses[status]}</LeadsLink>}
+            value={formatNumber(total[status])}
+            note={against(total[status], previous[status])}
+          />
+        ))}
+        <Figure
+          name={t.approveRate}
+          value={formatRate(total.approveRate)}
+          note={rateAgainst(total.approveRate, previous.approveRate)}
+        />
+        <Figure
+          name={t.approveRateWithoutTrash}
+          value={formatRate(total.approveRateWithoutTrash)}
+          note={rateAgainst(total.approveRateWithoutTrash, previous.approveRateWithoutTrash)}
+        />
+      </SimpleGrid>
+      <Text size="xs" c="dimmed" mt="xs">
+        {t.rateHelp}
+      </Text>
+    </section>
+  );
+}
+
+function Figure({ name, value, note }: { name: ReactNode; value: string; note?: string | undefined }) {
+  return (
+    <Paper withBorder p="sm" component="dl" m={0}>
+      <Text component="dt" size="sm">
+        {name}
+      </Text>
+      <Text component="dd" m={0} fz={26} fw={650} lh={1.3} style={{ fontVariantNumeric: 'tabular-nums' }}>
+        {value}
+      </Text>
+      {note !== undefined && (
+        <Text component="dd" m={0} size="xs" c="dimmed">
+          {note}
+        </Text>
+      )}
+    </Paper>
+  );
+}

@@ -1,0 +1,181 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { findBarriers } from './axe.ts';
+import { type Console, type SignedInPage, screenshot, startConsole } from './console.ts';
+
+let console: Console;
+beforeAll(async () => {
+  console = await startConsole();
+}, 400_000);
+afterEach(() => console.closePages());
+afterAll(() => console?.[Symbol.asyncDispose]());
+
+/** Ten leads of two days in March 2026 and two before them, of an owner and a publisher. */
+async function addLeads({ workspace, member }: SignedInPage) {
+  const publisher = member.role === 'publisher' ? member : await workspace.addMember('publisher');
+  const lead = (at: string, changes: Parameters<typeof workspace.lead>[1] = {}) => {
+    const createdAt = new Date(at);
+    return workspace.lead(publisher, { createdAt, source: 'intake', ...changes });
+  };
+  const { defaultCampaignId: campaignId, owner } = workspace;
+  await console.fixture.leads.insert([
+    lead('2026-03-10T09:00:00Z', { status: 'Paid', lpName: 'spring offer', s1: 'click/1' }),
+    lead('2026-03-10T10:00:00Z', { status: 'Paid', lpName: 'spring offer', s1: 'click/1' }),
+    lead('2026-03-10T11:00:00Z', { status: 'Approved', lpName: 'spring offer' }),
+    lead('2026-03-10T23:30:00Z', { status: 'Trashed', lpName: 'quiz' }),
+    lead('2026-03-11T08:00:00Z', { status: 'Trashed' }),
+    lead('2026-03-11T08:05:00Z'),
+    lead('2026-03-11T08:10:00Z', { campaignId }),
+    lead('2026-03-11T08:15:00Z', { campaignId, userId: owner.userId }),
+    lead('2026-03-11T08:20:00Z', { campaignId, userId: owner.userId, s1: 'click-2' }),
+    lead('2026-03-11T08:25:00Z', { campaignId, userId: owner.userId }),
+    lead('2026-03-08T08:00:00Z'),
+    lead('2026-03-09T08:00:00Z', { status: 'Paid' }),
+  ]);
+}
+
+const twoDays = '/overview?from=2026-03-10&to=2026-03-11&zone=UTC';
+
+const rowsOf = (page: Page, section: string) =>
+  page
+    .getByRole('region', { name: section })
+    .getByRole('row')
+    .evaluateAll((rows) =>
+      rows.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent)),
+    );
+const figuresOf = (page: Page) =>
+  page
+    .getByRole('region', { name: 'Totals' })
+    .locator('dl')
+    .evaluateAll((lists) =>
+      Object.fromEntries(
+        lists.map((list) => [
+          list.querySelector('dt')?.textContent,
+          [...list.querySelectorAll('dd')].map((each) => each.textContent),
+        ]),
+      ),
+    );
+
+describe('the overview', () => {
+  test('shows the figures of the range, and leads to the leads they are about', async () => {
+    const signedIn = await console.openSignedIn();
+    const { page } = signedIn;
+    await addLeads(signedIn);
+    await page.goto(twoDays);
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    expect(await page.title()).toContain('Overview');
+    await page
+      .getByRole('figure', { name: /^Leads by hour/ })
+      .locator('svg')
+      .first()
+      .waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+
+    expect(await figuresOf(page)).toEqual({
+      Leads: ['10', '+400% against the 2 days before'],
+      Paid: ['2', '+100% against the 2 days before'],
+      Approved: ['1', 'none in the 2 days before'],
+      'On hold': ['5', '+400% against the 2 days before'],
+      Trashed: ['2', 'none in the 2 days before'],
+      'Approve rate': ['30%', '-20 points against the 2 days before'],
+      'Approve rate without trash': ['37.5%', '-12.5 points against the 2 days before'],
+    });
+    expect((await rowsOf(page, 'By campaign')).slice(1)).toEqual([
+      ['DEMO', '6', '60%', '1', '2', '2', '50%'],
+      [expect.any(String), '4', '40%', '0', '0', '0', '0%'],
+    ]);
+    expect((await rowsOf(page, 'By landing page')).slice(1)).toEqual([
+      ['spring offer', '3', '30%', '1', '2', '0', '100%'],
+      ['quiz', '1', '10%', '0', '0', '1', '0%'],
+    ]);
+    expect((await rowsOf(page, 'By sub-id (s1)')).slice(1).map((row) => row.slice(0, 2))).toEqual([
+      ['click/1', '2'],
+      ['click-2', '1'],
+    ]);
+
+    await page.getByText('Table', { exact: true }).click();
+    const steps = await rowsOf(page, 'Leads by hour');
+    expect(steps).toHaveLength(1 + 48);
+    expect(steps.find(([name]) => name?.includes('11 Mar') && name.includes('08:00'))?.slice(1)).toEqual([
+      '0',
+      '0',
+      '5',
+      '1',
+    ]);
+
+    const span = 'createdFrom=2026-03-10T00%3A00%3A00.000Z&createdTo=2026-03-12T00%3A00%3A00.000Z';
+    const hrefs = await page
+      .locator('main a[href^="/leads?"]')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+    expect(hrefs).toContain(`/leads?campaignCode=DEMO&${span}`);
+    expect(hrefs).toContain(`/leads?lpName=spring+offer&${span}`);
+    expect(hrefs).toContain(`/leads?s1=click%2F1&${span}`);
+    expect(hrefs).toContain(`/leads?status=Paid&${span}`);
+    await page.getByRole('link', { name: 'spring offer' }).click();
+    await page.waitForURL('**/leads?*');
+  });
+
+  test('keeps range and time zone in the address, and has the days of the zone', async () => {
+    const signedIn = await console.openSignedIn();
+    const { page } = signedIn;
+    await addLeads(signedIn);
+    await page.goto('/overview');
+    await page.getByRole('combobox', { name: 'Range' }).click();
+    await page.getByRole('option', { name: 'Last 12 months' }).click();
+    await page.waitForURL('**/overview?range=12m');
+    await page.getByRole('heading', { name: 'Leads by week' }).waitFor();
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('Kolkata');
+    await page.getByRole('option', { name: 'Asia/Kolkata' }).click();
+    await page.waitForURL(/zone=Asia/);
+
+    // 23:30 in UTC is the next day in Berlin.
+    await page.goto('/overview?from=2026-03-11&to=2026-03-11&zone=Europe%2FBerlin');
+    await page.getByRole('region', { name: 'By landing page' }).getByText('quiz').waitFor();
+    expect((await figuresOf(page))['Leads']?.[0]).toBe('7');
+    await page.getByLabel('From', { exact: true }).fill('2026-03-09');
+    await page.waitForURL(/from=2026-03-09/);
+    await page.reload();
+    expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-03-09');
+    await page.getByText('Leads by day').waitFor();
+    await page.getByLabel('To', { exact: true }).fill('2026-03-01');
+    await page.getByText('Must not be before the first day').waitFor();
+    await page.goto('/overview?range=7d&zone=Nowhere%2FLand');
+    await page.getByText(/must be a time zone/i).waitFor();
+  });
+
+  test('says that there are none yet', async () => {
+    const { page } = await console.openSignedIn();
+    await page.goto('/overview');
+    await page.getByText('No leads in this range').waitFor();
+    expect((await figuresOf(page))['Approve rate']).toEqual(['–']);
+    expect(await findBarriers(page)).toEqual([]);
+    await screenshot(page, 'overview-empty');
+  });
+
+  test('shows a publisher its own leads, on a phone in the dark', async () => {
+    const signedIn = await console.openSignedIn({ role: 'publisher', width: 390, colorScheme: 'dark' });
+    const { page } = signedIn;
+    await addLeads(signedIn);
+    await page.goto(twoDays);
+    await page.getByRole('region', { name: 'By campaign' }).waitFor();
+    expect((await figuresOf(page))['Leads']?.[0]).toBe('7');
+    expect((await rowsOf(page, 'By campaign')).slice(1).map((row) => row[1])).toEqual(['6', '1']);
+    await page.getByRole('figure').locator('svg').first().waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    const { scrollWidth, clientWidth } = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement;
+      return { scrollWidth, clientWidth };
+    });
+    expect(scrollWidth).toBeLessThanOrEqual(clientWidth);
+    await screenshot(page, 'overview-390-dark');
+  });
+
+  test.each(['light', 'dark'] as const)('can be read in %s', async (colorScheme) => {
+    const signedIn = await console.openSignedIn({ colorScheme });
+    await addLeads(signedIn);
+    await signedIn.page.goto('/overview?from=2026-02-20&to=2026-03-20&zone=UTC');
+    await signedIn.page.getByRole('figure').locator('svg').first().waitFor();
+    expect(await findBarriers(signedIn.page)).toEqual([]);
+    await screenshot(signedIn.page, `overview-1440-${colorScheme}`);
+  });
+});
