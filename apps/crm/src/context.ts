@@ -7,6 +7,7 @@ import {
   CredentialVerifier,
 } from '@leads/core/credential';
 import {
+  createAccountStore,
   createCampaignStore,
   createCredentialStore,
   createLeadStore,
@@ -14,7 +15,6 @@ import {
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
-import { createAccountAdapter, createAccountStore } from '@leads/core/db/accounts';
 import type { LeadStore } from '@leads/core/lead';
 import { type OverviewStore, TallyKeeper } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
@@ -62,7 +62,8 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
   return {
     accessTokens: await createAccessTokenCodec(config.JWT_SECRET),
     accounts: createAccounts({
-      adapter: createAccountAdapter(database),
+      openAdapter: async () =>
+        (await import('@leads/core/db/account-adapter')).createAccountAdapter(database),
       store: accountStore,
       workspaces,
       secret: config.JWT_SECRET,

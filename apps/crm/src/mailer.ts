@@ -1,18 +1,24 @@
 import type { SendMail } from '@leads/core/account';
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 
 /** How long the mail server may take for each step, in milliseconds. */
 const timeoutMs = 10_000;
 
 /** @param url `smtp://user:password@host:port`, or `smtps://` for TLS from the start. */
 export function createMailer(url: string, from: string): SendMail {
-  const transport = createTransport({
-    url,
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
-  });
+  let opened: Promise<Transporter> | undefined;
+  const open = async () => {
+    // Loaded with the first mail.
+    const { createTransport } = await import('nodemailer');
+    return createTransport({
+      url,
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+    });
+  };
   return async (mail) => {
-    await transport.sendMail({ from, ...mail });
+    opened ??= open();
+    await (await opened).sendMail({ from, ...mail });
   };
 }

@@ -68,7 +68,8 @@ test('an owner steps down once there is another', async () => {
 test('a member who is removed loses the workspace at once, and its keys and tokens within 10 s', async () => {
   const { workspace, owner } = await openWorkspace();
   const { client, member, memberId } = await enter(workspace, 'manager');
-  const list = () => fetch(`http://127.0.0.1:${service.port}/api/v1/order/leads`, { headers: member.headers });
+  const list = () =>
+    fetch(`http://127.0.0.1:${service.port}/api/v1/order/leads`, { headers: member.headers });
   expect((await list()).status).toBe(200);
   expect((await client.call('GET', '/console/campaigns')).body).toContainEqual(
     expect.objectContaining({ id: workspace.demoCampaignId }),

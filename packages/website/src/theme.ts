@@ -21,7 +21,6 @@ export const theme = createTheme({
   primaryShade: { light: 8, dark: 7 },
   colors: { petrol },
   autoContrast: true,
-  components: { Modal: { defaultProps: { closeButtonProps: { 'aria-label': texts.common.close } } } },
   defaultRadius: 'md',
   fontFamily:
     'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif',

@@ -48,7 +48,8 @@ describe('an import', () => {
     await writeFile(file, lines.join('\n'));
     await openImport(page, file);
     await page.getByText('Columns are separated by semicolons.').waitFor();
-    const target = (column: string) => page.getByRole('combobox', { name: `Where ${column} goes to`, exact: true });
+    const target = (column: string) =>
+      page.getByRole('combobox', { name: `Where ${column} goes to`, exact: true });
     expect(await target('Who is it').inputValue()).toBe('Keep as extra data');
     await target('Who is it').click();
     await page.getByRole('option', { name: 'Name', exact: true }).click();

@@ -1,14 +1,14 @@
-import type { AccountStore } from '@leads/core/account';
+import type { AccountOptions } from '@leads/core/account';
 import type { CampaignStore } from '@leads/core/campaign';
 import type { CredentialStore } from '@leads/core/credential';
 import {
+  createAccountStore,
   createCampaignStore,
   createCredentialStore,
   createLeadStore,
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
-import { type AccountAdapter, createAccountAdapter, createAccountStore } from '@leads/core/db/accounts';
 import type { LeadStore } from '@leads/core/lead';
 import type { Membership, Workspace, WorkspaceStore } from '@leads/core/workspace';
 import { Refusal } from './failure.ts';
@@ -21,7 +21,7 @@ export interface Operator extends AsyncDisposable {
   readonly leads: LeadStore;
   readonly workspaces: WorkspaceStore;
   /** What accounts are kept in. */
-  openAccounts(): { adapter: AccountAdapter; store: AccountStore };
+  readonly accounts: Pick<AccountOptions, 'openAdapter' | 'store'>;
 }
 
 const statementTimeoutMs = 10_000;
@@ -47,7 +47,11 @@ export function openOperator(): Operator {
     credentials: createCredentialStore(database),
     leads: createLeadStore(database),
     workspaces: createWorkspaceStore(database),
-    openAccounts: () => ({ adapter: createAccountAdapter(database), store: createAccountStore(database) }),
+    accounts: {
+      openAdapter: async () =>
+        (await import('@leads/core/db/account-adapter')).createAccountAdapter(database),
+      store: createAccountStore(database),
+    },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }

@@ -1,3 +1,4 @@
+import { createAccounts } from '@leads/core/account';
 import type { Command } from 'commander';
 import { publicUrlOf } from '../console/addresses.ts';
 import { parseEmail } from './arguments.ts';
@@ -29,10 +30,8 @@ async function printPasswordLink(options: PasswordLinkOptions): Promise<void> {
   const { JWT_SECRET } = readSettings(SigningSettings);
   const publicUrl = publicUrlOf(readSettings(PasswordLinkSettings));
   await using operator = openOperator();
-  // No other command needs them, and they take a while to load.
-  const { createAccounts } = await import('@leads/core/account');
   const accounts = createAccounts({
-    ...operator.openAccounts(),
+    ...operator.accounts,
     workspaces: operator.workspaces,
     secret: JWT_SECRET,
     publicUrl,

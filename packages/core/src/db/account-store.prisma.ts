@@ -1,15 +1,8 @@
-import { prismaAdapter } from 'better-auth/adapters/prisma';
 import type { AccountStore } from '../account/account-store.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { withoutNulls } from './without-nulls.ts';
-
-/** How the account library reads and writes: through Prisma, like everyone. */
-export function createAccountAdapter({ prisma }: Database) {
-  return prismaAdapter(prisma, { provider: 'postgresql' });
-}
-export type AccountAdapter = ReturnType<typeof createAccountAdapter>;
 
 const sessionColumns = {
   id: true,

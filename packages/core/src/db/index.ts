@@ -1,3 +1,4 @@
+export { createAccountStore } from './account-store.prisma.ts';
 export { createCampaignStore } from './campaign-store.prisma.ts';
 export { type Database, type DatabaseOptions, openDatabase } from './client.ts';
 export { createCredentialStore } from './credential-store.prisma.ts';

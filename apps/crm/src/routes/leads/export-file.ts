@@ -1,8 +1,7 @@
 import { type ExportFormat, LeadFilterQuery } from '@leads/core/lead';
-import { commonErrors, errorResponses } from '@leads/http/errors';
 import type { Server } from '@leads/http/server';
 import type { CrmContext } from '../../context.ts';
-import { exportContent, type ExportType, exportTypes, sendExport } from './export-leads.ts';
+import { type ExportType, exportTypes, sendExport } from './export-leads.ts';
 import { limitTransfers } from './transfers.ts';
 
 /** As many as the list's own exports; see there. */
@@ -17,15 +16,7 @@ export function exportFileRoutes(app: Server, context: CrmContext): void {
   for (const [type, format] of Object.entries(exportTypes) as [ExportType, ExportFormat][]) {
     app.get(
       `/order/leads.${format}`,
-      {
-        schema: {
-          querystring: LeadFilterQuery,
-          response: {
-            200: { description: 'All leads that match.', content: exportContent },
-            ...errorResponses('invalid_input', ...commonErrors),
-          },
-        },
-      },
+      { schema: { querystring: LeadFilterQuery } },
       ({ query, principal }, reply) => sendExport(reply, { context, transfers, principal, query, type }),
     );
   }
