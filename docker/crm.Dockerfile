@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The CRM service, and the operator's command line (docker run ... leads migrate).
+# The CRM service with its website, and the operator's command line (docker run ... leads migrate).
 # Build from the repository's root: docker build -f docker/crm.Dockerfile -t leads-crm .
 
 FROM node:22-bookworm-slim AS build
@@ -16,6 +16,8 @@ COPY --from=build /src/apps/crm/package.json apps/crm/package.json
 COPY --from=build /src/apps/crm/dist apps/crm/dist
 COPY --from=build /src/node_modules/@scalar/fastify-api-reference node_modules/@scalar/fastify-api-reference
 COPY --from=build /src/apps/crm/bin apps/crm/bin
+COPY --from=build /src/packages/website/package.json node_modules/@leads/website/package.json
+COPY --from=build /src/packages/website/dist node_modules/@leads/website/dist
 COPY --from=build /src/prisma/migrations prisma/migrations
 COPY --from=build /src/node_modules/@prisma/schema-engine-wasm node_modules/@prisma/schema-engine-wasm
 RUN ln -s /app/apps/crm/bin/leads.js /usr/local/bin/leads

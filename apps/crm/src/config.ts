@@ -1,8 +1,7 @@
 import { commonSettings, host, port } from '@leads/http/config';
 import { type Static, Type } from 'typebox';
 
-const origin = (description: string) =>
-  Type.String({ pattern: '^https?://[^/?#\\s@]+$', description: `${description}, without a path` });
+const origin = (description: string) => Type.String({ pattern: '^https?://[^/?#\\s@]+$', description });
 
 /** The CRM service's settings, each an environment variable. */
 export const CrmConfig = Type.Object(
@@ -16,11 +15,13 @@ export const CrmConfig = Type.Object(
     }),
     PUBLIC_URL: Type.Optional(
       origin(
-        'Where users reach the website; with https, its cookies are for https only. Default: http://localhost at the port',
+        'Where users reach the website, without a path; with https its cookies are for https only. If absent, http://localhost at the port',
       ),
     ),
     INTAKE_URL: Type.Optional(
-      origin('Where landing pages reach the intake service, for the website to show. Default: not shown'),
+      origin(
+        'Where landing pages reach the intake service, without a path: the website shows it. If absent, it does not',
+      ),
     ),
     ALLOW_SIGN_UP: Type.Boolean({
       default: true,

@@ -69,6 +69,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
       secret: config.JWT_SECRET,
       publicUrl: publicUrlOf(config),
       signUp: config.ALLOW_SIGN_UP,
+      ping: () => database.ping(),
       sendMail: SMTP_URL === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM),
       onError: (err) => log.error({ err }, 'Something about accounts went wrong'),
     }),

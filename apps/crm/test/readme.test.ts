@@ -1,6 +1,11 @@
 import { expectSettingsDocumented } from '@leads/local-stack/testing/readme';
 import { test } from 'vitest';
-import { MigrateSettings, SigningSettings, StoreSettings } from '../src/cli/settings.ts';
+import {
+  MigrateSettings,
+  PasswordLinkSettings,
+  SigningSettings,
+  StoreSettings,
+} from '../src/cli/settings.ts';
 import { CrmConfig } from '../src/config.ts';
 
 test("the README's configuration table is what the CRM service reads", () => {
@@ -12,5 +17,6 @@ test("the README's configuration table is what the command line reads", () => {
     ...StoreSettings.properties,
     ...MigrateSettings.properties,
     ...SigningSettings.properties,
+    ...PasswordLinkSettings.properties,
   });
 });

@@ -21,7 +21,7 @@ export interface Operator extends AsyncDisposable {
   readonly leads: LeadStore;
   readonly workspaces: WorkspaceStore;
   /** What accounts are kept in. */
-  readonly accounts: Pick<AccountOptions, 'openAdapter' | 'store'>;
+  readonly accounts: Pick<AccountOptions, 'openAdapter' | 'ping' | 'store'>;
 }
 
 const statementTimeoutMs = 10_000;
@@ -50,6 +50,7 @@ export function openOperator(): Operator {
     accounts: {
       openAdapter: async () =>
         (await import('@leads/core/db/account-adapter')).createAccountAdapter(database),
+      ping: () => database.ping(),
       store: createAccountStore(database),
     },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

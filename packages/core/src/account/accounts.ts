@@ -16,6 +16,8 @@ export interface AccountOptions {
   readonly signUp: boolean;
   /** Without it no address is confirmed, and operators hand out the links of new passwords. */
   readonly sendMail?: SendMail | undefined;
+  /** @throws LeadsError `unavailable` when the database does not answer. */
+  readonly ping: () => Promise<void>;
   /** Hears of what went wrong after the answer, a mail that was not sent for instance. */
   readonly onError: (error: unknown) => void;
 }
@@ -33,7 +35,10 @@ export interface SignedIn {
   readonly activeWorkspaceId?: string | undefined;
 }
 
-/** Accounts of people: passwords, second factors, sessions, invitations. */
+/**
+ * Accounts of people: passwords, second factors, sessions, invitations. All of it throws LeadsError `unavailable`
+ * while the database is away.
+ */
 export interface Accounts {
   /** Answers a request to one of the account's paths, `/api/auth/...`, from the website's own origin. */
   handle(request: Request): Promise<Response>;

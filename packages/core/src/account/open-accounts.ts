@@ -149,11 +149,29 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
     ],
   });
 
+  /** What the library tells of a database that is away is that something went wrong. */
+  const orUnavailable = async <Result>(work: Promise<Result>): Promise<Result> => {
+    try {
+      return await work;
+    } catch (error) {
+      await options.ping();
+      throw error;
+    }
+  };
+
   return {
-    handle: (request) => auth.handler(request),
+    async handle(request) {
+      // A sign-out would take the cookie only, and say that all went well.
+      await options.ping();
+      const answer = await auth.handler(request);
+      if (answer.status >= 500) await options.ping();
+      return answer;
+    },
 
     async whoIs(headers) {
-      const { headers: answered, response } = await auth.api.getSession({ headers, returnHeaders: true });
+      const { headers: answered, response } = await orUnavailable(
+        auth.api.getSession({ headers, returnHeaders: true }),
+      );
       if (response === null) return undefined;
       const { session, user } = response;
       return {
@@ -175,7 +193,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       const email = address.toLowerCase();
       asked.set(email, '');
       try {
-        await auth.api.requestPasswordReset({ body: { email } });
+        await orUnavailable(auth.api.requestPasswordReset({ body: { email } }));
         return asked.get(email) || undefined;
       } finally {
         asked.delete(email);

@@ -15,12 +15,14 @@ export function expectSettingsDocumented(reader: string, settings: Readonly<Reco
     .filter(([, , readers = '']) => readers.split(', ').includes(reader))
     .map(([, name = '', , fallback, meaning]) => [name, { fallback, meaning }]);
   const expected = Object.entries<{ default?: unknown; description?: string }>(settings).map(
-    ([name, setting]) => [name, { fallback: describeDefault(setting.default), meaning: setting.description }],
+    ([name, setting]) => [name, { fallback: describeDefault(setting), meaning: setting.description }],
   );
   expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(expected));
 }
 
-function describeDefault(value: unknown): string {
-  if (value === undefined) return 'required';
+function describeDefault(setting: { default?: unknown }): string {
+  const { default: value } = setting;
+  // What TypeBox marks an optional property by.
+  if (value === undefined) return '~optional' in setting ? 'none' : 'required';
   return value === '' ? 'none' : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
 }
