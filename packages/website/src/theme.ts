@@ -46,5 +46,6 @@ export const readableColors: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
+    '--mantine-color-yellow-light': 'rgba(250, 176, 5, 0.15)',
   },
 });

@@ -92,6 +92,7 @@ test('are uninvited: the link leads nowhere then', async () => {
   await page.getByText('Nobody is invited at the moment.').waitFor();
   await page.goto(new URL(link).pathname);
   await page.getByText('This invitation is not good any more').waitFor();
+  expect(await page.getByRole('button', { name: 'Accept' }).count()).toBe(0);
 });
 
 test('leave, and rename the workspace; what the server refuses is said', async () => {
@@ -119,6 +120,9 @@ test('leave, and rename the workspace; what the server refuses is said', async (
     .getByRole('alert')
     .getByText(/only owner/)
     .waitFor();
+  expect(
+    await console.fixture.sql('SELECT role FROM member WHERE workspace_id = $1', [workspace.id]),
+  ).toEqual([{ role: 'owner' }]);
 });
 
 test('of one workspace are not seen in another', async () => {

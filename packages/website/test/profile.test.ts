@@ -75,8 +75,9 @@ const leadsOf = async (workspaceId: string) =>
   );
 
 /** Waits until something answers 401, for the 10 s that a revocation may take. */
-const expectRefusedSoon = (send: () => Promise<number>) =>
-  expect.poll(send, { timeout: 10_000, interval: 500 }).toBe(401);
+async function expectRefusedSoon(send: () => Promise<number>): Promise<void> {
+  await expect.poll(send, { timeout: 10_000, interval: 500 }).toBe(401);
+}
 
 describe('credentials', () => {
   test('are made by keyboard, used by the curl that is shown, and revoked', async () => {
@@ -261,7 +262,7 @@ describe('credentials', () => {
 
 /** The code of an authenticator app (RFC 6238), of a secret in base32. */
 function totp(secret: string, at = Date.now()): string {
-  const bits = [...secret.replaceAll('=', '')]
+  const bits = Array.from(secret.replaceAll('=', ''))
     .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
     .join('');
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
@@ -358,8 +359,11 @@ describe('an account', () => {
 
     await other.getByRole('link', { name: 'Campaigns' }).click();
     await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(other, member.email);
+    await other.getByText('Invalid email or password').waitFor();
     await signIn(other, member.email, 'a new password of mine');
     await other.waitForURL('**/overview');
+    expect(await page.getByText('Your password is changed.').isVisible()).toBe(true);
   });
 
   test('signs out a second browser', async () => {

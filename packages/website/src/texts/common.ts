@@ -10,6 +10,7 @@ export const common = {
   retry: 'Try again',
   loading: 'Loading',
   never: 'Never',
+  justNow: 'just now',
   none: 'None',
   somethingWrong: 'Something went wrong',
   notFound: 'There is no such page',

@@ -96,7 +96,7 @@ export const profile = {
   sendTestLead: 'This stores a real lead in the workspace.',
   apiKey: 'API key',
   accessToken: 'Access token',
-  useMade: (name: string) => `The one just made: ${name}`,
+  madeJustNow: (name: string) => `The one just made: ${name}`,
   campaign: 'Campaign',
   landingPage: 'Landing page (lp_name)',
   origin: 'Origin',

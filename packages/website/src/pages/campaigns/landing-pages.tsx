@@ -1,4 +1,16 @@
-import { Alert, Badge, Button, Group, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import {
+  Alert,
+  Badge,
+  Box,
+  Button,
+  Group,
+  Modal,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconGripVertical, IconPlus } from '@tabler/icons-react';
@@ -38,14 +50,14 @@ export function LandingPages(props: LandingPagesProps) {
   return (
     <Stack component="section" gap="sm" miw={0} aria-label={t.landingPages}>
       <Group justify="space-between" align="flex-end">
-        <div>
+        <Box flex="1 1 240px">
           <Title order={2} size="h4">
             {t.landingPages}
           </Title>
           <Text size="sm" c="dimmed">
             {props.isManaging ? t.landingPagesLead : t.landingPagesReadLead}
           </Text>
-        </div>
+        </Box>
         {props.isManaging && (
           <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
             {t.register}

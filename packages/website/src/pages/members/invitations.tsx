@@ -1,6 +1,7 @@
 import {
   Alert,
   Badge,
+  Box,
   Button,
   Code,
   Group,
@@ -39,14 +40,14 @@ export function Invitations({ workspace }: { workspace: WorkspaceOfMine }) {
   return (
     <Stack component="section" gap="sm" aria-label={t.pending}>
       <Group justify="space-between">
-        <div>
+        <Box flex="1 1 240px">
           <Title order={2} size="h4">
             {t.pending}
           </Title>
           <Text size="sm" c="dimmed">
             {mail ? t.linkFor : `${t.byHand} ${t.linkFor}`}
           </Text>
-        </div>
+        </Box>
         <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
           {t.invite}
         </Button>

@@ -36,7 +36,7 @@ export function AccessTokens({
             {t.createAccessToken}
           </Button>
         }
-        row={(token) => (
+        renderRow={(token) => (
           <RecordRow
             key={token.id}
             title={

@@ -64,7 +64,8 @@ export function ApiKeyDialog({
     onSuccess: onMade,
     onError(error) {
       const { expiresAt, ...faults } = faultsOf(error);
-      form.setErrors({ ...faults, ...(expiresAt !== undefined && { expiry: expiresAt }) });
+      const field = form.values.expiry === 'date' ? 'expiryDate' : 'expiry';
+      form.setErrors({ ...faults, ...(expiresAt !== undefined && { [field]: expiresAt }) });
     },
   });
   const { expiry, intakeOnly } = form.values;
@@ -88,13 +89,7 @@ export function ApiKeyDialog({
               {...form.getInputProps('expiry')}
             />
             {expiry === 'date' && (
-              <TextInput
-                type="date"
-                label={t.expiryDate}
-                required
-                min={new Date().toLocaleDateString('sv')}
-                {...form.getInputProps('expiryDate')}
-              />
+              <TextInput type="date" label={t.expiryDate} required {...form.getInputProps('expiryDate')} />
             )}
           </Group>
           <Select

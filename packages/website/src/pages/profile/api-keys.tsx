@@ -13,7 +13,8 @@ import {
 } from '../../api/credentials.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { RecordRow } from '../../shell/record-row.tsx';
-import { RelativeTime, relativeTime } from '../../shell/relative-time.tsx';
+import { RelativeTime } from '../../shell/relative-time.tsx';
+import { relativeTime, useNow } from '../../shell/time.ts';
 import { texts } from '../../texts/index.ts';
 import { ApiKeyDialog } from './api-key-dialog.tsx';
 import { CredentialSection, StateBadge } from './credential-section.tsx';
@@ -52,7 +53,7 @@ export function ApiKeys({
             {t.createApiKey}
           </Button>
         }
-        row={(key) => {
+        renderRow={(key) => {
           const replacement = replacements.get(key.id);
           const campaign = campaigns?.find(({ id }) => id === key.defaultCampaignId);
           return (
@@ -146,9 +147,10 @@ export function endOf({ expiresAt, revokedAt }: { expiresAt?: string; revokedAt?
 
 /** Where a rotation stands: whether the old key can go. */
 function Replacement({ old, replacement }: { old: ApiKeyView; replacement: ApiKeyView }) {
+  const now = useNow();
   const { lastUsedAt } = old;
-  const isQuiet = lastUsedAt === undefined || Date.now() - Date.parse(lastUsedAt) > quietMinutes * 60_000;
-  const since = lastUsedAt === undefined ? undefined : relativeTime(lastUsedAt);
+  const isQuiet = lastUsedAt === undefined || now - Date.parse(lastUsedAt) > quietMinutes * 60_000;
+  const since = lastUsedAt === undefined ? undefined : relativeTime(lastUsedAt, now);
   const hint =
     since === undefined ? t.safeNever : isQuiet ? t.safeQuiet(since) : t.stillUsed(since, quietMinutes);
   return (

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { RecordList } from '../../shell/record-row.tsx';
@@ -24,7 +24,7 @@ export function CredentialSection<Credential extends { readonly id: string; read
   none,
   action,
   query,
-  row,
+  renderRow,
 }: {
   title: string;
   lead: string;
@@ -35,7 +35,7 @@ export function CredentialSection<Credential extends { readonly id: string; read
     readonly error: Error | null;
     readonly refetch: () => unknown;
   };
-  row: (credential: Credential) => ReactNode;
+  renderRow: (credential: Credential) => ReactNode;
 }) {
   const [showsOld, setShowsOld] = useState(false);
   const { data, error, refetch } = query;
@@ -44,20 +44,20 @@ export function CredentialSection<Credential extends { readonly id: string; read
   return (
     <Stack component="section" gap="sm" aria-label={title}>
       <Group justify="space-between" align="flex-end">
-        <div>
+        <Box flex="1 1 240px">
           <Title order={2} size="h4">
             {title}
           </Title>
           <Text size="sm" c="dimmed">
             {lead}
           </Text>
-        </div>
+        </Box>
         {action}
       </Group>
       {data === undefined && error === null && <PendingPage />}
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {data !== undefined && good.length === 0 && <Text size="sm">{none}</Text>}
-      {good.length > 0 && <RecordList label={title}>{good.map(row)}</RecordList>}
+      {good.length > 0 && <RecordList label={title}>{good.map(renderRow)}</RecordList>}
       {old.length > 0 && (
         <Button
           variant="subtle"
@@ -69,7 +69,9 @@ export function CredentialSection<Credential extends { readonly id: string; read
           {showsOld ? t.hideOld : t.showOld(old.length)}
         </Button>
       )}
-      {showsOld && old.length > 0 && <RecordList label={t.showOld(old.length)}>{old.map(row)}</RecordList>}
+      {showsOld && old.length > 0 && (
+        <RecordList label={t.showOld(old.length)}>{old.map(renderRow)}</RecordList>
+      )}
     </Stack>
   );
 }

@@ -139,7 +139,7 @@ export function SendTest({
 
 /** Takes a secret that is pasted, unless one was just made. What is pasted stays in the field alone. */
 function SecretInput({ label, name, made }: { label: string; name: string; made: HeldSecrets['apiKey'] }) {
-  if (made !== undefined) return <TextInput label={label} value={t.useMade(made.name)} readOnly />;
+  if (made !== undefined) return <TextInput label={label} value={t.madeJustNow(made.name)} readOnly />;
   return <PasswordInput label={label} name={name} required autoComplete="off" maxLength={4096} />;
 }
 

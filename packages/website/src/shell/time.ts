@@ -1,0 +1,33 @@
+import { useInterval } from '@mantine/hooks';
+import { useState } from 'react';
+import { texts } from '../texts/index.ts';
+
+const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** How often what depends on the time of day is shown anew, in milliseconds. */
+const tickMs = 10_000;
+
+/** Units with their length in seconds, longest first. */
+const units = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** Now, to the ten seconds. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useInterval(() => setNow(Date.now()), tickMs, { autoInvoke: true });
+  return now;
+}
+
+/** "3 minutes ago", "in 2 days". What is as near as {@link useNow} is exact is "just now". */
+export function relativeTime(at: string, now: number): string {
+  const difference = Date.parse(at) - now;
+  if (Math.abs(difference) <= tickMs) return texts.common.justNow;
+  const seconds = difference / 1000;
+  const [unit, length] = units.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
+  return words.format(Math.round(seconds / length), unit);
+}
