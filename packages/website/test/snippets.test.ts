@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { crmRequest, type ExampleRequest, intakeRequest, mask } from '../src/examples/example-request.ts';
+import { writeSnippet } from '../src/examples/snippets.ts';
+import { findChromium } from './chromium.ts';
+
+const run = promisify(execFile);
+
+/** What is in no program by accident: quotes, escapes and expansions of all the languages, and the end of a script. */
+const hostile = `'"\\ $HOME \`id\` $(id) %s @x </script><b> & é 😀 \\' \\n {$x}`;
+
+const received: { headers: IncomingHttpHeaders; body: string }[] = [];
+let page = '';
+const server = createServer((request, response) => {
+  if (request.method === 'GET') {
+    response.setHeader('content-type', 'text/html; charset=utf-8').end(page);
+    return;
+  }
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+    response.setHeader('content-type', 'application/json').end('{"success":true}');
+  });
+});
+let api = '';
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+});
+beforeEach(() => received.splice(0));
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Headers take no more than this, on any way. */
+const secrets = { apiKey: `lk_'"$HOME\`id\`\\`, accessToken: `a'b"$(id)` };
+const hostileRequest = (): ExampleRequest =>
+  crmRequest({ crm: api }, secrets, { campaignCode: hostile, name: 'Ada' });
+
+describe('an example', () => {
+  test.each([
+    ['curl', (snippet: string) => run('sh', ['-c', snippet])],
+    ['javascript', (snippet: string) => run(process.execPath, ['--input-type=module', '--eval', snippet])],
+  ] as const)('in %s sends to the letter what it is to send', async (language, execute) => {
+    await execute(writeSnippet(language, hostileRequest()));
+    expect(received).toHaveLength(1);
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({ campaignCode: hostile, name: 'Ada' });
+    expect(received[0]?.headers).toMatchObject({
+      api_key: secrets.apiKey,
+      authorization: `Bearer ${secrets.accessToken}`,
+      'content-type': 'application/json',
+    });
+  });
+
+  test('as a form sends what is entered, from a page', async () => {
+    page = `<!doctype html><meta charset="utf-8"><title>A landing page</title>${writeSnippet(
+      'html',
+      intakeRequest(api, { apiKey: `lk_</script><b>'"` }, { name: 'Ada', phone: '+1' }),
+    )}`;
+    await using browser = await chromium.launch({
+      executablePath: await findChromium(),
+      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    });
+    const tab = await browser.newPage();
+    await tab.goto(new URL('/', api).href);
+    await tab.getByLabel('name').fill('Ada "Countess" <Lovelace>');
+    await tab.getByLabel('phone').fill('+12025550147');
+    await tab.getByRole('button', { name: 'Send' }).click();
+    await tab.getByText('Thank you').waitFor();
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+      name: 'Ada "Countess" <Lovelace>',
+      phone: '+12025550147',
+    });
+    expect(received[0]?.headers['api_key']).toBe(`lk_</script><b>'"`);
+  }, 60_000);
+
+  test('in PHP and Python quotes what would end a text', () => {
+    const php = writeSnippet('php', hostileRequest());
+    expect(php).toContain(`'campaignCode' => '\\'"\\\\ $HOME`);
+    const python = writeSnippet('python', hostileRequest());
+    expect(python).toContain(`"campaignCode": ${JSON.stringify(hostile)}`);
+  });
+});
+
+test('a masked secret is good for nothing, and a placeholder stays readable', () => {
+  expect(mask('lk_3fT9aQ1zXXXXXXXXXXXXXXXXXXXX')).toBe('lk_3fT9aQ1z••••••••');
+  expect(mask('eyJhbGciOiJIUzI1NiJ9.payload.signature')).toBe('eyJh••••••••');
+  expect(mask('<API_KEY>')).toBe('<API_KEY>');
+});
