@@ -206,17 +206,27 @@ describe('credentials', () => {
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText(/Must be an origin/).waitFor();
     await expectGoodEverywhere(page, 'profile-new-key');
+    await dialog.getByLabel('Allowed origins').press('Backspace');
+    await dialog.getByLabel('Expires').click();
+    await page.getByRole('option', { name: 'At the end of a day...' }).click();
+    await dialog.getByLabel('Last day').fill('2020-01-31');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Must be in the future').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Create an API key' }).click();
     await dialog.getByLabel('Name').fill('Landing page');
     await dialog.getByLabel('For the intake only').check();
     await dialog.getByLabel('Default campaign').click();
     await page.getByRole('option', { name: 'DEMO' }).click();
+    await dialog.getByLabel('Expires').click();
+    await page.getByRole('option', { name: 'In 30 days' }).click();
     await dialog.getByLabel('Allowed origins').fill('https://offer.example.com');
     await page.keyboard.press('Enter');
     await dialog.getByRole('button', { name: 'Create' }).click();
     const apiKey = await takeSecret(page);
     await row(page, 'Landing page').getByText('https://offer.example.com').waitFor();
+    await row(page, 'Landing page').getByText('in 30 days').waitFor();
+    await row(page, 'Landing page').getByText('DEMO').waitFor();
 
     await page.getByText('Intake API', { exact: true }).click();
     const command = await copied(page, page.getByRole('button', { name: 'Copy the example' }));
@@ -408,6 +418,21 @@ test('credentials of one workspace are not seen in another, nor those of others'
   await page.goto('/profile');
   await makeKey(page, 'Mine alone');
   await row(page, 'Mine alone').first().waitFor();
+  // What a tab holds goes with it.
+  await page.getByRole('button', { name: 'Forget Mine alone' }).waitFor();
+  await page.getByRole('tab', { name: 'Sessions' }).click();
+  await page.waitForURL('**/profile?tab=sessions');
+  await page.getByRole('tab', { name: 'Credentials' }).click();
+  await row(page, 'Mine alone').first().waitFor();
+  expect(await page.getByRole('button', { name: 'Forget Mine alone' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Create an access token' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('For a week');
+  await dialog.getByLabel('Lifetime').click();
+  await page.getByRole('option', { name: 'Another number of days...' }).click();
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await takeSecret(page);
+  await row(page, 'For a week').getByText('in 7 days').waitFor();
   for (const other of [colleague.page, stranger.page]) {
     await other.goto('/profile');
     await row(other, 'Test key').waitFor();
