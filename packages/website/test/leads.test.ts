@@ -261,7 +261,6 @@ describe('the list', () => {
       }));
       await page.goto('/leads');
       await page.getByText('60 leads').waitFor();
-      expect(await findBarriers(page)).toEqual([]);
       await rowOf(page, 'Person 0000').getByLabel('Select Person 0000').click();
       await rowOf(page, 'Person 0008')
         .getByLabel('Select Person 0008')
@@ -482,10 +481,12 @@ describe('leads that come in', () => {
       .filter({ hasText: /2 leads arrived/ })
       .waitFor({ state: 'attached' });
 
+    const heads = await page.getByRole('columnheader', { name: 'Phone' }).boundingBox();
     await grid(page).hover();
     await page.mouse.wheel(0, 900);
     const seen = rowOf(page, 'Person 0030');
     await seen.waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Phone' }).boundingBox()).toEqual(heads);
     const before = await seen.boundingBox();
     await submit('While scrolled');
     await page.getByRole('button', { name: '1 new lead' }).waitFor({ timeout: 6_000 });
@@ -533,6 +534,18 @@ describe('leads that come in', () => {
     await pass(1_000);
     await expect.poll(() => asked).toBe(3);
     await page.getByText('New leads cannot be fetched').waitFor();
+
+    // Who does not look is not answered; who comes back is at once.
+    const look = (hidden: boolean) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, 'hidden', { value, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, hidden);
+    await look(true);
+    await pass(120_000);
+    expect(asked).toBe(3);
+    await look(false);
+    await expect.poll(() => asked).toBe(4);
     await page.unroute('**/api/console/order/leads?*updatedSince*');
   });
 });
@@ -595,6 +608,7 @@ describe('by keyboard alone', () => {
     expect((await storedOf(ids[1] ?? '')).way.at(-1)).toBe('Trashed (Wrong number)');
     await press('h');
     await notice(page, '2 leads marked as On hold').waitFor();
+    await notice(page, '2 leads marked as Trashed').waitFor({ state: 'detached' });
     await press('Escape');
     await page.getByText('2 selected').waitFor({ state: 'detached' });
 

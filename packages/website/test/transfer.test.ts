@@ -155,6 +155,14 @@ describe('an import', () => {
       [workspace.id],
     );
     expect(count).toBe(9_000);
+    // So many at once are not merged one by one: the list begins anew.
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('9,000 leads').waitFor();
+    await page.getByRole('grid', { name: 'Leads' }).focus();
+    await page.keyboard.press('End');
+    await expect
+      .poll(() => page.getByRole('grid', { name: 'Leads' }).evaluate((element) => element.scrollHeight))
+      .toBeGreaterThan(200 * 60 + 36);
   });
 
   test('refuses what is no UTF-8 before it is sent', async () => {

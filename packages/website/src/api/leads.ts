@@ -74,6 +74,7 @@ export const leadCountQuery = (filters: LeadFilterQuery) =>
       return Number(response.headers.get('x-total-count'));
     },
     staleTime: 30_000,
+    refetchInterval: 30_000,
   });
 
 /** A lead and the version that it is in. */

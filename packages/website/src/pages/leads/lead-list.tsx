@@ -57,6 +57,7 @@ export function LeadList({
 }) {
   const isNarrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
   const height = isNarrow ? 60 : 42;
+  const headHeight = isNarrow ? 36 : 40;
   const [activeId, setActiveId] = useState<string>();
   const [selected, setSelected] = useState(nothing);
   const [menuId, setMenuId] = useState<string>();
@@ -78,8 +79,8 @@ export function LeadList({
     estimateSize: () => height,
     getItemKey: (i) => leads[i]?.id ?? i,
     overscan: 12,
-    scrollMargin: 0,
-    scrollPaddingStart: 44,
+    scrollMargin: headHeight,
+    scrollPaddingStart: headHeight,
     // The row that the keys act on stays, so that a screen reader's focus does.
     rangeExtractor: (range) => {
       const shown = defaultRangeExtractor(range);
@@ -266,7 +267,7 @@ export function LeadList({
           }
         }}
       >
-        <div role="rowgroup">
+        <div role="rowgroup" className={classes['heads']}>
           <div role="row" aria-rowindex={1} className={classes['head']}>
             <span role="columnheader" className={classes['tickCell']}>
               {canChange && (
@@ -333,7 +334,7 @@ export function LeadList({
                 key={key}
                 lead={lead}
                 index={index}
-                top={start}
+                top={start - headHeight}
                 height={height}
                 href={hrefOf(lead.id)}
                 time={time}

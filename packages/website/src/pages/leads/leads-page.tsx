@@ -177,7 +177,15 @@ export function LeadsPage() {
           />
         )}
         {dialog === 'new' && <NewLeadDialog onClose={closeDialog} onCreated={pollNow} />}
-        {dialog === 'import' && <ImportDialog onClose={closeDialog} onImported={pollNow} />}
+        {dialog === 'import' && (
+          <ImportDialog
+            onClose={closeDialog}
+            onImported={() => {
+              pollNow();
+              void total.refetch();
+            }}
+          />
+        )}
       </Suspense>
       <Modal opened={dialog === 'shortcuts'} onClose={closeDialog} title={t.shortcuts}>
         <Table

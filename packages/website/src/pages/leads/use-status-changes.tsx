@@ -40,6 +40,8 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
   const [asking, setAsking] = useState<Change & { for: 'reason' | 'confirmation' }>();
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const lastUndo = useRef<(() => void) | undefined>(undefined);
+  /** Only the last change can be taken back: the ones before may build upon nothing any more. */
+  const lastNotice = useRef<string>(undefined);
 
   /** @returns the leads that were changed. */
   const apply = async ({ leads, to }: Change, reason?: string): Promise<readonly Lead[]> => {
@@ -87,6 +89,8 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
       if (changed.length === 0) return;
       const canUndo = changed.every((lead) => wayBack(to, statusOf(lead), role) !== undefined);
       const id = `status-${to}-${Date.now()}`;
+      if (lastNotice.current !== undefined) notifications.hide(lastNotice.current);
+      lastNotice.current = id;
       const takeBack = () => {
         notifications.hide(id);
         undo.mutate({ leads: changed, to });
