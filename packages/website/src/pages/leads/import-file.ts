@@ -17,7 +17,7 @@ export const importFields = [
   'website',
   'description',
 ] as const;
-export type ImportField = (typeof importFields)[number];
+type ImportField = (typeof importFields)[number];
 
 /** Where a column goes: to a field, into the lead's extra data, or nowhere. */
 export type ColumnTarget = ImportField | 'extra' | 'nothing';
