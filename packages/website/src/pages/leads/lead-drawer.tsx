@@ -61,6 +61,7 @@ export function LeadDrawer({
       opened
       onClose={onClose}
       position="right"
+      closeOnEscape={!statusChanges.isAsking}
       size="lg"
       title={<Text fw={600}>{t.detail}</Text>}
       closeButtonProps={{ 'aria-label': texts.common.close }}

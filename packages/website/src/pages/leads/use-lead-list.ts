@@ -66,7 +66,7 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
     setFresh(new Set(added.map(({ id }) => id)));
   };
 
-  const take = useEffectEvent((page: LeadPage) => {
+  const take = (page: LeadPage) => {
     const loaded = queryClient.getQueryData(options.queryKey)?.pages ?? [];
     const known = new Map<string, string>();
     for (const { id, updatedAt } of [...loaded.flatMap((each) => each.leads), ...waiting]) {
@@ -89,7 +89,7 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
     if (above.length === 0) return;
     const ids = new Set(above.map(({ id }) => id));
     setWaiting((before) => [...above, ...before.filter(({ id }) => !ids.has(id))]);
-  });
+  };
 
   const isReady = list.isSuccess && !list.isPlaceholderData;
   const answeredAt = pages?.[0]?.answeredAt;

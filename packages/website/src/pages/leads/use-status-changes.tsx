@@ -31,6 +31,8 @@ export interface StatusChanges {
   change(leads: readonly Lead[], to: LeadStatus): void;
   /** Takes the last change back. */
   undo(): void;
+  /** Whether something is being asked: the keys are for that. */
+  readonly isAsking: boolean;
   /** What is asked and told meanwhile. */
   readonly dialogs: ReactNode;
 }
@@ -133,6 +135,7 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
       }
     },
     undo: () => lastUndo.current?.(),
+    isAsking: asking !== undefined || refusals.length > 0,
     dialogs: (
       <>
         {asking?.for === 'reason' && (
