@@ -1,9 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readFileIfThere, writePrivateFile } from './private-file.ts';
 import { runLeads } from './run-leads.ts';
 
-/** What `demo.json` says: where the services are, and credentials to try them with. */
+/** What `demo.json` says: where everything is, a sign-in to the website, and credentials to try the APIs with. */
 export interface Demo {
+  readonly website: string;
+  readonly email: string;
+  readonly password: string;
   readonly crm: string;
   readonly intake: string;
   readonly apiKey: string;
@@ -17,18 +21,21 @@ const campaignCode = 'DEMO';
 
 /**
  * Makes a demo workspace with a user, a campaign and credentials, or finds that those of `<dataDir>/demo.json`
- * are still good: the running services are asked, so another database, another secret, a revoked key and an
- * expired token all show.
+ * are still good: the running services are asked, so another database, another secret, a revoked key, an expired
+ * token and another password all show. A workspace without leads gets some.
  *
+ * @param options.empty leaves it without leads.
  * @param options.env what the operator's command line needs.
  */
 export async function prepareDemo(options: {
   dataDir: string;
   crm: string;
   intake: string;
-  env: NodeJS.ProcessEnv;
+  empty: boolean;
+  env: NodeJS.ProcessEnv & { DATABASE_URL: string };
 }): Promise<Demo> {
   const { crm, intake, env } = options;
+  const website = new URL(crm).origin;
   const file = join(options.dataDir, 'demo.json');
   const kept = parse(readFileIfThere(file));
 
@@ -41,8 +48,18 @@ export async function prepareDemo(options: {
     credentials = { apiKey, accessToken: isGood ? accessToken : await makeToken(env) };
   }
 
-  const demo: Demo = { crm, intake, ...credentials, campaignCode };
+  const password =
+    kept?.password !== undefined && (await isPasswordAccepted(website, kept.password))
+      ? kept.password
+      : await choosePassword(website, env);
+
+  const demo: Demo = { website, email, password, crm, intake, ...credentials, campaignCode };
   writePrivateFile(file, `${JSON.stringify(demo)}\n`);
+  if (!options.empty && !(await hasLeads(demo))) {
+    // The stores take a while to load, and are needed once.
+    const { addDemoLeads } = await import('./demo-leads.ts');
+    await addDemoLeads(env.DATABASE_URL, workspace, new Date());
+  }
   return demo;
 }
 
@@ -66,11 +83,54 @@ async function isKeyAccepted(intake: string, apiKey: string): Promise<boolean> {
 }
 
 async function isTokenAccepted(crm: string, apiKey: string, accessToken: string): Promise<boolean> {
-  const response = await fetch(`${crm}/v1/order/leads?limit=1`, {
-    headers: { API_KEY: apiKey, Authorization: `Bearer ${accessToken}` },
-  });
+  const response = await listOne({ crm, apiKey, accessToken });
   await response.arrayBuffer();
   return response.ok;
+}
+
+async function hasLeads(demo: Demo): Promise<boolean> {
+  return ((await (await listOne(demo)).json()) as unknown[]).length > 0;
+}
+
+function listOne({
+  crm,
+  apiKey,
+  accessToken,
+}: Pick<Demo, 'crm' | 'apiKey' | 'accessToken'>): Promise<Response> {
+  return fetch(`${crm}/v1/order/leads?limit=1`, {
+    headers: { API_KEY: apiKey, Authorization: `Bearer ${accessToken}` },
+  });
+}
+
+/** Sends what the website would. */
+function postAsWebsite(website: string, path: string, body: object, cookie = ''): Promise<Response> {
+  return fetch(`${website}/api/auth${path}`, {
+    method: 'POST',
+    headers: { Origin: website, 'Content-Type': 'application/json', Cookie: cookie },
+    body: JSON.stringify(body),
+  });
+}
+
+/** By signing in, and out again. */
+async function isPasswordAccepted(website: string, password: string): Promise<boolean> {
+  const response = await postAsWebsite(website, '/sign-in/email', { email, password });
+  await response.arrayBuffer();
+  if (!response.ok) return false;
+  const cookie = response.headers.getSetCookie().map((each) => each.split(';', 1)[0]);
+  await (await postAsWebsite(website, '/sign-out', {}, cookie.join('; '))).arrayBuffer();
+  return true;
+}
+
+/** By a link, as an operator hands it to a user. */
+async function choosePassword(website: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const { link } = (await runLeads(['user', 'password-link', '--email', email], env)) as { link: string };
+  const password = randomBytes(12).toString('base64url');
+  const token = new URL(link).searchParams.get('token');
+  const response = await postAsWebsite(website, '/reset-password', { token, newPassword: password });
+  if (!response.ok)
+    throw new Error(`The demo password is refused: ${response.status} ${await response.text()}`);
+  await response.arrayBuffer();
+  return password;
 }
 
 async function makeWorkspace(env: NodeJS.ProcessEnv) {

@@ -15,6 +15,8 @@ export function greeting(demo: Demo, facts: { dataDir: string; database: string 
   return `
 Leads is running.
 
+  Website     ${demo.website}, sign in as ${demo.email} with ${demo.password}
+
   CRM API     ${demo.crm}
   Intake API  ${demo.intake}
   API docs    ${new URL('/docs', demo.crm).href}
@@ -33,9 +35,9 @@ A lead from a landing page:
 
 curl -sS '${demo.intake}/v1/leads' ${key} ${json(intakeLead)}
 
-Both, in the list:
+Both, at the top of the list:
 
-curl -sS '${demo.crm}/v1/order/leads' ${key} ${token}
+curl -sS '${demo.crm}/v1/order/leads?limit=2' ${key} ${token}
 
 Ctrl-C ends it; the data stays.
 `;

@@ -16,9 +16,10 @@ import { type Service, type ServiceName, startService } from './services.ts';
 import { checkPorts, readSettings, type Settings } from './settings.ts';
 import { listenForStop } from './stop-request.ts';
 
-const help = `Usage: npm start, or npm run dev
+const help = `Usage: npm start [-- --empty], or npm run dev
 
-Starts Postgres and both services, and prints how to try them. Ctrl-C ends them, the data stays.
+Starts Postgres and both services, with a website to sign in to, and prints how to try them. Ctrl-C ends them,
+the data stays. The demo workspace gets leads of a month, once; with --empty it is left without.
 npm run dev (--watch) also compiles and restarts them on every change.
 
 Environment: CRM_PORT (default 3000), INTAKE_PORT (3001), LEADS_DATA_DIR (.data), DATABASE_URL (a Postgres
@@ -31,14 +32,14 @@ let lock: StartLock | undefined;
 let database: RunDatabase | undefined;
 
 async function main(args: readonly string[]): Promise<void> {
-  const unknown = args.find((arg) => !['--watch', '--help', '-h'].includes(arg));
+  const unknown = args.find((arg) => !['--watch', '--empty', '--help', '-h'].includes(arg));
   if (unknown !== undefined) throw new Error(`There is no option ${unknown}: see --help`);
   if (args.includes('--help') || args.includes('-h')) return console.log(help);
 
   const settings = readSettings(process.env);
   const stop = listenForStop(force);
   try {
-    await run(settings, args.includes('--watch'), stop);
+    await run(settings, { watch: args.includes('--watch'), empty: args.includes('--empty') }, stop);
   } catch (error) {
     if (!stop.aborted) throw new Error(await explain(error, settings), { cause: error });
   } finally {
@@ -53,7 +54,11 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 /** Starts everything and returns when it is told to stop. @throws Error when something ends by itself. */
-async function run(settings: Settings, watch: boolean, stop: AbortSignal): Promise<void> {
+async function run(
+  settings: Settings,
+  { watch, empty }: { watch: boolean; empty: boolean },
+  stop: AbortSignal,
+): Promise<void> {
   const { dataDir, ports, databaseUrl } = settings;
   const notice = (line: string) => console.error(line);
   await clearStaleLock(dataDir, notice);
@@ -88,7 +93,7 @@ async function run(settings: Settings, watch: boolean, stop: AbortSignal): Promi
 
   stop.throwIfAborted();
   const addresses = { crm: `${crm.url}/api`, intake: `${intake.url}/api` };
-  const demo = await prepareDemo({ dataDir, ...addresses, env: crmEnv });
+  const demo = await prepareDemo({ dataDir, ...addresses, empty, env: crmEnv });
 
   stop.throwIfAborted();
   const where = databaseUrl === undefined ? postgres.url : 'as in DATABASE_URL';

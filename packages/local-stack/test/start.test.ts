@@ -14,6 +14,9 @@ import { curlLines, freshEnvironment, paste, processesOf, startProgram, startRun
 const slow = { timeout: 120_000 };
 
 interface Demo {
+  website: string;
+  email: string;
+  password: string;
   crm: string;
   intake: string;
   apiKey: string;
@@ -48,10 +51,18 @@ test(
       expect(paste(create)).toMatchObject({ success: true, lead: { name: names[0], status: 'OnHold' } });
       expect(paste(intake)).toEqual({ success: true, order_id: expect.any(String) });
       expect((paste(list) as { name: string }[]).map(({ name }) => name).toSorted()).toEqual(names);
+      const { email, password } = readDemo(dataDir);
+      expect(run.stdout()).toMatch(/running\.\n\n {2}Website /);
+      expect(run.stdout()).toContain(
+        `http://127.0.0.1:${env.CRM_PORT}, sign in as ${email} with ${password}`,
+      );
       expect(run.stdout()).toContain(`http://127.0.0.1:${env.CRM_PORT}/docs`);
       expect((await fetch(`http://127.0.0.1:${env.CRM_PORT}/docs`)).status).toBe(200);
 
       expect(readDemo(dataDir)).toEqual({
+        website: `http://127.0.0.1:${env.CRM_PORT}`,
+        email: 'demo@example.com',
+        password: expect.stringMatching(/^[\w-]{16}$/),
         crm: `http://127.0.0.1:${env.CRM_PORT}/api`,
         intake: `http://127.0.0.1:${env.INTAKE_PORT}/api`,
         apiKey: expect.stringMatching(/^lk_/),
@@ -79,6 +90,7 @@ test(
     expect((paste(curlLines(run.stdout())[2] ?? '') as object[]).length).toBe(2);
     expect(readDemo(dataDir)).toEqual({
       ...before,
+      website: `http://127.0.0.1:${otherPorts.CRM_PORT}`,
       crm: `http://127.0.0.1:${otherPorts.CRM_PORT}/api`,
       intake: `http://127.0.0.1:${otherPorts.INTAKE_PORT}/api`,
     });
@@ -89,9 +101,81 @@ test(
   },
 );
 
+interface ListedLead {
+  readonly id: string;
+  readonly status: string;
+  readonly createdAt: string;
+  readonly campaignId: string;
+  readonly phone: string;
+}
+
+/** What someone sees who signs in as it is printed. */
+async function signInAndLook({ website, email, password }: Demo) {
+  const signedIn = await fetch(`${website}/api/auth/sign-in/email`, {
+    method: 'POST',
+    headers: { Origin: website, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  });
+  expect(signedIn.status).toBe(200);
+  const Cookie = signedIn.headers
+    .getSetCookie()
+    .map((each) => each.split(';', 1)[0])
+    .join('; ');
+  const get = async (path: string) =>
+    (await fetch(`${website}/api/console${path}`, { headers: { Cookie } })).json();
+  return {
+    leads: (await get('/order/leads?limit=1000')) as ListedLead[],
+    unmapped: (await get('/landing-pages?mapped=false')) as object[],
+    historyOf: async (id: string) =>
+      (await get(`/order/leads/${id}/history`)) as { type: string; to?: string }[],
+  };
+}
+
+test('a newcomer signs in and finds leads of a month, once; with --empty none', slow, async () => {
+  const { dataDir, env } = await freshEnvironment();
+  const started = async (...args: string[]) => {
+    const run = startRun(env, [process.execPath, startProgram, ...args]);
+    await run.ready;
+    const demo = readDemo(dataDir);
+    const seen = await signInAndLook(demo);
+    return { run, demo, seen };
+  };
+  const end = async (run: ReturnType<typeof startRun>) => {
+    run.child.kill('SIGTERM');
+    expect(await run.ended).toBe(0);
+    expect(run.stderr()).toEqual([]);
+  };
+
+  const empty = await started('--empty');
+  expect(empty.seen.leads).toEqual([]);
+  await end(empty.run);
+
+  const first = await started();
+  expect(first.demo).toEqual(empty.demo);
+  const { leads, unmapped, historyOf } = first.seen;
+  expect(leads.length).toBeGreaterThan(200);
+  expect(leads.length).toBeLessThan(1000);
+  const days = new Set(leads.map(({ createdAt }) => createdAt.slice(0, 10)));
+  expect(days.size).toBeGreaterThan(25);
+  expect(new Set(leads.map(({ status }) => status)).size).toBe(4);
+  expect(new Set(leads.map(({ campaignId }) => campaignId)).size).toBe(4);
+  expect(unmapped).toHaveLength(1);
+  for (const { phone } of leads) {
+    expect(phone).toMatch(/^\+(1 202 555 01\d\d|44 20 7946 0\d{3}|44 161 496 0\d{3}|33 1 99 00 \d\d \d\d)$/);
+  }
+  const paid = leads.find(({ status }) => status === 'Paid');
+  expect((await historyOf(paid?.id ?? '')).map(({ to }) => to)).toEqual(['OnHold', 'Approved', 'Paid']);
+  await end(first.run);
+
+  const second = await started();
+  expect(second.demo).toEqual(first.demo);
+  expect(second.seen.leads).toEqual(leads);
+  await end(second.run);
+});
+
 test('one run at a time; what a killed run leaves is ended by the next', slow, async () => {
   const { dataDir, env } = await freshEnvironment();
-  const killed = startRun(env);
+  const killed = startRun(env, [process.execPath, startProgram, '--empty']);
   await killed.ready;
   const pid = killed.child.pid ?? 0;
 
@@ -104,7 +188,7 @@ test('one run at a time; what a killed run leaves is ended by the next', slow, a
   await killed.ended;
   for (const orphan of orphans) expect(await waitForEnd(orphan, 0)).toBe(false);
 
-  const next = startRun(env);
+  const next = startRun(env, [process.execPath, startProgram, '--empty']);
   await next.ready;
   expect(next.stderr()[0]).toMatch(`An earlier run (pid ${pid}) was killed`);
   for (const orphan of orphans) expect(await waitForEnd(orphan, 0)).toBe(true);
