@@ -35,6 +35,7 @@ function expectNoFaults() {
 /** A year of leads, and what is counted of them, as it would be in the long run. */
 async function fill({ page, workspace }: SignedInPage): Promise<void> {
   page.on('pageerror', (error) => faults.push(error.message));
+  await watchContent(page);
   const { sql } = console.fixture;
   const start = performance.now();
   const campaigns = [workspace.defaultCampaignId, workspace.demoCampaignId];
@@ -104,23 +105,31 @@ interface Load {
   readonly scriptBytes: number;
 }
 
-/**
- * Loads a page with nothing in the browser's cache.
- *
- * @param content of which the first makes the page worth looking at.
- */
+/** Of which the first makes a page worth looking at. */
+const contents = {
+  row: '[role="grid"] [role="row"] [role="gridcell"]',
+  figure: 'section dl dd',
+} as const;
+
+/** Notes when the content is there, in each document that the page will load. */
+async function watchContent(page: Page): Promise<void> {
+  await page.addInitScript((content) => {
+    new MutationObserver((_, observer) => {
+      if (document.querySelector(content) === null) return;
+      observer.disconnect();
+      // When it is painted.
+      requestAnimationFrame(() =>
+        setTimeout(() => Object.assign(globalThis, { contentMs: performance.now() })),
+      );
+    }).observe(document, { childList: true, subtree: true });
+  }, Object.values(contents).join());
+}
+
+/** Loads a page with nothing in the browser's cache. */
 async function load(page: Page, path: string, content: string): Promise<Load> {
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
   await session.send('Network.clearBrowserCache');
-  const script = await session.send('Page.addScriptToEvaluateOnNewDocument', {
-    source: `new MutationObserver((_, observer) => {
-      if (document.querySelector(${JSON.stringify(content)}) === null) return;
-      observer.disconnect();
-      // When it is painted.
-      requestAnimationFrame(() => setTimeout(() => { globalThis.contentMs = performance.now(); }));
-    }).observe(document, { childList: true, subtree: true });`,
-  });
   await page.goto(path);
   await page.locator(content).first().waitFor();
   await expect.poll(() => page.evaluate(() => 'contentMs' in globalThis)).toBe(true);
@@ -136,7 +145,6 @@ async function load(page: Page, path: string, content: string): Promise<Load> {
       scriptBytes: scripts.reduce((sum, { transferSize }) => sum + transferSize, 0),
     };
   });
-  await session.send('Page.removeScriptToEvaluateOnNewDocument', script);
   await session.detach();
   return found;
 }
@@ -157,11 +165,9 @@ async function loads(path: string, content: string): Promise<Load> {
   return found;
 }
 
-const row = '[role="grid"] [role="row"] [role="gridcell"]';
-
 describe('a workspace of a million leads', () => {
   test('shows its first leads within a second, by few scripts', { timeout: 60_000 }, async () => {
-    const found = await loads('/leads', row);
+    const found = await loads('/leads', contents.row);
     expect(found.scriptBytes).toBeGreaterThan(50_000);
     expect(found.scriptBytes).toBeLessThan(limits.scriptBytes);
     expect(found.firstPaintMs).toBeLessThan(limits.firstRowMs);
@@ -171,7 +177,7 @@ describe('a workspace of a million leads', () => {
   test('keeps few nodes, however far the list is scrolled', { timeout: 60_000 }, async () => {
     const { page } = signedIn;
     await page.goto('/leads');
-    await page.locator(row).first().waitFor();
+    await page.locator(contents.row).first().waitFor();
     const count = () => page.evaluate(() => document.querySelectorAll('*').length);
     const before = await count();
     const lastIndex = () =>
@@ -194,7 +200,7 @@ describe('a workspace of a million leads', () => {
   });
 
   test('shows its overview by few scripts, the chart after them', { timeout: 60_000 }, async () => {
-    const found = await loads('/overview?range=30d&zone=Europe/Berlin', 'section dl dd');
+    const found = await loads('/overview?range=30d&zone=Europe/Berlin', contents.figure);
     expect(found.scriptBytes).toBeGreaterThan(50_000);
     expect(found.scriptBytes).toBeLessThan(limits.scriptBytes);
     await signedIn.page.getByRole('figure').locator('svg').first().waitFor();
