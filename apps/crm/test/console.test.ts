@@ -143,12 +143,21 @@ describe('credentials', () => {
     const workspace = await fixture.createWorkspace();
     await workspace.addCampaign('PAUSED', 'paused');
     const { visitor } = await signInAs(service, workspace, 'owner');
-    for (const body of [
-      { name: 'x', expiresAt: new Date(Date.now() - 1000).toISOString() },
-      { name: 'x', defaultCampaignCode: 'PAUSED' },
-      { name: 'x', defaultCampaignCode: 'NONE' },
-    ]) {
-      expect((await visitor.send('POST', '/console/api-keys', body)).status).toBe(400);
+    for (const [field, value] of [
+      ['expiresAt', new Date(Date.now() - 1000).toISOString()],
+      ['defaultCampaignCode', 'PAUSED'],
+      ['defaultCampaignCode', 'NONE'],
+    ] as const) {
+      const answer = await visitor.send(
+        'POST',
+        '/console/api-keys',
+        { name: 'x', [field]: value },
+        { Accept: 'application/problem+json' },
+      );
+      expect(answer.status).toBe(400);
+      expect(answer.json<{ errors: object[] }>().errors).toEqual([
+        expect.objectContaining({ pointer: `#/${field}` }),
+      ]);
     }
     const token = (lifetimeSeconds: number) =>
       visitor.send('POST', '/console/access-tokens', { name: 'x', lifetimeSeconds });

@@ -26,8 +26,12 @@ export const theme = createTheme({
     'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif',
   cursorType: 'pointer',
   respectReducedMotion: true,
-  // Of dialogs and notifications too: all that these show is a cross.
-  components: { CloseButton: { defaultProps: { 'aria-label': texts.common.close } } },
+  components: {
+    // Of dialogs and notifications too: all that these show is a cross.
+    CloseButton: { defaultProps: { 'aria-label': texts.common.close } },
+    // Within a text, a colour alone does not tell a link from it.
+    Anchor: { defaultProps: { underline: 'always' } },
+  },
 });
 
 /** The library's own greys and reds are too faint to be read by everyone (WCAG 2.2, 1.4.3). */

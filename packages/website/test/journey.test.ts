@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Console, password, startConsole } from './console.ts';
+
+const run = promisify(execFile);
+
+let console: Console;
+beforeAll(async () => {
+  console = await startConsole();
+}, 400_000);
+afterEach(() => console.closePages());
+afterAll(() => console?.[Symbol.asyncDispose]());
+
+/** What curl is answered, as anyone would call the APIs. */
+async function curl(url: string, headers: Record<string, string>, body: object): Promise<number> {
+  const { stdout } = await run('curl', [
+    '--silent',
+    '--output',
+    '/dev/null',
+    '--write-out',
+    '%{http_code}',
+    '--json',
+    JSON.stringify(body),
+    ...Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
+    url,
+  ]);
+  return Number(stdout);
+}
+
+test('from signing up to two leads that appear by themselves, and credentials that end', async () => {
+  const page = await console.openPage();
+  await page.goto('/');
+  await page.getByRole('link', { name: 'Create an account' }).click();
+  await page.getByLabel('Your name').fill('Grace Hopper');
+  await page.getByLabel('Email address').fill('grace@example.com');
+  await page.getByLabel('Password').first().fill(password);
+  await page.keyboard.press('Enter');
+
+  await page.getByRole('link', { name: 'Profile', exact: true }).click();
+  const make = async (what: string) => {
+    await page.getByRole('button', { name: `Create an ${what}` }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('My shop');
+    await page.keyboard.press('Enter');
+    const secret = await page.getByLabel(/^Secret of /).innerText();
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    return secret;
+  };
+  const apiKey = await make('API key');
+  const accessToken = await make('access token');
+  const send = {
+    crm: (name: string) =>
+      curl(
+        `${console.crm}/api/v1/order/leads`,
+        { API_KEY: apiKey, Authorization: `Bearer ${accessToken}` },
+        { campaignCode: 'default', name, phone: '+44 20 7946 0958' },
+      ),
+    intake: (name: string) =>
+      curl(`${console.intake}/api/v1/leads`, { API_KEY: apiKey }, { name, phone: '+1 202 555 0143' }),
+  };
+
+  await page.getByRole('link', { name: 'Leads', exact: true }).click();
+  await page.getByRole('heading', { name: 'Leads' }).waitFor();
+  expect(await send.crm('Ada Lovelace')).toBe(200);
+  await page.getByRole('row').filter({ hasText: 'Ada Lovelace' }).waitFor();
+  expect(await send.intake('Alan Turing')).toBe(200);
+  await page.getByRole('row').filter({ hasText: 'Alan Turing' }).waitFor();
+
+  await page.getByRole('link', { name: 'Profile', exact: true }).click();
+  const revoke = async (what: string) => {
+    await page
+      .getByRole('region', { name: what })
+      .getByRole('button', { name: /^Revoke/ })
+      .click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Revoke/ })
+      .click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    return Date.now();
+  };
+  const tokenRevokedAt = await revoke('Access tokens');
+  await expect.poll(() => send.crm('Nobody'), { timeout: 10_000, interval: 300 }).toBe(401);
+  expect(Date.now() - tokenRevokedAt).toBeLessThan(10_000);
+  // The key by itself is still good for the intake.
+  expect(await send.intake('Mary Somerville')).toBe(200);
+  await revoke('API keys');
+  await expect.poll(() => send.intake('Nobody'), { timeout: 10_000, interval: 300 }).toBe(401);
+});

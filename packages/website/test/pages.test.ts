@@ -1,0 +1,78 @@
+import { addDemoLeads } from '@leads/local-stack/demo-leads';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Console, screenshot, startConsole } from './console.ts';
+import { expectGoodPage } from './page-checks.ts';
+
+/* Every page as people see it: on a desk and on a phone, light and dark. */
+
+let console: Console;
+beforeAll(async () => {
+  console = await startConsole();
+}, 400_000);
+afterEach(() => console.closePages());
+afterAll(() => console?.[Symbol.asyncDispose]());
+
+const looks = [1440, 390].flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+);
+
+describe.for(looks)('$width pixels, $colorScheme', (look) => {
+  test('pages of who is signed in', async () => {
+    const { page, workspace } = await console.openSignedIn(look);
+    await addDemoLeads(console.databaseUrl, workspace.slug, new Date());
+    const [lead] = await console.fixture.sql<{ id: string }>(
+      `SELECT lead.id FROM lead JOIN lead_change ON lead_id = lead.id WHERE workspace_id = $1 LIMIT 1`,
+      [workspace.id],
+    );
+    for (const [name, path, seen] of [
+      ['overview', '/overview', 'Overview'],
+      ['leads', '/leads', 'Leads'],
+      ['lead', `/leads?lead=${lead?.id}`, 'Leads'],
+      ['campaigns', '/campaigns', 'Campaigns'],
+      ['members', '/members', 'Members'],
+      ['profile-credentials', '/profile', 'Profile'],
+      ['profile-account', '/profile?tab=account', 'Profile'],
+      ['profile-sessions', '/profile?tab=sessions', 'Profile'],
+    ] as const) {
+      await page.goto(path);
+      await page.getByRole('heading', { name: seen, level: 1, includeHidden: true }).waitFor();
+      await expect.poll(() => page.locator('.mantine-Loader-root').count(), { timeout: 15_000 }).toBe(0);
+      await expectGoodPage(page);
+      await screenshot(page, `${name}-${look.width}-${look.colorScheme}`);
+      expect(await page.title()).toContain('Leads');
+    }
+  }, 90_000);
+
+  test('pages of who is not', async () => {
+    const page = await console.openPage(look);
+    const workspace = await console.fixture.createWorkspace();
+    const token = 'x'.repeat(43);
+    await console.fixture.sql('UPDATE campaign SET integration_token = NULL WHERE integration_token = $1', [
+      token,
+    ]);
+    await console.fixture.sql('UPDATE campaign SET integration_token = $1 WHERE id = $2', [
+      token,
+      workspace.demoCampaignId,
+    ]);
+    const [invitation] = await console.fixture.sql<{ id: string }>(
+      `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)
+       VALUES (gen_random_uuid(), $1, 'guest@example.com', 'manager', $2, now() + interval '1 day') RETURNING id`,
+      [workspace.id, workspace.owner.userId],
+    );
+    for (const [name, path] of [
+      ['sign-in', '/sign-in'],
+      ['sign-up', '/sign-up'],
+      ['forgot-password', '/forgot-password'],
+      ['reset-password', '/reset-password?token=x'],
+      ['verify-email', '/verify-email?token=x'],
+      ['invitation', `/invitations/${invitation?.id}`],
+      ['integration', `/integration/${token}`],
+    ] as const) {
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await expect.poll(() => page.locator('.mantine-Loader-root').count(), { timeout: 15_000 }).toBe(0);
+      await expectGoodPage(page);
+      await screenshot(page, `${name}-${look.width}-${look.colorScheme}`);
+    }
+  }, 90_000);
+});

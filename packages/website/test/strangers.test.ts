@@ -1,0 +1,136 @@
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Console, password, startConsole } from './console.ts';
+
+/*
+ * What pages of other sites can do to who is signed in here. They are of the same host at another port: to cookies
+ * that is the same site, so that nothing but what this website does itself stands between.
+ */
+
+let console: Console;
+let stranger: Server;
+let strangerUrl: string;
+beforeAll(async () => {
+  console = await startConsole();
+  stranger = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end('<!doctype html><title>A stranger</title><iframe name="frame"></iframe>');
+  }).listen(0, '127.0.0.1');
+  await once(stranger, 'listening');
+  strangerUrl = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+}, 400_000);
+afterEach(() => console.closePages().catch(() => undefined));
+afterAll(async () => {
+  stranger?.close();
+  await console?.[Symbol.asyncDispose]();
+});
+
+test('a form or a script of another site does nothing in the name of who is signed in', async () => {
+  const { page, workspace, member } = await console.openSignedIn();
+  await page.goto(strangerUrl);
+  const statuses: number[] = [];
+  page.on('response', (response) => {
+    if (response.request().method() === 'POST') statuses.push(response.status());
+  });
+  // A form whose body is JSON by a trick; the browser sends the cookies along.
+  const submit = (path: string, body: object) =>
+    page.evaluate(
+      async ([action, text]) => {
+        const form = document.createElement('form');
+        form.method = 'post';
+        form.action = action;
+        form.enctype = 'text/plain';
+        form.target = 'frame';
+        const field = document.createElement('input');
+        field.name = `${text.slice(0, -1)},"x":"`;
+        field.value = '"}';
+        form.append(field);
+        document.body.append(form);
+        form.submit();
+      },
+      [`${console.crm}/api${path}`, JSON.stringify(body)] as const,
+    );
+  const attempts: [string, object][] = [
+    ['/console/api-keys', { name: 'Stolen' }],
+    ['/console/campaigns', { code: 'STOLEN', name: 'Stolen' }],
+    ['/auth/sign-out', {}],
+    ['/auth/organization/invite-member', { email: 'mallory@example.com', role: 'owner' }],
+  ];
+  for (const [path, body] of attempts) {
+    const answered = page.waitForResponse((response) => response.url().endsWith(path));
+    await submit(path, body);
+    await answered;
+  }
+  expect(statuses).toEqual([403, 403, 403, 403]);
+
+  const read = await page.evaluate(
+    (url) =>
+      fetch(url, { credentials: 'include' }).then(
+        (response) => response.text(),
+        () => 'not to be read',
+      ),
+    `${console.crm}/api/console/me`,
+  );
+  expect(read).toBe('not to be read');
+
+  const { sql } = console.fixture;
+  expect(
+    await sql('SELECT FROM api_key WHERE workspace_id = $1 AND name = $2', [workspace.id, 'Stolen']),
+  ).toEqual([]);
+  expect(await sql(`SELECT FROM campaign WHERE code = 'STOLEN'`)).toEqual([]);
+  expect(await sql('SELECT FROM invitation')).toEqual([]);
+  expect(await sql('SELECT FROM session WHERE user_id = $1', [member.userId])).toHaveLength(1);
+});
+
+test('no page is shown within a page of another site', async () => {
+  const { page } = await console.openSignedIn();
+  await page.goto(strangerUrl);
+  for (const path of ['/leads', '/profile', '/sign-in', '/docs']) {
+    await page.evaluate((url) => {
+      const frame = document.querySelector('iframe');
+      if (frame !== null) frame.src = url;
+    }, `${console.crm}${path}`);
+    await page.waitForResponse((response) => response.url().endsWith(path));
+    await expect
+      .poll(() => page.frame({ name: 'frame' })?.url(), { timeout: 5_000 })
+      .toBe('chrome-error://chromewebdata/');
+  }
+});
+
+test('the address behind a sign-in leads to no other site', async () => {
+  const email = 'someone@example.com';
+  const known = await console.openPage();
+  await known.context().request.post(`${console.crm}/api/auth/sign-up/email`, {
+    headers: { origin: console.crm },
+    data: { name: 'Someone', email, password },
+  });
+  for (const to of ['//evil.example/', 'https://evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
+    const page = await console.openPage();
+    await page.goto(`/sign-in?to=${encodeURIComponent(to)}`);
+    await page.getByLabel('Email address').fill(email);
+    await page.getByLabel('Password').first().fill(password);
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('button', { name: /^Your account/ })
+      .or(page.getByText('There is no such page'))
+      .first()
+      .waitFor();
+    expect(new URL(page.url()).origin).toBe(console.crm);
+  }
+});
+
+test('an error of a script is told to the service', async () => {
+  const { page } = await console.openSignedIn();
+  await page.goto('/overview');
+  const reported = page.waitForRequest((request) => request.url().endsWith('/api/console/client-errors'));
+  await page.evaluate(() => {
+    setTimeout(() => {
+      throw new Error('Broken on purpose');
+    });
+  });
+  const request = await reported;
+  expect(request.postDataJSON()).toMatchObject({ message: 'Broken on purpose', page: '/overview' });
+  expect((await request.response())?.status()).toBe(200);
+});
