@@ -1,7 +1,6 @@
 import { Alert, Button, FileButton, Group, Modal, Progress, Select, Stack, Table, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { ApiError } from '../../api/client.ts';
 import { campaignsQuery, importLeads, type ImportReport } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
@@ -18,6 +17,7 @@ import {
 } from './import-file.ts';
 import classes from './leads.module.css';
 import { useFocusBack } from './use-focus-back.ts';
+import { withReasons } from './with-reasons.ts';
 
 const t = texts.leads;
 
@@ -251,7 +251,7 @@ function ImportOneFile({
             {t.importCancelled}
           </Alert>
         ) : (
-          <ErrorNotice error={withFields(upload.error)} />
+          <ErrorNotice error={withReasons(upload.error)} />
         ))}
       <Group justify="flex-end">
         {upload.isError && (
@@ -294,12 +294,6 @@ function faultsOfTargets(
     ...[...twice(names)].map(t.twiceName),
     ...(header === undefined ? [t.tooManyLeftOut] : []),
   ];
-}
-
-/** A file is refused as a whole for its header: the reasons are what helps. */
-function withFields(error: Error): Error {
-  if (!(error instanceof ApiError) || error.fields.length === 0) return error;
-  return new Error(error.fields.map(({ reason }) => reason).join('. '));
 }
 
 function Report({

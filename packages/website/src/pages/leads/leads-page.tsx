@@ -25,6 +25,7 @@ import classes from './leads.module.css';
 import { defaultSort } from './merge-leads.ts';
 import { useLeadList } from './use-lead-list.ts';
 import { useStatusChanges } from './use-status-changes.tsx';
+import { withReasons } from './with-reasons.ts';
 
 const t = texts.leads;
 const route = getRouteApi('/console/leads');
@@ -96,7 +97,7 @@ export function LeadsPage() {
           <Button size="xs" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog('new')}>
             {t.newLead}
           </Button>
-          <Menu position="bottom-end">
+          <Menu position="bottom-end" withInitialFocusPlaceholder={false}>
             <Menu.Target>
               <ActionIcon variant="default" size={30} aria-label={t.actions}>
                 <IconDots size={16} aria-hidden />
@@ -144,7 +145,7 @@ export function LeadsPage() {
         </Text>
       )}
       {list.isError && list.data === undefined ? (
-        <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
+        <ErrorNotice error={withReasons(list.error)} onRetry={() => void list.refetch()} />
       ) : list.data === undefined ? (
         <Center flex={1}>
           <PendingPage />
