@@ -1,4 +1,5 @@
 import { addDemoLeads } from '@leads/local-stack/demo-leads';
+import type { TestWorkspace } from '@leads/local-stack/testing/fixture';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Console, screenshot, startConsole } from './console.ts';
 import { expectGoodPage } from './page-checks.ts';
@@ -6,8 +7,12 @@ import { expectGoodPage } from './page-checks.ts';
 /* Every page as people see it: on a desk and on a phone, light and dark. */
 
 let console: Console;
+let workspace: TestWorkspace;
 beforeAll(async () => {
   console = await startConsole();
+  workspace = await console.fixture.createWorkspace();
+  await console.fixture.sql(`UPDATE workspace SET name = 'Acme' WHERE id = $1`, [workspace.id]);
+  await addDemoLeads(console.databaseUrl, workspace.slug, new Date());
 }, 400_000);
 afterEach(() => console.closePages());
 afterAll(() => console?.[Symbol.asyncDispose]());
@@ -18,8 +23,7 @@ const looks = [1440, 390].flatMap((width) =>
 
 describe.for(looks)('$width pixels, $colorScheme', (look) => {
   test('pages of who is signed in', async () => {
-    const { page, workspace } = await console.openSignedIn(look);
-    await addDemoLeads(console.databaseUrl, workspace.slug, new Date());
+    const { page } = await console.openSignedIn({ ...look, workspace });
     const [lead] = await console.fixture.sql<{ id: string }>(
       `SELECT lead.id FROM lead JOIN lead_change ON lead_id = lead.id WHERE workspace_id = $1 LIMIT 1`,
       [workspace.id],
@@ -45,7 +49,6 @@ describe.for(looks)('$width pixels, $colorScheme', (look) => {
 
   test('pages of who is not', async () => {
     const page = await console.openPage(look);
-    const workspace = await console.fixture.createWorkspace();
     const token = 'x'.repeat(43);
     await console.fixture.sql('UPDATE campaign SET integration_token = NULL WHERE integration_token = $1', [
       token,
