@@ -1,6 +1,6 @@
 import { Group, Paper, ScrollArea, SegmentedControl, Skeleton, Table, Title } from '@mantine/core';
 import type { Overview } from '@leads/core/overview';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { texts } from '../../texts/index.ts';
 import { formatNumber, statuses, stepNames } from './figures.ts';
 
@@ -12,6 +12,9 @@ const StepsChart = lazy(async () => ({ default: (await import('./steps-chart.tsx
 /** The leads by the time they were created, as a chart or as a table. */
 export function Steps({ overview, zone }: { overview: Overview; zone: string }) {
   const [view, setView] = useState<'chart' | 'table'>('chart');
+  // The figures come first; the chart's scripts are not asked for until they are there.
+  const [isShown, setShown] = useState(false);
+  useEffect(() => setShown(true), []);
   const title = t.byTime[overview.unit];
   return (
     <Paper component="section" withBorder p="md" aria-label={title}>
@@ -32,7 +35,7 @@ export function Steps({ overview, zone }: { overview: Overview; zone: string }) 
       </Group>
       {view === 'chart' ? (
         <Suspense fallback={<Skeleton h={320} />}>
-          <StepsChart overview={overview} zone={zone} />
+          {isShown ? <StepsChart overview={overview} zone={zone} /> : <Skeleton h={320} />}
         </Suspense>
       ) : (
         <StepsTable overview={overview} zone={zone} title={title} />
