@@ -12,9 +12,12 @@ const StepsChart = lazy(async () => ({ default: (await import('./steps-chart.tsx
 /** The leads by the time they were created, as a chart or as a table. */
 export function Steps({ overview, zone }: { overview: Overview; zone: string }) {
   const [view, setView] = useState<'chart' | 'table'>('chart');
-  // The figures come first; the chart's scripts are not asked for until they are there.
+  // In a task of its own, so that the figures are not kept waiting by the chart's scripts.
   const [isShown, setShown] = useState(false);
-  useEffect(() => setShown(true), []);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true));
+    return () => clearTimeout(timer);
+  }, []);
   const title = t.byTime[overview.unit];
   return (
     <Paper component="section" withBorder p="md" aria-label={title}>
