@@ -111,15 +111,17 @@ export async function addDemoLeads(databaseUrl: string, slug: string, now: Date)
     if (campaign !== undefined) await campaignStore.mapLandingPage(workspace.id, { name }, ids.get(campaign));
   }
 
-  const leads = demoLeads(now).map(({ campaign, ...lead }) => ({
-    ...lead,
-    workspaceId: workspace.id,
-    userId: owner.user.id,
-    campaignId: ids.get(campaign) ?? '',
-    ...(campaign === solar.code && { duplicateWindowSeconds: solar.duplicateWindowSeconds }),
-  }));
+  const leads = demoLeads(now).map(
+    ({ campaign, ...lead }): LeadToInsert =>
+      Object.assign(lead, {
+        workspaceId: workspace.id,
+        userId: owner.user.id,
+        campaignId: ids.get(campaign) ?? '',
+        ...(campaign === solar.code && { duplicateWindowSeconds: solar.duplicateWindowSeconds }),
+      }),
+  );
   const store = createLeadStore(database);
-  const stored = await store.insert(leads satisfies LeadToInsert[]);
+  const stored = await store.insert(leads);
   let current = leads.flatMap(({ id }) => stored.get(id) ?? []);
   for (const decide of [judged, paid]) {
     const changes = current.flatMap((lead) => decide(lead, now) ?? []);
@@ -137,7 +139,7 @@ export async function addDemoLeads(databaseUrl: string, slug: string, now: Date)
     );
     current = changes.flatMap(({ lead }) => {
       const updatedAt = done.get(lead.id);
-      return updatedAt === undefined ? [] : { ...lead, updatedAt };
+      return updatedAt === undefined ? [] : Object.assign(lead, { updatedAt });
     });
   }
 }

@@ -36,18 +36,18 @@ function expectNoFaults() {
 async function fill({ page, workspace }: SignedInPage): Promise<void> {
   page.on('pageerror', (error) => faults.push(error.message));
   await watchContent(page);
-  const { sql } = console.fixture;
+  const { fixture } = console;
   const start = performance.now();
   const campaigns = [workspace.defaultCampaignId, workspace.demoCampaignId];
   for (let n = 1; n <= 10; n++) campaigns.push(await workspace.addCampaign(`C${n}`));
   const publisher = await workspace.addMember('publisher');
-  const indexes = await sql<{ name: string; definition: string }>(
+  const indexes = await fixture.sql<{ name: string; definition: string }>(
     `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
      WHERE tablename = 'lead' AND indexname <> 'lead_pkey'`,
   );
   const users = [workspace.owner.userId, publisher.userId];
   // Neither foreign keys, which hold, nor indexes are kept up row by row.
-  await sql(`
+  await fixture.sql(`
     SET maintenance_work_mem = '256MB';
     ALTER TABLE lead DISABLE TRIGGER ALL;
     ALTER TABLE lead ENABLE TRIGGER lead_tally_inserted;
@@ -84,9 +84,10 @@ async function fill({ page, workspace }: SignedInPage): Promise<void> {
     applicationName: 'leads-tests',
   });
   const store = createOverviewStore(database);
-  const isLeft = async () => (await sql('SELECT 1 FROM lead_tally_entry LIMIT 1')).length > 0;
+  const isLeft = async () => (await fixture.sql('SELECT 1 FROM lead_tally_entry LIMIT 1')).length > 0;
   while (await isLeft()) await store.addUp(leads);
-  for (const table of ['lead', 'lead_tally', 'lead_tally_entry']) await sql(`VACUUM ANALYZE ${table}`);
+  for (const table of ['lead', 'lead_tally', 'lead_tally_entry'])
+    await fixture.sql(`VACUUM ANALYZE ${table}`);
   note('filled and counted', `${((performance.now() - start) / 1000).toFixed(0)} s`);
 }
 

@@ -110,6 +110,28 @@ const rows = {
     expires_at: 'now()',
   }),
   attempt: () => ({ key: newId(), count: 1, since: 'now()' }),
+  lead_tally: () => ({
+    workspace_id: a.workspaceId,
+    of_id: a.userId,
+    kind: 'landing_page',
+    at: '2026-01-01T00:00:00Z',
+    value: 'spring-offer',
+    on_hold: 1,
+    trashed: 0,
+    paid: 0,
+    approved: 0,
+  }),
+  lead_tally_entry: () => ({
+    id: 1,
+    workspace_id: a.workspaceId,
+    user_id: a.userId,
+    campaign_id: a.campaignId,
+    at: '2026-01-01T00:00:00Z',
+    on_hold: -1,
+    trashed: 0,
+    paid: 0,
+    approved: 1,
+  }),
 } satisfies Record<string, () => Record<string, unknown>>;
 type Table = keyof typeof rows;
 

@@ -56,7 +56,7 @@ function naive(leads: readonly StoredLead[], { from, to, steps, previous }: Over
   const by = (valueOf: (lead: StoredLead) => string | undefined) =>
     [...new Set(all.map(valueOf))]
       .filter((value) => value !== undefined)
-      .map((value) => ({ value, ...countOf(all.filter((lead) => valueOf(lead) === value)) }))
+      .map((value) => Object.assign({ value }, countOf(all.filter((lead) => valueOf(lead) === value))))
       .toSorted((one, another) => (one.value < another.value ? -1 : 1));
   return {
     steps: steps.map(({ start }, index) => ({

@@ -38,15 +38,14 @@ export async function getOverview(
     s1Leads,
   });
   const total = summaryOf(figures.steps.reduce(sum, nothing));
-  const summarized = <Item extends StatusCounts>(item: Item) => ({ ...item, ...summaryOf(item) });
+  const summarized = <Item extends StatusCounts>(item: Item) => Object.assign({}, item, summaryOf(item));
   return {
     from: new Date(bounds[0] ?? 0).toISOString(),
     to: new Date(bounds.at(-1) ?? 0).toISOString(),
     unit,
-    steps: starts.map((start, index) => ({
-      start: start.toISOString(),
-      ...(figures.steps[index] ?? nothing),
-    })),
+    steps: starts.map((start, index) =>
+      Object.assign({ start: start.toISOString() }, figures.steps[index] ?? nothing),
+    ),
     total,
     previous: { from: previousFrom.toISOString(), ...summaryOf(figures.previous) },
     campaigns: figures.campaigns.map(summarized),

@@ -6,7 +6,7 @@ export type StatusCounts = Readonly<Record<LeadStatus, number>>;
 /** The leads of one campaign, landing page or sub-id. */
 export type CountedValue = StatusCounts & { readonly value: string };
 
-export interface OverviewFigures {
+interface OverviewFigures {
   /** One for each step. */
   readonly steps: readonly StatusCounts[];
   readonly previous: StatusCounts;

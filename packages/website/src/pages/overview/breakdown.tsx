@@ -1,8 +1,8 @@
 import { Paper, Table, Text, Title } from '@mantine/core';
 import type { Overview } from '@leads/core/overview';
-import type { ReactNode } from 'react';
 import { texts } from '../../texts/index.ts';
 import { formatNumber, formatRate } from './figures.ts';
+import { LeadsLink } from './leads-link.tsx';
 
 const t = texts.overview;
 
@@ -10,15 +10,17 @@ interface BreakdownProps {
   readonly title: string;
   /** What the rows are. */
   readonly column: string;
-  readonly rows: Overview['landingPages'];
+  readonly rows: readonly (Overview['landingPages'][number] & { readonly name?: string })[];
   /** What the shares are of. */
   readonly of: number;
   readonly note?: string;
-  readonly linkOf: (row: Overview['landingPages'][number]) => ReactNode;
+  /** What the list is filtered by for a row, and the range. */
+  readonly filter: 'campaignCode' | 'lpName' | 's1';
+  readonly span: Readonly<Record<string, string>>;
 }
 
 /** The values with the most leads, a row each. */
-export function Breakdown({ title, column, rows, of, note, linkOf }: BreakdownProps) {
+export function Breakdown({ title, column, rows, of, note, filter, span }: BreakdownProps) {
   const figures = [t.leads, t.share, t.statuses.Approved, t.statuses.Paid, t.statuses.Trashed, t.approveRate];
   return (
     <Paper component="section" withBorder p="md" aria-label={title}>
@@ -54,7 +56,7 @@ export function Breakdown({ title, column, rows, of, note, linkOf }: BreakdownPr
               {rows.map((row) => (
                 <Table.Tr key={row.value}>
                   <Table.Th scope="row" fw={400}>
-                    {linkOf(row)}
+                    <LeadsLink filters={{ [filter]: row.value, ...span }}>{row.name ?? row.value}</LeadsLink>
                   </Table.Th>
                   {[
                     formatNumber(row.total),

@@ -9,7 +9,6 @@ import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { Breakdown } from './breakdown.tsx';
 import { formatNumber } from './figures.ts';
-import { LeadsLink } from './leads-link.tsx';
 import { overviewQuery } from './overview-query.ts';
 import { daysOf, type OverviewSearch } from './overview-search.ts';
 import { RangePicker } from './range-picker.tsx';
@@ -22,7 +21,7 @@ const route = getRouteApi('/console/overview');
 export function OverviewPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const days = daysOf(search, new Date());
+  const days = daysOf(search);
   const { data, error, isPending, isPlaceholderData, refetch } = useQuery(overviewQuery(days));
   useEffect(() => {
     document.title = `${t.title} · ${texts.common.product}`;
@@ -85,18 +84,16 @@ function Figures({ overview, zone, days }: { overview: Overview; zone: string; d
           column={t.campaign}
           rows={campaigns}
           of={total.total}
-          linkOf={(row) => (
-            <LeadsLink filters={{ campaignCode: row.value, ...span }}>
-              {campaigns.find(({ value }) => value === row.value)?.name ?? row.value}
-            </LeadsLink>
-          )}
+          filter="campaignCode"
+          span={span}
         />
         <Breakdown
           title={t.landingPages}
           column={t.landingPage}
           rows={landingPages}
           of={total.total}
-          linkOf={({ value }) => <LeadsLink filters={{ lpName: value, ...span }}>{value}</LeadsLink>}
+          filter="lpName"
+          span={span}
         />
         <Breakdown
           title={t.s1}
@@ -104,7 +101,8 @@ function Figures({ overview, zone, days }: { overview: Overview; zone: string; d
           rows={s1}
           of={s1Leads}
           {...(s1Leads < total.total && { note: t.s1Newest(formatNumber(s1Leads)) })}
-          linkOf={({ value }) => <LeadsLink filters={{ s1: value, ...span }}>{value}</LeadsLink>}
+          filter="s1"
+          span={span}
         />
       </SimpleGrid>
     </Stack>

@@ -24,12 +24,12 @@ const isDay = (value: unknown): value is string =>
 const isPreset = (value: unknown): value is Preset => presets.includes(value as Preset);
 
 /** The time zone of the browser. */
-export function ownZone(): string {
+function ownZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** The days that a range means, both included; none of them is yet to come, but in what was typed. */
-export function daysOf(search: OverviewSearch, now: Date): { from: string; to: string; zone: string } {
+export function daysOf(search: OverviewSearch, now = new Date()): { from: string; to: string; zone: string } {
   const zone = search.zone ?? ownZone();
   if (search.from !== undefined && search.to !== undefined) return { from: search.from, to: search.to, zone };
   const today = todayIn(zone, now);

@@ -29,7 +29,7 @@ export function Steps({ overview, zone }: { overview: Overview; zone: string }) 
           size="xs"
           aria-label={t.view}
           value={view}
-          onChange={(value) => setView(value as typeof view)}
+          onChange={(value) => setView(value)}
           data={[
             { value: 'chart', label: t.chart },
             { value: 'table', label: t.table },
