@@ -122,7 +122,8 @@ const rows = {
     approved: 0,
   }),
   lead_tally_entry: () => ({
-    id: 1,
+    // Another one than that of the lead above, which is counted.
+    id: 1_000_000,
     workspace_id: a.workspaceId,
     user_id: a.userId,
     campaign_id: a.campaignId,
@@ -177,7 +178,7 @@ async function refusal(work: () => Promise<void>): Promise<pg.DatabaseError> {
 }
 
 const tablesWithId = (Object.keys(rows) as Table[]).filter(
-  (table) => table !== 'lead_change' && table !== 'attempt',
+  (table) => !['attempt', 'lead_change', 'lead_tally', 'lead_tally_entry'].includes(table),
 );
 const statuses = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const;
 /** From one status to another: all that is allowed. */
@@ -413,14 +414,16 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     () => insert('campaign', { duplicate_window_seconds }),
   ]),
 
-  [
-    'lead_change_pkey',
-    '23505',
-    async () => {
-      await insert('lead_change');
-      await insert('lead_change');
-    },
-  ],
+  ...(['lead_change', 'lead_tally', 'lead_tally_entry'] as const).map(
+    (table): [string, string, () => Promise<void>] => [
+      `${table}_pkey`,
+      '23505',
+      async () => {
+        await insert(table);
+        await insert(table);
+      },
+    ],
+  ),
   ['lead_change_lead_id_fkey', '23503', () => insert('lead_change', { lead_id: newId() })],
   ['lead_change_user_id_fkey', '23503', () => insert('lead_change', { user_id: newId() })],
   ...[1, 0, -1].map((version): [string, string, () => Promise<void>] => [
