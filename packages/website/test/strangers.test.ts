@@ -75,7 +75,7 @@ test('a form or a script of another site does nothing in the name of who is sign
   );
   expect(read).toBe('not to be read');
 
-  const { sql } = console.fixture;
+  const sql = (text: string, values?: unknown[]) => console.fixture.sql(text, values);
   expect(
     await sql('SELECT FROM api_key WHERE workspace_id = $1 AND name = $2', [workspace.id, 'Stolen']),
   ).toEqual([]);
