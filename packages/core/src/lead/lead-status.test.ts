@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { memberRoles } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
-import { checkTransition, type LeadStatus, needsReason, transitions } from './lead-status.ts';
+import { checkTransition, type LeadStatus } from './lead-status.ts';
+import { needsReason, transitions } from './lead-transitions.ts';
 
 const statuses: readonly LeadStatus[] = ['OnHold', 'Trashed', 'Paid', 'Approved'];
 

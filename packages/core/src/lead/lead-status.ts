@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { MemberRole } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
+import { needsReason, transitions } from './lead-transitions.ts';
 
 /** The states of a lead (specification, section 3). */
 export const LeadStatus = Type.Enum(['OnHold', 'Trashed', 'Paid', 'Approved'], {
@@ -15,19 +16,6 @@ export const initialStatus: LeadStatus = 'OnHold';
 /** What a duplicate is created as, and why. */
 export const duplicateStatus: LeadStatus = 'Trashed';
 export const duplicateReason = 'duplicate';
-
-/** Where a lead may go from where it stands. The database holds its history to the same table. */
-export const transitions: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
-  OnHold: ['Approved', 'Trashed'],
-  Approved: ['Paid', 'OnHold', 'Trashed'],
-  Trashed: ['OnHold'],
-  Paid: ['Approved'],
-};
-
-/** Whether a change must be given a reason: into Trashed and out of Paid. */
-export function needsReason(from: LeadStatus, to: LeadStatus): boolean {
-  return to === 'Trashed' || from === 'Paid';
-}
 
 /**
  * Holds a change of status to the rules.

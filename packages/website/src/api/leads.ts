@@ -1,5 +1,4 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { CampaignView } from '@leads/core/campaign';
 import type {
   Lead,
   LeadDetail,
@@ -138,22 +137,6 @@ export async function changeStatuses({ ids, ...change }: StatusChange): Promise<
   }
   return results;
 }
-
-export const campaignsQuery = queryOptions({
-  queryKey: ['campaigns', 'names'],
-  queryFn: ({ signal }) => call<CampaignView[]>('/console/campaigns', { signal }),
-  staleTime: 30_000,
-});
-
-/** Names by the ids of users. For owners and managers only. */
-export const memberNamesQuery = queryOptions({
-  queryKey: ['members', 'names'],
-  async queryFn({ signal }) {
-    const members = await call<{ userId: string; name: string }[]>('/console/members', { signal });
-    return new Map(members.map(({ userId, name }) => [userId, name]));
-  },
-  staleTime: 60_000,
-});
 
 /** Where what is filtered can be downloaded from. */
 export function exportAddress(format: 'csv' | 'ndjson', filters: LeadFilterQuery): string {

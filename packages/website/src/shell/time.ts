@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { texts } from '../texts/index.ts';
 
 const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** How often what depends on the time of day is shown anew, in milliseconds. */
 const tickMs = 10_000;
@@ -30,4 +31,8 @@ export function relativeTime(at: string, now: number): string {
   const seconds = difference / 1000;
   const [unit, length] = units.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   return words.format(Math.round(seconds / length), unit);
+}
+
+export function exactTime(at: string): string {
+  return exact.format(new Date(at));
 }

@@ -1,10 +1,10 @@
-import { Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Checkbox, Modal, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { CampaignView } from '@leads/core/campaign';
 import { campaignsQuery, createCampaign, updateCampaign } from '../../api/campaigns.ts';
 import { faultsOf } from '../../api/client.ts';
-import { ErrorNotice } from '../../shell/states.tsx';
+import { FormActions } from '../../shell/form-actions.tsx';
 import { texts } from '../../texts/index.ts';
 import { DuplicateWindowInput } from './duplicate-window.tsx';
 
@@ -41,7 +41,7 @@ export function NewCampaignDialog({ onClose }: { onClose: () => void }) {
             error={form.errors['duplicateWindowSeconds']}
           />
           <Checkbox label={t.makeDefaultToo} {...form.getInputProps('isDefault', { type: 'checkbox' })} />
-          <Submit call={create} action={texts.common.create} onClose={onClose} />
+          <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />
         </Stack>
       </form>
     </Modal>
@@ -76,36 +76,14 @@ export function EditCampaignDialog({ campaign, onClose }: { campaign: CampaignVi
             onChange={(seconds) => form.setFieldValue('duplicateWindowSeconds', seconds)}
             error={form.errors['duplicateWindowSeconds']}
           />
-          <Submit call={save} action={texts.common.save} onClose={onClose} />
+          <FormActions
+            submit={texts.common.save}
+            error={save.error}
+            isPending={save.isPending}
+            onCancel={onClose}
+          />
         </Stack>
       </form>
     </Modal>
-  );
-}
-
-/** The end of a form: what went wrong beyond its fields, and its two buttons. */
-function Submit({
-  call,
-  action,
-  onClose,
-}: {
-  call: { readonly error: Error | null; readonly isPending: boolean };
-  action: string;
-  onClose: () => void;
-}) {
-  return (
-    <>
-      {call.error !== null && Object.keys(faultsOf(call.error)).length === 0 && (
-        <ErrorNotice error={call.error} />
-      )}
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          {texts.common.cancel}
-        </Button>
-        <Button type="submit" loading={call.isPending}>
-          {action}
-        </Button>
-      </Group>
-    </>
   );
 }

@@ -19,6 +19,7 @@ import type { CampaignView, LandingPageView } from '@leads/core/campaign';
 import { createLandingPage, landingPagesQuery } from '../../api/campaigns.ts';
 import { faultsOf } from '../../api/client.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
+import { FormActions } from '../../shell/form-actions.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { draggedPageType } from './dragged-page.ts';
@@ -212,17 +213,7 @@ function RegisterDialog({ campaigns, onClose }: { campaigns: readonly CampaignVi
             data={choicesOf(campaigns)}
             {...form.getInputProps('campaignCode')}
           />
-          {register.isError && Object.keys(faultsOf(register.error)).length === 0 && (
-            <ErrorNotice error={register.error} />
-          )}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {texts.common.cancel}
-            </Button>
-            <Button type="submit" loading={register.isPending}>
-              {texts.common.create}
-            </Button>
-          </Group>
+          <FormActions error={register.error} isPending={register.isPending} onCancel={onClose} />
         </Stack>
       </form>
     </Modal>

@@ -1,7 +1,8 @@
 import { Alert, Button, FileButton, Group, Modal, Progress, Select, Stack, Table, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { campaignsQuery, importLeads, type ImportReport } from '../../api/leads.ts';
+import { campaignsQuery } from '../../api/campaigns.ts';
+import { importLeads, type ImportReport } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import {

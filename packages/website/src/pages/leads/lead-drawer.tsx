@@ -21,19 +21,14 @@ import type { LeadDetail, LeadHistoryEntry, LeadPatch } from '@leads/core/lead';
 import { type ChangeEvent, type ReactNode, useRef, useState } from 'react';
 import type { Me } from '../../api/account.ts';
 import { ApiError, faultsOf } from '../../api/client.ts';
-import {
-  editLead,
-  leadHistoryQuery,
-  leadQuery,
-  type LeadVersion,
-  memberNamesQuery,
-} from '../../api/leads.ts';
+import { editLead, leadHistoryQuery, leadQuery, type LeadVersion } from '../../api/leads.ts';
+import { membersQuery } from '../../api/members.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { StatusBadge } from './lead-row.tsx';
 import { nextStatuses } from './lead-status.ts';
 import classes from './leads.module.css';
-import { exactTime } from './time.ts';
+import { exactTime } from '../../shell/time.ts';
 import { useFocusBack } from './use-focus-back.ts';
 import { updateListed } from './use-lead-list.ts';
 import type { StatusChanges } from './use-status-changes.tsx';
@@ -95,9 +90,11 @@ function Detail({
   const { lead } = found;
   const heading = useRef<HTMLHeadingElement>(null);
   const role = me.workspace?.role ?? 'publisher';
-  const { data: names } = useQuery({ ...memberNamesQuery, enabled: role !== 'publisher' });
+  const { data: members = [] } = useQuery({ ...membersQuery, enabled: role !== 'publisher' });
   const nameOf = (userId: string) =>
-    userId === me.user.id ? t.you : (names?.get(userId) ?? `${userId.slice(0, 8)}…`);
+    userId === me.user.id
+      ? t.you
+      : (members.find((member) => member.userId === userId)?.name ?? `${userId.slice(0, 8)}…`);
   return (
     <Stack gap="lg">
       <Stack gap="xs">

@@ -13,7 +13,7 @@ import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
 import { IconFilter, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
-import { campaignsQuery } from '../../api/leads.ts';
+import { campaignsQuery } from '../../api/campaigns.ts';
 import { texts } from '../../texts/index.ts';
 import { countFilters, type LeadFilters } from './lead-search.ts';
 import { statuses } from './lead-status.ts';

@@ -15,8 +15,9 @@ import {
   useRef,
   useState,
 } from 'react';
-import { campaignsQuery } from '../../api/leads.ts';
+import { campaignsQuery } from '../../api/campaigns.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
+import { useNow } from '../../shell/time.ts';
 import { texts } from '../../texts/index.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { LeadRow, type RowAction, rowId } from './lead-row.tsx';
@@ -372,14 +373,4 @@ export function LeadList({
       </div>
     </div>
   );
-}
-
-/** The time, as precise as "3 minutes ago" needs it. */
-function useNow(): number {
-  const [nowMs, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 30_000);
-    return () => clearInterval(timer);
-  }, []);
-  return nowMs;
 }

@@ -4,7 +4,7 @@ import { memo } from 'react';
 import { texts } from '../../texts/index.ts';
 import { statusColors, statusOf } from './lead-status.ts';
 import classes from './leads.module.css';
-import { exactTime, relativeTime } from './time.ts';
+import { exactTime, relativeTime } from '../../shell/time.ts';
 
 const t = texts.leads;
 

@@ -1,7 +1,6 @@
 import type { Lead, LeadStatus } from '@leads/core/lead';
+import { transitions } from '@leads/core/lead/transitions';
 import type { MemberRole } from '@leads/core/credential';
-
-/* What the service allows (`lead-status.ts` of the core), so that nothing is offered that it refuses. */
 
 export const statuses: readonly LeadStatus[] = ['OnHold', 'Approved', 'Paid', 'Trashed'];
 
@@ -15,13 +14,6 @@ export const statusKeys: Readonly<Record<string, LeadStatus>> = {
   h: 'OnHold',
 };
 
-const transitions: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
-  OnHold: ['Approved', 'Trashed'],
-  Approved: ['Paid', 'OnHold', 'Trashed'],
-  Trashed: ['OnHold'],
-  Paid: ['Approved'],
-};
-
 /** Where a lead may be taken from where it stands. */
 export function nextStatuses(from: LeadStatus, role: MemberRole): readonly LeadStatus[] {
   if (role === 'publisher' || (from === 'Paid' && role !== 'owner')) return [];
@@ -33,10 +25,6 @@ export function commonStatuses(leads: readonly Lead[], role: MemberRole): readon
   if (leads.length === 0) return [];
   const from = new Set(leads.map(statusOf));
   return statuses.filter((to) => [...from].every((status) => nextStatuses(status, role).includes(to)));
-}
-
-export function needsReason(from: LeadStatus, to: LeadStatus): boolean {
-  return to === 'Trashed' || from === 'Paid';
 }
 
 /** The specification has a lead without a status; the service knows none. */

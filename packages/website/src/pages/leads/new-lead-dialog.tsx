@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
+import { Modal, Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { faultsOf } from '../../api/client.ts';
-import { campaignsQuery, createLead } from '../../api/leads.ts';
-import { ErrorNotice } from '../../shell/states.tsx';
+import { campaignsQuery } from '../../api/campaigns.ts';
+import { createLead } from '../../api/leads.ts';
+import { FormActions } from '../../shell/form-actions.tsx';
 import { texts } from '../../texts/index.ts';
 import { useFocusBack } from './use-focus-back.ts';
 
@@ -47,7 +48,6 @@ export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onC
     onError: (error) => form.setErrors(faultsOf(error)),
   });
   const preferred = (active.find(({ isDefault }) => isDefault) ?? active[0])?.code ?? '';
-  const hasFaults = Object.keys(faultsOf(create.error)).length > 0;
   return (
     <Modal opened onClose={onClose} title={t.newLead} size="lg">
       <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values))}>
@@ -83,15 +83,7 @@ export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onC
             maxRows={6}
             {...form.getInputProps('description')}
           />
-          {create.isError && !hasFaults && <ErrorNotice error={create.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {texts.common.cancel}
-            </Button>
-            <Button type="submit" loading={create.isPending}>
-              {texts.common.create}
-            </Button>
-          </Group>
+          <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />
         </Stack>
       </form>
     </Modal>

@@ -1,13 +1,14 @@
 import { Alert, Button, Group, List, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { needsReason } from '@leads/core/lead/transitions';
 import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import { type ReactNode, useRef, useState } from 'react';
 import { changeStatuses, type StatusResult } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
-import { commonStatuses, needsReason, statusOf, wayBack } from './lead-status.ts';
+import { commonStatuses, statusOf, wayBack } from './lead-status.ts';
 import { useFocusBack } from './use-focus-back.ts';
 import { updateListed } from './use-lead-list.ts';
 

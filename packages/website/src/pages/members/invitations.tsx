@@ -24,6 +24,7 @@ import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
+import { FormActions } from '../../shell/form-actions.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { roleChoices } from './role-choices.ts';
@@ -142,17 +143,12 @@ function InviteDialog({
               data={roleChoices}
               {...form.getInputProps('role')}
             />
-            {invite.isError && Object.keys(faultsOf(invite.error)).length === 0 && (
-              <ErrorNotice error={invite.error} />
-            )}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                {texts.common.cancel}
-              </Button>
-              <Button type="submit" loading={invite.isPending}>
-                {t.sendInvitation}
-              </Button>
-            </Group>
+            <FormActions
+              submit={t.sendInvitation}
+              error={invite.error}
+              isPending={invite.isPending}
+              onCancel={onClose}
+            />
           </Stack>
         </form>
       ) : (

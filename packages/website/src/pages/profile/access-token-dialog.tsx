@@ -1,9 +1,9 @@
-import { Button, Group, Modal, NumberInput, Select, Stack, TextInput } from '@mantine/core';
+import { Group, Modal, NumberInput, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { faultsOf } from '../../api/client.ts';
 import { createAccessToken, type MadeCredential } from '../../api/credentials.ts';
-import { ErrorNotice } from '../../shell/states.tsx';
+import { FormActions } from '../../shell/form-actions.tsx';
 import { texts } from '../../texts/index.ts';
 
 const t = texts.profile;
@@ -68,17 +68,7 @@ export function AccessTokenDialog({
               />
             )}
           </Group>
-          {create.isError && Object.keys(faultsOf(create.error)).length === 0 && (
-            <ErrorNotice error={create.error} />
-          )}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {texts.common.cancel}
-            </Button>
-            <Button type="submit" loading={create.isPending}>
-              {texts.common.create}
-            </Button>
-          </Group>
+          <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />
         </Stack>
       </form>
     </Modal>

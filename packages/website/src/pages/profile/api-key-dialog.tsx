@@ -1,11 +1,11 @@
-import { Button, Group, Modal, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
+import { Group, Modal, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { NewApiKey } from '@leads/core/credential';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { faultsOf } from '../../api/client.ts';
 import { createApiKey, type MadeCredential } from '../../api/credentials.ts';
-import { ErrorNotice } from '../../shell/states.tsx';
+import { FormActions } from '../../shell/form-actions.tsx';
 import { texts } from '../../texts/index.ts';
 
 const t = texts.profile;
@@ -117,17 +117,7 @@ export function ApiKeyDialog({
               {...form.getInputProps('allowedOrigins')}
             />
           )}
-          {create.isError && Object.keys(faultsOf(create.error)).length === 0 && (
-            <ErrorNotice error={create.error} />
-          )}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {texts.common.cancel}
-            </Button>
-            <Button type="submit" loading={create.isPending}>
-              {texts.common.create}
-            </Button>
-          </Group>
+          <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />
         </Stack>
       </form>
     </Modal>
