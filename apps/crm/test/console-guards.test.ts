@@ -36,6 +36,17 @@ test('there are such routes', () => {
   for (const each of open) expect(routes.map(({ method, path }) => `${method} ${path}`)).toContain(each);
 });
 
+test.for(routes)('$method $path: a page of another site is told nothing', async ({ method, path }) => {
+  for (const site of ['cross-site', 'same-site']) {
+    const answer = await service.send({
+      method,
+      path: fillPath(path),
+      headers: { ...own, 'Sec-Fetch-Site': site },
+    });
+    expect([answer.status, answer.json()]).toEqual([403, strangers]);
+  }
+});
+
 const changing = routes.filter(({ method }) => method !== 'GET');
 test.for(changing)('$method $path: a page of another site changes nothing', async ({ method, path }) => {
   for (const headers of [

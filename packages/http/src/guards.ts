@@ -134,13 +134,18 @@ export function requireOwnPages(scope: Server, publicUrl: string): void {
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** By this website's pages, or by who typed the address. */
+const ownSites = new Set(['same-origin', 'none']);
 
 /**
  * A page of another site can make a browser send a request with its user's cookies, but the browser then says whose
- * page it is (Fetch, 3.1). What only reads gives such a page nothing.
+ * page it is (Fetch, 3.1; Fetch Metadata, 2.4). What only reads may come without both, from programs.
  */
-function isOfOwnPage({ method, headers: { origin }, host }: FastifyRequest, publicUrl: string): boolean {
+function isOfOwnPage({ method, headers, host }: FastifyRequest, publicUrl: string): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && !ownSites.has(String(site))) return false;
   if (safeMethods.has(method)) return true;
+  const { origin } = headers;
   if (origin === undefined || !URL.canParse(origin)) return false;
   return origin === publicUrl || new URL(origin).host === host;
 }
