@@ -26,7 +26,7 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
 
   await registerRoutes(app, async (routes) => {
     await healthRoutes(routes, { database: context.pingDatabase });
-    await docsRoutes(routes);
+    await docsRoutes(routes, ['ApiKey', 'AccessToken']);
 
     await routes.register(
       async (guarded) => {

@@ -22,7 +22,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
 
   await registerRoutes(app, async (routes) => {
     await healthRoutes(routes, { database: context.pingDatabase });
-    await docsRoutes(routes);
+    await docsRoutes(routes, ['ApiKey']);
 
     await routes.register(async (guarded) => {
       requireApiKey(guarded, context);

@@ -38,8 +38,21 @@ export async function describeApi(
   });
 }
 
-/** `/openapi.json`, and at `/docs` an API reference that can be read and tried. Nothing is loaded from elsewhere. */
-export async function docsRoutes(app: Server): Promise<void> {
+/**
+ * `/openapi.json`, and at `/docs` an API reference that can be read and tried. Nothing is loaded from elsewhere.
+ *
+ * @param credentials asked for by who tries the API: the names of the schemes that its routes take together.
+ */
+export async function docsRoutes(app: Server, credentials: (keyof typeof securitySchemes)[]): Promise<void> {
+  const page = pageOf({
+    url: '/openapi.json',
+    withDefaultFonts: false,
+    hideClientButton: true,
+    showDeveloperTools: 'never',
+    telemetry: false,
+    agent: { disabled: true },
+    authentication: { preferredSecurityScheme: [credentials] },
+  });
   const hidden = { schema: { hide: true }, logLevel: 'warn' as const };
 
   app.get('/openapi.json', hidden, async () => app.swagger());
@@ -69,19 +82,11 @@ async function loadScript(): Promise<Buffer> {
   return promisify(gzip)(await readFile(new URL('./js/standalone.js', entry)));
 }
 
-const configuration = JSON.stringify({
-  url: '/openapi.json',
-  withDefaultFonts: false,
-  hideClientButton: true,
-  telemetry: false,
-  agent: { disabled: true },
-}).replaceAll('"', '&quot;');
-
 // The reference writes its styles at run time; scripts are this service's own only.
 const contentSecurityPolicy =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
 
-const page = `<!doctype html>
+const pageOf = (configuration: object) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -89,7 +94,7 @@ const page = `<!doctype html>
     <title>API reference</title>
   </head>
   <body>
-    <script id="api-reference" data-configuration="${configuration}"></script>
+    <script id="api-reference" data-configuration="${JSON.stringify(configuration).replaceAll('"', '&quot;')}"></script>
     <script src="/docs/reference.js"></script>
   </body>
 </html>
