@@ -1,0 +1,32 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Console, startConsole } from './console.ts';
+
+let console: Console;
+beforeAll(async () => {
+  console = await startConsole();
+}, 400_000);
+afterEach(() => console.closePages());
+afterAll(() => console?.[Symbol.asyncDispose]());
+
+test("the API reference, from the website on, is tried with credentials of one's own", async () => {
+  const { page, workspace, member } = await console.openSignedIn();
+  await console.fixture.leads.insert([workspace.lead(member, { name: 'Ada Lovelace' })]);
+  await page.goto('/overview');
+  const opened = page.context().waitForEvent('page');
+  await page.getByRole('link', { name: 'API reference' }).click();
+  const reference = await opened;
+  await reference.getByRole('heading', { name: 'Leads: CRM' }).waitFor();
+  await reference.getByText('ApiKey & AccessToken').first().waitFor();
+  await reference.getByPlaceholder('QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT').first().fill(member.apiKey);
+  await reference.getByPlaceholder('Token').first().fill(member.accessToken);
+
+  await reference.getByText('List leads, newest first').first().click();
+  await reference.getByRole('button', { name: /^Test Request\s*\(get \/api\/v1\/order\/leads\)$/ }).click();
+  const answered = reference.waitForResponse((response) => response.url().includes('/api/v1/order/leads'));
+  await reference.getByRole('button', { name: /^Send/ }).last().click();
+  const answer = await answered;
+  expect([answer.status(), await answer.json()]).toEqual([
+    200,
+    [expect.objectContaining({ name: 'Ada Lovelace' })],
+  ]);
+});
