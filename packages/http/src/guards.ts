@@ -143,7 +143,7 @@ const ownSites = new Set(['same-origin', 'none']);
  */
 function isOfOwnPage({ method, headers, host }: FastifyRequest, publicUrl: string): boolean {
   const site = headers['sec-fetch-site'];
-  if (site !== undefined && !ownSites.has(String(site))) return false;
+  if (site !== undefined && !ownSites.has(site)) return false;
   if (safeMethods.has(method)) return true;
   const { origin } = headers;
   if (origin === undefined || !URL.canParse(origin)) return false;
