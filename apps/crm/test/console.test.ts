@@ -80,6 +80,23 @@ describe('credentials', () => {
     }
   });
 
+  test('are their member’s own: others of the workspace neither see nor revoke them', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { visitor } = await signInAs(service, workspace, 'publisher');
+    const key = await createKey(visitor);
+    const token = await createToken(visitor);
+    const owner = await signInAs(service, workspace, 'owner');
+    for (const [path, { id }] of [
+      ['/api-keys', key.record],
+      ['/access-tokens', token.record],
+    ] as const) {
+      expect((await owner.visitor.get(path)).text).not.toContain(id);
+      expect((await owner.visitor.send('DELETE', `/console${path}/${id}`)).status).toBe(404);
+    }
+    expect((await owner.visitor.send('POST', `/console/api-keys/${key.record.id}/rotate`)).status).toBe(404);
+    expect((await list(key.apiKey, token.accessToken)).status).toBe(200);
+  });
+
   test('a rotated key has what the old one had, which goes on', async () => {
     const workspace = await fixture.createWorkspace();
     const { visitor } = await signInAs(service, workspace, 'manager');
@@ -383,6 +400,11 @@ test('an error in a browser is in the log, cut to size, and nothing else is', as
   );
   const long = { message: 'x'.repeat(1001) };
   expect((await visitor.send('POST', '/console/client-errors', long)).status).toBe(400);
+  // Nobody fills the log with them.
+  const many = await Promise.all(
+    Array.from({ length: 80 }, () => visitor.send('POST', '/console/client-errors', report)),
+  );
+  expect(many.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(20);
 });
 
 test('the intake that is not there is told, and a key that is none is refused', async () => {

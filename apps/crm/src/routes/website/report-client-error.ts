@@ -1,3 +1,4 @@
+import { LeadsError } from '@leads/core/errors';
 import type { Server } from '@leads/http/server';
 import { Type } from 'typebox';
 
@@ -10,12 +11,30 @@ const ClientError = Type.Object(
   { additionalProperties: false },
 );
 
+/** So many reports are written by this process in so many milliseconds: anyone may send them, signed in or not. */
+const mostReports = 60;
+const windowMs = 60_000;
+
 /** Write to the log what went wrong in a browser. */
 export function reportClientErrorRoute(app: Server): void {
+  let since = 0;
+  let reports = 0;
   app.post(
     '/client-errors',
     { schema: { body: ClientError, response: { 200: Type.Object({ success: Type.Literal(true) }) } } },
     async (request) => {
+      const now = Date.now();
+      if (now - since >= windowMs) {
+        since = now;
+        reports = 0;
+      }
+      reports += 1;
+      if (reports > mostReports) {
+        throw new LeadsError('too_many_requests', {
+          message: 'Too many reports',
+          retryAfterSeconds: Math.ceil((since + windowMs - now) / 1000),
+        });
+      }
       request.log.error({ clientError: request.body }, 'An error in a browser');
       return { success: true as const };
     },
