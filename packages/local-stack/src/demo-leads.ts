@@ -17,7 +17,7 @@ const names = {
     'Grace',
     'Alan',
     'Barbara',
-    'Claude',
+    'Radia',
     'Donald',
     'Edith',
     'Frances',
