@@ -242,7 +242,7 @@ describe('the list', () => {
     expect(await overflow(page)).toBe(0);
     await screenshot(page, 'leads-filters-390');
     await page.goto(`/leads?lead=${ids[2]}`);
-    await page.getByRole('heading', { level: 2 }).waitFor();
+    await page.getByRole('heading', { name: /^A very long name/ }).waitFor();
     await page.getByText('Created by').waitFor();
     expect(await overflow(page)).toBe(0);
     await screenshot(page, 'leads-detail-390');
