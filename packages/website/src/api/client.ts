@@ -1,3 +1,5 @@
+import { texts } from '../texts/index.ts';
+
 /** What is wrong with one field of what was sent. */
 export interface FieldFault {
   /** The field's name: that of a body's member, a parameter or a header. */
@@ -64,7 +66,7 @@ export async function send(path: string, request: ApiRequest = {}): Promise<Resp
     });
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    throw new ApiError(0, 'The server cannot be reached. Check your connection and try again.');
+    throw new ApiError(0, texts.common.unreachable);
   }
   if (response.ok) return response;
   const error = await readProblem(response);

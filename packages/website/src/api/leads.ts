@@ -9,6 +9,7 @@ import type {
   StatusChange,
 } from '@leads/core/lead';
 import { ApiError, call, readProblem, send } from './client.ts';
+import { texts } from '../texts/index.ts';
 
 const pageSize = 200;
 
@@ -187,9 +188,7 @@ export function importLeads({
       if (status === 200) resolve(JSON.parse(responseText) as ImportReport);
       else void readProblem(new Response(responseText, { status })).then(reject);
     });
-    request.addEventListener('error', () =>
-      reject(new ApiError(0, 'The server cannot be reached. Check your connection and try again.')),
-    );
+    request.addEventListener('error', () => reject(new ApiError(0, texts.common.unreachable)));
     request.addEventListener('abort', () => reject(new DOMException('Cancelled', 'AbortError')));
     signal.addEventListener('abort', () => request.abort());
     request.send(body);

@@ -13,6 +13,7 @@ export const common = {
   justNow: 'just now',
   none: 'None',
   somethingWrong: 'Something went wrong',
+  unreachable: 'The server cannot be reached. Check your connection and try again.',
   notFound: 'There is no such page',
   backHome: 'Go to the overview',
   skipToContent: 'Skip to the content',
