@@ -29,6 +29,8 @@ export const theme = createTheme({
   components: {
     // Of dialogs and notifications too: all that these show is a cross.
     CloseButton: { defaultProps: { 'aria-label': texts.common.close } },
+    // What is called something must be something.
+    Loader: { defaultProps: { role: 'status', 'aria-label': texts.common.loading } },
     // Within a text, a colour alone does not tell a link from it.
     Anchor: { defaultProps: { underline: 'always' } },
   },

@@ -9,7 +9,7 @@ import { texts } from '../texts/index.ts';
 export function PendingPage() {
   return (
     <Center mih={240}>
-      <Loader aria-label={texts.common.loading} />
+      <Loader />
     </Center>
   );
 }

@@ -27,11 +27,7 @@ export function VerifyEmailPage() {
   }, [verify.isSuccess, navigate, queryClient]);
   return (
     <AccountCard title={t.verifying} lead={verify.isError ? t.verifyFailed : undefined}>
-      {verify.isError ? (
-        <AnchorLink to="/sign-in">{t.signIn}</AnchorLink>
-      ) : (
-        <Loader aria-label={texts.common.loading} />
-      )}
+      {verify.isError ? <AnchorLink to="/sign-in">{t.signIn}</AnchorLink> : <Loader />}
     </AccountCard>
   );
 }
