@@ -1,27 +1,11 @@
 import { type Static, Type } from 'typebox';
+import { dateTime, id, label } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
 
 /** The longest window within which a second lead of a phone number is a duplicate: ten years. */
 const longestWindowSeconds = 315_360_000;
 
-const id = (description: string) =>
-  Type.String({ description, examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'] });
-
-/** What people read: 1 to 255 characters, not all of them blank, and without control characters. */
-const label = (description: string, example: string) =>
-  Type.String({
-    minLength: 1,
-    maxLength: 255,
-    pattern: '^(?!\\s*$)\\P{Cc}+$',
-    'x-reason': 'must not be blank and must not hold control characters',
-    description,
-    examples: [example],
-  });
-
 const flag = (description: string, example: boolean) => Type.Boolean({ description, examples: [example] });
-
-const dateTime = (description: string) =>
-  Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
 
 /** Where a campaign may stand. */
 export const campaignStatuses = ['active', 'paused', 'archived'] as const;

@@ -1,21 +1,11 @@
 import { type Static, Type } from 'typebox';
+import { dateTime, id, label } from '../fields.ts';
 import { tokenLifetime } from './access-token.ts';
 
 /** The most web origins a key may be bound to. */
 const mostOrigins = 50;
 
-const id = (description: string) =>
-  Type.String({ description, examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'] });
-const dateTime = (description: string) =>
-  Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
-const credentialName = Type.String({
-  minLength: 1,
-  maxLength: 255,
-  pattern: '^(?!\\s*$)\\P{Cc}+$',
-  'x-reason': 'must not be blank and must not hold control characters',
-  description: 'What people recognise it by.',
-  examples: ['Shop integration'],
-});
+const credentialName = label('What people recognise it by.', 'Shop integration');
 const ApiKeyScope = Type.Enum(['full', 'intake'], {
   description: '`intake` keys take leads at the edge and can do nothing else.',
   examples: ['full'],

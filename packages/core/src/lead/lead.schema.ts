@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { dateTime } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
 import { LeadStatus } from './lead-status.ts';
 
@@ -60,9 +61,6 @@ export const IntakeLead = Type.Object(
   { description: 'A lead from a landing page. Fields beyond these are kept with the lead.' },
 );
 export type IntakeLead = Static<typeof IntakeLead>;
-
-const dateTime = (description: string) =>
-  Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
 
 const StatusReason = Type.String({
   minLength: 1,

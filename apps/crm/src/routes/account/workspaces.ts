@@ -1,19 +1,8 @@
-import { openWorkspace } from '@leads/core/workspace';
+import { openWorkspace, WorkspaceName } from '@leads/core/workspace';
 import type { Server } from '@leads/http/server';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../context.ts';
 
-const WorkspaceName = Type.Object(
-  {
-    name: Type.String({
-      minLength: 1,
-      maxLength: 255,
-      pattern: '^(?!\\s*$)\\P{Cc}+$',
-      'x-reason': 'must not be blank and must not hold control characters',
-    }),
-  },
-  { additionalProperties: false },
-);
 const Named = Type.Object({
   success: Type.Literal(true),
   workspace: Type.Object({ id: Type.String(), name: Type.String() }),

@@ -1,0 +1,20 @@
+import { Type } from 'typebox';
+
+/* Fields that many representations have. */
+
+export const id = (description: string) =>
+  Type.String({ description, examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'] });
+
+export const dateTime = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
+
+/** What people read: 1 to 255 characters, not all of them blank, and without control characters. */
+export const label = (description: string, example: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^(?!\\s*$)\\P{Cc}+$',
+    'x-reason': 'must not be blank and must not hold control characters',
+    description,
+    examples: [example],
+  });
