@@ -1,9 +1,8 @@
 import { createThrottle } from '@leads/core/account';
 import { memberRoles } from '@leads/core/credential';
 import { type ErrorCode, errorTable, LeadsError } from '@leads/core/errors';
-import type { Server } from '@leads/http/server';
+import { clientAddress, type Server } from '@leads/http/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { clientAddress } from '@leads/http/server';
 import { type TObject, type TProperties, Type } from 'typebox';
 import type { CrmContext } from '../context.ts';
 import { accountHeaders, setCookies } from './session.ts';
@@ -22,8 +21,8 @@ const body = (properties: TProperties) => Type.Object(properties, { additionalPr
 interface AccountPath {
   readonly body?: TObject;
   readonly querystring?: TObject;
-  /** What an attempt that fails may be guessing at: the account it is counted for, where the request names one. */
-  readonly guesses?: (request: { email?: string }) => string | undefined;
+  /** What one that fails may be guessing at: the secret of the account whose address is sent, or some secret. */
+  readonly guesses?: 'account' | 'secret';
 }
 
 /** The paths of the account library that the website uses, and what they take. No others are open. */
@@ -34,35 +33,35 @@ const paths: Readonly<Record<'GET' | 'POST', Readonly<Record<string, AccountPath
   POST: {
     '/sign-up/email': {
       body: body({ name: text(), email, password: newPassword, invitationId: Type.Optional(id) }),
-      guesses: () => undefined,
+      guesses: 'secret',
     },
     '/sign-in/email': {
       body: body({ email, password, rememberMe: Type.Optional(Type.Boolean()) }),
-      guesses: (request) => request.email,
+      guesses: 'account',
     },
     '/sign-out': { body: body({}) },
-    '/send-verification-email': { body: body({ email }), guesses: (request) => request.email },
-    '/request-password-reset': { body: body({ email }), guesses: (request) => request.email },
-    '/reset-password': { body: body({ newPassword, token: text() }), guesses: () => undefined },
+    '/send-verification-email': { body: body({ email }), guesses: 'account' },
+    '/request-password-reset': { body: body({ email }), guesses: 'account' },
+    '/reset-password': { body: body({ newPassword, token: text() }), guesses: 'secret' },
     '/change-password': {
       body: body({
         currentPassword: password,
         newPassword,
         revokeOtherSessions: Type.Optional(Type.Boolean()),
       }),
-      guesses: () => undefined,
+      guesses: 'secret',
     },
     '/update-user': { body: body({ name: text() }) },
-    '/two-factor/enable': { body: body({ password }), guesses: () => undefined },
-    '/two-factor/disable': { body: body({ password }), guesses: () => undefined },
-    '/two-factor/generate-backup-codes': { body: body({ password }), guesses: () => undefined },
+    '/two-factor/enable': { body: body({ password }), guesses: 'secret' },
+    '/two-factor/disable': { body: body({ password }), guesses: 'secret' },
+    '/two-factor/generate-backup-codes': { body: body({ password }), guesses: 'secret' },
     '/two-factor/verify-totp': {
       body: body({ code, trustDevice: Type.Optional(Type.Boolean()) }),
-      guesses: () => undefined,
+      guesses: 'secret',
     },
     '/two-factor/verify-backup-code': {
       body: body({ code, trustDevice: Type.Optional(Type.Boolean()) }),
-      guesses: () => undefined,
+      guesses: 'secret',
     },
     '/organization/set-active': { body: body({ organizationId: id }) },
     '/organization/invite-member': { body: body({ email, role, organizationId: shownWorkspace }) },
@@ -88,8 +87,7 @@ export function accountRoutes(app: Server, { accounts, accountStore }: CrmContex
         url: `/auth${path}`,
         schema,
         async handler(request, reply) {
-          const given = (request.body ?? {}) as { email?: string };
-          const account = guesses?.(given);
+          const account = guesses === 'account' ? (request.body as { email: string }).email : undefined;
           if (guesses !== undefined) await throttle.attempt(clientAddress(request), account);
           const answer = await accounts.handle(toAccounts(request, publicUrl));
           if (answer.ok && account !== undefined && path === '/sign-in/email')
