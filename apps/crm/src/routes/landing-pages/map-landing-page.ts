@@ -1,16 +1,9 @@
 import { LandingPageMapping, mapLandingPage } from '@leads/core/campaign';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/errors';
 import type { Server } from '@leads/http/server';
-import { Type } from 'typebox';
 import type { CrmContext } from '../../context.ts';
+import { idPath } from '../id-path.ts';
 import { LandingPageAnswer } from './landing-page-answer.ts';
-
-const LandingPagePath = Type.Object({
-  id: Type.String({
-    description: 'Identifier of the landing page.',
-    examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'],
-  }),
-});
 
 /** Map a landing page to a campaign, or to none. */
 export function mapLandingPageRoute(app: Server, context: CrmContext): void {
@@ -23,7 +16,7 @@ export function mapLandingPageRoute(app: Server, context: CrmContext): void {
         summary: 'Map a landing page to a campaign',
         description:
           'Leads that come from now on go to the campaign, while it is active; those that came stay where they are. An empty code unmaps. Owners and managers only.',
-        params: LandingPagePath,
+        params: idPath('landing page'),
         body: LandingPageMapping,
         response: {
           200: LandingPageAnswer,

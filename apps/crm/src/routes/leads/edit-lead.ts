@@ -3,7 +3,8 @@ import { bodyErrors, commonErrors, errorResponses } from '@leads/http/errors';
 import type { Server } from '@leads/http/server';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../context.ts';
-import { etagHeader, etagOf, IfMatch, LeadPath, versionsOf } from './lead-version.ts';
+import { idPath } from '../id-path.ts';
+import { etagHeader, etagOf, IfMatch, versionsOf } from './lead-version.ts';
 
 const Edited = Type.Object(
   { success: Type.Literal(true), lead: LeadDetail },
@@ -25,7 +26,7 @@ export function editLeadRoute(app: Server, context: CrmContext): void {
         summary: 'Change one lead',
         description:
           'Changes the fields that are given, and the status. OnHold goes to Approved or Trashed; Approved to Paid, OnHold or Trashed; Trashed to OnHold; Paid to Approved, by an owner. Into Trashed and out of Paid a `reason` is required. Publishers change no status. With `If-Match` the lead is changed only in the version that was looked at.',
-        params: LeadPath,
+        params: idPath('lead'),
         headers: Type.Object({ 'if-match': Type.Optional(IfMatch) }),
         body: LeadPatch,
         response: {

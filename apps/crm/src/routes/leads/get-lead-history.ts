@@ -4,7 +4,7 @@ import type { Server } from '@leads/http/server';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../context.ts';
 import { linkHeader, linkPages } from '../page-links.ts';
-import { LeadPath } from './lead-version.ts';
+import { idPath } from '../id-path.ts';
 
 const HistoryQuery = Type.Object(
   {
@@ -31,7 +31,7 @@ export function getLeadHistoryRoute(app: Server, context: CrmContext): void {
         summary: 'What was done to one lead',
         description:
           'Every change of the lead, its creation first: who, when, what, from which status to which, and why. 1000 at a time; the next ones are in `Link`.',
-        params: LeadPath,
+        params: idPath('lead'),
         querystring: HistoryQuery,
         response: {
           200: Type.Array(LeadHistoryEntry, {

@@ -2,7 +2,8 @@ import { getLead, LeadDetail } from '@leads/core/lead';
 import { commonErrors, errorResponses } from '@leads/http/errors';
 import type { Server } from '@leads/http/server';
 import type { CrmContext } from '../../context.ts';
-import { etagHeader, etagOf, LeadPath } from './lead-version.ts';
+import { idPath } from '../id-path.ts';
+import { etagHeader, etagOf } from './lead-version.ts';
 
 /** Everything about one lead. */
 export function getLeadRoute(app: Server, context: CrmContext): void {
@@ -14,7 +15,7 @@ export function getLeadRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'Look up one lead',
         description: 'Everything that is stored of the lead. Its version is in `ETag`.',
-        params: LeadPath,
+        params: idPath('lead'),
         response: {
           200: { ...LeadDetail, headers: { ETag: etagHeader } },
           ...errorResponses('bad_request', 'not_found', ...commonErrors),

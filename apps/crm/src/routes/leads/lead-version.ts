@@ -1,14 +1,6 @@
 import { LeadsError } from '@leads/core/errors';
 import { Type } from 'typebox';
 
-/** The path of a route for one lead. */
-export const LeadPath = Type.Object({
-  id: Type.String({
-    description: 'Identifier of the lead.',
-    examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'],
-  }),
-});
-
 /** `ETag` in a route's response. */
 export const etagHeader = {
   description: 'The version of the lead, for `If-Match` (RFC 9110, 8.8.3).',
