@@ -1,6 +1,6 @@
 import type { CampaignChanges, CampaignView, LandingPageView, NewCampaign } from '@leads/core/campaign';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { call, send } from './client.ts';
+import { call, nextCursorOf, send } from './client.ts';
 
 export const campaignsQuery = queryOptions({
   queryKey: ['campaigns'],
@@ -30,18 +30,11 @@ export const landingPagesQuery = (mapped: boolean) =>
       });
       return {
         landingPages: (await response.json()) as LandingPageView[],
-        nextCursor: nextCursorOf(response.headers.get('link')),
+        nextCursor: nextCursorOf(response),
       };
     },
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
-
-/** The cursor in the address of the next page (RFC 8288). */
-function nextCursorOf(link: string | null): string | undefined {
-  const target = /<([^>]*)>; rel="next"/.exec(link ?? '')?.[1];
-  if (target === undefined) return undefined;
-  return new URL(target, window.location.origin).searchParams.get('cursor') ?? undefined;
-}
 
 export function createLandingPage(body: { name: string; campaignCode?: string }): Promise<unknown> {
   return call('/console/landing-pages', { method: 'POST', body });

@@ -108,3 +108,10 @@ export function faultsOf(error: unknown): Record<string, string> {
     error.fields.map(({ field, reason }) => [field, reason.charAt(0).toUpperCase() + reason.slice(1)]),
   );
 }
+
+/** The cursor in the address of the next page (RFC 8288); absent on the last. */
+export function nextCursorOf({ headers }: Response): string | undefined {
+  const target = /<([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];
+  if (target === undefined) return undefined;
+  return new URL(target, location.origin).searchParams.get('cursor') ?? undefined;
+}

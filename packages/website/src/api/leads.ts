@@ -8,7 +8,7 @@ import type {
   NewLead,
   StatusChange,
 } from '@leads/core/lead';
-import { ApiError, call, readProblem, send } from './client.ts';
+import { ApiError, call, nextCursorOf, readProblem, send } from './client.ts';
 import { texts } from '../texts/index.ts';
 
 const pageSize = 200;
@@ -53,11 +53,10 @@ async function listLeads(
     query: { ...query, limit: String(pageSize) },
     signal,
   });
-  const next = /<([^>]*)>;\s*rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
-  const cursor = next && new URL(next, location.origin).searchParams.get('cursor');
+  const cursor = nextCursorOf(response);
   return {
     leads: (await response.json()) as Lead[],
-    ...(cursor && { cursor }),
+    ...(cursor !== undefined && { cursor }),
     answeredAt: Date.parse(response.headers.get('date') ?? '') || Date.now(),
   };
 }

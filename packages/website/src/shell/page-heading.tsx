@@ -1,12 +1,10 @@
 import { Group, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
-import { texts } from '../texts/index.ts';
+import { type ReactNode } from 'react';
+import { useTitle } from './use-title.ts';
 
 /** The title of a page, in the page and in the browser's tab, and what can be done on it. */
 export function PageHeading({ title, children }: { title: string; children?: ReactNode }) {
-  useEffect(() => {
-    document.title = `${title} · ${texts.common.product}`;
-  }, [title]);
+  useTitle(title);
   return (
     <Group justify="space-between" mb="md" gap="sm">
       <Title order={1} size="h2">

@@ -1,6 +1,7 @@
 import { Center, Paper, Stack, Text, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode } from 'react';
 import { texts } from '../../texts/index.ts';
+import { useTitle } from '../../shell/use-title.ts';
 
 /** The frame of the pages of who is not signed in. */
 export function AccountCard({
@@ -14,9 +15,7 @@ export function AccountCard({
   children: ReactNode;
   width?: number;
 }) {
-  useEffect(() => {
-    document.title = `${title} · ${texts.common.product}`;
-  }, [title]);
+  useTitle(title);
   return (
     <Center mih="100dvh" p="md" component="main">
       <Stack w="100%" maw={width} gap="lg">

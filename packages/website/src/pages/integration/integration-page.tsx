@@ -14,7 +14,7 @@ import {
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { type Integration, integrationQuery } from '../../api/integration.ts';
 import { CodeBlock } from '../../examples/code-block.tsx';
@@ -30,6 +30,7 @@ import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
+import { useTitle } from '../../shell/use-title.ts';
 
 const t = texts.integration;
 const route = getRouteApi('/integration/$token');
@@ -58,9 +59,7 @@ export function IntegrationPage() {
 }
 
 function Frame({ title, children }: { title: string; children: ReactNode }) {
-  useEffect(() => {
-    document.title = `${title} · ${texts.common.product}`;
-  }, [title]);
+  useTitle(title);
   return (
     <Container component="main" size={860} py="xl" px="md">
       <Stack>

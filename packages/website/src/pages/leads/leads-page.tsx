@@ -26,6 +26,7 @@ import { defaultSort } from './merge-leads.ts';
 import { useLeadList } from './use-lead-list.ts';
 import { useStatusChanges } from './use-status-changes.tsx';
 import { withReasons } from './with-reasons.ts';
+import { useTitle } from '../../shell/use-title.ts';
 
 const t = texts.leads;
 const route = getRouteApi('/console/leads');
@@ -56,9 +57,7 @@ export function LeadsPage() {
   const statusChanges = useStatusChanges(role);
   const [dialog, setDialog] = useState<'new' | 'import' | 'shortcuts'>();
 
-  useEffect(() => {
-    document.title = `${t.title} · ${texts.common.product}`;
-  }, []);
+  useTitle(t.title);
 
   const show = (changes: { readonly [Name in keyof LeadSearch]?: LeadSearch[Name] | undefined }) => {
     const next = Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined);

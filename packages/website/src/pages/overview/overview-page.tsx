@@ -2,7 +2,6 @@ import { Box, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@mant
 import type { Overview } from '@leads/core/overview';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { faultsOf } from '../../api/client.ts';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -14,6 +13,7 @@ import { daysOf, type OverviewSearch } from './overview-search.ts';
 import { RangePicker } from './range-picker.tsx';
 import { Steps } from './steps.tsx';
 import { Totals } from './totals.tsx';
+import { useTitle } from '../../shell/use-title.ts';
 
 const t = texts.overview;
 const route = getRouteApi('/console/overview');
@@ -23,9 +23,7 @@ export function OverviewPage() {
   const navigate = route.useNavigate();
   const days = daysOf(search);
   const { data, error, isPending, isPlaceholderData, refetch } = useQuery(overviewQuery(days));
-  useEffect(() => {
-    document.title = `${t.title} · ${texts.common.product}`;
-  }, []);
+  useTitle(t.title);
   const show = (changed: OverviewSearch) => void navigate({ search: changed, replace: true });
 
   return (
