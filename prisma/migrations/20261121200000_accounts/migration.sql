@@ -142,7 +142,7 @@ ALTER TABLE "attempt"
 
 -- How many leads there are, for the overview: counted as they come, so that nobody has to look at a million.
 
-CREATE TYPE "lead_tally_kind" AS ENUM ('time', 'campaign', 'landing_page');
+CREATE TYPE "lead_tally_kind" AS ENUM ('time', 'campaign', 'landing_page', 's1', 's1_others');
 
 CREATE TABLE "lead_tally" (
     "workspace_id" UUID NOT NULL,
@@ -165,10 +165,9 @@ CREATE TABLE "lead_tally_entry" (
     "campaign_id" UUID NOT NULL,
     "lp_name" TEXT,
     "at" TIMESTAMPTZ(3) NOT NULL,
-    "on_hold" INTEGER NOT NULL,
-    "trashed" INTEGER NOT NULL,
-    "paid" INTEGER NOT NULL,
-    "approved" INTEGER NOT NULL,
+    "status" "lead_status" NOT NULL,
+    "leads" INTEGER NOT NULL,
+    "s1" TEXT[] NOT NULL,
 
     CONSTRAINT "lead_tally_entry_pkey" PRIMARY KEY ("id")
 );
@@ -178,15 +177,16 @@ CREATE FUNCTION "lead_tally_time"(timestamptz) RETURNS timestamptz LANGUAGE sql 
     RETURN date_bin('15 minutes', $1, '2000-01-01T00:00:00Z');
 
 -- A landing page's name of more than 255 characters is no name to list it by.
+CREATE FUNCTION "lead_tally_name"(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN length($1) <= 255 THEN $1 END;
+
 CREATE FUNCTION "count_inserted_leads"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO "lead_tally_entry"
-        ("workspace_id", "user_id", "campaign_id", "lp_name", "at", "on_hold", "trashed", "paid", "approved")
-    SELECT "workspace_id", "user_id", "campaign_id", CASE WHEN length("lp_name") <= 255 THEN "lp_name" END,
-        "lead_tally_time"("created_at"),
-        count(*) FILTER (WHERE "status" = 'OnHold'), count(*) FILTER (WHERE "status" = 'Trashed'),
-        count(*) FILTER (WHERE "status" = 'Paid'), count(*) FILTER (WHERE "status" = 'Approved')
-    FROM "inserted" GROUP BY 1, 2, 3, 4, 5;
+        ("workspace_id", "user_id", "campaign_id", "lp_name", "at", "status", "leads", "s1")
+    SELECT "workspace_id", "user_id", "campaign_id", "lead_tally_name"("lp_name"), "lead_tally_time"("created_at"),
+        "status", count(*), array_remove(array_agg("s1"), NULL)
+    FROM "inserted" GROUP BY 1, 2, 3, 4, 5, 6;
     RETURN NULL;
 END
 $$;
@@ -194,11 +194,9 @@ $$;
 CREATE FUNCTION "count_changed_lead"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO "lead_tally_entry"
-        ("workspace_id", "user_id", "campaign_id", "lp_name", "at", "on_hold", "trashed", "paid", "approved")
-    SELECT "workspace_id", "user_id", "campaign_id", CASE WHEN length("lp_name") <= 255 THEN "lp_name" END,
-        "lead_tally_time"("created_at"),
-        CASE "status" WHEN 'OnHold' THEN leads ELSE 0 END, CASE "status" WHEN 'Trashed' THEN leads ELSE 0 END,
-        CASE "status" WHEN 'Paid' THEN leads ELSE 0 END, CASE "status" WHEN 'Approved' THEN leads ELSE 0 END
+        ("workspace_id", "user_id", "campaign_id", "lp_name", "at", "status", "leads", "s1")
+    SELECT "workspace_id", "user_id", "campaign_id", "lead_tally_name"("lp_name"), "lead_tally_time"("created_at"),
+        "status", leads, array_remove(ARRAY["s1"], NULL)
     FROM (SELECT OLD.*, -1 AS leads UNION ALL SELECT NEW.*, 1 WHERE TG_OP = 'UPDATE') AS changed;
     RETURN NULL;
 END
@@ -208,18 +206,16 @@ CREATE TRIGGER "lead_tally_inserted" AFTER INSERT ON "lead" REFERENCING NEW TABL
     FOR EACH STATEMENT EXECUTE FUNCTION "count_inserted_leads"();
 
 CREATE TRIGGER "lead_tally_updated" AFTER UPDATE ON "lead" FOR EACH ROW
-    WHEN ((OLD."workspace_id", OLD."user_id", OLD."campaign_id", OLD."lp_name", OLD."created_at", OLD."status")
+    WHEN ((OLD."workspace_id", OLD."user_id", OLD."campaign_id", OLD."lp_name", OLD."s1", OLD."created_at", OLD."status")
         IS DISTINCT FROM
-        (NEW."workspace_id", NEW."user_id", NEW."campaign_id", NEW."lp_name", NEW."created_at", NEW."status"))
+        (NEW."workspace_id", NEW."user_id", NEW."campaign_id", NEW."lp_name", NEW."s1", NEW."created_at", NEW."status"))
     EXECUTE FUNCTION "count_changed_lead"();
 
 CREATE TRIGGER "lead_tally_deleted" AFTER DELETE ON "lead" FOR EACH ROW EXECUTE FUNCTION "count_changed_lead"();
 
 -- The leads that are there already. Since the triggers were made, nobody else writes until this is committed.
 INSERT INTO "lead_tally_entry"
-    ("workspace_id", "user_id", "campaign_id", "lp_name", "at", "on_hold", "trashed", "paid", "approved")
-SELECT "workspace_id", "user_id", "campaign_id", CASE WHEN length("lp_name") <= 255 THEN "lp_name" END,
-    "lead_tally_time"("created_at"),
-    count(*) FILTER (WHERE "status" = 'OnHold'), count(*) FILTER (WHERE "status" = 'Trashed'),
-    count(*) FILTER (WHERE "status" = 'Paid'), count(*) FILTER (WHERE "status" = 'Approved')
-FROM "lead" GROUP BY 1, 2, 3, 4, 5;
+    ("workspace_id", "user_id", "campaign_id", "lp_name", "at", "status", "leads", "s1")
+SELECT "workspace_id", "user_id", "campaign_id", "lead_tally_name"("lp_name"), "lead_tally_time"("created_at"),
+    "status", count(*), array_remove(array_agg("s1"), NULL)
+FROM "lead" GROUP BY 1, 2, 3, 4, 5, 6;

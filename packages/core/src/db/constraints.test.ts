@@ -128,10 +128,9 @@ const rows = {
     user_id: a.userId,
     campaign_id: a.campaignId,
     at: '2026-01-01T00:00:00Z',
-    on_hold: -1,
-    trashed: 0,
-    paid: 0,
-    approved: 1,
+    status: 'OnHold',
+    leads: -1,
+    s1: '{click-1}',
   }),
 } satisfies Record<string, () => Record<string, unknown>>;
 type Table = keyof typeof rows;

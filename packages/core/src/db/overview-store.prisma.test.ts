@@ -217,6 +217,58 @@ test('shows the twenty with the most leads, and rates only where there is someth
   expect(empty.total).toMatchObject({ total: 0, approveRate: null, approveRateWithoutTrash: null });
 });
 
+test('tells apart the sub-ids that come first in a day, counts all others together, and stays small', async () => {
+  const store = createOverviewStore(opened);
+  const leadStore = createLeadStore(opened);
+  const day = (n: number) => new Date(Date.UTC(2026, 5, n, 12));
+  const of = (s1: string, createdAt: Date) => leadOf(tenant, { s1, createdAt, updatedAt: createdAt });
+  const addUp = async () => {
+    while ((await store.addUp(100)) > 0);
+  };
+  const rows = async () => {
+    const [row] = await database.query<{ rows: number }>(
+      `SELECT count(*)::int AS rows FROM lead_tally WHERE kind IN ('s1', 's1_others') AND of_id = $1
+         AND at >= '2026-06-01' AND at < '2026-06-03'`,
+      [tenant.workspaceId],
+    );
+    return row?.rows;
+  };
+  const found = () => overview(owner(), { from: '2026-06-01', to: '2026-06-02' });
+
+  const often = Array.from({ length: 30 }, () => of('often', day(1)));
+  const late = of('late', day(1));
+  await leadStore.insert([...often, ...Array.from({ length: 150 }, (_, n) => of(`first-${n}`, day(1)))]);
+  await addUp();
+  await leadStore.insert(Array.from({ length: 150 }, (_, n) => of(`second-${n}`, day(1))));
+  await leadStore.insert([late, of('often', day(1)), of('late', day(2)), of('late', day(2))]);
+  await addUp();
+  // 200 of the first day and what is left of it, and the one of the second.
+  expect(await rows()).toBe(202);
+  const before = await found();
+  expect(before.total.total).toBe(334);
+  expect(before.s1Others).toBe(150 - 49 + 1);
+  expect(before.s1.slice(0, 2)).toMatchObject([
+    { value: 'often', total: 31, OnHold: 31 },
+    { value: 'late', total: 2 },
+  ]);
+
+  // What becomes of them later is counted where they are.
+  await database.query(`UPDATE lead SET status = 'Approved' WHERE s1 IN ('often', 'late')`);
+  await addUp();
+  expect(await rows()).toBe(202);
+  const after = await found();
+  expect(after.s1Others).toBe(before.s1Others);
+  expect(after.s1.slice(0, 2)).toMatchObject([
+    { value: 'often', total: 31, Approved: 31, OnHold: 0 },
+    { value: 'late', total: 2, Approved: 2 },
+  ]);
+  const others = await database.query(
+    `SELECT on_hold, approved FROM lead_tally WHERE kind = 's1_others' AND of_id = $1 AND at = '2026-06-01'`,
+    [tenant.workspaceId],
+  );
+  expect(others).toEqual([{ on_hold: before.s1Others - 1, approved: 1 }]);
+});
+
 test.each<[field: string, query: OverviewQuery]>([
   ['zone', { from: '2026-01-01', to: '2026-01-01', zone: 'Nowhere/Land' }],
   ['to', { from: '2026-01-02', to: '2026-01-01' }],
@@ -255,7 +307,7 @@ test('never looks at all leads', async () => {
         },
       });
       await getOverview(store, viewer, query);
-      expect(statements).toHaveLength(4);
+      expect(statements).toHaveLength(5);
       for (const { text, values } of statements) {
         const plan = JSON.stringify(await database.query(`EXPLAIN (FORMAT JSON) ${text}`, values));
         expect(plan, text).not.toMatch(/"Seq Scan"[^{}]*"Relation Name":"lead"/);

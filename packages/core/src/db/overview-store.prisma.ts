@@ -16,17 +16,33 @@ const counts = Prisma.sql`on_hold, trashed, paid, approved`;
 const sums = Prisma.sql`
   sum(on_hold)::int AS "OnHold", sum(trashed)::int AS "Trashed", sum(paid)::int AS "Paid",
   sum(approved)::int AS "Approved"`;
-const ofOneLead = Prisma.sql`
-  (status = 'OnHold')::int AS on_hold, (status = 'Trashed')::int AS trashed, (status = 'Paid')::int AS paid,
-  (status = 'Approved')::int AS approved`;
-const mostFirst = (value: Prisma.Sql) => Prisma.sql`sum(on_hold + trashed + paid + approved) DESC, ${value}`;
+/** By status: how many leads an expression says, of a row that has one status. */
+const byStatus = (leads: string) =>
+  Prisma.raw(
+    Object.entries({ on_hold: 'OnHold', trashed: 'Trashed', paid: 'Paid', approved: 'Approved' })
+      .map(([column, status]) => `CASE WHEN status = '${status}' THEN ${leads} ELSE 0 END AS ${column}`)
+      .join(', '),
+  );
+/** Each lead of an entry counts one where it came to the status, and one less where it left it. */
+const ofOneEntered = byStatus('sign(leads)::int');
+const mostFirst = Prisma.sql`sum(on_hold + trashed + paid + approved) DESC`;
 
-type Kind = 'campaign' | 'landing_page';
-const valueOf = { campaign: Prisma.sql`campaign_id::text`, landing_page: Prisma.sql`lp_name` } as const;
+type Kind = 'campaign' | 'landing_page' | 's1';
 const valueOfLead = {
-  campaign: valueOf.campaign,
-  landing_page: Prisma.sql`CASE WHEN length(lp_name) <= 255 THEN lp_name END`,
+  campaign: Prisma.sql`campaign_id::text`,
+  landing_page: Prisma.sql`lead_tally_name(lp_name)`,
+  s1: Prisma.sql`s1`,
 } as const;
+const ofEntries = {
+  campaign: Prisma.sql`campaign_id::text AS value, ${byStatus('leads')} FROM lead_tally_entry`,
+  landing_page: Prisma.sql`lp_name AS value, ${byStatus('leads')} FROM lead_tally_entry`,
+  s1: Prisma.sql`value, ${ofOneEntered} FROM lead_tally_entry, unnest(s1) AS value`,
+} as const;
+/**
+ * How many values of `s1` are told apart, of a workspace or a user, in a day: those that come first, which are those
+ * that come often. It bounds the tallies where each lead has its own.
+ */
+const mostS1 = 200;
 
 interface Span {
   readonly from: Date;
@@ -41,7 +57,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
       FROM (
         SELECT at, ${counts} FROM lead_tally WHERE ${ofTally(scope)} AND kind = 'time' AND ${within('at', { from, to })}
         UNION ALL
-        SELECT at, ${counts} FROM lead_tally_entry WHERE ${ofLead(scope)} AND ${within('at', { from, to })}
+        SELECT at, ${byStatus('leads')} FROM lead_tally_entry WHERE ${ofLead(scope)} AND ${within('at', { from, to })}
       ) AS counted
       GROUP BY step`);
     const byStep = new Map(rows.map(({ step, ...others }) => [step, others]));
@@ -53,7 +69,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
     const { days, beside } = wholeDays(range);
     const ofLeads = beside.map(
       (span) => Prisma.sql`
-        SELECT ${valueOfLead[kind]} AS value, ${ofOneLead} FROM lead
+        SELECT ${valueOfLead[kind]} AS value, ${byStatus('1')} FROM lead
         WHERE ${ofLead(scope)} AND ${within('created_at', span)}`,
     );
     return Prisma.join(
@@ -61,9 +77,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
         Prisma.sql`
           SELECT value, ${counts} FROM lead_tally
           WHERE ${ofTally(scope)} AND kind = ${kind}::lead_tally_kind AND ${within('at', days)}`,
-        Prisma.sql`
-          SELECT ${valueOf[kind]}, ${counts} FROM lead_tally_entry
-          WHERE ${ofLead(scope)} AND ${within('at', days)}`,
+        Prisma.sql`SELECT ${ofEntries[kind]} WHERE ${ofLead(scope)} AND ${within('at', days)}`,
         ...ofLeads,
       ],
       ' UNION ALL ',
@@ -71,61 +85,92 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
   };
 
   return {
-    async count(scope, { previousFrom, bounds, top, s1Leads }) {
+    async count(scope, { previousFrom, bounds, top }) {
       const [from, to] = [bounds[0], bounds.at(-1)];
       if (from === undefined || to === undefined) throw new RangeError('A range has a beginning and an end');
       const range = { from, to };
-      const [[previous = nothing, ...steps], campaigns, landingPages, s1] = await Promise.all([
+      const byValue = (kind: Kind) => Prisma.sql`
+        SELECT value, ${sums} FROM (${counted(scope, kind, range)}) AS counted WHERE value IS NOT NULL
+        GROUP BY value HAVING sum(on_hold + trashed + paid + approved) > 0`;
+      const topValues = (kind: Kind) =>
+        select<CountedValue>(Prisma.sql`${byValue(kind)} ORDER BY ${mostFirst}, value LIMIT ${top}`);
+      const [[previous = nothing, ...steps], campaigns, landingPages, s1, [s1Others]] = await Promise.all([
         countSteps(scope, { from: previousFrom, to }, [previousFrom, ...bounds.slice(0, -1)]),
         select<CountedValue & { name: string }>(Prisma.sql`
-          SELECT code AS value, name, "OnHold", "Trashed", "Paid", "Approved" FROM (
-            SELECT value::uuid AS id, ${sums} FROM (${counted(scope, 'campaign', range)}) AS counted
-            GROUP BY value HAVING sum(on_hold + trashed + paid + approved) > 0
-          ) AS summed JOIN campaign USING (id)
+          SELECT code AS value, name, "OnHold", "Trashed", "Paid", "Approved"
+          FROM (${byValue('campaign')}) AS summed JOIN campaign ON id = summed.value::uuid
           ORDER BY "OnHold" + "Trashed" + "Paid" + "Approved" DESC, code LIMIT ${top}`),
-        select<CountedValue>(Prisma.sql`
-          SELECT value, ${sums} FROM (${counted(scope, 'landing_page', range)}) AS counted WHERE value IS NOT NULL
-          GROUP BY value HAVING sum(on_hold + trashed + paid + approved) > 0
-          ORDER BY ${mostFirst(Prisma.sql`value`)} LIMIT ${top}`),
-        select<CountedValue>(Prisma.sql`
-          SELECT s1 AS value, ${sums} FROM (
-            SELECT s1, ${ofOneLead} FROM lead WHERE ${ofLead(scope)} AND ${within('created_at', range)}
-            ORDER BY created_at DESC, id DESC LIMIT ${s1Leads}
-          ) AS newest
-          WHERE s1 IS NOT NULL GROUP BY s1 ORDER BY ${mostFirst(Prisma.sql`s1`)} LIMIT ${top}`),
+        topValues('landing_page'),
+        topValues('s1'),
+        select<{ leads: number }>(Prisma.sql`
+          SELECT coalesce(sum(on_hold + trashed + paid + approved), 0)::int AS leads FROM lead_tally
+          WHERE ${ofTally(scope)} AND kind = 's1_others' AND ${within('at', wholeDays(range).days)}`),
       ]);
-      return { previous, steps, campaigns, landingPages, s1 };
+      return { previous, steps, campaigns, landingPages, s1, s1Others: s1Others?.leads ?? 0 };
     },
 
     async addUp(most) {
       const [row] = await select<{ added: number }>(Prisma.sql`
         WITH turn AS MATERIALIZED (
           SELECT pg_try_advisory_xact_lock(${lock}) AS is_ours
+        ), oldest AS (
+          SELECT id, leads, sum(abs(leads)) OVER (ORDER BY id) AS up_to FROM (
+            SELECT id, leads FROM lead_tally_entry WHERE (SELECT is_ours FROM turn) ORDER BY id LIMIT ${most}
+          ) AS waiting
         ), taken AS (
           DELETE FROM lead_tally_entry
-          WHERE id IN (
-            SELECT id FROM lead_tally_entry WHERE (SELECT is_ours FROM turn) ORDER BY id LIMIT ${most}
-          )
-          RETURNING *
+          WHERE id IN (SELECT id FROM oldest WHERE up_to - abs(leads) < ${most})
+          RETURNING *, date_bin('1 day', at, '2000-01-01T00:00:00Z') AS day
+        ), entered AS MATERIALIZED (
+          SELECT workspace_id, user_id, day, value, ${ofOneEntered} FROM taken, unnest(s1) AS value
+        ), sent_s1 AS (
+          SELECT
+            workspace_id, of_id, day, value, sum(on_hold) AS on_hold, sum(trashed) AS trashed, sum(paid) AS paid,
+            sum(approved) AS approved,
+            EXISTS (
+              SELECT FROM lead_tally AS standing
+              WHERE standing.workspace_id = entered.workspace_id AND standing.of_id = whose.of_id
+                AND standing.kind = 's1' AND standing.at = entered.day AND standing.value = entered.value
+            ) AS stands
+          FROM entered, LATERAL (VALUES (workspace_id), (user_id)) AS whose (of_id)
+          GROUP BY workspace_id, of_id, day, value
+        ), room AS (
+          SELECT workspace_id, of_id, day, ${mostS1} - (
+            SELECT count(*) FROM lead_tally AS standing
+            WHERE standing.workspace_id = days.workspace_id AND standing.of_id = days.of_id
+              AND standing.kind = 's1' AND standing.at = days.day
+          ) AS rows
+          FROM (SELECT DISTINCT workspace_id, of_id, day FROM sent_s1) AS days
+        ), counted_s1 AS (
+          SELECT *, stands OR rows >= row_number() OVER (
+            PARTITION BY workspace_id, of_id, day, stands ORDER BY on_hold + trashed + paid + approved DESC, value
+          ) AS is_told_apart
+          FROM sent_s1 JOIN room USING (workspace_id, of_id, day)
         ), added AS (
           INSERT INTO lead_tally AS kept (workspace_id, of_id, kind, at, value, ${counts})
           SELECT
-            workspace_id, of_id, kind::lead_tally_kind, counted.at, value, sum(on_hold), sum(trashed), sum(paid),
+            workspace_id, of_id, kind::lead_tally_kind, at, value, sum(on_hold), sum(trashed), sum(paid),
             sum(approved)
-          FROM taken,
-            LATERAL (VALUES (workspace_id), (user_id)) AS whose (of_id),
-            LATERAL (VALUES
-              ('time', taken.at, ''),
-              ('campaign', date_bin('1 day', taken.at, '2000-01-01T00:00:00Z'), campaign_id::text),
-              ('landing_page', date_bin('1 day', taken.at, '2000-01-01T00:00:00Z'), lp_name)
-            ) AS counted (kind, at, value)
-          WHERE value IS NOT NULL
-          GROUP BY workspace_id, of_id, kind, counted.at, value
+          FROM (
+            SELECT workspace_id, of_id, kind, counted.at, value, ${byStatus('leads')}
+            FROM taken,
+              LATERAL (VALUES (workspace_id), (user_id)) AS whose (of_id),
+              LATERAL (VALUES
+                ('time', taken.at, ''), ('campaign', day, campaign_id::text), ('landing_page', day, lp_name)
+              ) AS counted (kind, at, value)
+            WHERE value IS NOT NULL
+            UNION ALL
+            SELECT
+              workspace_id, of_id, CASE WHEN is_told_apart THEN 's1' ELSE 's1_others' END, day,
+              CASE WHEN is_told_apart THEN value ELSE '' END, ${counts}
+            FROM counted_s1
+          ) AS parts
+          GROUP BY workspace_id, of_id, kind, at, value
           ON CONFLICT (workspace_id, of_id, kind, at, value) DO UPDATE SET
             on_hold = kept.on_hold + excluded.on_hold, trashed = kept.trashed + excluded.trashed,
             paid = kept.paid + excluded.paid, approved = kept.approved + excluded.approved
         )
-        SELECT count(*)::int AS added FROM taken`);
+        SELECT coalesce(sum(abs(leads)), 0)::int AS added FROM taken`);
       return row?.added ?? 0;
     },
   };

@@ -12,8 +12,9 @@ interface OverviewFigures {
   readonly previous: StatusCounts;
   readonly campaigns: readonly (CountedValue & { readonly name: string })[];
   readonly landingPages: readonly CountedValue[];
-  /** Among the newest leads of the range, as many as were asked for. */
   readonly s1: readonly CountedValue[];
+  /** How many leads have sub-ids that are not told apart, since their day had too many. */
+  readonly s1Others: number;
 }
 
 /** Where leads are counted. Every method throws LeadsError `unavailable` when the database cannot be reached. */
@@ -22,7 +23,6 @@ export interface OverviewStore {
    * @param range.previousFrom where the time before the range begins that it is compared with.
    * @param range.bounds where each step begins, and the end of the last, each at a quarter of an hour.
    * @param range.top how many campaigns, landing pages and sub-ids.
-   * @param range.s1Leads how many leads are looked at for sub-ids.
    */
   count(
     scope: LeadScope,
@@ -30,7 +30,6 @@ export interface OverviewStore {
       readonly previousFrom: Date;
       readonly bounds: readonly Date[];
       readonly top: number;
-      readonly s1Leads: number;
     },
   ): Promise<OverviewFigures>;
 
@@ -38,7 +37,8 @@ export interface OverviewStore {
    * Adds up what was counted lately, which is what keeps {@link count} quick; no matter how often, or by how many at
    * once.
    *
-   * @returns how many entries were added up, `most` at most; 0 while another does it.
+   * @param most how many leads, about: with the last entry it may be more.
+   * @returns how many leads were added up; 0 while another does it.
    */
   addUp(most: number): Promise<number>;
 }

@@ -82,8 +82,8 @@ export const Overview = Type.Object(
       'The campaigns with the most leads.',
     ),
     landingPages: list(named('Name of the landing page.'), 'The landing pages with the most leads.'),
-    s1: list(named('The sub-id.'), 'The sub-ids with the most leads, among the newest `s1Leads`.'),
-    s1Leads: count('How many leads `s1` is counted among: all, or the newest of very many.'),
+    s1: list(named('The sub-id.'), 'The sub-ids with the most leads.'),
+    s1Others: count('Leads whose sub-ids are not told apart: of each day, the first 200 are.'),
   },
   { additionalProperties: false, description: 'What became of the leads of some days.' },
 );

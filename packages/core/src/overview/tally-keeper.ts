@@ -1,6 +1,6 @@
 import type { OverviewStore } from './overview-store.ts';
 
-/** How often, in milliseconds, and how many entries at once: some tens of milliseconds of work. */
+/** How often, in milliseconds, and how many leads at once: some tenths of a second of work at most. */
 const everyMs = 5_000;
 const atOnce = 20_000;
 
@@ -24,7 +24,7 @@ export class TallyKeeper implements AsyncDisposable {
 
   async #addUp(): Promise<void> {
     try {
-      while (!this.#isOver && (await this.#store.addUp(atOnce)) === atOnce);
+      while (!this.#isOver && (await this.#store.addUp(atOnce)) >= atOnce);
     } catch (error) {
       this.#onError(error);
     }

@@ -45,7 +45,8 @@ export const overview = {
   landingPage: 'Landing page',
   s1: 'By sub-id (s1)',
   subId: 'Sub-id (s1)',
-  s1Newest: (leads: string) => `Among the newest ${leads} leads of the range.`,
+  s1Others: (leads: string) =>
+    `Without ${leads} leads of days with very many sub-ids: the first 200 of a day are told apart.`,
   share: 'Share',
   none: 'None in this range',
   empty: 'No leads in this range',

@@ -52,7 +52,7 @@ const lengthOf = ({ from, to }: { from: string; to: string }) =>
   Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
 
 function Figures({ overview, zone, days }: { overview: Overview; zone: string; days: number }) {
-  const { total, campaigns, landingPages, s1, s1Leads } = overview;
+  const { total, campaigns, landingPages, s1, s1Others } = overview;
   const span = { createdFrom: overview.from, createdTo: overview.to };
   if (total.total === 0) {
     return (
@@ -97,8 +97,8 @@ function Figures({ overview, zone, days }: { overview: Overview; zone: string; d
           title={t.s1}
           column={t.subId}
           rows={s1}
-          of={s1Leads}
-          {...(s1Leads < total.total && { note: t.s1Newest(formatNumber(s1Leads)) })}
+          of={total.total}
+          {...(s1Others > 0 && { note: t.s1Others(formatNumber(s1Others)) })}
           filter="s1"
           span={span}
         />
