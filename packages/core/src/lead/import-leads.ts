@@ -8,6 +8,7 @@ import { contentHash, idempotentId } from './idempotency.ts';
 import { type ImportColumn, readHeader, readRow } from './import-row.ts';
 import type { NewLead } from './lead.schema.ts';
 import { fromNewLead, type StoredLead } from './lead.ts';
+import { insertEach } from './insert-each.ts';
 import type { LeadStore, LeadToInsert } from './lead-store.ts';
 
 /** A record that was not stored. */
@@ -170,30 +171,17 @@ function createBatchStore(
     return { lead: whole, extraLeftOut: kept.leftOut };
   };
 
-  const insert = async (placed: readonly Placed[]): Promise<void> => {
-    if (placed.length === 0) return;
-    let added: ReadonlyMap<string, StoredLead>;
-    try {
-      added = await leads.insert(placed.map(({ lead }) => lead));
-    } catch (error) {
-      if (!isRefusedRow(error)) throw error;
-      const [only, ...others] = placed;
-      if (only !== undefined && others.length === 0) {
-        reject({ line: only.line, reason: 'The line holds something that cannot be stored' });
-        return;
-      }
-      // One row that Postgres refuses must not cost the others.
-      const half = placed.length >> 1;
-      await insert(placed.slice(0, half));
-      await insert(placed.slice(half));
-      return;
-    }
-    for (const { duplicateOf } of added.values()) {
-      report.accepted += 1;
-      if (duplicateOf !== undefined) report.duplicates += 1;
-    }
-    await countStanding(placed.filter(({ lead }) => !added.has(lead.id)));
-  };
+  const insert = (placed: readonly Placed[]): Promise<void> =>
+    insertEach(leads, placed, {
+      stored: async (items, added) => {
+        for (const { duplicateOf } of added.values()) {
+          report.accepted += 1;
+          if (duplicateOf !== undefined) report.duplicates += 1;
+        }
+        await countStanding(items.filter(({ lead }) => !added.has(lead.id)));
+      },
+      refused: ({ line }) => reject({ line, reason: 'The line holds something that cannot be stored' }),
+    });
 
   /** Leads that were not added, since their ids are stored already. */
   const countStanding = async (placed: readonly Pick<Placed, 'line' | 'lead'>[]): Promise<Set<number>> => {
@@ -241,13 +229,4 @@ function createBatchStore(
 interface Placed {
   readonly line: number;
   readonly lead: LeadToInsert;
-}
-
-/** Data, integrity, a limit of the program (PostgreSQL, appendix A): the row is at fault. */
-function isRefusedRow(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    error.name === 'DatabaseError' &&
-    /^(22|23|54)/.test((error as { sqlState?: string }).sqlState ?? '')
-  );
 }
