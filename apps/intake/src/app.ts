@@ -26,6 +26,11 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
 
     await routes.register(async (guarded) => {
       requireApiKey(guarded, context);
+      // Before the body is read: what is turned away costs as little as can be.
+      guarded.addHook('onRequest', (_request, _reply, done) => {
+        context.leads.checkRoom();
+        done();
+      });
       submitLeadRoute(guarded, context);
     });
   });

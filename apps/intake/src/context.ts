@@ -1,17 +1,16 @@
-import { type CampaignStore, LandingPageRegistrar } from '@leads/core/campaign';
+import { IntakeRoutes, LandingPageRegistrar } from '@leads/core/campaign';
 import { CredentialUse, CredentialVerifier } from '@leads/core/credential';
 import { createCampaignStore, createCredentialStore, createLeadStore, openDatabase } from '@leads/core/db';
-import type { LeadStore } from '@leads/core/lead';
 import type { Logger } from '@leads/http/log';
+import { LeadBatcher } from './batch/lead-batcher.ts';
 import type { IntakeConfig } from './config.ts';
 
 /** Everything the intake needs, built once. Disposing it writes what is still to be written and hangs up. */
 export interface IntakeContext extends AsyncDisposable {
-  readonly campaigns: CampaignStore;
   readonly credentials: CredentialVerifier;
   readonly credentialUse: CredentialUse;
-  readonly landingPages: LandingPageRegistrar;
-  readonly leads: LeadStore;
+  readonly leads: LeadBatcher;
+  readonly routes: IntakeRoutes;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
 }
@@ -32,14 +31,15 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
   const credentialUse = new CredentialUse(credentialStore, (err) => {
     log.warn({ err }, 'When credentials were used last could not be written: it is tried again');
   });
+  const leads = new LeadBatcher(createLeadStore(database));
   return {
-    campaigns,
     credentials: new CredentialVerifier(credentialStore),
     credentialUse,
-    landingPages,
-    leads: createLeadStore(database),
+    leads,
+    routes: new IntakeRoutes(campaigns, landingPages),
     pingDatabase: () => database.ping(),
     async [Symbol.asyncDispose]() {
+      await leads[Symbol.asyncDispose]();
       await landingPages[Symbol.asyncDispose]();
       await credentialUse[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();

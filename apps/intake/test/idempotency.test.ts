@@ -131,7 +131,7 @@ describe('duplicates', () => {
     ]);
   });
 
-  test('are looked for in the campaign that the landing page leads to', async () => {
+  test('are looked for in the campaign that the landing page leads to', { timeout: 20_000 }, async () => {
     const workspace = await watched();
     const { owner, id } = workspace;
     await workspace.mapLandingPage('demo', workspace.demoCampaignId);
@@ -144,8 +144,16 @@ describe('duplicates', () => {
       { id: again, status: 'Trashed', duplicate_of: inDemo },
     ]);
     await fixture.sql('UPDATE campaign SET duplicate_window_seconds = NULL WHERE workspace_id = $1', [id]);
-    const unwatched = await submit(owner, { ...person, lp_name: 'demo' });
-    expect((await stored(id)).at(-1)).toMatchObject({ id: unwatched, status: 'OnHold' });
+    // What a campaign wants is known for some seconds.
+    await expect
+      .poll(
+        async () => {
+          const last = await submit(owner, { ...person, lp_name: 'demo' });
+          return (await stored(id)).find((lead) => lead.id === last)?.status;
+        },
+        { timeout: 12_000, interval: 500 },
+      )
+      .toBe('OnHold');
   });
 
   test('of many at once, over two instances, are all but one; those of one key are one lead', async () => {

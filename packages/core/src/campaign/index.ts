@@ -27,6 +27,7 @@ export {
   removeIntegrationToken,
   renewIntegrationToken,
 } from './integration-page.ts';
+export { IntakeRoutes } from './intake-routes.ts';
 export { LandingPageRegistrar } from './landing-page-registrar.ts';
 export { listCampaigns } from './list-campaigns.ts';
 export { listLandingPages } from './list-landing-pages.ts';

@@ -1,9 +1,13 @@
 import type { CampaignStore } from './campaign-store.ts';
 
-/** Names a landing page is registered under: 1 to 255 characters. A lead keeps longer ones all the same. */
-const fitsName = /^.{1,255}$/su;
+const landingPageName = /^.{1,255}$/su;
 /** How many names may wait. A flood beyond it is forgotten: the page registers with its next lead. */
 const maxPending = 10_000;
+
+/** Whether a landing page may be called so: 1 to 255 characters. A lead keeps longer names all the same. */
+export function fitsLandingPage(name: string): boolean {
+  return landingPageName.test(name);
+}
 
 /**
  * Registers landing pages seen for the first time, off the request's path: names are collected and written
@@ -21,7 +25,7 @@ export class LandingPageRegistrar implements AsyncDisposable {
   }
 
   register(workspaceId: string, name: string): void {
-    if (!fitsName.test(name) || this.#pending.size >= maxPending) return;
+    if (!fitsLandingPage(name) || this.#pending.size >= maxPending) return;
     this.#pending.set(`${workspaceId}/${name}`, { workspaceId, name });
     this.#writing ??= this.#write();
   }

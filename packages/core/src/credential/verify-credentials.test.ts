@@ -107,7 +107,7 @@ describe('an API key', () => {
     const { apiKey } = lookup.addKey();
     const gate = createGate();
     lookup.gate = gate.opened;
-    const waiting = Array.from({ length: 500 }, () => verifier.verifyApiKey(apiKey));
+    const waiting = Array.from({ length: 500 }, async () => verifier.verifyApiKey(apiKey));
     await turn();
     expect(lookup.asked).toBe(1);
     gate.open();
@@ -184,7 +184,7 @@ describe('an API key', () => {
     const gate = createGate();
     lookup.gate = gate.opened;
     const first = verifier.verifyApiKey(apiKey);
-    const flood = Array.from({ length: 10_500 }, () => verifier.verifyApiKey(generateApiKey().apiKey));
+    const flood = Array.from({ length: 10_500 }, async () => verifier.verifyApiKey(generateApiKey().apiKey));
     gate.open();
     expect(await first).toBeDefined();
     expect((await Promise.all(flood)).every((principal) => principal === undefined)).toBe(true);

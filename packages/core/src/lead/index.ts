@@ -21,4 +21,5 @@ export type { StoredLead } from './lead.ts';
 export { LeadStatus } from './lead-status.ts';
 export type { LeadStore, LeadToInsert } from './lead-store.ts';
 export { countLeads, listLeads } from './list-leads.ts';
-export { submitLead } from './submit-lead.ts';
+export { insertEach } from './insert-each.ts';
+export { type LeadTaker, submitLead } from './submit-lead.ts';

@@ -32,6 +32,8 @@ export interface Fixture extends AsyncDisposable {
   readonly workspaces: WorkspaceStore;
   /** For what no use case does, and for looking at what was stored. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** Keeps everyone else from the leads, until what it gives is called. */
+  holdLeads(): Promise<() => Promise<void>>;
   /** A workspace with an owner, its default campaign and an active campaign of the code `DEMO`. */
   createWorkspace(): Promise<TestWorkspace>;
 }
@@ -127,6 +129,14 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
     leads,
     workspaces,
     sql,
+    async holdLeads() {
+      const client = await pool.connect();
+      await client.query('BEGIN; LOCK TABLE lead IN ACCESS EXCLUSIVE MODE');
+      return async () => {
+        await client.query('ROLLBACK');
+        client.release();
+      };
+    },
     async createWorkspace() {
       const slug = `w-${randomUUID()}`;
       const owner = await addMember(slug, 'owner');

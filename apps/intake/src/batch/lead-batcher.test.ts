@@ -1,0 +1,197 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { LeadToInsert } from '@leads/core/lead';
+import { expect, test, vi } from 'vitest';
+import { type BatchBounds, LeadBatcher } from './lead-batcher.ts';
+
+/** Stores what is sent when it is told to, and refuses what is called Poison. */
+class Store {
+  readonly batches: string[][] = [];
+  readonly #pending: (() => void)[] = [];
+  isHeld = false;
+  failure: Error | undefined;
+
+  async insert(leads: readonly LeadToInsert[]) {
+    this.batches.push(leads.map(({ name }) => name));
+    if (this.isHeld) await new Promise<void>((resolve) => this.#pending.push(resolve));
+    if (this.failure !== undefined) throw this.failure;
+    if (leads.some(({ name }) => name === 'Poison')) {
+      throw Object.assign(new Error('refused'), { name: 'DatabaseError', sqlState: '23514' });
+    }
+    return new Map();
+  }
+
+  /** Lets the batches go on that are on their way. */
+  release(): void {
+    for (const resolve of this.#pending.splice(0)) resolve();
+  }
+}
+
+function setUp(bounds?: Partial<BatchBounds>) {
+  const store = new Store();
+  const seen = { batches: [] as number[], sheds: 0 };
+  const batcher = new LeadBatcher(store, {
+    bounds: { inFlight: 1, ...bounds },
+    observer: {
+      batch: (waitsMs) => seen.batches.push(waitsMs.length),
+      shed: () => {
+        seen.sheds += 1;
+      },
+    },
+  });
+  const take = (name: string, texts: Partial<LeadToInsert> = {}) =>
+    batcher.take({ name, phone: '1', ...texts } as LeadToInsert).then(
+      () => 'stored',
+      (error: { code?: string; message: string }) => error.code ?? error.message,
+    );
+  return { store, batcher, take, seen };
+}
+
+test('a lone lead waits for no other', async () => {
+  const { store, take } = setUp();
+  expect(await take('a')).toBe('stored');
+  expect(await take('b')).toBe('stored');
+  expect(store.batches).toEqual([['a'], ['b']]);
+});
+
+test('what comes in one turn, and what comes while a batch is on its way, goes together', async () => {
+  const { store, take, seen } = setUp();
+  store.isHeld = true;
+  const first = ['a', 'b'].map((name) => take(name));
+  await turn();
+  const second: Promise<string>[] = [];
+  for (const name of ['c', 'd', 'e']) {
+    second.push(take(name));
+    await turn();
+  }
+  expect(store.batches).toEqual([['a', 'b']]);
+  store.release();
+  expect(await Promise.all(first)).toEqual(['stored', 'stored']);
+  await turn();
+  await turn();
+  expect(store.batches).toEqual([
+    ['a', 'b'],
+    ['c', 'd', 'e'],
+  ]);
+  store.release();
+  expect(await Promise.all(second)).toEqual(['stored', 'stored', 'stored']);
+  expect(seen).toEqual({ batches: [2, 3], sheds: 0 });
+});
+
+test('a batch has its bound, and so has what is on its way', async () => {
+  const { store, take } = setUp({ rows: 3, inFlight: 2 });
+  store.isHeld = true;
+  const all = Array.from({ length: 10 }, (_, index) => take(String(index)));
+  await turn();
+  await turn();
+  await turn();
+  expect(store.batches.map((names) => names.length)).toEqual([3, 3]);
+  while (store.batches.flat().length < 10) {
+    store.release();
+    await turn();
+  }
+  store.release();
+  expect(await Promise.all(all)).toEqual(all.map(() => 'stored'));
+  expect(store.batches.map((names) => names.length)).toEqual([3, 3, 3, 1]);
+});
+
+test('nobody hears of a lead that is not stored yet', async () => {
+  const { store, take } = setUp();
+  store.isHeld = true;
+  let isAnswered = false;
+  const answer = take('a').finally(() => {
+    isAnswered = true;
+  });
+  for (let n = 0; n < 10; n++) await turn();
+  expect(isAnswered).toBe(false);
+  store.release();
+  expect(await answer).toBe('stored');
+});
+
+test('leads that cannot be stored cost only themselves', async () => {
+  const { take } = setUp();
+  const names = ['a', 'Poison', 'b', 'c', 'd', 'Poison', 'Poison', 'e'];
+  expect(await Promise.all(names.map((name) => take(name)))).toEqual(
+    names.map((name) => (name === 'Poison' ? 'invalid_input' : 'stored')),
+  );
+});
+
+test('what keeps the database from storing any is told to all of the batch, and to no other', async () => {
+  const { store, take } = setUp();
+  store.failure = new Error('away');
+  expect(await Promise.all([take('a'), take('b')])).toEqual(['away', 'away']);
+  store.failure = undefined;
+  expect(await take('c')).toBe('stored');
+});
+
+test('beyond the leads that may wait it turns away at once, and has room again later', async () => {
+  const { store, batcher, take, seen } = setUp({ waitingRows: 2 });
+  store.isHeld = true;
+  const sent = take('sent');
+  await turn();
+  const waiting = [take('a'), take('b')];
+  expect(await take('c')).toBe('unavailable');
+  expect(() => batcher.checkRoom()).toThrow(expect.objectContaining({ retryAfterSeconds: 1 }));
+  expect(seen.sheds).toBe(2);
+  store.isHeld = false;
+  store.release();
+  expect(await Promise.all([sent, ...waiting])).toEqual(['stored', 'stored', 'stored']);
+  batcher.checkRoom();
+  expect(await take('c')).toBe('stored');
+});
+
+test('beyond the memory that waiting leads may take it turns away as well', async () => {
+  const { store, take } = setUp({ waitingCharacters: 1_000 });
+  store.isHeld = true;
+  const sent = take('sent', { extra: 'x'.repeat(5_000) });
+  await turn();
+  const waiting = ['address', 's1', 'lpName', 'extra'].map((name) => take('a', { [name]: 'x'.repeat(300) }));
+  expect(await take('b')).toBe('unavailable');
+  store.isHeld = false;
+  store.release();
+  expect(await Promise.all([sent, ...waiting])).toEqual(Array.from({ length: 5 }, () => 'stored'));
+  expect(await take('b')).toBe('stored');
+});
+
+test('what waits too long is told in time, and never stored', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+  try {
+    const { store, take, seen } = setUp({ waitMs: 2_000 });
+    store.isHeld = true;
+    const sent = take('sent');
+    await turn();
+    const early = take('early');
+    vi.advanceTimersByTime(1_500);
+    const late = take('late');
+    vi.advanceTimersByTime(750);
+    expect(await early).toBe('unavailable');
+    expect(seen.sheds).toBe(1);
+    store.isHeld = false;
+    store.release();
+    expect(await Promise.all([sent, late])).toEqual(['stored', 'stored']);
+    expect(store.batches).toEqual([['sent'], ['late']]);
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(250);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('its end waits for all that was taken', async () => {
+  const { store, batcher, take } = setUp({ rows: 1 });
+  store.isHeld = true;
+  const all = [take('a'), take('b')];
+  let isOver = false;
+  const end = batcher[Symbol.asyncDispose]().then(() => {
+    isOver = true;
+  });
+  await turn();
+  store.release();
+  await turn();
+  await turn();
+  expect(isOver).toBe(false);
+  store.release();
+  await end;
+  expect(await Promise.all(all)).toEqual(['stored', 'stored']);
+  await batcher[Symbol.asyncDispose]();
+});

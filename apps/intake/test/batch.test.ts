@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { startIntake } from './intake.ts';
+
+const intake = await startIntake();
+afterAll(() => intake[Symbol.asyncDispose]());
+const { service, fixture } = intake;
+const { owner } = await fixture.createWorkspace();
+beforeEach(() => fixture.sql('DELETE FROM lead'));
+
+const submit = (name: string) =>
+  service.send({
+    method: 'POST',
+    path: '/api/v1/leads',
+    headers: { API_KEY: owner.apiKey },
+    body: { name, phone: '+1 202 555 0143' },
+  });
+const storedNames = async () =>
+  (await fixture.sql<{ name: string }>('SELECT name FROM lead ORDER BY name')).map(({ name }) => name);
+
+test('leads that come at once share their commits', async () => {
+  await submit('first');
+  const commits = async () => {
+    await sleep(1_100);
+    const [row] = await fixture.sql<{ commits: number }>(
+      'SELECT xact_commit::int AS commits FROM pg_stat_database WHERE datname = current_database()',
+    );
+    return row?.commits ?? Number.NaN;
+  };
+  const before = await commits();
+  const answers = await Promise.all(Array.from({ length: 400 }, (_, n) => submit(`lead-${n}`)));
+  expect(answers.every(({ status }) => status === 200)).toBe(true);
+  expect((await storedNames()).length).toBe(401);
+  expect((await commits()) - before).toBeLessThan(100);
+});
+
+test('leads that only the database refuses are 400, each alone', async () => {
+  await fixture.sql(`ALTER TABLE lead ADD CONSTRAINT poison CHECK (name NOT LIKE 'Poison%')`);
+  try {
+    const names = Array.from({ length: 300 }, (_, n) => (n % 100 === 50 ? `Poison-${n}` : `lead-${n}`));
+    const answers = await Promise.all(names.map(submit));
+    expect(answers.map(({ status }) => status)).toEqual(
+      names.map((name) => (name.startsWith('Poison') ? 400 : 200)),
+    );
+    expect(answers[50]?.json()).toEqual({
+      success: false,
+      error: 'validation',
+      message: 'Invalid input data',
+    });
+    expect(await storedNames()).toEqual(names.filter((name) => name.startsWith('lead')).toSorted());
+  } finally {
+    await fixture.sql('ALTER TABLE lead DROP CONSTRAINT poison');
+  }
+});
+
+test('a client that leaves cancels nothing for the others', async () => {
+  const letGo = await fixture.holdLeads();
+  const body = JSON.stringify({ name: 'left', phone: '+1 202 555 0143' });
+  const leaving = connect(service.port, '127.0.0.1');
+  leaving.write(
+    `POST /api/v1/leads HTTP/1.1\r\nHost: h\r\nAPI_KEY: ${owner.apiKey}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await once(leaving, 'connect');
+  const staying = Array.from({ length: 5 }, (_, n) => submit(`stays-${n}`));
+  await sleep(300);
+  leaving.destroy();
+  await sleep(100);
+  await letGo();
+  expect((await Promise.all(staying)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(await storedNames()).toEqual(
+    expect.arrayContaining(Array.from({ length: 5 }, (_, n) => `stays-${n}`)),
+  );
+});
+
+test('while the database does not move, leads wait for two seconds and are told; then it goes on', async () => {
+  const letGo = await fixture.holdLeads();
+  const inFlight = Array.from({ length: 4 }, async (_, n) => {
+    await sleep(n * 50);
+    return submit(`sent-${n}`);
+  });
+  await sleep(300);
+  const start = performance.now();
+  const waiting = await Promise.all(Array.from({ length: 20 }, (_, n) => submit(`waits-${n}`)));
+  const tookMs = performance.now() - start;
+  for (const { status, headers } of waiting) expect([status, headers['retry-after']]).toEqual([503, '1']);
+  expect(tookMs).toBeGreaterThan(1_900);
+  await letGo();
+  const answered = (await Promise.all(inFlight)).map(({ status }) => status);
+  const stored = await storedNames();
+  // Whoever was told so is stored, and nobody else.
+  expect(stored).toEqual(['sent-0', 'sent-1', 'sent-2', 'sent-3'].filter((_, n) => answered[n] === 200));
+  expect(stored.length).toBeGreaterThan(0);
+  expect((await submit('after')).status).toBe(200);
+});
