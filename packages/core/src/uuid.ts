@@ -1,4 +1,4 @@
-export { v7 as newId } from 'uuid';
+export { uuidv7 as newId } from 'uuidv7';
 
 /** A UUID of its 32 hexadecimal digits. */
 export function uuidOfHex(hex: string): string {

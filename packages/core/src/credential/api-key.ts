@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /*
@@ -37,11 +37,15 @@ export function isApiKey(text: string): boolean {
 
 /** SHA-256, 32 bytes. A key holds 256 random bits, so neither salt nor a slow hash would add anything. */
 export function hashApiKey(apiKey: string): Buffer {
-  return createHash('sha256').update(apiKey).digest();
+  return hash('sha256', apiKey, 'buffer');
 }
 
 function checksum(secret: string): string {
-  return base62(BigInt(crc32(secret)), checkLength);
+  let text = '';
+  for (let rest = crc32(secret); text.length < checkLength; rest = Math.floor(rest / 62)) {
+    text = digits.charAt(rest % 62) + text;
+  }
+  return text;
 }
 
 function base62(value: bigint, length: number): string {

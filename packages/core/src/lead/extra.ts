@@ -15,8 +15,9 @@ export function keepExtra(
   // Two braces, and a comma less than there are members.
   let bytes = 1;
   let leftOut = 0;
-  for (const [key, value] of Object.entries(body)) {
+  for (const key of Object.keys(body)) {
     if (named.has(key)) continue;
+    const value: unknown = Reflect.get(body, key);
     if (members.length >= extraBounds.keys || !isShallow(value, extraBounds.depth)) {
       leftOut += 1;
       continue;

@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+import { getCountries, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { describe, expect, test } from 'vitest';
 import { parsePhone } from './phone.ts';
 
@@ -85,4 +87,27 @@ describe('E.164', () => {
     // 126 calls; a pattern that backtracks takes seconds for one.
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
+});
+
+test('reads numbers of every country as the library does', { timeout: 120_000 }, () => {
+  const codes = [...new Set(getCountries().map((country) => getCountryCallingCode(country)))];
+  const digits = fc.array(fc.integer({ min: 0, max: 9 }).map(String), { minLength: 1, maxLength: 15 });
+  const drawn = fc.tuple(
+    fc.constantFrom<string>(...codes),
+    // What a country may have before its numbers.
+    fc.constantFrom('', '', '', '0', '1', '8', '00', '06', '15', '9'),
+    digits,
+    fc.constantFrom('', ' ', '-', '.', ') ('),
+  );
+  fc.assert(
+    fc.property(drawn, ([code, prefix, national, separator]) => {
+      const text = `+${code}${separator}${prefix}${national.join(separator)}`;
+      const parsed = parsePhoneNumberFromString(text);
+      const isKnown = parsed?.isPossible() === true && /^\+[1-9][0-9]{1,14}$/.test(parsed.number);
+      expect(parsePhone(text), text).toEqual(
+        isKnown ? { e164: parsed.number, national: parsed.nationalNumber } : undefined,
+      );
+    }),
+    { numRuns: 60_000 },
+  );
 });

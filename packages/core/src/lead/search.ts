@@ -55,8 +55,11 @@ function digitsOf(phone: string): string {
   return plainDigits(phone.slice(0, bounds.text)).slice(0, bounds.digits);
 }
 
+const ascii = /^[\x20-\x7e]*$/;
+
 /** The digits of a text, of any script, as 0 to 9. */
 function plainDigits(text: string): string {
+  if (ascii.test(text)) return text.replaceAll(/[^0-9]/g, '');
   return parseIncompletePhoneNumber(text).replaceAll(/[^0-9]/g, '');
 }
 
