@@ -66,18 +66,21 @@ export function openDatabase(options: DatabaseOptions) {
 
   return {
     prisma,
-    /** Rows by the driver itself: Prisma takes several times as long for a page of rows, nearly all of it in reading them. */
-    select: async <Row extends pg.QueryResultRow>(query: Prisma.Sql): Promise<Row[]> => {
+    /**
+     * Rows by the driver itself: Prisma takes several times as long for a page of rows, nearly all of it in reading them.
+     *
+     * @param name prepares the statement, once a connection; the text must then be the same whenever the name is.
+     */
+    select: async <Row extends pg.QueryResultRow>(query: Prisma.Sql, name?: string): Promise<Row[]> => {
+      const config = { text: query.text, values: query.values };
       try {
-        return (await pool.query<Row>(query.text, query.values)).rows;
+        return (await pool.query<Row>(name === undefined ? config : { ...config, name })).rows;
       } catch (error) {
         throw translateDatabaseError(error);
       }
     },
     /**
      * As `select`, but rows are arrays and their values the texts that Postgres writes.
-     *
-     * @param name prepares the statement, once a connection; the text must then be the same whenever the name is.
      */
     selectTexts: async (query: Prisma.Sql, name?: string): Promise<(string | null)[][]> => {
       const config = { text: query.text, values: query.values, rowMode: 'array' as const, types: unparsed };

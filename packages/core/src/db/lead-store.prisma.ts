@@ -33,7 +33,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
         ? await transaction(async (tx) =>
             insert((query) => tx.$queryRaw(query), await markDuplicates(tx, leads)),
           )
-        : await insert(select, leads);
+        : await insert((query) => select(query, 'insert_leads'), leads);
       return new Map(added.map((lead) => [lead.id, lead]));
     },
 
