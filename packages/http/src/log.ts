@@ -31,8 +31,15 @@ export function createLogger(options: {
         },
       },
     },
-    options.destination ?? pino.destination(1),
+    options.destination ?? standardOutput(),
   );
+}
+
+/** Many lines at a time, which costs a tenth of one at a time; none waits longer than an eye notices. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: 1, sync: true, minLength: 8 * 1024, periodicFlush: 100 });
+  process.once('exit', () => output.flushSync());
+  return output;
 }
 
 interface LoggedError {
