@@ -31,6 +31,8 @@ export const theme = createTheme({
     CloseButton: { defaultProps: { 'aria-label': texts.common.close } },
     // What is called something must be something.
     Loader: { defaultProps: { role: 'status', 'aria-label': texts.common.loading } },
+    // What is first in it for the focus would be no item of it.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // Within a text, a colour alone does not tell a link from it.
     Anchor: { defaultProps: { underline: 'always' } },
   },

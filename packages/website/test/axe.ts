@@ -5,14 +5,23 @@ import type { Page } from 'playwright-core';
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds in a page that is serious or critical: a line for each element. */
-export async function findBarriers(page: Page): Promise<string[]> {
+/**
+ * What axe finds in a page, or in a part of it, that is serious or critical: a line for each element.
+ * @param rules only these of axe's, by their ids.
+ */
+export async function findBarriers(
+  page: Page,
+  { within = 'html', rules }: { readonly within?: string; readonly rules?: readonly string[] } = {},
+): Promise<string[]> {
   // Evaluated by the browser itself: the page's policy lets no other script in.
-  await page.evaluate(source);
-  const { violations } = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<AxeResults> } };
-    return axe.run();
-  });
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
+  const { violations } = await page.evaluate(
+    async ([part, options]) => {
+      const { axe } = globalThis as unknown as { axe: { run(...args: unknown[]): Promise<AxeResults> } };
+      return axe.run(part, options);
+    },
+    [within, rules === undefined ? {} : { runOnly: rules }] as const,
+  );
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id} (${help}): ${html}`));

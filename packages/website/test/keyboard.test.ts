@@ -1,5 +1,5 @@
-import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { tabTo } from './by-keyboard.ts';
 import { type Console, startConsole } from './console.ts';
 
 let console: Console;
@@ -8,24 +8,6 @@ beforeAll(async () => {
 }, 400_000);
 afterEach(() => console.closePages());
 afterAll(() => console?.[Symbol.asyncDispose]());
-
-/** How many stops there may be on the way. */
-const mostStops = 80;
-
-/** Goes on by Tab until what has the focus is called so. */
-async function tabTo(page: Page, name: string | RegExp): Promise<void> {
-  const matches = (text: string) => (typeof name === 'string' ? text === name : name.test(text));
-  for (let stop = 0; stop < mostStops; stop++) {
-    await page.keyboard.press('Tab');
-    const focused = await page.evaluate(() => {
-      const element = document.activeElement as HTMLInputElement | null;
-      const label = element?.labels?.[0]?.textContent ?? element?.textContent ?? '';
-      return (element?.getAttribute('aria-label') ?? label).replace(/\s*\*$/, '').trim();
-    });
-    if (matches(focused)) return;
-  }
-  throw new Error(`${String(name)} is not reached by Tab`);
-}
 
 test('without a mouse: to every page, and through what is done there', async () => {
   const { page, workspace } = await console.openSignedIn();

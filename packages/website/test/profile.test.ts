@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { createHmac } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Console, password, startConsole } from './console.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
+import { totp } from './totp.ts';
 
 const run = promisify(execFile);
 
@@ -269,19 +269,6 @@ describe('credentials', () => {
     await page.waitForURL('**/leads');
   });
 });
-
-/** The code of an authenticator app (RFC 6238), of a secret in base32. */
-function totp(secret: string, at = Date.now()): string {
-  const bits = Array.from(secret.replaceAll('=', ''))
-    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
-    .join('');
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
-  const hash = createHmac('sha1', key).update(counter).digest();
-  const offset = (hash.at(-1) ?? 0) & 15;
-  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
-}
 
 async function signIn(page: Page, email: string, secret = password): Promise<void> {
   await page.goto('/sign-in');

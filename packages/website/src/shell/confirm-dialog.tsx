@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Dialog } from './dialog.tsx';
 import { texts } from '../texts/index.ts';
 import { ErrorNotice } from './states.tsx';
 
@@ -25,7 +26,7 @@ export function ConfirmDialog({
 }: Confirmation & { readonly onClose: () => void }) {
   const confirm = useMutation({ mutationFn: onConfirm, gcTime: 0, onSuccess: onClose });
   return (
-    <Modal opened onClose={onClose} title={title}>
+    <Dialog onClose={onClose} title={title}>
       <Stack>
         {children}
         {confirm.isError && <ErrorNotice error={confirm.error} />}
@@ -38,6 +39,6 @@ export function ConfirmDialog({
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -5,7 +5,6 @@ import {
   Group,
   Menu,
   NavLink,
-  SegmentedControl,
   Text,
   UnstyledButton,
   useMantineColorScheme,
@@ -40,6 +39,8 @@ const destinations = [
   { to: '/members', label: t.members, icon: IconUsers },
   { to: '/profile', label: t.profile, icon: IconUserCircle },
 ] as const;
+
+const schemes = ['light', 'dark', 'auto'] as const;
 
 /** What is around every page of who is signed in. */
 export function ConsoleLayout() {
@@ -142,20 +143,19 @@ function UserMenu({ name, email }: { name: string; email: string }) {
         </Menu.Item>
         <Menu.Divider />
         <Menu.Label>{t.colorScheme}</Menu.Label>
-        <Box p="xs">
-          <SegmentedControl
-            fullWidth
-            size="xs"
-            aria-label={t.colorScheme}
-            value={colorScheme}
-            onChange={setColorScheme}
-            data={[
-              { value: 'light', label: t.light },
-              { value: 'dark', label: t.dark },
-              { value: 'auto', label: t.auto },
-            ]}
-          />
-        </Box>
+        <Menu.RadioGroup
+          value={colorScheme}
+          onChange={(value) => {
+            const scheme = schemes.find((each) => each === value);
+            if (scheme !== undefined) setColorScheme(scheme);
+          }}
+        >
+          {schemes.map((scheme) => (
+            <Menu.RadioItem key={scheme} value={scheme}>
+              {t[scheme]}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
       </Menu.Dropdown>
     </Menu>
   );

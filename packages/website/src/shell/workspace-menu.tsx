@@ -1,7 +1,8 @@
-import { Button, Menu, Modal, Text } from '@mantine/core';
+import { Button, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconCheck, IconPlus, IconSelector } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
+import { Dialog } from './dialog.tsx';
 import { account, type Me } from '../api/account.ts';
 import { texts } from '../texts/index.ts';
 import { NewWorkspaceForm } from './no-workspace.tsx';
@@ -54,9 +55,11 @@ export function WorkspaceMenu({ me }: { me: Me }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={creating} onClose={close} title={t.newWorkspace}>
-        <NewWorkspaceForm onCreated={close} />
-      </Modal>
+      {creating && (
+        <Dialog onClose={close} title={t.newWorkspace}>
+          <NewWorkspaceForm onCreated={close} />
+        </Dialog>
+      )}
     </>
   );
 }

@@ -1,7 +1,8 @@
-import { Checkbox, Modal, Stack, TextInput } from '@mantine/core';
+import { Checkbox, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { CampaignView } from '@leads/core/campaign';
+import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery, createCampaign, updateCampaign } from '../../api/campaigns.ts';
 import { faultsOf } from '../../api/client.ts';
 import { FormActions } from '../../shell/form-actions.tsx';
@@ -24,7 +25,7 @@ export function NewCampaignDialog({ onClose }: { onClose: () => void }) {
     onError: (error) => form.setErrors(faultsOf(error)),
   });
   return (
-    <Modal opened onClose={onClose} title={t.create}>
+    <Dialog onClose={onClose} title={t.create}>
       <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
         <Stack>
           <TextInput label={t.name} required maxLength={255} data-autofocus {...form.getInputProps('name')} />
@@ -44,7 +45,7 @@ export function NewCampaignDialog({ onClose }: { onClose: () => void }) {
           <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -66,7 +67,7 @@ export function EditCampaignDialog({ campaign, onClose }: { campaign: CampaignVi
     onError: (error) => form.setErrors(faultsOf(error)),
   });
   return (
-    <Modal opened onClose={onClose} title={t.editTitle}>
+    <Dialog onClose={onClose} title={t.editTitle}>
       <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
         <Stack>
           <TextInput label={t.name} required maxLength={255} data-autofocus {...form.getInputProps('name')} />
@@ -84,6 +85,6 @@ export function EditCampaignDialog({ campaign, onClose }: { campaign: CampaignVi
           />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { CampaignView } from '@leads/core/campaign';
+import { Dialog } from '../../shell/dialog.tsx';
 import { integrationLinkQuery, removeIntegrationLink, renewIntegrationLink } from '../../api/campaigns.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
@@ -17,7 +18,7 @@ export function IntegrationDialog({ campaign, onClose }: { campaign: CampaignVie
   const renew = async () => queryClient.setQueryData(query.queryKey, await renewIntegrationLink(campaign.id));
   const create = useMutation({ mutationFn: renew });
   return (
-    <Modal opened onClose={onClose} title={t.integrationOf(campaign.name)} size="lg">
+    <Dialog onClose={onClose} title={t.integrationOf(campaign.name)} size="lg">
       <Stack>
         <Text size="sm">{t.integrationLead}</Text>
         {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
@@ -85,6 +86,6 @@ export function IntegrationDialog({ campaign, onClose }: { campaign: CampaignVie
           </>
         )}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,21 +1,10 @@
-import {
-  Alert,
-  Badge,
-  Box,
-  Button,
-  Group,
-  Modal,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Alert, Badge, Box, Button, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconGripVertical, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { CampaignView, LandingPageView } from '@leads/core/campaign';
+import { Dialog } from '../../shell/dialog.tsx';
 import { createLandingPage, landingPagesQuery } from '../../api/campaigns.ts';
 import { faultsOf } from '../../api/client.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
@@ -195,7 +184,7 @@ function RegisterDialog({ campaigns, onClose }: { campaigns: readonly CampaignVi
     onError: (error) => form.setErrors(faultsOf(error)),
   });
   return (
-    <Modal opened onClose={onClose} title={t.register}>
+    <Dialog onClose={onClose} title={t.register}>
       <form onSubmit={form.onSubmit((values) => register.mutate(values))}>
         <Stack>
           <TextInput
@@ -216,6 +205,6 @@ function RegisterDialog({ campaigns, onClose }: { campaigns: readonly CampaignVi
           <FormActions error={register.error} isPending={register.isPending} onCancel={onClose} />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { Alert, Button, FileButton, Group, Modal, Progress, Select, Stack, Table, Text } from '@mantine/core';
+import { Alert, Button, FileButton, Group, Progress, Select, Stack, Table, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { importLeads, type ImportReport } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
@@ -17,19 +18,16 @@ import {
   withHeader,
 } from './import-file.ts';
 import classes from './leads.module.css';
-import { useFocusBack } from './use-focus-back.ts';
 import { withReasons } from './with-reasons.ts';
 
 const t = texts.leads;
 
 /** Imports the leads of a CSV file: which file, what its columns are, and what became of it. */
 export function ImportDialog({ onClose, onImported }: { onClose: () => void; onImported: () => void }) {
-  useFocusBack();
   const [file, setFile] = useState<ImportFile>();
   const [isWorking, setWorking] = useState(false);
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={t.importTitle}
       size="lg"
@@ -50,7 +48,7 @@ export function ImportDialog({ onClose, onImported }: { onClose: () => void; onI
           onClose={onClose}
         />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

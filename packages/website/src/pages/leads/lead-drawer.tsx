@@ -29,7 +29,8 @@ import { StatusBadge } from './lead-row.tsx';
 import { nextStatuses } from './lead-status.ts';
 import classes from './leads.module.css';
 import { exactTime } from '../../shell/time.ts';
-import { useFocusBack } from './use-focus-back.ts';
+import { keepFocus } from '../../shell/keep-focus.ts';
+import { useFocusBack } from '../../shell/use-focus-back.ts';
 import { updateListed } from './use-lead-list.ts';
 import type { StatusChanges } from './use-status-changes.tsx';
 
@@ -53,6 +54,7 @@ export function LeadDrawer({
   const found = useQuery(leadQuery(id));
   return (
     <Drawer
+      ref={keepFocus}
       opened
       onClose={onClose}
       position="right"

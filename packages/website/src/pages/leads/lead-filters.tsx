@@ -83,7 +83,7 @@ export function LeadFilterBar({
       />
       {!isNarrow && status}
       {!isNarrow && campaign}
-      <Popover position="bottom-end" width={320} trapFocus withinPortal>
+      <Popover position="bottom-end" width={320} trapFocus returnFocus withinPortal>
         <Indicator label={count} size={16} disabled={count === 0}>
           <Popover.Target>
             <Button size="xs" variant="default" leftSection={<IconFilter size={16} aria-hidden />}>

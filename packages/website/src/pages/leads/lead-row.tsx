@@ -128,13 +128,7 @@ function StatusCell({ lead, isSelectable, menu, onStatus, onMenuClose }: LeadRow
   // A menu in each row would cost more than the row itself.
   if (menu === undefined) return button;
   return (
-    <Menu
-      opened
-      onClose={onMenuClose}
-      position="bottom-end"
-      returnFocus={false}
-      withInitialFocusPlaceholder={false}
-    >
+    <Menu opened onClose={onMenuClose} position="bottom-end" returnFocus={false}>
       <Menu.Target>{button}</Menu.Target>
       <Menu.Dropdown>
         {menu.map((to) => (

@@ -1,19 +1,9 @@
-import {
-  ActionIcon,
-  Button,
-  Center,
-  Group,
-  Menu,
-  Modal,
-  Table,
-  Text,
-  Title,
-  VisuallyHidden,
-} from '@mantine/core';
+import { ActionIcon, Button, Center, Group, Menu, Table, Text, Title, VisuallyHidden } from '@mantine/core';
 import { IconDots, IconDownload, IconKeyboard, IconPlus, IconUpload } from '@tabler/icons-react';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
+import { Dialog } from '../../shell/dialog.tsx';
 import { meQuery } from '../../api/account.ts';
 import { exportAddress, leadCountQuery } from '../../api/leads.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -96,7 +86,7 @@ export function LeadsPage() {
           <Button size="xs" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog('new')}>
             {t.newLead}
           </Button>
-          <Menu position="bottom-end" withInitialFocusPlaceholder={false}>
+          <Menu position="bottom-end">
             <Menu.Target>
               <ActionIcon variant="default" size={30} aria-label={t.actions}>
                 <IconDots size={16} aria-hidden />
@@ -187,15 +177,17 @@ export function LeadsPage() {
           />
         )}
       </Suspense>
-      <Modal opened={dialog === 'shortcuts'} onClose={closeDialog} title={t.shortcuts}>
-        <Table
-          withRowBorders={false}
-          data={{ body: t.shortcutList.map(([keys, what]) => [<kbd key={keys}>{keys}</kbd>, what]) }}
-        />
-        <Text size="sm" c="dimmed" mt="sm">
-          {t.shortcutsHint}
-        </Text>
-      </Modal>
+      {dialog === 'shortcuts' && (
+        <Dialog onClose={closeDialog} title={t.shortcuts}>
+          <Table
+            withRowBorders={false}
+            data={{ body: t.shortcutList.map(([keys, what]) => [<kbd key={keys}>{keys}</kbd>, what]) }}
+          />
+          <Text size="sm" c="dimmed" mt="sm">
+            {t.shortcutsHint}
+          </Text>
+        </Dialog>
+      )}
     </div>
   );
 }

@@ -1,13 +1,13 @@
-import { Modal, Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
+import { Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { Dialog } from '../../shell/dialog.tsx';
 import { faultsOf } from '../../api/client.ts';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { createLead } from '../../api/leads.ts';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { texts } from '../../texts/index.ts';
-import { useFocusBack } from './use-focus-back.ts';
 
 const t = texts.leads;
 
@@ -30,7 +30,6 @@ const empty = {
 
 /** Creates a lead by hand. */
 export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
-  useFocusBack();
   const { data: campaigns } = useQuery(campaignsQuery);
   const active = campaigns?.filter(({ status }) => status === 'active') ?? [];
   const form = useForm({ initialValues: empty });
@@ -49,7 +48,7 @@ export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onC
   });
   const preferred = (active.find(({ isDefault }) => isDefault) ?? active[0])?.code ?? '';
   return (
-    <Modal opened onClose={onClose} title={t.newLead} size="lg">
+    <Dialog onClose={onClose} title={t.newLead} size="lg">
       <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values))}>
         <Stack>
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
@@ -86,6 +85,6 @@ export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onC
           <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

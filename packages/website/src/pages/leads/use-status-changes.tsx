@@ -1,15 +1,15 @@
-import { Alert, Button, Group, List, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, List, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { needsReason } from '@leads/core/lead/transitions';
 import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import { type ReactNode, useRef, useState } from 'react';
+import { Dialog } from '../../shell/dialog.tsx';
 import { changeStatuses, type StatusResult } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { commonStatuses, statusOf, wayBack } from './lead-status.ts';
-import { useFocusBack } from './use-focus-back.ts';
 import { updateListed } from './use-lead-list.ts';
 
 const t = texts.leads;
@@ -157,19 +157,17 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
             onConfirm={() => run.mutate({ leads: asking.leads, to: asking.to })}
           />
         )}
-        <Modal
-          opened={refusals.length > 0}
-          onClose={() => setRefusals([])}
-          title={t.refusedTitle(refusals.length)}
-        >
-          <List size="sm" listStyleType="none">
-            {refusals.map(({ id, name, message }) => (
-              <List.Item key={id}>
-                <b>{name}</b>: {message}
-              </List.Item>
-            ))}
-          </List>
-        </Modal>
+        {refusals.length > 0 && (
+          <Dialog onClose={() => setRefusals([])} title={t.refusedTitle(refusals.length)}>
+            <List size="sm" listStyleType="none">
+              {refusals.map(({ id, name, message }) => (
+                <List.Item key={id}>
+                  <b>{name}</b>: {message}
+                </List.Item>
+              ))}
+            </List>
+          </Dialog>
+        )}
       </>
     ),
   };
@@ -194,9 +192,8 @@ function ConfirmDialog({
   onCancel,
   onConfirm,
 }: DialogProps & { onConfirm: () => void }) {
-  useFocusBack();
   return (
-    <Modal opened onClose={onCancel} title={t.finalTitle(t.statuses[to])}>
+    <Dialog onClose={onCancel} title={t.finalTitle(t.statuses[to])}>
       <Stack>
         <Text size="sm">{t.finalLead(leads.length)}</Text>
         {error !== null && <ErrorNotice error={error} />}
@@ -209,7 +206,7 @@ function ConfirmDialog({
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -220,7 +217,6 @@ function ReasonDialog({
   onCancel,
   onReason,
 }: DialogProps & { onReason: (reason: string) => void }) {
-  useFocusBack();
   const [chosen, setChosen] = useState('');
   const [own, setOwn] = useState('');
   const [isMissing, setMissing] = useState(false);
@@ -231,7 +227,7 @@ function ReasonDialog({
     else onReason(reason);
   };
   return (
-    <Modal opened onClose={onCancel} title={t.reasonTitle(t.statuses[to], leads.length)}>
+    <Dialog onClose={onCancel} title={t.reasonTitle(t.statuses[to], leads.length)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -279,6 +275,6 @@ function ReasonDialog({
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,22 +1,10 @@
-import {
-  Alert,
-  Badge,
-  Box,
-  Button,
-  Code,
-  Group,
-  Modal,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Alert, Badge, Box, Button, Code, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import type { MemberRole } from '@leads/core/credential';
+import { Dialog } from '../../shell/dialog.tsx';
 import { meQuery, type WorkspaceOfMine } from '../../api/account.ts';
 import { faultsOf } from '../../api/client.ts';
 import { cancelInvitation, invitationsQuery, inviteMember } from '../../api/members.ts';
@@ -124,7 +112,7 @@ function InviteDialog({
     ? invitations?.find((invitation) => invitation.email === email.trim().toLowerCase())
     : undefined;
   return (
-    <Modal opened onClose={onClose} title={made === undefined ? t.invite : t.invitedTitle}>
+    <Dialog onClose={onClose} title={made === undefined ? t.invite : t.invitedTitle}>
       {made === undefined ? (
         <form onSubmit={form.onSubmit((values) => invite.mutate({ ...values, email: values.email.trim() }))}>
           <Stack>
@@ -165,6 +153,6 @@ function InviteDialog({
           </Group>
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   );
 }

@@ -95,7 +95,8 @@ function Members({ workspace }: { workspace: WorkspaceOfMine }) {
         allowDeselect={false}
         data={roleChoices}
         value={change.isPending && change.variables.id === member.id ? change.variables.role : member.role}
-        disabled={change.isPending}
+        // Not disabled: that would take the focus away.
+        readOnly={change.isPending}
         onChange={(role) => {
           if (role !== null) change.mutate({ id: member.id, role });
         }}

@@ -1,6 +1,7 @@
-import { Group, Modal, NumberInput, Select, Stack, TextInput } from '@mantine/core';
+import { Group, NumberInput, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
+import { Dialog } from '../../shell/dialog.tsx';
 import { faultsOf } from '../../api/client.ts';
 import { createAccessToken, type MadeCredential } from '../../api/credentials.ts';
 import { FormActions } from '../../shell/form-actions.tsx';
@@ -39,7 +40,7 @@ export function AccessTokenDialog({
     },
   });
   return (
-    <Modal opened onClose={onClose} title={t.createAccessToken}>
+    <Dialog onClose={onClose} title={t.createAccessToken}>
       <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
         <Stack>
           <TextInput
@@ -71,6 +72,6 @@ export function AccessTokenDialog({
           <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

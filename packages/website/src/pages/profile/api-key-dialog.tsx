@@ -1,7 +1,8 @@
-import { Group, Modal, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
+import { Group, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { NewApiKey } from '@leads/core/credential';
+import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { faultsOf } from '../../api/client.ts';
 import { createApiKey, type MadeCredential } from '../../api/credentials.ts';
@@ -70,7 +71,7 @@ export function ApiKeyDialog({
   });
   const { expiry, intakeOnly } = form.values;
   return (
-    <Modal opened onClose={onClose} title={t.createApiKey}>
+    <Dialog onClose={onClose} title={t.createApiKey}>
       <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
         <Stack>
           <TextInput
@@ -120,6 +121,6 @@ export function ApiKeyDialog({
           <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

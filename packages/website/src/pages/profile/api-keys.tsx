@@ -37,10 +37,6 @@ export function ApiKeys({
   const [creating, { open, close }] = useDisclosure(false);
   const replacements = replacementsOf(query.data ?? []);
   const reload = () => queryClient.invalidateQueries({ queryKey: apiKeysQuery.queryKey });
-  const made = async (credential: MadeCredential) => {
-    onMade(credential);
-    await reload();
-  };
   return (
     <>
       <CredentialSection
@@ -88,7 +84,12 @@ export function ApiKeys({
                         title={t.rotateTitle}
                         action={t.rotateAction}
                         color="petrol"
-                        onConfirm={async () => made(await rotateApiKey(key.id))}
+                        onConfirm={async () => {
+                          const made = await rotateApiKey(key.id);
+                          // Afterwards, so that the focus comes back to what the row has become.
+                          await reload();
+                          onMade(made);
+                        }}
                       >
                         <Text size="sm">{t.rotateLead}</Text>
                       </ConfirmButton>
@@ -120,7 +121,8 @@ export function ApiKeys({
           onClose={close}
           onMade={(credential) => {
             close();
-            void made(credential);
+            onMade(credential);
+            void reload();
           }}
         />
       )}

@@ -1,4 +1,5 @@
-import { Alert, Button, Code, Group, Modal, Stack } from '@mantine/core';
+import { Alert, Button, Code, Group, Stack } from '@mantine/core';
+import { Dialog } from '../../shell/dialog.tsx';
 import type { MadeCredential } from '../../api/credentials.ts';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { texts } from '../../texts/index.ts';
@@ -9,8 +10,7 @@ const t = texts.profile;
 export function SecretDialog({ made, onClose }: { made: MadeCredential | undefined; onClose: () => void }) {
   if (made === undefined) return null;
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={t.secretTitle[made.kind]}
       closeOnClickOutside={false}
@@ -37,6 +37,6 @@ export function SecretDialog({ made, onClose }: { made: MadeCredential | undefin
           <Button onClick={onClose}>{t.secretStored}</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

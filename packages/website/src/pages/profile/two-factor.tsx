@@ -1,19 +1,9 @@
-import {
-  Badge,
-  Button,
-  Code,
-  Group,
-  Modal,
-  PasswordInput,
-  SimpleGrid,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Badge, Button, Code, Group, PasswordInput, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { encode } from 'uqr';
+import { Dialog } from '../../shell/dialog.tsx';
 import { meQuery } from '../../api/account.ts';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
@@ -76,7 +66,7 @@ function EnableDialog({ onClose, onDone }: DialogProps) {
   });
   const totpSecret = made === undefined ? '' : (new URL(made.totpURI).searchParams.get('secret') ?? '');
   return (
-    <Modal opened onClose={onClose} title={t.enableTitle} closeOnClickOutside={false}>
+    <Dialog onClose={onClose} title={t.enableTitle} closeOnClickOutside={false}>
       {made === undefined ? (
         <PasswordStep call={enable} action={t.continue} onClose={onClose} />
       ) : (
@@ -113,7 +103,7 @@ function EnableDialog({ onClose, onDone }: DialogProps) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -125,9 +115,9 @@ function DisableDialog({ onClose, onDone }: DialogProps) {
     },
   });
   return (
-    <Modal opened onClose={onClose} title={t.disableTitle}>
+    <Dialog onClose={onClose} title={t.disableTitle}>
       <PasswordStep call={disable} lead={t.disableLead} action={t.disable} color="red.9" onClose={onClose} />
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -137,7 +127,7 @@ function CodesDialog({ onClose }: Pick<DialogProps, 'onClose'>) {
     onSuccess: ({ backupCodes }) => setCodes(backupCodes),
   });
   return (
-    <Modal opened onClose={onClose} title={t.newRecoveryCodes} closeOnClickOutside={codes === undefined}>
+    <Dialog onClose={onClose} title={t.newRecoveryCodes} closeOnClickOutside={codes === undefined}>
       {codes === undefined ? (
         <PasswordStep call={generate} lead={t.newRecoveryLead} action={t.continue} onClose={onClose} />
       ) : (
@@ -148,7 +138,7 @@ function CodesDialog({ onClose }: Pick<DialogProps, 'onClose'>) {
           </Group>
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,0 +1,641 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { findBarriers } from './axe.ts';
+import { choose, chooseItem, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
+import { type Console, password, startConsole } from './console.ts';
+import { totp } from './totp.ts';
+
+// Every dialog and menu is opened, used and left by keys alone: no mouse, and nobody is kept out of it.
+
+let console: Console;
+beforeAll(async () => {
+  console = await startConsole();
+}, 400_000);
+afterEach(() => console.closePages());
+afterAll(() => console?.[Symbol.asyncDispose]());
+
+const timeout = 60_000;
+
+/** The rows that a query answers, as soon as they are these: what a page did is in the database by then. */
+async function expectRows(query: string, values: readonly unknown[], rows: readonly object[]): Promise<void> {
+  await expect.poll(() => console.fixture.sql(query, [...values]), { timeout: 10_000 }).toEqual(rows);
+}
+
+/** What is open has the focus, and axe finds nothing in it, in light colours and in dark ones. */
+async function expectUsable(page: Page, part: Locator, selector: string): Promise<void> {
+  await part.waitFor();
+  await expectFocusWithin(part);
+  expect(await findBarriers(page, { within: selector })).toEqual([]);
+  await showIn(page, 'dark');
+  // What else there is to find does not depend on the colours.
+  expect(await findBarriers(page, { within: selector, rules: ['color-contrast'] })).toEqual([]);
+  await showIn(page, 'light');
+}
+
+async function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+}
+
+async function expectFocusWithin(part: Locator): Promise<void> {
+  const isWithin = () => part.evaluate((element) => element.contains(document.activeElement));
+  await expect.poll(isWithin, { timeout: 5_000 }).toBe(true);
+}
+
+/** The dialog of a title, which is looked at. */
+async function lookAtDialog(page: Page, title: string | RegExp): Promise<Locator> {
+  const dialog = page.getByRole('dialog', { name: title });
+  await expectUsable(page, dialog, '[role="dialog"]');
+  return dialog;
+}
+
+const isGone = (part: Locator) => part.waitFor({ state: 'detached' });
+
+/** Opens a menu, looks at it, leaves it, and is back at its button. */
+async function lookAtMenu(page: Page, name: string): Promise<void> {
+  await press(page, name);
+  const menu = page.getByRole('menu');
+  await expectUsable(page, menu, '[role="menu"]');
+  await page.keyboard.press('Escape');
+  await isGone(menu);
+  await expectFocusOn(page, name);
+}
+
+/** Opens what asks first, leaves it, is back, opens it again, and does it. */
+async function confirm(page: Page, button: string | RegExp, title: string, action: string): Promise<void> {
+  await press(page, button);
+  const dialog = await lookAtDialog(page, title);
+  // What is not easily undone is not the first that is at hand.
+  await expectFocusOn(page, 'Cancel');
+  await page.keyboard.press('Escape');
+  await isGone(dialog);
+  await expectFocusOn(page, button);
+  await page.keyboard.press('Enter');
+  await expectFocusOn(page, 'Cancel');
+  await press(page, action);
+  await isGone(dialog);
+}
+
+/** Shows a page of the console; what is tabbed to next is its first. */
+async function show(page: Page, path: string, heading: string): Promise<void> {
+  await page.goto(path);
+  await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+}
+
+test(
+  'campaigns: made, edited, paused, archived, their pages',
+  async () => {
+    const { page, workspace } = await console.openSignedIn({ role: 'manager' });
+    const campaign = (columns: string) =>
+      `SELECT ${columns} FROM campaign WHERE workspace_id = $1 AND code = 'DEMO'`;
+    await show(page, '/campaigns', 'Campaigns');
+    const [before] = await console.fixture.sql<{ name: string }>(campaign('name'), [workspace.id]);
+    const name = before?.name ?? '';
+
+    await press(page, 'New campaign');
+    const created = await lookAtDialog(page, 'New campaign');
+    await page.keyboard.press('Escape');
+    await isGone(created);
+    await expectFocusOn(page, 'New campaign');
+
+    await press(page, `Edit ${name}`);
+    const edit = await lookAtDialog(page, 'Edit the campaign');
+    await write(page, 'Name', 'Summer');
+    await choose(page, 'Duplicate window', 'Another number of days...');
+    await write(page, 'Days', '3');
+    await expectUsable(page, edit, '[role="dialog"]');
+    await press(page, 'Save');
+    await isGone(edit);
+    await expectFocusOn(page, 'Edit Summer');
+    await expectRows(
+      campaign('name, duplicate_window_seconds AS window'),
+      [workspace.id],
+      [{ name: 'Summer', window: 259_200 }],
+    );
+
+    await lookAtMenu(page, 'More for Summer');
+    for (const [item, title, action, status] of [
+      ['Pause', 'Pause this campaign?', 'Pause', 'paused'],
+      ['Resume', 'Take leads again?', 'Resume', 'active'],
+      ['Archive', 'Archive this campaign?', 'Archive', 'archived'],
+    ] as const) {
+      await chooseItem(page, 'More for Summer', item);
+      const dialog = await lookAtDialog(page, title);
+      await press(page, action);
+      await isGone(dialog);
+      await expectRows(campaign('status::text'), [workspace.id], [{ status }]);
+      if (status !== 'archived') await expectFocusOn(page, 'More for Summer');
+    }
+    // It is shown on demand from now on.
+    await page.getByText('Show archived (1)').waitFor();
+    await expectFocusOn(page, /./);
+    await page.reload();
+    await page.getByText('Show archived (1)').waitFor();
+    await press(page, 'Show archived (1)', 'Space');
+    await chooseItem(page, 'More for Summer', 'Restore');
+    await press(page, 'Resume');
+    await expectRows(campaign('status::text'), [workspace.id], [{ status: 'active' }]);
+    await expectFocusOn(page, 'More for Summer');
+    await chooseItem(page, 'More for Summer', 'Make default');
+    const made = await lookAtDialog(page, 'Make this the default campaign?');
+    await press(page, 'Make default');
+    await isGone(made);
+    await expectRows(campaign('is_default'), [workspace.id], [{ is_default: true }]);
+
+    await press(page, 'Register a landing page');
+    const register = await lookAtDialog(page, 'Register a landing page');
+    await page.keyboard.type('autumn-offer');
+    await choose(page, 'Campaign', 'Summer (DEMO)');
+    await press(page, 'Create');
+    await isGone(register);
+    await expectFocusOn(page, 'Register a landing page');
+    await expectRows(
+      'SELECT landing_page.name, code FROM landing_page JOIN campaign ON campaign.id = campaign_id WHERE landing_page.workspace_id = $1',
+      [workspace.id],
+      [{ name: 'autumn-offer', code: 'DEMO' }],
+    );
+  },
+  timeout,
+);
+
+test(
+  'the page of a campaign: made, renewed, taken down',
+  async () => {
+    const { page, workspace } = await console.openSignedIn();
+    const [campaign] = await console.fixture.sql<{ name: string }>(
+      'SELECT name FROM campaign WHERE id = $1',
+      [workspace.demoCampaignId],
+    );
+    const menu = `More for ${campaign?.name}`;
+    const token = async () => {
+      const rows = await console.fixture.sql<{ token: string | null }>(
+        'SELECT integration_token AS token FROM campaign WHERE id = $1',
+        [workspace.demoCampaignId],
+      );
+      return rows[0]?.token;
+    };
+    await show(page, '/campaigns', 'Campaigns');
+    await chooseItem(page, menu, 'Integration page');
+    const dialog = await lookAtDialog(page, /^Integration page of/);
+    await press(page, 'Make the page');
+    await dialog.getByRole('button', { name: 'Renew the link' }).waitFor();
+    const first = await token();
+    expect(first).toBeTypeOf('string');
+    await expectUsable(page, dialog, '[role="dialog"]');
+    await confirm(page, 'Renew the link', 'Renew the link?', 'Renew the link');
+    await expectFocusOn(page, 'Renew the link');
+    expect(await token()).not.toBe(first);
+    await confirm(page, 'Take it down', 'Take the page down?', 'Take it down');
+    await dialog.getByRole('button', { name: 'Make the page' }).waitFor();
+    expect(await token()).toBeNull();
+    await expectFocusWithin(dialog);
+    await page.keyboard.press('Escape');
+    await isGone(dialog);
+    await expectFocusOn(page, menu);
+  },
+  timeout,
+);
+
+test(
+  'credentials: made, shown once, rotated, revoked',
+  async () => {
+    const { page, member } = await console.openSignedIn();
+    const keys = `SELECT name FROM api_key WHERE user_id = $1 AND revoked_at IS NULL ORDER BY name`;
+    const tokens = `SELECT name FROM access_token WHERE user_id = $1 AND revoked_at IS NULL ORDER BY name`;
+    const [rotated] = await console.fixture.sql<{ name: string }>(keys, [member.userId]);
+    const [token] = await console.fixture.sql<{ name: string }>(tokens, [member.userId]);
+    const keyName = rotated?.name ?? '';
+    const tokenName = token?.name ?? '';
+    await show(page, '/profile', 'Profile');
+    const store = async (title: string) => {
+      const dialog = await lookAtDialog(page, title);
+      await press(page, 'I have stored it');
+      await isGone(dialog);
+    };
+
+    await press(page, 'Create an access token');
+    const newToken = await lookAtDialog(page, 'Create an access token');
+    await page.keyboard.type('Nightly');
+    await choose(page, 'Lifetime', 'Another number of days...');
+    await write(page, 'Days', '3');
+    await expectUsable(page, newToken, '[role="dialog"]');
+    await press(page, 'Create');
+    await store('Your new access token');
+    await expectFocusOn(page, 'Create an access token');
+    await expectRows(tokens, [member.userId], [{ name: 'Nightly' }, { name: tokenName }]);
+
+    await press(page, 'Create an API key');
+    const newKey = await lookAtDialog(page, 'Create an API key');
+    await page.keyboard.type('Form');
+    await choose(page, 'Expires', 'At the end of a day...');
+    await choose(page, 'Default campaign', 'DEMO');
+    await press(page, /^For the intake only/, 'Space');
+    await tabTo(page, 'Allowed origins');
+    await page.keyboard.type('https://offer.example.com');
+    await page.keyboard.press('Enter');
+    await expectUsable(page, newKey, '[role="dialog"]');
+    await choose(page, 'Expires', 'In 90 days');
+    await press(page, 'Create');
+    await store('Your new API key');
+    await expectFocusOn(page, 'Create an API key');
+    await expectRows(
+      `SELECT scope::text, allowed_origins AS origins FROM api_key WHERE user_id = $1 AND name = 'Form'`,
+      [member.userId],
+      [{ scope: 'intake', origins: ['https://offer.example.com'] }],
+    );
+
+    const rotate = new RegExp(`^Rotate ${keyName} `);
+    await confirm(page, rotate, 'Make a key to replace this one?', 'Make the new key');
+    await store('Your new API key');
+    // The row is still there, its button is not: one goes on from the row.
+    await expectFocusOn(page, /Being replaced by/);
+    await confirm(page, new RegExp(`^Revoke ${keyName} `), 'Revoke this API key?', 'Revoke');
+    await expectRows(keys, [member.userId], [{ name: 'Form' }, { name: keyName }]);
+    await expectFocusOn(page, 'API keys');
+    await confirm(page, `Revoke Nightly`, 'Revoke this access token?', 'Revoke');
+    await expectRows(tokens, [member.userId], [{ name: tokenName }]);
+    await expectFocusOn(page, 'Access tokens');
+    await press(page, 'Show old ones (1)');
+    await page.getByText('Revoked').first().waitFor();
+    await press(page, `Forget ${keyName}`);
+    await isGone(page.getByRole('button', { name: `Forget ${keyName}` }));
+  },
+  timeout,
+);
+
+test(
+  'an account: its name, its password, the second factor',
+  async () => {
+    const { page, member } = await console.openSignedIn();
+    const user = `SELECT name, two_factor_enabled AS two FROM "user" WHERE id = $1`;
+    await show(page, '/profile?tab=account', 'Profile');
+    await page.getByRole('button', { name: 'Turn on' }).waitFor();
+    await write(page, 'Your name', 'Ada Lovelace');
+    await page.keyboard.press('Enter');
+    await expectRows(user, [member.userId], [{ name: 'Ada Lovelace', two: false }]);
+
+    const hash = 'SELECT password FROM account WHERE user_id = $1';
+    const [old] = await console.fixture.sql<{ password: string }>(hash, [member.userId]);
+    await write(page, 'Current password', password);
+    await write(page, 'New password', 'another horse battery');
+    await press(page, 'Sign out everywhere else', 'Space');
+    await press(page, 'Change the password');
+    await page.getByText('Your password is changed.').waitFor();
+    const [now] = await console.fixture.sql<{ password: string }>(hash, [member.userId]);
+    expect(now?.password).not.toBe(old?.password);
+    await expectUsable(page, page.locator('body'), 'main');
+
+    await press(page, 'Turn on');
+    const enable = await lookAtDialog(page, 'Turn on two-factor authentication');
+    await page.keyboard.type('wrong password');
+    await press(page, 'Continue');
+    await enable.getByText('Invalid password').waitFor();
+    await expectUsable(page, enable, '[role="dialog"]');
+    await write(page, 'Current password', 'another horse battery');
+    await page.keyboard.press('Enter');
+    await enable.getByRole('img', { name: 'QR code' }).waitFor();
+    await expectUsable(page, enable, '[role="dialog"]');
+    await expectFocusOn(page, 'Code that the app shows now');
+    await page.keyboard.type(totp(await enable.locator('pre').innerText()));
+    await page.keyboard.press('Enter');
+    await isGone(enable);
+    await expectRows(user, [member.userId], [{ name: 'Ada Lovelace', two: true }]);
+    await expectFocusOn(page, 'Two-factor authentication');
+
+    const codes = 'SELECT backup_codes AS codes FROM two_factor WHERE user_id = $1';
+    const [before] = await console.fixture.sql<{ codes: string }>(codes, [member.userId]);
+    await press(page, 'New recovery codes');
+    const renewed = await lookAtDialog(page, 'New recovery codes');
+    await page.keyboard.type('another horse battery');
+    await page.keyboard.press('Enter');
+    await renewed.getByRole('list', { name: 'Recovery codes' }).waitFor();
+    await expectUsable(page, renewed, '[role="dialog"]');
+    const [after] = await console.fixture.sql<{ codes: string }>(codes, [member.userId]);
+    expect(after?.codes).not.toBe(before?.codes);
+    const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Download')]);
+    expect(download.suggestedFilename()).toBe('recovery-codes.txt');
+    await press(page, 'I have stored it');
+    await isGone(renewed);
+    await expectFocusOn(page, 'New recovery codes');
+
+    await press(page, 'Turn off');
+    const disable = await lookAtDialog(page, 'Turn off two-factor authentication?');
+    await page.keyboard.press('Escape');
+    await isGone(disable);
+    await expectFocusOn(page, 'Turn off');
+    await page.keyboard.press('Enter');
+    await expectFocusWithin(disable);
+    await page.keyboard.type('another horse battery');
+    await press(page, 'Turn off');
+    await isGone(disable);
+    await expectRows(user, [member.userId], [{ name: 'Ada Lovelace', two: false }]);
+    await expectFocusOn(page, 'Two-factor authentication');
+  },
+  timeout,
+);
+
+test(
+  'sessions: one is ended, and all others',
+  async () => {
+    const { page, member } = await console.openSignedIn();
+    for (let i = 0; i < 3; i++) {
+      const other = await console.openPage();
+      const answer = await other.context().request.post(`${console.crm}/api/auth/sign-in/email`, {
+        headers: { origin: console.crm },
+        data: { email: member.email, password },
+      });
+      expect(answer.ok()).toBe(true);
+    }
+    const sessions = 'SELECT count(*)::int FROM session WHERE user_id = $1';
+    await expectRows(sessions, [member.userId], [{ count: 4 }]);
+    await show(page, '/profile?tab=sessions', 'Profile');
+    await page.getByText('This one').waitFor();
+    await confirm(page, /^Sign out (?!all)/, 'Sign out this browser?', 'Sign out');
+    await expectRows(sessions, [member.userId], [{ count: 3 }]);
+    await expectFocusOn(page, /./);
+    await page.reload();
+    await page.getByText('This one').waitFor();
+    await confirm(page, 'Sign out all others', 'Sign out all other browsers?', 'Sign out all others');
+    await expectRows(sessions, [member.userId], [{ count: 1 }]);
+    await expectFocusOn(page, /./);
+  },
+  timeout,
+);
+
+test(
+  'members: invited, uninvited, given a role, removed; the workspace: renamed, left',
+  async () => {
+    const { page, workspace } = await console.openSignedIn();
+    const guest = await workspace.addMember('publisher');
+    const [{ name } = { name: '' }] = await console.fixture.sql<{ name: string }>(
+      `UPDATE "user" SET name = 'Grace Hopper' WHERE id = $1 RETURNING name`,
+      [guest.userId],
+    );
+    await show(page, '/members', 'Members');
+    await page.getByText(name).waitFor();
+    await choose(page, `Role of ${name}`, 'Manager');
+    const roles = 'SELECT role::text FROM member WHERE workspace_id = $1 AND user_id = $2';
+    await expectRows(roles, [workspace.id, guest.userId], [{ role: 'manager' }]);
+    await expectFocusOn(page, `Role of ${name}`);
+    await confirm(page, `Remove ${name}`, 'Remove this member?', 'Remove');
+    await expectRows(roles, [workspace.id, guest.userId], []);
+    await expectFocusOn(page, /./);
+
+    await page.reload();
+    await page.getByText('Nobody is invited').waitFor();
+    await press(page, 'Invite someone');
+    const invite = await lookAtDialog(page, 'Invite someone');
+    await page.keyboard.type('guest@example.com');
+    await choose(page, 'Role', 'Manager');
+    await press(page, 'Invite');
+    const invited = await lookAtDialog(page, 'The invitation is ready');
+    await press(page, 'Close');
+    await isGone(invited);
+    await isGone(invite);
+    await expectFocusOn(page, 'Invite someone');
+    const invitations = 'SELECT email, role::text, status FROM invitation WHERE workspace_id = $1';
+    const invitation = { email: 'guest@example.com', role: 'manager' };
+    await expectRows(invitations, [workspace.id], [{ ...invitation, status: 'pending' }]);
+    await confirm(
+      page,
+      'Cancel the invitation of guest@example.com',
+      'Cancel this invitation?',
+      'Cancel the invitation',
+    );
+    await expectRows(invitations, [workspace.id], [{ ...invitation, status: 'canceled' }]);
+    await expectFocusOn(page, 'Pending invitations');
+
+    await write(page, 'Name of the workspace', 'Spring');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Switch workspace: Spring' }).waitFor();
+    await expectRows('SELECT name FROM workspace WHERE id = $1', [workspace.id], [{ name: 'Spring' }]);
+
+    await page.reload();
+    await page.getByRole('button', { name: 'Leave the workspace' }).waitFor();
+    await confirm(page, 'Leave the workspace', 'Leave this workspace?', 'Leave the workspace');
+    await page.getByRole('button', { name: "Switch workspace: Test Person's workspace" }).waitFor();
+    await expectRows('SELECT role FROM member WHERE workspace_id = $1', [workspace.id], [{ role: 'owner' }]);
+    await expectFocusOn(page, /./);
+  },
+  timeout,
+);
+
+test(
+  'the menus of the frame: workspaces, the account, colours',
+  async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    await show(page, '/overview', 'Overview');
+    await lookAtMenu(page, `Switch workspace: ${workspace.slug}`);
+    await chooseItem(page, `Switch workspace: ${workspace.slug}`, 'New workspace');
+    const dialog = await lookAtDialog(page, 'New workspace');
+    await page.keyboard.press('Escape');
+    await isGone(dialog);
+    await expectFocusOn(page, `Switch workspace: ${workspace.slug}`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('menu').waitFor();
+    await page.keyboard.press('Escape');
+    await chooseItem(page, `Switch workspace: ${workspace.slug}`, 'New workspace');
+    await expectFocusWithin(dialog);
+    await page.keyboard.type('Autumn');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Switch workspace: Autumn' }).waitFor();
+    await isGone(dialog);
+    await expectFocusOn(page, /./);
+    await expectRows(
+      `SELECT workspace.name FROM workspace JOIN member ON workspace_id = workspace.id WHERE user_id = $1 AND name = 'Autumn'`,
+      [member.userId],
+      [{ name: 'Autumn' }],
+    );
+    await chooseItem(page, 'Switch workspace: Autumn', workspace.slug);
+    await page.getByRole('button', { name: `Switch workspace: ${workspace.slug}` }).waitFor();
+
+    await lookAtMenu(page, 'Your account: Test Person');
+    await chooseItem(page, 'Your account: Test Person', 'Profile');
+    await page.getByRole('heading', { name: 'Profile', level: 1 }).waitFor();
+    await chooseItem(page, 'Your account: Test Person', 'Dark');
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+    await page.reload();
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+  },
+  timeout,
+);
+
+/** The list has the focus, and its first lead is the one that the keys are about. */
+async function goToList(page: Page): Promise<void> {
+  await page.keyboard.press('/');
+  await expectFocusOn(page, 'Search leads');
+  await page.keyboard.press('Enter');
+  await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
+  await page.keyboard.press('Home');
+}
+
+test(
+  'leads: made by hand, filtered, exported, imported',
+  async () => {
+    const { page, workspace } = await console.openSignedIn();
+    const names = 'SELECT name, phone FROM lead WHERE workspace_id = $1 ORDER BY name';
+    await show(page, '/leads', 'Leads');
+    await press(page, 'New lead');
+    const created = await lookAtDialog(page, 'New lead');
+    await page.keyboard.press('Escape');
+    await isGone(created);
+    await expectFocusOn(page, 'New lead');
+    await page.keyboard.press('Enter');
+    await expectFocusOn(page, 'Name');
+    await page.keyboard.type('Ada');
+    await write(page, 'Phone', '+12025550147');
+    await choose(page, 'Campaign', 'DEMO');
+    await press(page, 'Create');
+    await isGone(created);
+    await expectRows(names, [workspace.id], [{ name: 'Ada', phone: '+12025550147' }]);
+    await expectFocusOn(page, 'New lead');
+
+    await press(page, 'Filters');
+    const filters = page.getByRole('dialog');
+    await expectUsable(page, filters, '[role="dialog"]');
+    await write(page, 'Sub-id (s1)', 'click-1');
+    await page.waitForURL('**s1=click-1*');
+    await page.keyboard.press('Escape');
+    await isGone(filters);
+    await expectFocusOn(page, 'Filters');
+    await press(page, 'Clear all');
+    await page.waitForURL('**/leads');
+
+    await lookAtMenu(page, 'More actions');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      chooseItem(page, 'More actions', 'Export as CSV'),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/\.csv$/);
+    await chooseItem(page, 'More actions', 'Keyboard shortcuts');
+    const shortcuts = await lookAtDialog(page, 'Keyboard shortcuts');
+    await page.keyboard.press('Escape');
+    await isGone(shortcuts);
+    await expectFocusOn(page, 'More actions');
+
+    await chooseItem(page, 'More actions', 'Import a CSV file');
+    const dialog = await lookAtDialog(page, 'Import leads');
+    const choosing = page.waitForEvent('filechooser');
+    await expectFocusOn(page, 'Choose a CSV file');
+    await page.keyboard.press('Enter');
+    const chooser = await choosing;
+    await chooser.setFiles({
+      name: 'leads.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('Who,Phone\nGrace,+12025550143\nNobody,\n'),
+    });
+    await dialog.getByRole('button', { name: 'Import', exact: true }).waitFor();
+    await choose(page, 'Where Who goes to', 'Name');
+    await choose(page, 'Campaign for these leads', 'DEMO');
+    await expectUsable(page, dialog, '[role="dialog"]');
+    await press(page, 'Import');
+    await dialog.getByRole('table', { name: 'What became of the file' }).waitFor();
+    await expectUsable(page, dialog, '[role="dialog"]');
+    const [rejected] = await Promise.all([
+      page.waitForEvent('download'),
+      press(page, 'Download the rejected lines'),
+    ]);
+    expect(rejected.suggestedFilename()).toBe('leads-rejected.csv');
+    await press(page, 'Done');
+    await isGone(dialog);
+    await expectFocusOn(page, 'More actions');
+    await expectRows(
+      names,
+      [workspace.id],
+      [
+        { name: 'Ada', phone: '+12025550147' },
+        { name: 'Grace', phone: '+12025550143' },
+      ],
+    );
+  },
+  timeout,
+);
+
+test(
+  'a lead: opened, edited, trashed; many at once; what cannot be undone, and what is refused',
+  async () => {
+    const { page, workspace, member } = await console.openSignedIn({ role: 'manager' });
+    const nowMs = Date.now() - 60_000;
+    const leads = ['Ada', 'Grace', 'Joan'].map((name, i) =>
+      workspace.lead(member, { name, phone: `+1202555014${i}`, createdAt: new Date(nowMs - i * 1000) }),
+    );
+    await console.fixture.leads.insert(leads);
+    const [ada] = leads;
+    const status = 'SELECT name, status::text FROM lead WHERE workspace_id = $1 ORDER BY name';
+    const expectStatuses = (...statuses: string[]) =>
+      expectRows(
+        status,
+        [workspace.id],
+        statuses.map((each, i) => ({ name: leads[i]?.name, status: each })),
+      );
+    await show(page, '/leads', 'Leads');
+    await page.getByRole('row').filter({ hasText: 'Joan' }).waitFor();
+
+    await goToList(page);
+    await page.keyboard.press('Enter');
+    const drawer = await lookAtDialog(page, 'Lead');
+    await drawer.getByText(/^Created by/).waitFor();
+    await expectUsable(page, drawer, '[role="dialog"]');
+    await write(page, 'City', 'London');
+    await press(page, 'Save');
+    await expectRows('SELECT city FROM lead WHERE id = $1', [ada?.id], [{ city: 'London' }]);
+    await expectFocusWithin(drawer);
+    await press(page, 'Mark as Trashed');
+    const reason = await lookAtDialog(page, /why\?$/);
+    await page.keyboard.press('Escape');
+    await isGone(reason);
+    expect(await drawer.count()).toBe(1);
+    await expectFocusWithin(drawer);
+    await press(page, 'Mark as Trashed');
+    await expectFocusWithin(reason);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await isGone(reason);
+    await expectStatuses('Trashed', 'OnHold', 'OnHold');
+    await expectFocusOn(page, 'Ada');
+    await page.keyboard.press('Escape');
+    await isGone(drawer);
+    await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
+
+    await goToList(page);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.getByRole('toolbar', { name: '2 selected' }).waitFor();
+    await press(page, 'Mark as Trashed');
+    const reasonOfBoth = await lookAtDialog(page, /why\?$/);
+    await write(page, 'Or in your own words', 'Called twice');
+    await press(page, 'Mark as Trashed');
+    await isGone(reasonOfBoth);
+    await expectStatuses('Trashed', 'Trashed', 'Trashed');
+    await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
+    await page.keyboard.press('u');
+    await expectStatuses('Trashed', 'OnHold', 'OnHold');
+    await page.keyboard.press('a');
+    await expectStatuses('Trashed', 'Approved', 'Approved');
+
+    await page.keyboard.press('p');
+    const final = await lookAtDialog(page, 'Mark as Paid?');
+    await press(page, 'Cancel');
+    await isGone(final);
+    await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
+    await press(page, 'Clear the selection');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('p');
+    await expectFocusOn(page, 'Mark as paid');
+    await page.keyboard.press('Enter');
+    await expectStatuses('Trashed', 'Paid', 'Approved');
+
+    // Somebody else was faster, which this page does not know yet.
+    await page.keyboard.press('ArrowDown');
+    await console.fixture.sql(`UPDATE lead SET status = 'OnHold' WHERE id = $1`, [leads[2]?.id]);
+    await page.keyboard.press('p');
+    await press(page, 'Mark as paid');
+    const refused = await lookAtDialog(page, '1 lead could not be changed');
+    await page.keyboard.press('Escape');
+    await isGone(refused);
+    await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
+  },
+  timeout,
+);
