@@ -16,15 +16,15 @@ export async function focusedName(page: Page): Promise<string> {
   });
 }
 
-/** Goes on by Tab until what has the focus is called so. */
+/** Goes on by Tab until what has the focus is called so, from what has it now on. */
 export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   const matches = (text: string) => (typeof name === 'string' ? text === name : name.test(text));
   const seen: string[] = [];
   for (let stop = 0; stop < mostStops; stop++) {
-    await page.keyboard.press('Tab');
     const focused = await focusedName(page);
     if (matches(focused)) return;
     seen.push(focused);
+    await page.keyboard.press('Tab');
   }
   throw new Error(`${String(name)} is not reached by Tab: ${seen.join(' | ')}`);
 }

@@ -609,9 +609,14 @@ test(
     await isGone(reasonOfBoth);
     await expectStatuses('Trashed', 'Trashed', 'Trashed');
     await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
+    // Each is answered before the next key: while one is under way, another is not taken.
+    const told = (text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+    await told('2 leads marked as Trashed');
     await page.keyboard.press('u');
+    await told('Undone for 2 leads');
     await expectStatuses('Trashed', 'OnHold', 'OnHold');
     await page.keyboard.press('a');
+    await told('2 leads marked as Approved');
     await expectStatuses('Trashed', 'Approved', 'Approved');
 
     await page.keyboard.press('p');
@@ -625,13 +630,16 @@ test(
     await page.keyboard.press('p');
     await expectFocusOn(page, 'Mark as paid');
     await page.keyboard.press('Enter');
+    await isGone(final);
     await expectStatuses('Trashed', 'Paid', 'Approved');
+    await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
 
     // Somebody else was faster, which this page does not know yet.
     await page.keyboard.press('ArrowDown');
     await console.fixture.sql(`UPDATE lead SET status = 'OnHold' WHERE id = $1`, [leads[2]?.id]);
     await page.keyboard.press('p');
-    await press(page, 'Mark as paid');
+    await expectFocusOn(page, 'Mark as paid');
+    await page.keyboard.press('Enter');
     const refused = await lookAtDialog(page, '1 lead could not be changed');
     await page.keyboard.press('Escape');
     await isGone(refused);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { tabTo } from './by-keyboard.ts';
+import { chooseItem, tabTo } from './by-keyboard.ts';
 import { type Console, startConsole } from './console.ts';
 
 let console: Console;
@@ -73,11 +73,6 @@ test('without a mouse: to every page, and through what is done there', async () 
   await page.keyboard.press('ArrowRight');
   await page.getByText('This one').waitFor();
 
-  await tabTo(page, /^Your account/);
-  await page.keyboard.press('Enter');
-  await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('Enter');
+  await chooseItem(page, /^Your account/, 'Sign out');
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
