@@ -44,6 +44,30 @@ test('an owner steps down once there is another, who then is the last', async ()
   expect((await second.organize('leave', { organizationId: workspace.id })).status).toBe(400);
 });
 
+test('two owners who act on each other at once leave the workspace with one', async () => {
+  const pairs = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const { workspace, owner } = await openWorkspace();
+      return { workspace, owner, second: await enter(workspace, 'owner') };
+    }),
+  );
+  const acts = [
+    (memberId: string) => ['update-member-role', { memberId, role: 'publisher' }] as const,
+    (memberIdOrEmail: string) => ['remove-member', { memberIdOrEmail }] as const,
+  ] as const;
+  for (const [i, { owner, second, workspace }] of pairs.entries()) {
+    const act = acts[i % acts.length] ?? acts[0];
+    const [path, body] = act(second.memberId);
+    const [, other] = act(owner.memberId);
+    const answers = await Promise.all([owner.organize(path, body), second.organize(path, other)]);
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([200, expect.toSatisfy((each) => each >= 400 && each < 500)]);
+    expect(
+      await fixture.sql(`SELECT role FROM member WHERE workspace_id = $1 AND role = 'owner'`, [workspace.id]),
+    ).toHaveLength(1);
+  }
+});
+
 test('what owners do is about the workspace that the page shows, if they own it', async () => {
   const { workspace, owner } = await openWorkspace();
   const other = await openWorkspace();

@@ -49,4 +49,9 @@ export interface AccountStore {
    */
   countAttempt(key: string, windowMs: number): Promise<{ count: number; leftMs: number }>;
   forgetAttempts(key: string): Promise<void>;
+  /**
+   * Runs work that takes a role or a membership away while no other such work runs, in this process or another:
+   * what it saw of the owners is true until it is done.
+   */
+  whileMembersStay<Result>(work: () => Promise<Result>): Promise<Result>;
 }

@@ -20,6 +20,9 @@ const access = createAccessControl({
 });
 const nothing = access.newRole({});
 
+/** Where somebody loses a role, or a membership. */
+const membershipPath = /\/organization\/(update-member-role|remove-member|leave)$/;
+
 /** Accounts by better-auth, on the users, members and workspaces of the domain. */
 export function openAccounts(options: AccountOptions, adapter: AccountAdapter): Accounts {
   const { store, workspaces, publicUrl, sendMail } = options;
@@ -163,7 +166,10 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
     async handle(request) {
       // A sign-out would take the cookie only, and say that all went well.
       await options.ping();
-      const answer = await auth.handler(request);
+      const run = () => auth.handler(request);
+      // The library counts the owners before it takes one away: two at once would each leave the other.
+      const takesAway = membershipPath.test(new URL(request.url).pathname);
+      const answer = await (takesAway ? store.whileMembersStay(run) : run());
       if (answer.status >= 500) await options.ping();
       return answer;
     },

@@ -16,8 +16,12 @@ const sessionColumns = {
 /** Attempts of windows that are over for so long, in milliseconds, are deleted. */
 const attemptsKeptMs = 24 * 60 * 60 * 1000;
 
+/** Held while members change; a number that nothing else locks. */
+const membersLock = 7262002;
+
 /** Sessions, invitations and attempts in Postgres. */
-export function createAccountStore({ prisma, select }: Database): AccountStore {
+export function createAccountStore({ prisma, select, transaction }: Database): AccountStore {
+  let lastChange: Promise<unknown> = Promise.resolve();
   return {
     async listSessions(userId) {
       const sessions = await prisma.session.findMany({
@@ -83,6 +87,18 @@ export function createAccountStore({ prisma, select }: Database): AccountStore {
 
     async forgetAttempts(key) {
       await prisma.attempt.deleteMany({ where: { key } });
+    },
+
+    async whileMembersStay(work) {
+      const change = lastChange.then(() =>
+        transaction(async (tx) => {
+          await tx.$executeRaw`SELECT pg_advisory_xact_lock(${membersLock}::bigint)`;
+          return work();
+        }),
+      );
+      // One at a time here too: of many that wait for the lock, each would keep a connection from the one that has it.
+      lastChange = change.catch(() => undefined);
+      return change;
     },
   };
 }
