@@ -14,7 +14,8 @@ beforeAll(async () => {
 afterEach(() => console.closePages());
 afterAll(() => console?.[Symbol.asyncDispose]());
 
-const timeout = 60_000;
+// Each takes around ten seconds, and many times that on a machine that others use too.
+const timeout = 120_000;
 
 /** The rows that a query answers, as soon as they are these: what a page did is in the database by then. */
 async function expectRows(query: string, values: readonly unknown[], rows: readonly object[]): Promise<void> {
