@@ -1,22 +1,28 @@
-import type { CampaignStore, LandingPage } from '../campaign/campaign-store.ts';
+import type { Campaign, CampaignStore, LandingPage } from '../campaign/campaign-store.ts';
 import { LeadsError } from '../errors.ts';
 import { newId, uuidPattern } from '../uuid.ts';
 import type { Database, Transaction } from './client.ts';
 import { isUniqueViolation } from './database-error.ts';
+import { Prisma } from './generated/client.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /** Who has the token can read the integration page: nothing else reads it. */
 const withoutToken = { integrationToken: true } as const;
 
 /** Campaigns and landing pages in Postgres. */
-export function createCampaignStore({ prisma, transaction }: Database): CampaignStore {
+export function createCampaignStore({ prisma, select, transaction }: Database): CampaignStore {
   return {
     async findByCode(workspaceId, code) {
-      const campaign = await prisma.campaign.findUnique({
-        where: { workspaceId_code: { workspaceId, code } },
-        omit: withoutToken,
-      });
-      return campaign === null ? undefined : withoutNulls(campaign);
+      // Every create of the CRM asks for it.
+      const [campaign] = await select<Record<string, unknown>>(
+        Prisma.sql`
+          SELECT
+            id, workspace_id AS "workspaceId", code, name, status, is_default AS "isDefault",
+            duplicate_window_seconds AS "duplicateWindowSeconds", created_at AS "createdAt", updated_at AS "updatedAt"
+          FROM campaign WHERE workspace_id = ${workspaceId}::uuid AND code = ${code}`,
+        'find_campaign',
+      );
+      return campaign && (withoutNulls(campaign) as unknown as Campaign);
     },
 
     async routeIntakeLead(workspaceId, landingPage, keyCampaignId) {
