@@ -1,10 +1,12 @@
 import { describeApi, docsRoutes } from '@leads/http/docs';
+import { takeForms } from '@leads/http/form-body';
 import { requireApiKey } from '@leads/http/guards';
 import { healthRoutes } from '@leads/http/health';
 import type { Logger } from '@leads/http/log';
 import { createServer, registerRoutes, type Server } from '@leads/http/server';
 import type { IntakeConfig } from './config.ts';
 import type { IntakeContext } from './context.ts';
+import { preflightRoute } from './routes/preflight.ts';
 import { submitLeadRoute } from './routes/submit-lead.ts';
 
 /**
@@ -16,7 +18,8 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
 
   await describeApi(app, {
     title: 'Leads: edge intake',
-    description: 'Takes leads from landing pages. Authenticate with the `API_KEY` header.',
+    description:
+      'Takes leads from landing pages, as JSON or from plain HTML forms. Authenticate with the `API_KEY` header; a key that is bound to web origins may stand in the query instead.',
     tags: [{ name: 'leads', description: 'Leads from landing pages.' }],
   });
 
@@ -24,6 +27,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
     await healthRoutes(routes, { database: context.pingDatabase });
     await docsRoutes(routes, ['ApiKey']);
 
+    preflightRoute(routes);
     await routes.register(async (guarded) => {
       requireApiKey(guarded, context);
       // Before the body is read: what is turned away costs as little as can be.
@@ -31,6 +35,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
         context.leads.checkRoom();
         done();
       });
+      takeForms(guarded);
       submitLeadRoute(guarded, context);
     });
   });

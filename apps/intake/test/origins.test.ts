@@ -1,44 +1,193 @@
 import { issueApiKey } from '@leads/core/credential';
-import { afterAll, expect, test } from 'vitest';
-import { startIntake } from './intake.ts';
+import { canary } from '@leads/local-stack/testing/canaries';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { openFixture } from '@leads/local-stack/testing/fixture';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startIntakeService } from './intake.ts';
 
-const intake = await startIntake();
-afterAll(() => intake[Symbol.asyncDispose]());
-const { service, fixture } = intake;
+const database = await createTestDatabase();
+const fixture = openFixture(database.url);
+const service = await startIntakeService(database.url);
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
 const { owner } = await fixture.createWorkspace();
 
-const send = (apiKey: string, headers: Record<string, string>) =>
-  service.send({
-    method: 'POST',
-    path: '/api/v1/leads',
-    headers: { API_KEY: apiKey, ...headers },
-    body: { name: 'Ada', phone: '+1 202 555 0143' },
-  });
+const offer = 'https://offer.example';
+const path = '/api/v1/leads';
+const person = { name: canary.name, phone: canary.phone };
+const keyOf = async (options: { scope: 'intake' | 'full'; allowedOrigins?: string[] }) =>
+  (await issueApiKey(fixture.credentials, owner, { name: 'A key', ...options })).apiKey;
+const browserKey = await keyOf({ scope: 'intake', allowedOrigins: [offer, 'http://localhost:8080'] });
+
+const send = (apiKey: string, headers: Record<string, string>, body: unknown = person) =>
+  service.send({ method: 'POST', path, headers: { API_KEY: apiKey, ...headers }, body });
+
+const elsewhere = { success: false, error: 'unauthorized', message: 'This API key is for other web pages' };
+const nowhere = {
+  success: false,
+  error: 'unauthorized',
+  message: 'This API key is for web pages, and the request does not tell the Origin of its page',
+};
 
 test('a key that is bound to origins is taken from their pages only', async () => {
-  const { apiKey } = await issueApiKey(fixture.credentials, owner, {
-    name: 'In a page',
-    scope: 'intake',
-    allowedOrigins: ['https://offer.example', 'http://localhost:8080'],
-  });
-  for (const origin of ['https://offer.example', 'http://localhost:8080']) {
-    expect((await send(apiKey, { Origin: origin })).status).toBe(200);
+  for (const origin of [offer, 'http://localhost:8080']) {
+    expect((await send(browserKey, { Origin: origin })).status).toBe(200);
   }
-  for (const headers of [
-    {},
-    { Origin: 'https://evil.example' },
-    { Origin: 'http://offer.example' },
-    { Origin: 'https://offer.example.evil.example' },
-    { Origin: 'null' },
-  ]) {
-    const answer = await send(apiKey, headers);
-    expect([answer.status, answer.json()]).toEqual([
-      403,
-      { success: false, error: 'unauthorized', message: 'This API key is for other web pages' },
-    ]);
+  const refused: [headers: Record<string, string>, body: object][] = [
+    [{}, nowhere],
+    [{ Origin: 'null' }, nowhere],
+    [{ Origin: '' }, elsewhere],
+    [{ Origin: 'https://evil.example' }, elsewhere],
+    [{ Origin: 'http://offer.example' }, elsewhere],
+    [{ Origin: `${offer}:8443` }, elsewhere],
+    [{ Origin: `${offer}/` }, elsewhere],
+    [{ Origin: 'https://offer.example.evil.example' }, elsewhere],
+    [{ Origin: `${offer}, https://evil.example` }, elsewhere],
+    [{ Referer: `${offer}/page` }, nowhere],
+  ];
+  for (const [headers, body] of refused) {
+    const answer = await send(browserKey, headers);
+    expect([answer.status, answer.json()]).toEqual([403, body]);
   }
 });
 
 test('a key that is bound to none does not care', async () => {
   expect((await send(owner.apiKey, { Origin: 'https://anywhere.example' })).status).toBe(200);
+});
+
+describe('CORS', () => {
+  const corsOf = (headers: Record<string, unknown>) =>
+    Object.keys(headers).filter((name) => name.startsWith('access-control-'));
+
+  test('the preflight is answered alike to everyone, and says nothing of any key', async () => {
+    const ask = (headers: Record<string, string>) => service.send({ method: 'OPTIONS', path, headers });
+    const asked = { 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'api_key' };
+    for (const headers of [
+      { ...asked, Origin: offer },
+      { ...asked, Origin: 'https://evil.example' },
+      { ...asked, Origin: offer, API_KEY: browserKey },
+      { ...asked, Origin: 'null' },
+      {},
+    ]) {
+      const answer = await ask(headers);
+      expect([answer.status, answer.text]).toEqual([204, '']);
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'POST',
+        'access-control-allow-headers': 'API_KEY, X-API-Key, Content-Type, Idempotency-Key',
+        'access-control-max-age': '7200',
+        allow: 'OPTIONS, POST',
+      });
+      expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+    }
+  });
+
+  test('the answer can be read by the page that sent it, whatever it is', async () => {
+    const from = { Origin: offer };
+    for (const [answer, status] of [
+      [await send(browserKey, from), 200],
+      [await send(browserKey, from, { name: '' }), 400],
+      [await send(browserKey, from, '{"name":'), 415],
+      [await send(browserKey, { ...from, 'Content-Type': 'application/json' }, '{"name":'), 400],
+      [await send(browserKey, from, { ...person, large: 'x'.repeat(70_000) }), 413],
+      [await send(browserKey, { ...from, Accept: 'application/problem+json' }, {}), 400],
+    ] as const) {
+      expect(answer.status).toBe(status);
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': offer,
+        'access-control-expose-headers': 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy',
+      });
+      expect(answer.headers.vary).toMatch(/^Origin(, Accept)?$/);
+      expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+    }
+  });
+
+  test('what answers a page that a key is not bound to can be read by nobody', async () => {
+    for (const origin of ['https://evil.example', 'null']) {
+      const answer = await send(browserKey, { Origin: origin });
+      expect([answer.status, corsOf(answer.headers)]).toEqual([403, []]);
+      expect(answer.headers.vary).toBe('Origin, Accept');
+    }
+    const unknown = await send(`${browserKey}x`, { Origin: offer });
+    expect([unknown.status, corsOf(unknown.headers)]).toEqual([401, []]);
+  });
+
+  test('there is none for a key that is not for pages', async () => {
+    for (const apiKey of [owner.apiKey, await keyOf({ scope: 'intake' })]) {
+      for (const body of [person, {}]) {
+        const answer = await send(apiKey, { Origin: offer }, body);
+        expect([answer.status, corsOf(answer.headers)]).toEqual([body === person ? 200 : 400, []]);
+      }
+    }
+  });
+
+  test('a fault of the service can be read as well', async () => {
+    // Known already, so the database is not asked who it is.
+    await fixture.sql('ALTER TABLE lead RENAME TO lead_away');
+    try {
+      const answer = await send(browserKey, { Origin: offer });
+      expect(answer.status).toBe(500);
+      expect(answer.headers['access-control-allow-origin']).toBe(offer);
+    } finally {
+      await fixture.sql('ALTER TABLE lead_away RENAME TO lead');
+    }
+  });
+});
+
+describe('a key in the query', () => {
+  const sendTo = (query: string, headers: Record<string, string> = { Origin: offer }) =>
+    service.send({ method: 'POST', path: `${path}?${query}`, headers, body: person });
+  const inHeader =
+    'An API key that is not bound to web origins must be sent in the API_KEY header: revoke this one';
+
+  test('is taken where it is bound to origins, from their pages', async () => {
+    expect((await sendTo(`API_KEY=${browserKey}`)).status).toBe(200);
+    expect((await sendTo(`API_KEY=${browserKey}`, { Origin: offer, API_KEY: browserKey })).status).toBe(200);
+    expect((await sendTo(`API_KEY=${browserKey}`, {})).json()).toEqual(nowhere);
+    expect((await sendTo(`API_KEY=${browserKey}`, { Origin: 'https://evil.example' })).json()).toEqual(
+      elsewhere,
+    );
+  });
+
+  test('is refused where it may not stand in a page, and does not count as used', async () => {
+    const secrets = [await keyOf({ scope: 'intake' }), await keyOf({ scope: 'full' })];
+    {
+      // When it ends it writes what was used.
+      await using another = await startIntakeService(database.url);
+      for (const apiKey of secrets) {
+        for (const headers of [{ Origin: offer }, { Origin: offer, API_KEY: apiKey }, {}]) {
+          const request = { method: 'POST', path: `${path}?API_KEY=${apiKey}`, headers, body: person };
+          const answer = await another.send(request);
+          expect([answer.status, answer.json()]).toEqual([
+            403,
+            { success: false, error: 'unauthorized', message: inHeader },
+          ]);
+          expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+        }
+      }
+    }
+    const prefixes = secrets.map((secret) => secret.slice(0, 11));
+    expect(await fixture.sql('SELECT last_used_at FROM api_key WHERE prefix = ANY ($1)', [prefixes])).toEqual(
+      [{ last_used_at: null }, { last_used_at: null }],
+    );
+  });
+
+  test('is 401 where it is none, is there twice, or is not that of the header', async () => {
+    for (const [query, headers] of [
+      ['API_KEY=', {}],
+      ['API_KEY=nonsense', {}],
+      [`api_key=${browserKey}`, {}],
+      [`API_KEY=${browserKey}&API_KEY=${browserKey}`, {}],
+      [`API_KEY[]=${browserKey}`, {}],
+      [`API_KEY=${browserKey}`, { API_KEY: owner.apiKey }],
+      [`API_KEY=${owner.apiKey}`, { API_KEY: browserKey }],
+      [`API_KEY=${browserKey}`, { 'X-API-Key': owner.apiKey }],
+    ] as const) {
+      const answer = await sendTo(query, { Origin: offer, ...headers });
+      expect([query, answer.status]).toEqual([query, 401]);
+    }
+  });
 });

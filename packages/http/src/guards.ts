@@ -2,11 +2,13 @@ import {
   type AccessTokenCodec,
   type CredentialUse,
   type CredentialVerifier,
+  isBrowserKey,
   type Principal,
   requireManager,
 } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { allowPage } from './cors.ts';
 import { clientAddress, type Server } from './server.ts';
 
 declare module 'fastify' {
@@ -16,13 +18,20 @@ declare module 'fastify' {
   }
 }
 
-/** How the OpenAPI document names the two schemes (specification, section 5). */
+/** How the OpenAPI document names the schemes: the two of the specification (section 5), and one for plain forms. */
 export const securitySchemes = {
   ApiKey: {
     type: 'apiKey',
     in: 'header',
     name: 'API_KEY',
     description: 'The API key. `X-API-Key` is taken as well, for proxies that drop names with an underscore.',
+  },
+  BrowserKey: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'API_KEY',
+    description:
+      'An API key of the scope `intake` that is bound to web origins, where no header can be sent, as from a plain form. Any other key is refused here.',
   },
   AccessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' },
 } as const;
@@ -33,18 +42,41 @@ export interface Guarding {
   readonly credentialUse: CredentialUse;
 }
 
-/** Every route of the scope takes an API key, of any scope. */
+/**
+ * Every route of the scope takes an API key, of any scope. One that may stand in a page is taken from the query too,
+ * and the scripts of the pages that it is bound to may read what is answered; nobody's script may with any other.
+ */
 export function requireApiKey(scope: Server, { credentials, credentialUse }: Guarding): void {
-  guard(scope, [{ ApiKey: [] }], async (request) => {
-    const principal = await verifyApiKey(request, credentials);
+  guard(scope, [{ ApiKey: [] }, { BrowserKey: [] }], async (request, reply) => {
+    const inQuery = (request.query as Record<string, unknown>)['API_KEY'];
+    const principal = await verifyApiKey(request, credentials, inQuery);
     const { apiKeyId, allowedOrigins = [] } = principal;
-    // Any program can say where it comes from: this keeps a key that stands in a page from use in other pages.
-    if (allowedOrigins.length > 0 && !allowedOrigins.includes(request.headers.origin ?? '')) {
-      throw new LeadsError('forbidden', { message: 'This API key is for other web pages' });
+    if (inQuery !== undefined && !isBrowserKey(principal)) {
+      // Addresses are kept by proxies and browsers.
+      throw new LeadsError('forbidden', {
+        message:
+          'An API key that is not bound to web origins must be sent in the API_KEY header: revoke this one',
+      });
     }
+    if (allowedOrigins.length > 0) allowPage(reply, requireOrigin(request, reply, allowedOrigins));
     credentialUse.note({ apiKeyId }, clientAddress(request));
     return principal;
   });
+}
+
+/** Any program can say where it comes from: this keeps a key that stands in a page from use in other pages. */
+function requireOrigin(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): string {
+  const { origin } = request.headers;
+  reply.header('vary', 'Origin');
+  if (origin === undefined || origin === 'null') {
+    throw new LeadsError('forbidden', {
+      message: 'This API key is for web pages, and the request does not tell the Origin of its page',
+    });
+  }
+  if (!allowed.includes(origin)) {
+    throw new LeadsError('forbidden', { message: 'This API key is for other web pages' });
+  }
+  return origin;
 }
 
 /** Every route of the scope takes an API key and an access token of the same user and workspace. */
@@ -79,7 +111,7 @@ export function requireManagers(scope: Server): void {
 function guard(
   scope: Server,
   security: Record<string, never[]>[],
-  authenticate: (request: FastifyRequest) => Promise<Principal>,
+  authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<Principal>,
 ): void {
   scope.decorateRequest('principal');
   scope.addHook('onRoute', (route) => {
@@ -88,23 +120,27 @@ function guard(
   // Before the body is read: 401 comes before 400, and strangers cannot make the service parse.
   scope.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    request.principal = await authenticate(request);
+    request.principal = await authenticate(request, reply);
   });
 }
 
-async function verifyApiKey(request: FastifyRequest, credentials: CredentialVerifier): Promise<Principal> {
-  const apiKey = readApiKey(request);
+async function verifyApiKey(
+  request: FastifyRequest,
+  credentials: CredentialVerifier,
+  inQuery?: unknown,
+): Promise<Principal> {
+  const apiKey = readApiKey(request, inQuery);
   const principal = apiKey === undefined ? undefined : await credentials.verifyApiKey(apiKey);
   if (principal === undefined) throw new LeadsError('unauthenticated');
   return principal;
 }
 
-/** The key of `API_KEY` or its alias. Both at once must agree; one sent twice arrives as "a, b" and is no key. */
-function readApiKey({ headers }: FastifyRequest): string | undefined {
-  const key = headers['api_key'];
+/** The key of `API_KEY`, its alias or the query. All at once must agree; one sent twice arrives as "a, b" and is no key. */
+function readApiKey({ headers }: FastifyRequest, inQuery?: unknown): string | undefined {
   const alias = headers['x-api-key'];
-  if (key !== undefined && alias !== undefined && key !== alias) return undefined;
-  const given = key ?? alias;
+  const given = headers['api_key'] ?? alias ?? inQuery;
+  if (alias !== undefined && alias !== given) return undefined;
+  if (inQuery !== undefined && inQuery !== given) return undefined;
   return typeof given === 'string' ? given : undefined;
 }
 

@@ -12,21 +12,25 @@ const suspectEscape = /\\u(?:0000|[dD][89a-fA-F])/;
  * @throws LeadsError `invalid_input`
  */
 export function parseJsonBody(body: Buffer): unknown {
-  if (body.length === 0) throw refusal('The request body is empty');
-  if (!isUtf8(body)) throw refusal('The request body is not UTF-8');
+  if (body.length === 0) throw bodyRefusal('The request body is empty');
+  if (!isUtf8(body)) throw bodyRefusal('The request body is not UTF-8');
   const text = body.toString('utf8');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw refusal('The request body is not valid JSON', undefined, cause);
+    throw bodyRefusal('The request body is not valid JSON', undefined, cause);
   }
   if (suspectEscape.test(text)) refuseUnstorable(value);
   return value;
 }
 
-/** @param path a JSON Pointer into the body; without one, the reason is about the body as a whole. */
-function refusal(reason: string, path?: string, cause?: unknown): LeadsError {
+/**
+ * The refusal of a body for its syntax or its characters.
+ *
+ * @param path a JSON Pointer into the body; without one, the reason is about the body as a whole.
+ */
+export function bodyRefusal(reason: string, path?: string, cause?: unknown): LeadsError {
   const fault = { at: 'body', reason, ...(path !== undefined && { path }) } as const;
   return new LeadsError('invalid_input', { fields: [fault], cause });
 }
@@ -44,11 +48,11 @@ function refuseUnstorable(root: unknown): void {
   for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
     const { value } = place;
     if (typeof value === 'string') {
-      if (!isStorable(value)) throw refusal('holds characters that cannot be stored', pointerTo(place));
+      if (!isStorable(value)) throw bodyRefusal('holds characters that cannot be stored', pointerTo(place));
     } else if (typeof value === 'object' && value !== null) {
       for (const [name, member] of Object.entries(value)) {
         // A pointer cannot hold such a name either, so it ends at the object.
-        if (!isStorable(name)) throw refusal('has a name that cannot be stored', pointerTo(place));
+        if (!isStorable(name)) throw bodyRefusal('has a name that cannot be stored', pointerTo(place));
         stack.push({ value: member, name, parent: place });
       }
     }

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 /** What is in no program by accident: quotes, escapes and expansions of all the languages, and the end of a script. */
 const hostile = `'"\\ $HOME \`id\` $(id) %s @x </script><b> & é 😀 \\' \\n {$x}`;
 
-const received: { headers: IncomingHttpHeaders; body: string }[] = [];
+const received: { url: string; headers: IncomingHttpHeaders; body: string }[] = [];
 let page = '';
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
@@ -24,7 +24,11 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+    received.push({
+      url: request.url ?? '',
+      headers: request.headers,
+      body: Buffer.concat(chunks).toString(),
+    });
     response.setHeader('content-type', 'application/json').end('{"success":true}');
   });
 });
@@ -61,9 +65,15 @@ describe('an example', () => {
   });
 
   test('as a form sends what is entered, from a page', async () => {
+    const hostileKey = `lk_</form>&amp;"'+%41#?=é`;
     page = `<!doctype html><meta charset="utf-8"><title>A landing page</title>${writeSnippet(
       'html',
-      intakeRequest(api, { apiKey: `lk_</script><b>'"` }, { name: 'Ada', phone: '+1' }),
+      intakeRequest(
+        api,
+        { apiKey: hostileKey },
+        { name: 'Ada', phone: '+1' },
+        `https://offer.example/"><script>&amp;`,
+      ),
     )}`;
     await using browser = await chromium.launch({
       executablePath: await findChromium(),
@@ -74,12 +84,15 @@ describe('an example', () => {
     await tab.getByLabel('name').fill('Ada "Countess" <Lovelace>');
     await tab.getByLabel('phone').fill('+12025550147');
     await tab.getByRole('button', { name: 'Send' }).click();
-    await tab.getByText('Thank you').waitFor();
-    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+    await tab.getByText('"success":true').waitFor();
+    expect(new URL(received[0]?.url ?? '', api).searchParams.get('API_KEY')).toBe(hostileKey);
+    expect(received[0]?.headers['content-type']).toBe('application/x-www-form-urlencoded');
+    expect(Object.fromEntries(new URLSearchParams(received[0]?.body))).toEqual({
       name: 'Ada "Countess" <Lovelace>',
       phone: '+12025550147',
+      redirect: `https://offer.example/"><script>&amp;/`,
+      _gotcha: '',
     });
-    expect(received[0]?.headers['api_key']).toBe(`lk_</script><b>'"`);
   }, 60_000);
 
   test('in PHP and Python quotes what would end a text', () => {

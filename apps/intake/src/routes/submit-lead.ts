@@ -1,8 +1,11 @@
-import { IdempotencyKey, IntakeLead, submitLead } from '@leads/core/lead';
+import { isBrowserKey } from '@leads/core/credential';
+import { IdempotencyKey, IntakeLead, leadIdFor, submitLead } from '@leads/core/lead';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/errors';
+import { formMediaType } from '@leads/http/form-body';
 import { clientAddress, type Server } from '@leads/http/server';
 import { Type } from 'typebox';
 import type { IntakeContext } from '../context.ts';
+import { type FormControls, LandingForm, redirectTarget, withOrderId } from './landing-form.ts';
 
 /** The answer of the intake (specification, 2.4). */
 const Submitted = Type.Object(
@@ -26,23 +29,67 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
         tags: ['leads'],
         summary: 'Create a lead from a landing page',
         description:
-          "The lead goes to the campaign its landing page is mapped to, else to the API key's default campaign, else to the workspace's.",
+          "The lead goes to the campaign its landing page is mapped to, else to the API key's default campaign, else to the workspace's. A key of the scope `intake` that is bound to web origins may stand in a page: it is taken with the `Origin` of such a page only, whose scripts may read the answer (CORS), errors included. A plain form may send it in the query.",
         headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
         body: IntakeLead,
-        response: { 200: Submitted, ...errorResponses(...bodyErrors, ...commonErrors) },
+        response: {
+          200: Submitted,
+          303: {
+            type: 'null',
+            description: 'The lead of a form is stored, and the visitor is sent on to its `redirect`.',
+            headers: {
+              Location: { type: 'string', description: '`redirect`, with `order_id` in its query.' },
+            },
+          },
+          ...errorResponses(...bodyErrors, ...commonErrors),
+        },
+      },
+      config: {
+        // Bodies of both types are held to one schema; only what a form may say besides is described apart.
+        swaggerTransform: ({ schema, url }) => ({
+          url,
+          schema: {
+            ...schema,
+            body: {
+              content: {
+                'application/json': { schema: IntakeLead },
+                [formMediaType]: { schema: LandingForm },
+              },
+            },
+          },
+        }),
       },
     },
-    async (request) => {
-      const { id, extraLeftOut } = await submitLead(
-        context,
-        request.principal,
-        request.body,
-        clientAddress(request),
-        request.headers['idempotency-key'],
-      );
-      if (extraLeftOut > 0)
-        request.log.warn({ extraLeftOut }, 'Fields beyond the bounds of extra were left out');
-      return { success: true as const, order_id: id };
+    async (request, reply) => {
+      const { principal } = request;
+      const idempotencyKey = request.headers['idempotency-key'];
+      const store = async (lead: IntakeLead): Promise<string> => {
+        const { id, extraLeftOut } = await submitLead(
+          context,
+          principal,
+          lead,
+          clientAddress(request),
+          idempotencyKey,
+        );
+        if (extraLeftOut > 0) {
+          request.log.warn({ extraLeftOut }, 'Fields beyond the bounds of extra were left out');
+        }
+        return id;
+      };
+      if (!isBrowserKey(principal)) return { success: true as const, order_id: await store(request.body) };
+
+      const { _gotcha: honeypot = '', redirect, ...lead }: IntakeLead & FormControls = request.body;
+      // Before the lead is stored: whoever makes the page sees the fault, and no visitor's second try is a second lead.
+      const target =
+        redirect === undefined || request.mediaType !== formMediaType
+          ? undefined
+          : redirectTarget(redirect, principal.allowedOrigins ?? []);
+      const isTrapped = honeypot !== '';
+      if (isTrapped) request.log.info('The honeypot was filled in: the lead is not stored');
+      const id = isTrapped ? leadIdFor(principal.workspaceId, idempotencyKey) : await store(lead);
+      return target === undefined
+        ? { success: true as const, order_id: id }
+        : reply.redirect(withOrderId(target, id), 303);
     },
   );
 }

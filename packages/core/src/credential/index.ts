@@ -22,6 +22,7 @@ export {
 } from './manage-credentials.ts';
 export {
   type ApiKeyScope,
+  isBrowserKey,
   type MemberRole,
   memberRoles,
   type Principal,

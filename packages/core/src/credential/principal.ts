@@ -20,6 +20,11 @@ export interface Principal {
 
 export type ApiKeyScope = 'full' | 'intake';
 
+/** Whether a key may stand in a page that anyone can read: it takes leads only, and from pages of its origins only. */
+export function isBrowserKey({ scope, allowedOrigins = [] }: Principal): boolean {
+  return scope === 'intake' && allowedOrigins.length > 0;
+}
+
 /**
  * What only owners and managers may do: change statuses, campaigns and landing pages.
  *

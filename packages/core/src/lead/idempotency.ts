@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
-import { uuidOfHex } from '../uuid.ts';
+import { newId, uuidOfHex } from '../uuid.ts';
 import type { StoredLead } from './lead.ts';
 
 /** The header that makes a create safe to repeat. */
@@ -27,6 +27,11 @@ export function idempotentId(workspaceId: string, key: string, line?: number): s
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   return uuidOfHex(bytes.toString('hex'));
+}
+
+/** The id that a lead of the intake gets. */
+export function leadIdFor(workspaceId: string, idempotencyKey: string | undefined): string {
+  return idempotencyKey === undefined ? newId() : idempotentId(workspaceId, idempotencyKey);
 }
 
 /**

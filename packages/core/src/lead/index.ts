@@ -4,7 +4,7 @@ export { editLead } from './edit-lead.ts';
 export { type ExportFormat, exportFormats, exportLeads } from './export-leads.ts';
 export { extraBounds } from './extra.ts';
 export { getLead, getLeadHistory } from './get-lead.ts';
-export { IdempotencyKey } from './idempotency.ts';
+export { IdempotencyKey, leadIdFor } from './idempotency.ts';
 export { importLeads, type ImportRejection, type ImportReport } from './import-leads.ts';
 export {
   IntakeLead,

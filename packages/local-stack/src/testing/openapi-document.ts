@@ -242,6 +242,10 @@ export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
       validateError();
       return;
     }
+    if (documented.content === undefined) {
+      if (answer.bytes.length > 0) fail('has a body');
+      return;
+    }
     const pointer = ['paths', name, method.toLowerCase(), 'responses', String(answer.status)]
       .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
       .join('/');

@@ -139,7 +139,7 @@ export async function describeTransport({ service, fixture }: { service: Running
       expect([answer?.status, answer?.json()]).toEqual([413, tooLarge]);
     });
 
-    test('spec 4.1, 4.3: any other media type than application/json is 415', async () => {
+    test('spec 4.1, 4.3: a media type that the operation does not name is 415', async () => {
       const types = [
         'text/plain',
         'application/x-www-form-urlencoded',
@@ -154,6 +154,7 @@ export async function describeTransport({ service, fixture }: { service: Running
         '',
       ];
       for (const type of types) {
+        if (type in (post.operation.requestBody?.content ?? {})) continue;
         const answer = await create(JSON.stringify(example), { 'Content-Type': type });
         expect([type, answer.status, answer.json()]).toEqual([type, 415, unsupported]);
       }

@@ -16,7 +16,12 @@ export interface ExampleRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly lead: Readonly<Record<string, string>>;
+  /** The origin of the page that sends it, where one is known. */
+  readonly page?: string | undefined;
 }
+
+/** An origin of a page, where none is known. */
+export const examplePage = 'https://offer.example.com';
 
 /** The lead of the examples; its phone number is one of those that belong to nobody. */
 export const exampleLead = { name: 'Test Lead', phone: '+1 202 555 0147' } as const;
@@ -43,8 +48,10 @@ export function intakeRequest(
   intake: string,
   { apiKey }: Pick<Secrets, 'apiKey'>,
   lead: ExampleRequest['lead'],
+  page?: string,
 ): ExampleRequest {
   return {
+    page,
     url: `${intake}/v1/leads`,
     headers: { API_KEY: apiKey, 'Content-Type': 'application/json' },
     lead,

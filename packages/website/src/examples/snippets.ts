@@ -1,4 +1,4 @@
-import type { Api, ExampleRequest } from './example-request.ts';
+import { type Api, type ExampleRequest, examplePage } from './example-request.ts';
 
 /** The languages that there are examples in, by API: a form stands in a page, where no access token must be. */
 export const languagesOf = {
@@ -11,8 +11,8 @@ const shell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 const php = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 /** For JavaScript and Python, whose literals take what JSON's do. */
 const quoted = (text: string) => JSON.stringify(text);
-/** In a page, where `</script>` ends a script even within a text. */
-const inPage = (text: string) => quoted(text).replaceAll('<', '\\u003c');
+/** What has a meaning of its own in a query; the rest is left readable, and encoded by the browser. */
+const inQuery = (text: string) => text.replaceAll(/[%&#+]/g, encodeURIComponent);
 const attribute = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
@@ -70,25 +70,15 @@ ${lines(lead, (name, value) => `        ${quoted(name)}: ${quoted(value)},`)}
 with urllib.request.urlopen(request) as response:
     print(response.status, json.load(response))`,
 
-  html: ({ url, headers, lead }) => `<form id="lead">
+  html: ({ url, headers, lead, page = examplePage }) =>
+    `<form method="post" action="${attribute(`${url}?API_KEY=${inQuery(headers['API_KEY'] ?? '')}`)}" accept-charset="utf-8">
 ${lines(lead, (name) => `  <label>${attribute(name)} <input name="${attribute(name)}" required></label>`)}
+  <!-- Where the visitor goes next: a page at one of the key's origins. -->
+  <input type="hidden" name="redirect" value="${attribute(`${page}/`)}">
+  <!-- Hidden from people: what has it filled in comes from a program, and is not stored. -->
+  <input name="_gotcha" hidden tabindex="-1" autocomplete="off">
   <button>Send</button>
-  <output></output>
-</form>
-<script type="module">
-  const form = document.getElementById("lead");
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const response = await fetch(${inPage(url)}, {
-      method: "POST",
-      headers: {
-${lines(headers, (name, value) => `        ${inPage(name)}: ${inPage(value)},`)}
-      },
-      body: JSON.stringify(Object.fromEntries(new FormData(form))),
-    });
-    form.querySelector("output").textContent = response.ok ? "Thank you" : "Please try again";
-  });
-</script>`,
+</form>`,
 };
 
 /** The program that sends a request. */

@@ -40,7 +40,7 @@ export const profile = {
   intakeOnly: 'For the intake only',
   intakeOnlyHint: 'Can send leads and do nothing else: the right one for whatever others can read',
   allowedOrigins: 'Allowed origins',
-  originsHint: 'Web pages that may use it, such as https://offer.example.com. Empty: any server.',
+  originsHint: 'Web pages that may use it, such as https://offer.example.com. Empty: servers only, no pages.',
   originsPlaceholder: 'Enter adds one',
   lifetime: 'Lifetime',
   lifetimes: {
@@ -87,7 +87,7 @@ export const profile = {
   noIntake: 'The address of the intake is not configured (INTAKE_URL).',
   masked: 'Secrets are masked here; what Copy copies has them.',
   htmlNote:
-    'The intake takes JSON, which the script sends. Whoever opens the page can read the key: use one for the intake only, bound to the origin of the page. It works from a page once the intake allows that origin (CORS).',
+    'Whoever opens the page can read the key: it must be one for the intake only, bound to the origin of the page; any other is refused here. From such a page the JavaScript example works as well.',
   holds: 'Filled in, for as long as this page is open:',
   forget: 'Forget',
   forgetOf: (name: string) => `Forget ${name}`,

@@ -21,6 +21,7 @@ import {
   crmRequest,
   type ExampleRequest,
   exampleLead,
+  examplePage,
   intakeRequest,
   mask,
 } from '../../examples/example-request.ts';
@@ -116,7 +117,7 @@ export function SendTest({
                   label={t.origin}
                   description={t.originHint}
                   name="origin"
-                  placeholder="https://offer.example.com"
+                  placeholder={examplePage}
                   maxLength={255}
                   inputWrapperOrder={['label', 'input', 'description', 'error']}
                 />

@@ -14,6 +14,7 @@ import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { campaignsQuery } from '../../api/campaigns.ts';
+import { apiKeysQuery } from '../../api/credentials.ts';
 import { CodeBlock } from '../../examples/code-block.tsx';
 import {
   type Api,
@@ -37,6 +38,7 @@ const t = texts.profile;
 export function TryIt({ held, onForget }: { held: HeldSecrets; onForget: (id: string) => void }) {
   const { addresses } = useSuspenseQuery(meQuery).data;
   const { data: campaigns = [] } = useQuery(campaignsQuery);
+  const { data: keys = [] } = useQuery(apiKeysQuery);
   // The one that takes leads whatever happens.
   const campaignCode = campaigns.find(({ isDefault }) => isDefault)?.code ?? 'default';
   const [api, setApi] = useState<Api>('crm');
@@ -48,6 +50,7 @@ export function TryIt({ held, onForget }: { held: HeldSecrets; onForget: (id: st
     apiKey: held.apiKey?.secret ?? placeholders.apiKey,
     accessToken: held.accessToken?.secret ?? placeholders.accessToken,
   };
+  const page = keys.find(({ id }) => id === held.apiKey?.id)?.allowedOrigins[0];
   const masked: Secrets = { apiKey: mask(secrets.apiKey), accessToken: mask(secrets.accessToken) };
   const write = (filled: Secrets) => {
     if (api === 'crm') {
@@ -55,7 +58,7 @@ export function TryIt({ held, onForget }: { held: HeldSecrets; onForget: (id: st
     }
     return addresses.intake === undefined
       ? undefined
-      : writeSnippet(shown, intakeRequest(addresses.intake, filled, exampleLead));
+      : writeSnippet(shown, intakeRequest(addresses.intake, filled, exampleLead, page));
   };
   const snippet = write(secrets);
   const made = Object.values(held);

@@ -1,0 +1,275 @@
+import { issueApiKey } from '@leads/core/credential';
+import { canary } from '@leads/local-stack/testing/canaries';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { startIntake } from './intake.ts';
+
+const intake = await startIntake();
+afterAll(() => intake[Symbol.asyncDispose]());
+const { service, fixture } = intake;
+const workspace = await fixture.createWorkspace();
+const { owner } = workspace;
+
+const offer = 'https://offer.example';
+const { apiKey: browserKey } = await issueApiKey(fixture.credentials, owner, {
+  name: 'In a page',
+  scope: 'intake',
+  allowedOrigins: [offer, 'http://localhost:8080'],
+});
+const person = { name: canary.name, phone: canary.phone };
+const formType = 'application/x-www-form-urlencoded';
+const invalid = { success: false, error: 'validation', message: 'Invalid input data' };
+
+beforeEach(() => fixture.sql('DELETE FROM lead'));
+const leads = () => fixture.sql<Record<string, unknown>>('SELECT * FROM lead ORDER BY id');
+
+/** Sends a form as a page does, without a header of its own. */
+const submit = (
+  fields: Record<string, string> | [string, string][] | string,
+  headers: Record<string, string> = {},
+) =>
+  service.send({
+    method: 'POST',
+    path: `/api/v1/leads?API_KEY=${browserKey}`,
+    headers: { Origin: offer, 'Content-Type': formType, ...headers },
+    body: typeof fields === 'string' ? fields : new URLSearchParams(fields).toString(),
+  });
+const sendJson = (apiKey: string, body: object) =>
+  service.send({ method: 'POST', path: '/api/v1/leads', headers: { API_KEY: apiKey, Origin: offer }, body });
+
+const idIn = (location: string | undefined) => new URL(location ?? '').searchParams.get('order_id');
+
+describe('a form', () => {
+  test('is a lead, like the JSON of the same fields', async () => {
+    const answer = await submit({ ...person, s1: canary.s1, lp_name: 'spring', address: canary.address });
+    const { order_id: id, ...rest } = answer.json<{ order_id: string }>();
+    expect([answer.status, rest]).toEqual([200, { success: true }]);
+    expect(await leads()).toEqual([
+      expect.objectContaining({
+        id,
+        ...person,
+        s1: canary.s1,
+        lp_name: 'spring',
+        address: canary.address,
+        phone_e164: '+442079460958',
+        source: 'intake',
+        extra: null,
+      }),
+    ]);
+  });
+
+  test('is taken with a secret key in its header, without an origin', async () => {
+    const answer = await service.send({
+      method: 'POST',
+      path: '/api/v1/leads',
+      headers: { API_KEY: owner.apiKey, 'Content-Type': `${formType}; charset=UTF-8` },
+      body: new URLSearchParams({ ...person, redirect: 'https://evil.example/', _gotcha: 'x' }).toString(),
+    });
+    expect(answer.status).toBe(200);
+    // Nothing is special with such a key.
+    expect(await leads()).toEqual([
+      expect.objectContaining({ extra: { redirect: 'https://evil.example/', _gotcha: 'x' } }),
+    ]);
+  });
+
+  test('keeps other fields, boxes of one name as a list, and nothing that is empty', async () => {
+    const answer = await submit([
+      ...Object.entries(person),
+      ['address', ''],
+      ['s1', ''],
+      ['fax', ''],
+      ['interest', 'solar'],
+      ['interest', 'heat pumps'],
+      ['consent', 'on'],
+      ['_gotcha', ''],
+      ['redirect', ''],
+    ]);
+    expect(answer.status).toBe(200);
+    expect(await leads()).toEqual([
+      expect.objectContaining({
+        address: null,
+        s1: null,
+        extra: { interest: ['solar', 'heat pumps'], consent: 'on' },
+      }),
+    ]);
+  });
+
+  test('is held to the rules of a lead', async () => {
+    const twice: [string, string][] = [...Object.entries(person), ['name', canary.name]];
+    for (const fields of [
+      { name: canary.name },
+      { ...person, name: '' },
+      { ...person, s1: 'x'.repeat(256) },
+      twice,
+      '',
+      'name=%ff&phone=1',
+      'name=a%00b&phone=1',
+      'name=%&phone=1',
+      JSON.stringify(person),
+    ]) {
+      const answer = await submit(fields);
+      expect([fields, answer.status, answer.json()]).toEqual([fields, 400, invalid]);
+    }
+    const asked = await submit(
+      { name: canary.name, s1: 'x'.repeat(256) },
+      { Accept: 'application/problem+json' },
+    );
+    expect(asked.json()).toMatchObject({
+      errors: [
+        { pointer: '#/phone', detail: 'is required' },
+        { pointer: '#/s1', detail: 'must have at most 255 characters' },
+      ],
+    });
+    expect((await submit({ ...person, large: 'x'.repeat(70_000) })).status).toBe(413);
+    expect((await submit('name=x', { 'Content-Type': 'multipart/form-data; boundary=x' })).status).toBe(415);
+    expect(await leads()).toEqual([]);
+  });
+
+  test('is read only once it is known whose it is', async () => {
+    const answer = await service.send({
+      method: 'POST',
+      path: '/api/v1/leads',
+      headers: { Origin: offer, 'Content-Type': formType },
+      body: `name=%ff&API_KEY=${browserKey}`,
+    });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('redirect', () => {
+  test('sends the visitor on, with the id of the lead and nothing else of it', async () => {
+    for (const [redirect, expected] of [
+      [`${offer}/thanks`, `${offer}/thanks?order_id=`],
+      [offer, `${offer}/?order_id=`],
+      ['HTTPS://OFFER.example:443/a/../b', `${offer}/b?order_id=`],
+      [`${offer}/thanks?a=%20+b&order_id=1#done`, `${offer}/thanks?a=%20+b&order_id=1&order_id=`],
+      [`${offer}/?`, `${offer}/?order_id=`],
+      [`${offer}/é`, `${offer}/%C3%A9?order_id=`],
+      ['http://localhost:8080/', 'http://localhost:8080/?order_id='],
+    ] as const) {
+      await fixture.sql('DELETE FROM lead');
+      const answer = await submit({ ...person, redirect });
+      const [lead] = await leads();
+      const fragment = redirect.includes('#') ? '#done' : '';
+      expect([answer.status, answer.headers.location, answer.text]).toEqual([
+        303,
+        `${expected}${String(lead?.['id'])}${fragment}`,
+        '',
+      ]);
+      expect(lead?.['extra']).toBeNull();
+    }
+  });
+
+  test('leads nowhere but to the origins of the key, and then the lead is not taken', async () => {
+    for (const redirect of [
+      'https://evil.example/',
+      '//evil.example',
+      '//offer.example',
+      '/thanks',
+      'thanks',
+      '\\\\evil.example',
+      'https:/\\evil.example',
+      'https:evil.example',
+      'https://offer.example@evil.example/',
+      'https://offer.example:x@evil.example/',
+      'https://evil.example\\@offer.example/',
+      'https://someone@offer.example/',
+      'https://:secret@offer.example/',
+      'https://offer.example.evil.example/',
+      'https://evil.example#@offer.example/',
+      'https://evil.example?https://offer.example/',
+      'https://offer.example:8443/',
+      'http://offer.example/',
+      'http://localhost/',
+      'javascript:alert(1)//https://offer.example',
+      'java\tscript:alert(1)',
+      'data:text/html,x',
+      'blob:https://offer.example/0d9b1b2c',
+      'https://offer.example/\r\nSet-Cookie: a=b',
+      ' https://offer.example/',
+      'https://offer.example/a b',
+      'https://offer.example/a\\b',
+      'https://offer%2eexample.evil.example/',
+      'https://',
+      'null',
+    ]) {
+      const answer = await submit({ ...person, redirect });
+      expect([redirect, answer.status, answer.json()]).toEqual([
+        redirect,
+        400,
+        {
+          ...invalid,
+          message: 'redirect must be an absolute URL at one of the origins that the API key is bound to',
+        },
+      ]);
+    }
+    const twice = await submit([...Object.entries(person), ['redirect', offer], ['redirect', offer]]);
+    expect(twice.status).toBe(400);
+    const asked = await submit({ ...person, redirect: '/' }, { Accept: 'application/problem+json' });
+    expect(asked.json()).toMatchObject({ errors: [{ pointer: '#/redirect' }] });
+    expect(await leads()).toEqual([]);
+  });
+
+  test('is for forms only: in JSON of a page it is heeded no more than kept', async () => {
+    const answer = await sendJson(browserKey, { ...person, redirect: 'https://evil.example/', more: 1 });
+    expect(answer.status).toBe(200);
+    expect(await leads()).toEqual([expect.objectContaining({ extra: { more: 1 } })]);
+  });
+
+  test('does not keep a fault of the form from being told', async () => {
+    const answer = await submit({ name: canary.name, redirect: `${offer}/thanks` });
+    expect([answer.status, answer.json(), answer.headers.location]).toEqual([400, invalid, undefined]);
+  });
+});
+
+describe('the honeypot', () => {
+  const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+  test('stores nothing where it is filled in, and the answer looks like any other', async () => {
+    const good = await submit({ ...person, redirect: `${offer}/thanks` });
+    const trapped = await submit({ ...person, redirect: `${offer}/thanks`, _gotcha: canary.name });
+    expect(idIn(trapped.headers.location)).toMatch(uuid7);
+    expect(idIn(good.headers.location)).toMatch(uuid7);
+    const without = ({ headers }: typeof good) => ({
+      ...headers,
+      'x-request-id': '',
+      date: '',
+      location: '',
+    });
+    expect([trapped.status, trapped.text, without(trapped)]).toEqual([good.status, good.text, without(good)]);
+
+    const json = await sendJson(browserKey, { ...person, lp_name: 'never seen', _gotcha: canary.name });
+    expect([json.status, json.json()]).toEqual([
+      200,
+      { success: true, order_id: expect.stringMatching(uuid7) },
+    ]);
+    expect(await leads()).toHaveLength(1);
+    const pages = await fixture.sql("SELECT 1 FROM landing_page WHERE name = 'never seen'");
+    expect(pages).toEqual([]);
+    const lines = service.logs
+      .entries()
+      .filter(({ msg }) => msg === 'The honeypot was filled in: the lead is not stored');
+    expect(lines.map(({ level, reqId }) => [level, reqId])).toEqual([
+      ['info', trapped.headers['x-request-id']],
+      ['info', json.headers['x-request-id']],
+    ]);
+  });
+
+  test('answers the faults of a form all the same, and the id of a repeat', async () => {
+    expect((await submit({ name: canary.name, _gotcha: 'x' })).status).toBe(400);
+    expect((await submit({ ...person, _gotcha: 'x', redirect: 'https://evil.example' })).status).toBe(400);
+    const again = () => submit({ ...person, _gotcha: 'x' }, { 'Idempotency-Key': 'one' });
+    expect((await again()).text).toBe((await again()).text);
+    expect(await leads()).toEqual([]);
+  });
+
+  test('that is there and empty costs nobody a lead', async () => {
+    expect((await sendJson(browserKey, { ...person, _gotcha: '' })).status).toBe(200);
+    expect((await submit({ ...person, _gotcha: '' })).status).toBe(200);
+    expect((await leads()).map(({ extra }) => extra)).toEqual([null, null]);
+  });
+
+  test('is a field like any other with a secret key', async () => {
+    expect((await sendJson(owner.apiKey, { ...person, _gotcha: 'x', redirect: '/' })).status).toBe(200);
+    expect(await leads()).toEqual([expect.objectContaining({ extra: { _gotcha: 'x', redirect: '/' } })]);
+  });
+});

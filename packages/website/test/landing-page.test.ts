@@ -1,0 +1,213 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { issueApiKey } from '@leads/core/credential';
+import type { TestWorkspace } from '@leads/local-stack/testing/fixture';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { exampleLead, intakeRequest } from '../src/examples/example-request.ts';
+import { writeSnippet } from '../src/examples/snippets.ts';
+import { type Console, startConsole } from './console.ts';
+
+/** A site with one landing page, at an origin of its own. */
+interface Site {
+  readonly origin: string;
+  html: string;
+  readonly headers: Record<string, string>;
+}
+
+const servers: Server[] = [];
+async function startSite(): Promise<Site> {
+  const site = { origin: '', html: '', headers: {} };
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://site');
+    const body = pathname === '/offer' ? site.html : 'Thank you';
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...site.headers }).end(body);
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  site.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return site;
+}
+
+let console: Console;
+let workspace: TestWorkspace;
+let allowed: Site;
+let foreign: Site;
+let browserKey: string;
+beforeAll(async () => {
+  console = await startConsole();
+  workspace = await console.fixture.createWorkspace();
+  [allowed, foreign] = await Promise.all([startSite(), startSite()]);
+  ({ apiKey: browserKey } = await issueApiKey(console.fixture.credentials, workspace.owner, {
+    name: 'In a page',
+    scope: 'intake',
+    allowedOrigins: [allowed.origin],
+  }));
+}, 400_000);
+afterEach(async () => {
+  await console.closePages();
+  await console.fixture.sql('DELETE FROM lead');
+});
+afterAll(async () => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+  await console?.[Symbol.asyncDispose]();
+});
+
+const leads = () =>
+  console.fixture.sql<{ id: string; name: string; phone: string; extra: unknown }>(
+    'SELECT id, name, phone, extra FROM lead',
+  );
+
+/** A page that is refused what it asks for: its faults are no faults of a test. */
+async function visit(site: Site, html = ''): Promise<Page> {
+  const context = await console.browser.newContext();
+  const page = await context.newPage();
+  site.html = `<!doctype html><meta charset="utf-8"><title>An offer</title>${html}`;
+  await page.goto(`${site.origin}/offer`);
+  return page;
+}
+
+const form = (apiKey = browserKey) =>
+  writeSnippet('html', intakeRequest(`${console.intake}/api`, { apiKey }, exampleLead, allowed.origin));
+
+async function fillIn(page: Page): Promise<void> {
+  await page.getByLabel('name').fill('Zoë "Z" <Müller> & Co');
+  await page.getByLabel('phone').fill('+1 202 555 0147');
+}
+
+/** What the script of a page learns of the answer to a lead. */
+const fetchIn = (page: Page, apiKey: string, body: object, more: Record<string, string> = {}) =>
+  page.evaluate(
+    async ({ url, headers, text }) => {
+      try {
+        const response = await fetch(url, { method: 'POST', headers, body: text });
+        return {
+          status: response.status,
+          requestId: response.headers.get('x-request-id'),
+          body: (await response.json()) as Record<string, unknown>,
+        };
+      } catch (error) {
+        return String(error);
+      }
+    },
+    {
+      url: `${console.intake}/api/v1/leads`,
+      headers: { API_KEY: apiKey, 'Content-Type': 'application/json', ...more },
+      text: JSON.stringify(body),
+    },
+  );
+
+const blocked = 'TypeError: Failed to fetch';
+
+test('a plain form of an allowed origin stores a lead and sends the visitor on', async () => {
+  const page = await visit(allowed, form());
+  await fillIn(page);
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.waitForURL(`${allowed.origin}/?order_id=*`);
+  await page.getByText('Thank you').waitFor();
+  expect(await leads()).toEqual([
+    {
+      id: new URL(page.url()).searchParams.get('order_id'),
+      name: 'Zoë "Z" <Müller> & Co',
+      phone: '+1 202 555 0147',
+      extra: null,
+    },
+  ]);
+}, 60_000);
+
+test('the example that the Profile tab shows is such a form', async () => {
+  const { page } = await console.openSignedIn({ workspace });
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Create an API key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Landing page');
+  await dialog.getByLabel('For the intake only').check();
+  await dialog.getByLabel('Allowed origins').fill(allowed.origin);
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByText('Intake API', { exact: true }).click();
+  await page.getByLabel('Language').first().click();
+  await page.getByRole('option', { name: 'HTML form' }).click();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy the example' }).click();
+  await page.getByText('Copied').waitFor();
+  const landing = await visit(allowed, await page.evaluate(() => navigator.clipboard.readText()));
+  await fillIn(landing);
+  await landing.getByRole('button', { name: 'Send' }).click();
+  await landing.waitForURL(`${allowed.origin}/?order_id=*`);
+  expect(await leads()).toHaveLength(1);
+}, 60_000);
+
+test('a plain form of a foreign origin, of a page that hides its origin, or with a secret key is refused', async () => {
+  const cases: [site: Site, html: string, message: string][] = [
+    [foreign, form(), 'This API key is for other web pages'],
+    [
+      allowed,
+      `<meta name="referrer" content="no-referrer">${form()}`,
+      'This API key is for web pages, and the request does not tell the Origin of its page',
+    ],
+    [
+      allowed,
+      form(workspace.owner.apiKey),
+      'An API key that is not bound to web origins must be sent in the API_KEY header: revoke this one',
+    ],
+  ];
+  for (const [site, html, message] of cases) {
+    const page = await visit(site, html);
+    await fillIn(page);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText(JSON.stringify({ success: false, error: 'unauthorized', message })).waitFor();
+  }
+  expect(await leads()).toEqual([]);
+}, 60_000);
+
+test('a form that a program filled in is answered as any other, and stores nothing', async () => {
+  const page = await visit(allowed, form());
+  await page.evaluate(() => {
+    for (const input of document.querySelectorAll<HTMLInputElement>('input:not([type=hidden])')) {
+      input.value = 'https://spam.example';
+    }
+    document.querySelector('form')?.submit();
+  });
+  await page.waitForURL(`${allowed.origin}/?order_id=*`);
+  await page.getByText('Thank you').waitFor();
+  expect(await leads()).toEqual([]);
+}, 60_000);
+
+test('the script of a page of an allowed origin reads what is answered, faults included', async () => {
+  const page = await visit(allowed);
+  const good = await fetchIn(page, browserKey, exampleLead, { 'Idempotency-Key': 'one' });
+  expect(good).toMatchObject({ status: 200, requestId: expect.any(String), body: { success: true } });
+  expect(await leads()).toHaveLength(1);
+  expect(await fetchIn(page, browserKey, { name: '' })).toMatchObject({
+    status: 400,
+    body: { success: false, error: 'validation', message: 'Invalid input data' },
+  });
+}, 60_000);
+
+test('the script of any other page reads nothing, and stores nothing', async () => {
+  const page = await visit(foreign);
+  expect(await fetchIn(page, browserKey, exampleLead)).toBe(blocked);
+  expect(await leads()).toEqual([]);
+}, 60_000);
+
+test('no page reads what is answered to a secret key', async () => {
+  for (const site of [allowed, foreign]) {
+    expect(await fetchIn(await visit(site), workspace.owner.apiKey, exampleLead)).toBe(blocked);
+  }
+}, 60_000);
+
+test('a beacon, which takes no headers, is taken from an allowed origin', async () => {
+  const page = await visit(allowed);
+  await page.evaluate(({ url, fields }) => navigator.sendBeacon(url, new URLSearchParams(fields)), {
+    url: `${console.intake}/api/v1/leads?API_KEY=${browserKey}`,
+    fields: exampleLead,
+  });
+  await expect.poll(async () => (await leads()).length).toBe(1);
+}, 60_000);
