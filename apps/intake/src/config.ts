@@ -1,10 +1,21 @@
 import { commonSettings, host, port } from '@leads/http/config';
 import { type Static, Type } from 'typebox';
 
+const perMinute = (description: string, defaultCount: number) =>
+  Type.Integer({ minimum: 0, maximum: 1_000_000, default: defaultCount, description });
+
 /** The intake service's settings, each an environment variable. */
 export const IntakeConfig = Type.Object({
   INTAKE_HOST: host('The address to listen on; 0.0.0.0 for all'),
   INTAKE_PORT: port('The port to listen on', 3001),
+  INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: perMinute(
+    'Requests a minute that one API key bound to web origins may send to one process; 0 for no limit',
+    600,
+  ),
+  INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE: perMinute(
+    'Requests a minute that one other API key may send to one process; 0 for no limit',
+    0,
+  ),
   ...commonSettings,
 });
 export type IntakeConfig = Static<typeof IntakeConfig>;

@@ -2,6 +2,7 @@ import { IntakeRoutes, LandingPageRegistrar } from '@leads/core/campaign';
 import { CredentialUse, CredentialVerifier } from '@leads/core/credential';
 import { createCampaignStore, createCredentialStore, createLeadStore, openDatabase } from '@leads/core/db';
 import type { Logger } from '@leads/http/log';
+import { createRateLimit, type RateLimits } from '@leads/http/rate-limit';
 import { LeadBatcher } from './batch/lead-batcher.ts';
 import type { IntakeConfig } from './config.ts';
 
@@ -11,6 +12,7 @@ export interface IntakeContext extends AsyncDisposable {
   readonly credentialUse: CredentialUse;
   readonly leads: LeadBatcher;
   readonly routes: IntakeRoutes;
+  readonly rateLimits: RateLimits;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
 }
@@ -37,6 +39,10 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
     credentialUse,
     leads,
     routes: new IntakeRoutes(campaigns, landingPages),
+    rateLimits: {
+      browserKeys: createRateLimit(config.INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE),
+      secretKeys: createRateLimit(config.INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE),
+    },
     pingDatabase: () => database.ping(),
     async [Symbol.asyncDispose]() {
       await leads[Symbol.asyncDispose]();

@@ -234,6 +234,7 @@ describe('the honeypot', () => {
       'x-request-id': '',
       date: '',
       location: '',
+      ratelimit: '',
     });
     expect([trapped.status, trapped.text, without(trapped)]).toEqual([good.status, good.text, without(good)]);
 

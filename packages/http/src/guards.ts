@@ -9,6 +9,7 @@ import {
 import { LeadsError } from '@leads/core/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allowPage } from './cors.ts';
+import { limitRate, type RateLimits } from './rate-limit.ts';
 import { clientAddress, type Server } from './server.ts';
 
 declare module 'fastify' {
@@ -46,7 +47,10 @@ export interface Guarding {
  * Every route of the scope takes an API key, of any scope. One that may stand in a page is taken from the query too,
  * and the scripts of the pages that it is bound to may read what is answered; nobody's script may with any other.
  */
-export function requireApiKey(scope: Server, { credentials, credentialUse }: Guarding): void {
+export function requireApiKey(
+  scope: Server,
+  { credentials, credentialUse, rateLimits }: Guarding & { readonly rateLimits: RateLimits },
+): void {
   guard(scope, [{ ApiKey: [] }, { BrowserKey: [] }], async (request, reply) => {
     const inQuery = (request.query as Record<string, unknown>)['API_KEY'];
     const principal = await verifyApiKey(request, credentials, inQuery);
@@ -59,6 +63,8 @@ export function requireApiKey(scope: Server, { credentials, credentialUse }: Gua
       });
     }
     if (allowedOrigins.length > 0) allowPage(reply, requireOrigin(request, reply, allowedOrigins));
+    const limit = isBrowserKey(principal) ? rateLimits.browserKeys : rateLimits.secretKeys;
+    if (limit !== undefined && apiKeyId !== undefined) limitRate(reply, limit, apiKeyId);
     credentialUse.note({ apiKeyId }, clientAddress(request));
     return principal;
   });

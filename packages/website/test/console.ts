@@ -54,13 +54,19 @@ export interface SignedInPage {
   readonly member: TestMember;
 }
 
-/** @param settings of the CRM service, beyond what the tests need. */
-export async function startConsole(settings: Record<string, string> = {}): Promise<Console> {
+/**
+ * @param settings of the CRM service, beyond what the tests need.
+ * @param intakeSettings of the intake.
+ */
+export async function startConsole(
+  settings: Record<string, string> = {},
+  intakeSettings: Record<string, string> = {},
+): Promise<Console> {
   const database = await createTestDatabase();
   const fixture = openFixture(database.url);
   const env = { DATABASE_URL: database.url, LOG_LEVEL: 'info' };
   const executablePath = await findChromium();
-  const intake = await startService('intake', { env });
+  const intake = await startService('intake', { env: { ...env, ...intakeSettings } });
   // Its own address is only known once it listens, and pages of whatever host it is called by are its own.
   const crm = await startService('crm', {
     env: { ...env, JWT_SECRET: jwtSecret, INTAKE_URL: intake.url, ...settings },

@@ -37,14 +37,10 @@ let allowed: Site;
 let foreign: Site;
 let browserKey: string;
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startConsole({}, { INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: '60' });
   workspace = await console.fixture.createWorkspace();
   [allowed, foreign] = await Promise.all([startSite(), startSite()]);
-  ({ apiKey: browserKey } = await issueApiKey(console.fixture.credentials, workspace.owner, {
-    name: 'In a page',
-    scope: 'intake',
-    allowedOrigins: [allowed.origin],
-  }));
+  browserKey = await issueBrowserKey();
 }, 400_000);
 afterEach(async () => {
   await console.closePages();
@@ -57,6 +53,15 @@ afterAll(async () => {
   }
   await console?.[Symbol.asyncDispose]();
 });
+
+const issueBrowserKey = async () => {
+  const { apiKey } = await issueApiKey(console.fixture.credentials, workspace.owner, {
+    name: 'In a page',
+    scope: 'intake',
+    allowedOrigins: [allowed.origin],
+  });
+  return apiKey;
+};
 
 const leads = () =>
   console.fixture.sql<{ id: string; name: string; phone: string; extra: unknown }>(
@@ -89,6 +94,8 @@ const fetchIn = (page: Page, apiKey: string, body: object, more: Record<string, 
         return {
           status: response.status,
           requestId: response.headers.get('x-request-id'),
+          retryAfter: response.headers.get('retry-after'),
+          rateLimit: response.headers.get('ratelimit'),
           body: (await response.json()) as Record<string, unknown>,
         };
       } catch (error) {
@@ -188,6 +195,20 @@ test('the script of a page of an allowed origin reads what is answered, faults i
   expect(await fetchIn(page, browserKey, { name: '' })).toMatchObject({
     status: 400,
     body: { success: false, error: 'validation', message: 'Invalid input data' },
+  });
+}, 60_000);
+
+test('the script of a page reads when it may try again', async () => {
+  const page = await visit(allowed);
+  const apiKey = await issueBrowserKey();
+  // As fast as a browser can, which is much faster than the quota comes back.
+  const answers = await Promise.all(Array.from({ length: 75 }, () => fetchIn(page, apiKey, {})));
+  expect(answers).toContainEqual({
+    status: 429,
+    requestId: expect.any(String),
+    retryAfter: '1',
+    rateLimit: '"default";r=0;t=1',
+    body: expect.objectContaining({ success: false, error: 'error' }),
   });
 }, 60_000);
 

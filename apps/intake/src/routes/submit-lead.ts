@@ -2,6 +2,7 @@ import { isBrowserKey } from '@leads/core/credential';
 import { IdempotencyKey, IntakeLead, leadIdFor, submitLead } from '@leads/core/lead';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/errors';
 import { formMediaType } from '@leads/http/form-body';
+import { rateLimitHeaders } from '@leads/http/rate-limit';
 import { clientAddress, type Server } from '@leads/http/server';
 import { Type } from 'typebox';
 import type { IntakeContext } from '../context.ts';
@@ -33,15 +34,16 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
         headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
         body: IntakeLead,
         response: {
-          200: Submitted,
+          200: { ...Submitted, headers: rateLimitHeaders },
           303: {
             type: 'null',
             description: 'The lead of a form is stored, and the visitor is sent on to its `redirect`.',
             headers: {
+              ...rateLimitHeaders,
               Location: { type: 'string', description: '`redirect`, with `order_id` in its query.' },
             },
           },
-          ...errorResponses(...bodyErrors, ...commonErrors),
+          ...errorResponses(...bodyErrors, ...commonErrors, 'too_many_requests'),
         },
       },
       config: {

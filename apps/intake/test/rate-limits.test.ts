@@ -1,0 +1,115 @@
+import { issueApiKey } from '@leads/core/credential';
+import { canary } from '@leads/local-stack/testing/canaries';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { openFixture } from '@leads/local-stack/testing/fixture';
+import type { Answer } from '@leads/local-stack/testing/http-client';
+import type { RunningService } from '@leads/local-stack/testing/running-service';
+import { afterAll, expect, test } from 'vitest';
+import { startIntakeService } from './intake.ts';
+
+const database = await createTestDatabase();
+const fixture = openFixture(database.url);
+const byDefault = await startIntakeService(database.url);
+const limited = await startIntakeService(database.url, {
+  INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: '3',
+  INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE: '5',
+});
+const unlimited = await startIntakeService(database.url, { INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: '0' });
+const services = [byDefault, limited, unlimited];
+afterAll(async () => {
+  await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
+  await fixture[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+const { owner } = await fixture.createWorkspace();
+
+const offer = 'https://offer.example';
+const path = '/api/v1/leads';
+const person = { name: canary.name, phone: canary.phone };
+const issue = async (allowedOrigins: string[]) =>
+  (await issueApiKey(fixture.credentials, owner, { name: 'A key', scope: 'intake', allowedOrigins })).apiKey;
+const browserKey = () => issue([offer]);
+const secretKey = () => issue([]);
+
+const send = (service: RunningService, apiKey: string, body: unknown = person, origin = offer) =>
+  service.send({ method: 'POST', path, headers: { API_KEY: apiKey, Origin: origin }, body });
+
+const told = ({ status, headers }: Answer) => [status, headers['ratelimit-policy'], headers['ratelimit']];
+
+test('a key beyond its quota is refused with 429, and told when to try again', async () => {
+  const apiKey = await browserKey();
+  const policy = '"default";q=3;w=60';
+  const answers = [await send(limited, apiKey), await send(limited, apiKey, {}), await send(limited, apiKey)];
+  expect(answers.map(told)).toEqual([
+    [200, policy, '"default";r=2;t=20'],
+    [400, policy, expect.stringMatching(/^"default";r=1;t=(3\d|40)$/)],
+    [200, policy, expect.stringMatching(/^"default";r=0;t=(1\d|20)$/)],
+  ]);
+  for (const { headers } of answers) expect(headers['retry-after']).toBeUndefined();
+
+  const refused = await send(limited, apiKey);
+  expect(told(refused)).toEqual([429, policy, expect.stringMatching(/^"default";r=0;t=(1\d|20)$/)]);
+  expect(refused.headers['ratelimit']).toBe(`"default";r=0;t=${refused.headers['retry-after']}`);
+  expect(refused.json()).toEqual({
+    success: false,
+    error: 'error',
+    message: 'Too many requests with this API key: try again later',
+  });
+  // The script of its page can read it.
+  expect(refused.headers['access-control-allow-origin']).toBe(offer);
+  expect(refused.headers['access-control-expose-headers']).toContain(
+    'Retry-After, RateLimit, RateLimit-Policy',
+  );
+});
+
+test('what is refused is refused before its body comes, and takes nothing from other keys', async () => {
+  const apiKey = await browserKey();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => send(limited, apiKey)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(17);
+  const [waiting] = await limited.sendRaw(
+    [
+      `POST ${path}?API_KEY=${apiKey} HTTP/1.1`,
+      'Host: test',
+      `Origin: ${offer}`,
+      'Content-Type: application/json',
+      'Content-Length: 60000',
+      'Connection: close',
+      '\r\n',
+    ].join('\r\n'),
+    { method: 'POST', path },
+  );
+  expect(waiting?.status).toBe(429);
+  expect((await send(limited, await browserKey())).status).toBe(200);
+});
+
+test('preflights, and requests from elsewhere, are not counted', async () => {
+  const apiKey = await browserKey();
+  for (let i = 0; i < 10; i++) {
+    expect((await send(limited, apiKey, person, 'https://evil.example')).status).toBe(403);
+    expect((await limited.send({ method: 'OPTIONS', path, headers: { Origin: offer } })).status).toBe(204);
+  }
+  expect(told(await send(limited, apiKey))).toEqual([200, '"default";q=3;w=60', '"default";r=2;t=20']);
+});
+
+test('secret keys have a quota of their own', async () => {
+  const apiKey = await secretKey();
+  const statuses = [];
+  for (let i = 0; i < 7; i++) statuses.push((await send(limited, apiKey)).status);
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
+});
+
+test('if nothing is set, keys of pages have 600 a minute and others no limit; 0 is none', async () => {
+  expect(told(await send(byDefault, await browserKey()))).toEqual([
+    200,
+    '"default";q=600;w=60',
+    '"default";r=599;t=1',
+  ]);
+  for (const answer of [
+    await send(byDefault, await secretKey()),
+    await send(byDefault, owner.apiKey),
+    await send(unlimited, await browserKey()),
+  ]) {
+    expect(told(answer)).toEqual([200, undefined, undefined]);
+  }
+});
