@@ -1,15 +1,18 @@
 import { availableParallelism } from 'node:os';
+import { measureIntake } from './intake/measure.ts';
+import { reportIntake } from './intake/report.ts';
 import { openDatabases } from './list/databases.ts';
 import { measureExport } from './list/export.ts';
 import { measureIndexPrices } from './list/index-prices.ts';
 import { measureQueries } from './list/queries.ts';
 import { measureRates } from './list/rate.ts';
-import { help, type Options, readOptions } from './options.ts';
+import { help, type ListOptions, readOptions } from './options.ts';
 import { type ListFigures, report } from './report.ts';
 
-async function measureList(options: Options): Promise<ListFigures> {
+const progress = (line: string) => console.error(line);
+
+async function measureList(options: ListOptions): Promise<ListFigures> {
   const { sizes, rateSizes, exportSize, steps, effort } = options;
-  const progress = (line: string) => console.error(line);
   await using databases = await openDatabases(options.dataDir, progress);
   const figures: ListFigures = {
     cores: availableParallelism(),
@@ -48,11 +51,11 @@ async function measureList(options: Options): Promise<ListFigures> {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 try {
   const options = readOptions(process.argv.slice(2));
+  const print = <Figures>(figures: Figures, asTables: (figures: Figures) => string) =>
+    console.log(options?.json === true ? JSON.stringify(figures, undefined, 2) : asTables(figures));
   if (options === undefined) console.log(help);
-  else {
-    const figures = await measureList(options);
-    console.log(options.json ? JSON.stringify(figures, undefined, 2) : report(figures));
-  }
+  else if (options.command === 'list') print(await measureList(options), report);
+  else print(await measureIntake(options, progress), reportIntake);
 } catch (error) {
   console.error((error as Error).message);
   process.exitCode = 1;

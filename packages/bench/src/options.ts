@@ -1,13 +1,31 @@
 import { parseArgs } from 'node:util';
 
-const steps = ['queries', 'indexes', 'rate', 'export'] as const;
-type Step = (typeof steps)[number];
+const intakeSteps = ['table', 'overload', 'poison', 'soak', 'start', 'crm'] as const;
+const listSteps = ['queries', 'indexes', 'rate', 'export'] as const;
 
-export interface Options {
+/** What `bench` is told about the intake. */
+export interface IntakeOptions {
+  readonly command: 'intake';
+  readonly steps: readonly (typeof intakeSteps)[number][];
+  readonly connections: readonly number[];
+  readonly rounds: number;
+  /** Of one measurement. */
+  readonly seconds: number;
+  /** Of the soak. */
+  readonly minutes: number;
+  readonly workers: number;
+  /** Where the data lies while it runs; a temporary place without it. */
+  readonly dataDir: string | undefined;
+  readonly json: boolean;
+}
+
+/** What `bench list` is told. */
+export interface ListOptions {
+  readonly command: 'list';
   readonly sizes: readonly number[];
   readonly rateSizes: readonly number[];
   readonly exportSize: number;
-  readonly steps: readonly Step[];
+  readonly steps: readonly (typeof listSteps)[number][];
   /** How often each thing is measured, as a share of what makes good figures. */
   readonly effort: number;
   /** Where filled databases stay for the next run; a temporary place without it. */
@@ -15,17 +33,29 @@ export interface Options {
   readonly json: boolean;
 }
 
-export const help = `Usage: npm run bench -- list [options]
+export const help = `Usage: npm run bench -- [intake | list] [options]
 
-Fills databases with leads and measures the list. See packages/bench/README.md for how to read the figures.
+intake, which is what runs when nothing is said, measures how leads are taken, against what one would write instead.
+list fills databases with leads and measures the list. packages/bench/README.md tells how to read the figures.
 
-Options:
+Options of intake:
+  --steps <names>          some of ${intakeSteps.join(',')} (default: table)
+  --connections <numbers>  connections at once, of the table (default: 1,16,64,256)
+  --rounds <number>        how often each thing is measured, in turn (default: 5)
+  --seconds <number>       how long one measurement takes, 0.1 to 600 (default: 3)
+  --minutes <number>       how long the soak takes, 0.01 to 1440 (default: 30)
+  --workers <number>       INTAKE_WORKERS of the intake (default: 1)
+  --data-dir <path>        where the databases lie meanwhile, on the disk that is meant (default: a temporary place)
+
+Options of list:
   --sizes <sizes>        leads in the databases that are queried (default: 10k,1m; 10m takes a quarter of an hour and 12 GB)
   --rate-sizes <sizes>   leads in the databases that are asked over HTTP (default: 100k,1m)
   --export-size <size>   leads of the export (default: 1m)
-  --steps <names>        some of ${steps.join(',')} (default: all)
+  --steps <names>        some of ${listSteps.join(',')} (default: all)
   --effort <number>      how often each thing is measured, as a share of the usual, 0.01 to 10 (default: 1)
   --data-dir <path>      keep the databases there, to be found filled by the next run
+
+Options of both:
   --json                 the result as JSON, for machines; progress goes to stderr in any case
   --help`;
 
@@ -33,43 +63,89 @@ Options:
  * @returns undefined when help is asked for.
  * @throws Error with one line about the first argument that does not hold.
  */
-export function readOptions(args: readonly string[]): Options | undefined {
-  const { values, positionals } = parseArgs({
+export function readOptions(args: readonly string[]): IntakeOptions | ListOptions | undefined {
+  if (args.includes('--help') || args.includes('-h')) return undefined;
+  // What to measure comes first, if it is said at all.
+  const [first = '', ...others] = args;
+  if (first === 'list') return readListOptions(others);
+  if (first === 'intake') return readIntakeOptions(others);
+  if (first !== '' && !first.startsWith('-')) {
+    throw new Error(`There is no ${first} to measure, but intake and list: see --help`);
+  }
+  return readIntakeOptions(args);
+}
+
+function readIntakeOptions(args: readonly string[]): IntakeOptions {
+  const { values } = parseArgs({
     args: [...args],
-    allowPositionals: true,
     options: {
-      sizes: { type: 'string', default: '10k,1m' },
-      'rate-sizes': { type: 'string', default: '100k,1m' },
-      'export-size': { type: 'string', default: '1m' },
-      steps: { type: 'string', default: steps.join(',') },
-      effort: { type: 'string', default: '1' },
+      steps: { type: 'string', default: 'table' },
+      connections: { type: 'string', default: '1,16,64,256' },
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '3' },
+      minutes: { type: 'string', default: '30' },
+      workers: { type: 'string', default: '1' },
       'data-dir': { type: 'string' },
       json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  if (values.help) return undefined;
-  if (positionals.length !== 1 || positionals[0] !== 'list') {
-    throw new Error(`What to measure? There is: list. See --help`);
-  }
-  const effort = Number(values.effort);
-  if (!(effort >= 0.01 && effort <= 10))
-    throw new Error(`--effort is a number from 0.01 to 10, not ${values.effort}`);
   return {
-    sizes: values.sizes.split(',').map((text) => readSize('--sizes', text)),
-    rateSizes: values['rate-sizes'].split(',').map((text) => readSize('--rate-sizes', text)),
-    exportSize: readSize('--export-size', values['export-size']),
-    steps: values.steps.split(',').map(readStep),
-    effort,
+    command: 'intake',
+    steps: values.steps.split(',').map((text) => readStep(text, intakeSteps)),
+    connections: values.connections.split(',').map((text) => readInteger('--connections', text, 1_000)),
+    rounds: readInteger('--rounds', values.rounds, 1_000),
+    seconds: readNumber('--seconds', values.seconds, 0.1, 600),
+    minutes: readNumber('--minutes', values.minutes, 0.01, 1440),
+    workers: readInteger('--workers', values.workers, 64),
     dataDir: values['data-dir'],
     json: values.json,
   };
 }
 
-function readStep(text: string): Step {
+function readListOptions(args: readonly string[]): ListOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      sizes: { type: 'string', default: '10k,1m' },
+      'rate-sizes': { type: 'string', default: '100k,1m' },
+      'export-size': { type: 'string', default: '1m' },
+      steps: { type: 'string', default: listSteps.join(',') },
+      effort: { type: 'string', default: '1' },
+      'data-dir': { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    command: 'list',
+    sizes: values.sizes.split(',').map((text) => readSize('--sizes', text)),
+    rateSizes: values['rate-sizes'].split(',').map((text) => readSize('--rate-sizes', text)),
+    exportSize: readSize('--export-size', values['export-size']),
+    steps: values.steps.split(',').map((text) => readStep(text, listSteps)),
+    effort: readNumber('--effort', values.effort, 0.01, 10),
+    dataDir: values['data-dir'],
+    json: values.json,
+  };
+}
+
+function readStep<Step extends string>(text: string, steps: readonly Step[]): Step {
   const step = steps.find((name) => name === text);
   if (step === undefined) throw new Error(`There is no step ${text}: --steps takes ${steps.join(', ')}`);
   return step;
+}
+
+function readNumber(option: string, text: string, least: number, most: number): number {
+  const number = Number(text);
+  if (!(number >= least && number <= most)) {
+    throw new Error(`${option} is a number from ${least} to ${most}, not ${text}`);
+  }
+  return number;
+}
+
+function readInteger(option: string, text: string, most: number): number {
+  if (!/^[1-9]\d*$/.test(text) || Number(text) > most) {
+    throw new Error(`${option} takes whole numbers from 1 to ${most}, not ${text}`);
+  }
+  return Number(text);
 }
 
 function readSize(option: string, text: string): number {

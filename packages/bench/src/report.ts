@@ -3,7 +3,7 @@ import type { IndexPrice } from './list/index-prices.ts';
 import type { QueryFigures } from './list/queries.ts';
 import type { RateFigures } from './list/rate.ts';
 import { formatSize } from './options.ts';
-import { formatTable } from './table.ts';
+import { formatMs as ms, formatTable, formatTimes as times } from './table.ts';
 
 /** Everything that `bench list` measures; what was not asked for is empty. */
 export interface ListFigures {
@@ -76,12 +76,4 @@ function rateTable(rates: readonly RateFigures[]): string {
     times(figures.serviceIs),
   ]);
   return formatTable(['newest 100 over HTTP', 'requests/s', 'p50 ms', 'p99 ms', 'the service is'], rows);
-}
-
-function ms(value = Number.NaN): string {
-  return Number.isNaN(value) ? '-' : value.toFixed(value < 10 ? 2 : 0);
-}
-
-function times(value: number): string {
-  return Number.isNaN(value) ? '-' : `${value.toFixed(2)}x`;
 }

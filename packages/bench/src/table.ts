@@ -13,3 +13,13 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
       .trimEnd();
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
+
+/** Milliseconds; `-` where there are none. */
+export function formatMs(value = Number.NaN): string {
+  return Number.isNaN(value) ? '-' : value.toFixed(value < 10 ? 2 : 0);
+}
+
+/** How many times something is something else; `-` where that is not known. */
+export function formatTimes(value: number): string {
+  return Number.isNaN(value) ? '-' : `${value.toFixed(2)}x`;
+}

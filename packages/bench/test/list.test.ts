@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ListFigures } from '../src/report.ts';
-
-const program = resolve(import.meta.dirname, '../dist/main.js');
+import { runBench } from './run-bench.ts';
 
 test('bench list measures everything it says, in the smallest sizes', { timeout: 180_000 }, async () => {
   const sizes = ['--sizes', '10k', '--rate-sizes', '10k', '--export-size', '10k'];
-  const { code, stdout, stderr } = await run(['list', ...sizes, '--effort', '0.01', '--json']);
+  const { code, stdout, stderr } = await runBench(['list', ...sizes, '--effort', '0.01', '--json']);
   expect(code, stderr).toBe(0);
   const { queries, rates, indexes, exports } = JSON.parse(stdout) as ListFigures;
 
@@ -40,22 +37,26 @@ test('bench list measures everything it says, in the smallest sizes', { timeout:
 });
 
 test.each<[string[], string]>([
-  [[], 'What to measure?'],
   [['list', '--sizes', '5'], '--sizes'],
   [['list', '--steps', 'nothing'], 'nothing'],
   [['list', '--effort', '0'], '--effort'],
   [['list', '--fast'], '--fast'],
 ])('%j fails with one line', async (args, said) => {
-  const { code, stderr } = await run(args);
+  const { code, stderr } = await runBench(args);
   expect(code).toBe(1);
   expect(stderr.trim().split('\n')).toHaveLength(1);
   expect(stderr).toContain(said);
 });
 
 test('--help tells the options', async () => {
-  const { code, stdout } = await run(['--help']);
+  const { code, stdout } = await runBench(['--help']);
   expect(code).toBe(0);
   for (const option of [
+    '--connections',
+    '--rounds',
+    '--seconds',
+    '--minutes',
+    '--workers',
     '--sizes',
     '--rate-sizes',
     '--export-size',
@@ -67,11 +68,3 @@ test('--help tells the options', async () => {
     expect(stdout).toContain(option);
   }
 });
-
-function run(args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((done) => {
-    execFile(process.execPath, [program, ...args], { maxBuffer: 2 ** 24 }, (error, stdout, stderr) => {
-      done({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
-    });
-  });
-}

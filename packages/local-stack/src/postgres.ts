@@ -17,6 +17,7 @@ export type { LocalPostgres } from './postgres-server.ts';
  * @param options.port default: a free one.
  * @param options.durable false is for data that is thrown away: what was committed last is lost with a server that
  *   is killed, not only in a power cut. Default true.
+ * @param options.maxConnections default: 200.
  * @param options.onNotice hears what was found and done about an earlier run, a line at a time.
  * @throws Error with one line that says why it does not start.
  */
@@ -24,10 +25,11 @@ export async function startPostgres(options: {
   dataDir: string;
   port?: number | undefined;
   durable?: boolean;
+  maxConnections?: number;
   onNotice?: ((line: string) => void) | undefined;
 }): Promise<LocalPostgres> {
   const dataDir = resolve(options.dataDir);
-  const durable = options.durable ?? true;
+  const { durable = true, maxConnections = 200 } = options;
   try {
     const binaries = await postgresBinaries();
     const launcher = findLauncher(binaries);
@@ -36,7 +38,10 @@ export async function startPostgres(options: {
 
     for (let attempt = 1; ; attempt++) {
       const port = options.port ?? (await freePort());
-      const command = launcher.command(binaries.postgres, serverArguments({ dataDir, port, durable }));
+      const command = launcher.command(
+        binaries.postgres,
+        serverArguments({ dataDir, port, durable, maxConnections }),
+      );
       try {
         return await runServer({ command, dataDir, port, password });
       } catch (error) {
@@ -50,18 +55,27 @@ export async function startPostgres(options: {
   }
 }
 
-function serverArguments({ dataDir, port, durable }: { dataDir: string; port: number; durable: boolean }) {
+function serverArguments(options: {
+  dataDir: string;
+  port: number;
+  durable: boolean;
+  maxConnections: number;
+}) {
   const settings: Record<string, string> = {
-    port: String(port),
+    port: String(options.port),
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    max_connections: '200',
+    max_connections: String(options.maxConnections),
     shared_buffers: '256MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...(options.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
-  return ['-D', dataDir, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  return [
+    '-D',
+    options.dataDir,
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
 }
 
 /** Worth another try: our free port went to someone else, or a killed server's last processes are still ending. */

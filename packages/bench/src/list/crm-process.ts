@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createAccessTokenCodec } from '@leads/crm/access-token-codec';
-import { issueAccessToken, issueApiKey } from '@leads/core/credential';
+import { issueAccessToken, issueApiKey, type MemberRef } from '@leads/core/credential';
 import { createCredentialStore } from '@leads/core/db';
 import { filled } from './fill.ts';
 import { openForBench } from './queries.ts';
@@ -52,11 +52,13 @@ export async function startCrm(databaseUrl: string, kind: readonly string[]): Pr
   };
 }
 
-/** The headers of an owner of the large workspace. */
-export async function issueCredentials(databaseUrl: string): Promise<Record<string, string>> {
+/** @param member by default the owner of the large workspace. @returns the headers of both credentials. */
+export async function issueCredentials(
+  databaseUrl: string,
+  member: MemberRef = { workspaceId: filled.large, userId: filled.owner },
+): Promise<{ API_KEY: string; Authorization: string }> {
   await using database = openForBench(databaseUrl);
   const store = createCredentialStore(database);
-  const member = { workspaceId: filled.large, userId: filled.owner };
   const codec = await createAccessTokenCodec(jwtSecret);
   const { apiKey } = await issueApiKey(store, member, { name: 'Benchmark', scope: 'full' });
   const { accessToken } = await issueAccessToken(store, codec, member, { name: 'Benchmark' });

@@ -1,0 +1,96 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { percentile } from '../statistics.ts';
+import { owner, spreads } from './lead-requests.ts';
+
+/** What one run of pgbench found. */
+export interface PgbenchFigures {
+  readonly inserted: number;
+  readonly insertsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly p999Ms: number;
+}
+
+/**
+ * The row that the intake stores (lead-requests.ts), made as cheaply as pgbench can: its numbers are drawn by
+ * pgbench, and Postgres puts them into the texts.
+ */
+const script = `
+\\set first random(0, ${spreads.firstNames - 1})
+\\set last random(0, ${spreads.lastNames - 1})
+\\set page random(10, ${9 + spreads.landingPages})
+\\set area random(200, 999)
+\\set line random(1000, 9999)
+\\set click random(1000000000, 9999999999)
+INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164, address, ip, s1,
+  lp_name, version, words, created_at, updated_at)
+VALUES (uuidv7(), '${owner.workspaceId}', '${owner.campaignId}', '${owner.userId}', 'intake', 'OnHold',
+  'Ada' || :first::int || ' Lovelace' || :last::int, '+1 202 ' || :area::int || ' ' || :line::int,
+  '+1202' || :area::int || :line::int, '1 Arlington Ridge, Virginia', '127.0.0.1',
+  'click-8f14e45f-' || :click::bigint, 'offer-' || :page::int, 1,
+  ARRAY['1202' || :area::int || :line::int, 'ada' || :first::int, 'lovelace' || :last::int], now(), now());
+`;
+
+/** Whether there is a pgbench to be run. */
+export function hasPgbench(): boolean {
+  return spawnSync('pgbench', ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+/**
+ * Inserts leads one by one, each in a transaction of its own, by a prepared statement.
+ *
+ * @param options.extent for how many seconds, or how many leads each connection inserts.
+ * @param options.directory gets a directory for the time of the run.
+ */
+export async function runPgbench(options: {
+  databaseUrl: string;
+  connections: number;
+  extent: { readonly seconds: number } | { readonly leadsEach: number };
+  directory: string;
+}): Promise<PgbenchFigures> {
+  const { connections, extent } = options;
+  const directory = mkdtempSync(join(options.directory, 'pgbench-'));
+  try {
+    const scriptFile = join(directory, 'insert.sql');
+    writeFileSync(scriptFile, script);
+    const { hostname, port, username, password, pathname } = new URL(options.databaseUrl);
+    // One thread: it waits nine tenths of the time, and a second one would only take turns with Postgres more often.
+    const fixed = ['--no-vacuum', '--protocol=prepared', '--jobs=1', `--client=${connections}`];
+    const lasting =
+      'seconds' in extent
+        ? [`--time=${Math.max(1, Math.round(extent.seconds))}`]
+        : [`--transactions=${extent.leadsEach}`];
+    const log = ['--log', `--log-prefix=${join(directory, 'log')}`];
+    const { stdout } = await promisify(execFile)(
+      'pgbench',
+      [...fixed, ...lasting, ...log, `--file=${scriptFile}`, pathname.slice(1)],
+      {
+        env: {
+          PATH: process.env['PATH'],
+          PGHOST: hostname,
+          PGPORT: port,
+          PGUSER: username,
+          PGPASSWORD: decodeURIComponent(password),
+        },
+      },
+    );
+    const figure = (pattern: RegExp) => Number(pattern.exec(stdout)?.[1] ?? Number.NaN);
+    const latenciesMs = readdirSync(directory)
+      .filter((name) => name.startsWith('log.'))
+      .flatMap((name) => readFileSync(join(directory, name), 'utf8').trimEnd().split('\n'))
+      // The third field is the time that the transaction took, in microseconds.
+      .map((line) => Number(line.split(' ')[2]) / 1000);
+    return {
+      inserted: figure(/transactions actually processed: (\d+)/),
+      insertsPerSecond: figure(/^tps = ([\d.]+)/m),
+      p50Ms: percentile(latenciesMs, 0.5),
+      p99Ms: percentile(latenciesMs, 0.99),
+      p999Ms: percentile(latenciesMs, 0.999),
+    };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
