@@ -2,6 +2,7 @@ import { describeApi, docsRoutes } from '@leads/http/docs';
 import { requireApiKeyAndToken } from '@leads/http/guards';
 import { healthRoutes } from '@leads/http/health';
 import type { Logger } from '@leads/http/log';
+import { metricsRoutes } from '@leads/http/metrics-route';
 import { createServer, registerRoutes, type Server } from '@leads/http/server';
 import type { CrmConfig } from './config.ts';
 import { consoleRoutes } from './console/console-routes.ts';
@@ -11,7 +12,7 @@ import { leadsRoutes } from './routes/leads-routes.ts';
 
 /** The CRM service: an authenticated API for integrators, and a website for users. */
 export async function buildApp(config: CrmConfig, context: CrmContext, log: Logger): Promise<Server> {
-  const app = createServer({ log, trustProxy: config.TRUST_PROXY });
+  const app = createServer({ log, trustProxy: config.TRUST_PROXY, metrics: context.metrics });
 
   await describeApi(app, {
     title: 'Leads: CRM',
@@ -26,6 +27,7 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
 
   await registerRoutes(app, async (routes) => {
     await healthRoutes(routes, { database: context.pingDatabase });
+    await metricsRoutes(routes, context.metrics, config.METRICS_TOKEN);
     await docsRoutes(routes, ['ApiKey', 'AccessToken']);
 
     await routes.register(

@@ -19,6 +19,8 @@ import type { LeadStore } from '@leads/core/lead';
 import { type OverviewStore, TallyKeeper } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import type { Logger } from '@leads/http/log';
+import { Metrics, watchCredentials, watchPool } from '@leads/http/metrics';
+import packageJson from '../package.json' with { type: 'json' };
 import { createAccessTokenCodec } from './access-token-codec.ts';
 import type { CrmConfig } from './config.ts';
 import { publicUrlOf } from './console/addresses.ts';
@@ -34,6 +36,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly credentialStore: CredentialStore;
   readonly credentialUse: CredentialUse;
   readonly leads: LeadStore;
+  readonly metrics: Metrics;
   readonly overview: OverviewStore;
   readonly workspaces: WorkspaceStore;
   /** @throws LeadsError `unavailable` when the database does not answer. */
@@ -56,9 +59,13 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
   const accountStore = createAccountStore(database);
   const workspaces = createWorkspaceStore(database);
   const credentialStore = createCredentialStore(database);
+  const credentials = new CredentialVerifier(credentialStore);
   const credentialUse = new CredentialUse(credentialStore, (err) =>
     log.warn({ err }, 'When credentials were used last could not be written: it is tried again'),
   );
+  const metrics = new Metrics({ service: 'crm', version: packageJson.version });
+  watchPool(metrics, database.poolUse);
+  watchCredentials(metrics, credentials);
   return {
     accessTokens: await createAccessTokenCodec(config.JWT_SECRET),
     accounts: createAccounts({
@@ -75,10 +82,11 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     }),
     accountStore,
     campaigns: createCampaignStore(database),
-    credentials: new CredentialVerifier(credentialStore),
+    credentials,
     credentialStore,
     credentialUse,
     leads: createLeadStore(database),
+    metrics,
     overview,
     workspaces,
     pingDatabase: () => database.ping(),

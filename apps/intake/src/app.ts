@@ -3,6 +3,7 @@ import { takeForms } from '@leads/http/form-body';
 import { requireApiKey } from '@leads/http/guards';
 import { healthRoutes } from '@leads/http/health';
 import type { Logger } from '@leads/http/log';
+import { metricsRoutes } from '@leads/http/metrics-route';
 import { createServer, registerRoutes, type Server } from '@leads/http/server';
 import type { IntakeConfig } from './config.ts';
 import type { IntakeContext } from './context.ts';
@@ -14,7 +15,7 @@ import { submitLeadRoute } from './routes/submit-lead.ts';
  * around it.
  */
 export async function buildApp(config: IntakeConfig, context: IntakeContext, log: Logger): Promise<Server> {
-  const app = createServer({ log, trustProxy: config.TRUST_PROXY });
+  const app = createServer({ log, trustProxy: config.TRUST_PROXY, metrics: context.metrics });
 
   await describeApi(app, {
     title: 'Leads: edge intake',
@@ -25,6 +26,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
 
   await registerRoutes(app, async (routes) => {
     await healthRoutes(routes, { database: context.pingDatabase });
+    await metricsRoutes(routes, context.metrics, config.METRICS_TOKEN);
     await docsRoutes(routes, ['ApiKey']);
 
     preflightRoute(routes);

@@ -2,7 +2,9 @@ import { IntakeRoutes, LandingPageRegistrar } from '@leads/core/campaign';
 import { CredentialUse, CredentialVerifier } from '@leads/core/credential';
 import { createCampaignStore, createCredentialStore, createLeadStore, openDatabase } from '@leads/core/db';
 import type { Logger } from '@leads/http/log';
+import { Metrics, watchCredentials, watchPool } from '@leads/http/metrics';
 import { createRateLimit, type RateLimits } from '@leads/http/rate-limit';
+import packageJson from '../package.json' with { type: 'json' };
 import { LeadBatcher } from './batch/lead-batcher.ts';
 import type { IntakeConfig } from './config.ts';
 
@@ -13,6 +15,7 @@ export interface IntakeContext extends AsyncDisposable {
   readonly leads: LeadBatcher;
   readonly routes: IntakeRoutes;
   readonly rateLimits: RateLimits;
+  readonly metrics: Metrics;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
 }
@@ -30,14 +33,19 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
     log.warn({ err }, 'Landing pages were not registered; they will be with their next lead');
   });
   const credentialStore = createCredentialStore(database);
+  const credentials = new CredentialVerifier(credentialStore);
   const credentialUse = new CredentialUse(credentialStore, (err) => {
     log.warn({ err }, 'When credentials were used last could not be written: it is tried again');
   });
   const leads = new LeadBatcher(createLeadStore(database));
+  const metrics = new Metrics({ service: 'intake', version: packageJson.version });
+  watchPool(metrics, database.poolUse);
+  watchCredentials(metrics, credentials);
   return {
-    credentials: new CredentialVerifier(credentialStore),
+    credentials,
     credentialUse,
     leads,
+    metrics,
     routes: new IntakeRoutes(campaigns, landingPages),
     rateLimits: {
       browserKeys: createRateLimit(config.INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE),

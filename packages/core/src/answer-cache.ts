@@ -7,14 +7,23 @@ import { LRUCache } from 'lru-cache';
 const freshMs = 8_000;
 const mostAnswers = 10_000;
 
+/** How often an answer was there, or under way already, and how often the store was asked. */
+export interface CacheUse {
+  readonly hits: number;
+  readonly misses: number;
+}
+
 /** Answers of a store, each believed for {@link freshMs}; that there is none is an answer too. */
 export class AnswerCache<Found> {
+  #asked = 0;
+  #misses = 0;
   readonly #answers = new LRUCache<string, { readonly found: Found }, () => Promise<Found>>({
     max: mostAnswers,
     ttl: freshMs,
     // Who waits for an answer gets it, even when a flood of others pushes it out of the cache meanwhile.
     ignoreFetchAbort: true,
     fetchMethod: async (_key, _stale, { options, context: find }) => {
+      this.#misses += 1;
       const askedAt = performance.now();
       const found = await find();
       // Believed from when it was asked for: a slow answer may be old when it comes.
@@ -29,9 +38,15 @@ export class AnswerCache<Found> {
    * @param find asks the store. What fails is not kept.
    */
   get(key: string, find: () => Promise<Found>): Found | Promise<Found> {
+    this.#asked += 1;
     const answer = this.#answers.get(key);
     return answer === undefined
       ? this.#answers.forceFetch(key, { context: find }).then(({ found }) => found)
       : answer.found;
+  }
+
+  /** Since it was made. */
+  get use(): CacheUse {
+    return { hits: this.#asked - this.#misses, misses: this.#misses };
   }
 }

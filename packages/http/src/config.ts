@@ -65,6 +65,13 @@ export const commonSettings = {
     default: 'info',
     description: 'The least severe log lines to write: fatal, error, warn, info, debug, trace or silent',
   }),
+  METRICS_TOKEN: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9._~+/-]{16,}=*$',
+      description:
+        'What Prometheus sends as a bearer token for /metrics, 16 characters at least. If absent, /metrics is for this machine only',
+    }),
+  ),
   SHUTDOWN_DELAY_MS: ms(
     'After SIGTERM, how long to go on serving while /health/ready says 503, so that load balancers notice',
     3_000,

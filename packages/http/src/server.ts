@@ -17,6 +17,7 @@ import { createErrorHandler, errorBody } from './errors.ts';
 import { addKeywords, createFaultFinder, validation } from './faults.ts';
 import { parseJsonBody } from './json-body.ts';
 import type { Logger } from './log.ts';
+import type { Metrics } from './metrics.ts';
 import { Problem } from './problem.ts';
 
 /** A Fastify whose handlers get their types from the routes' TypeBox schemas. */
@@ -47,8 +48,11 @@ const requestIdShape = /^[\w.:-]{1,128}$/;
 /**
  * The server both services are built on: strict JSON in, errors of three fields or in detail out, bounded in size
  * and time, request ids, and logs that hold no personal data.
+ *
+ * @param options.metrics where requests are counted, if they are.
  */
-export function createServer(options: { log: Logger; trustProxy: string }): Server {
+export function createServer(options: { log: Logger; trustProxy: string; metrics?: Metrics }): Server {
+  const { metrics } = options;
   const loggerInstance: FastifyBaseLogger = options.log;
   const handleError = createErrorHandler(createFaultFinder());
   const unhurried = new WeakSet<Socket>();
@@ -76,12 +80,13 @@ export function createServer(options: { log: Logger; trustProxy: string }): Serv
     clientErrorHandler(error: Error & { code?: string }, socket: Socket) {
       // Node tells once that a request has not arrived whole, and leaves it to this handler to cut it.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return;
-      answerClientError(error, socket);
+      answerClientError(error, socket, metrics);
     },
     frameworkErrors: (error, request, reply) => {
       handleError(error, request, reply.header('x-request-id', request.id));
       // No hook runs for what the router refuses by itself.
       request.log.info({ method: request.method, status: reply.statusCode }, 'Request');
+      metrics?.countRequest(request.method, undefined, reply.statusCode, 0);
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
@@ -120,13 +125,11 @@ export function createServer(options: { log: Logger; trustProxy: string }): Serv
   });
   app.addHook('onResponse', (request, reply, done) => {
     // The route's pattern instead of the URL: a query string can hold a phone number.
+    const { url: route } = request.routeOptions;
+    const { elapsedTime: elapsedMs, statusCode: status } = reply;
+    metrics?.countRequest(request.method, route, status, elapsedMs / 1000);
     request.log.info(
-      {
-        method: request.method,
-        route: request.routeOptions.url,
-        status: reply.statusCode,
-        durationMs: Math.round(reply.elapsedTime * 10) / 10,
-      },
+      { method: request.method, route, status, durationMs: Math.round(elapsedMs * 10) / 10 },
       'Request',
     );
     done();
@@ -204,7 +207,7 @@ function plainAddress(address: string): string {
 }
 
 /** Answers what Node's HTTP parser refuses before there is a request. */
-function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+function answerClientError(error: Error & { code?: string }, socket: Socket, metrics?: Metrics): void {
   // The other side is gone already: there is nobody to answer.
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -216,6 +219,7 @@ function answerClientError(error: Error & { code?: string }, socket: Socket): vo
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? 'request_timeout'
         : 'bad_request';
+  metrics?.countMalformed(errorTable[code].status);
   const body = JSON.stringify(errorBody(code));
   socket.end(
     `HTTP/1.1 ${errorTable[code].status} ${errorTable[code].message}\r\n` +

@@ -1,3 +1,4 @@
+export type { CacheUse } from '../answer-cache.ts';
 export { type AccessTokenClaims, type AccessTokenCodec, tokenLifetime } from './access-token.ts';
 export { generateApiKey, isApiKey } from './api-key.ts';
 export { AccessTokenView, ApiKeyView, NewAccessToken, NewApiKey } from './credential.schema.ts';

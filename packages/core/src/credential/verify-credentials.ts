@@ -1,4 +1,4 @@
-import { AnswerCache } from '../answer-cache.ts';
+import { AnswerCache, type CacheUse } from '../answer-cache.ts';
 import { type AccessTokenCodec, isAccessTokenClaims } from './access-token.ts';
 import { hashApiKey, isApiKey } from './api-key.ts';
 import { credentialState } from './credential-state.ts';
@@ -44,6 +44,11 @@ export class CredentialVerifier {
       row.userId === principal.userId &&
       row.workspaceId === principal.workspaceId;
     return isGood ? row.id : undefined;
+  }
+
+  /** Since it was made. */
+  cacheUse(): { readonly api_key: CacheUse; readonly access_token: CacheUse } {
+    return { api_key: this.#keys.use, access_token: this.#tokens.use };
   }
 }
 

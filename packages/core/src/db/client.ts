@@ -16,6 +16,18 @@ export interface DatabaseOptions {
   readonly applicationName: string;
 }
 
+/** What a pool of connections is doing. */
+export interface PoolUse {
+  /** Connections at most. */
+  readonly max: number;
+  /** Connections that are open, or being opened. */
+  readonly total: number;
+  /** Those of them that nobody uses. */
+  readonly idle: number;
+  /** Who waits for a connection. */
+  readonly waiting: number;
+}
+
 /**
  * Prisma's adapter writes and reads times without regard to their zone: they are right in UTC only. Whatever the
  * database's own settings are, times are written in one format. The pool waits for what this returns, though its
@@ -110,6 +122,12 @@ export function openDatabase(options: DatabaseOptions) {
     async ping(): Promise<void> {
       await prisma.$queryRaw`SELECT 1`;
     },
+    poolUse: (): PoolUse => ({
+      max: options.poolSize,
+      total: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     async [Symbol.asyncDispose](): Promise<void> {
       await prisma.$disconnect();
       await pool.end();

@@ -1,6 +1,6 @@
 export { createAccountStore } from './account-store.prisma.ts';
 export { createCampaignStore } from './campaign-store.prisma.ts';
-export { type Database, type DatabaseOptions, openDatabase } from './client.ts';
+export { type Database, type DatabaseOptions, openDatabase, type PoolUse } from './client.ts';
 export { createCredentialStore } from './credential-store.prisma.ts';
 export { DatabaseError } from './database-error.ts';
 export { createLeadStore } from './lead-store.prisma.ts';

@@ -12,6 +12,8 @@ import type { RunningService } from './running-service.ts';
 const publicPaths = new Set([
   '/health/live',
   '/health/ready',
+  // To this machine, where there is no token.
+  '/metrics',
   '/openapi.json',
   '/docs',
   '/docs/reference.js',

@@ -1,0 +1,46 @@
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/**
+ * Reads Prometheus's text format.
+ *
+ * @throws Error on a line that is none of it, and on a sample without the type of its family before it.
+ */
+export function parseMetrics(text: string): {
+  families: ReadonlyMap<string, { type: string; help: string }>;
+  samples: Sample[];
+} {
+  const families = new Map<string, { type: string; help: string }>();
+  const samples: Sample[] = [];
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    const [, kind, family = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
+    if (kind !== undefined) {
+      const { type, help } = families.get(family) ?? { type: '', help: '' };
+      families.set(family, kind === 'HELP' ? { type, help: rest } : { type: rest, help });
+      continue;
+    }
+    const [, name, labels = '', value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    if (name === undefined || Number.isNaN(Number(value))) throw new Error(`No metric: ${line}`);
+    if (!families.has(name) && !families.has(name.replace(/_(bucket|sum|count)$/, ''))) {
+      throw new Error(`Of no type: ${line}`);
+    }
+    const pairs = [...labels.matchAll(/([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g)];
+    samples.push({
+      name,
+      labels: Object.fromEntries(pairs.map(([, label = '', of = '']) => [label, of])),
+      value: Number(value),
+    });
+  }
+  return { families, samples };
+}
+
+/** All samples of a name that have the labels, added up. */
+export function sumOf(samples: readonly Sample[], name: string, labels: Sample['labels'] = {}): number {
+  return samples
+    .filter((sample) => sample.name === name)
+    .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
+    .reduce((sum, { value }) => sum + value, 0);
+}
