@@ -4,7 +4,7 @@ import { IntakeLead } from '@leads/core/lead';
 import Fastify from 'fastify';
 import pg from 'pg';
 import { Type } from 'typebox';
-import { v7 as newId } from 'uuid';
+import { uuidv7 as newId } from 'uuidv7';
 import { leadPath, owner } from './lead-requests.ts';
 
 /*
