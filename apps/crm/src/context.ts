@@ -19,7 +19,7 @@ import type { LeadStore } from '@leads/core/lead';
 import { type OverviewStore, TallyKeeper } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import type { Logger } from '@leads/http/log';
-import { Metrics, watchCredentials, watchPool } from '@leads/http/metrics';
+import { Metrics, watchCaches, watchPool } from '@leads/http/metrics';
 import packageJson from '../package.json' with { type: 'json' };
 import { createAccessTokenCodec } from './access-token-codec.ts';
 import type { CrmConfig } from './config.ts';
@@ -65,7 +65,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
   );
   const metrics = new Metrics({ service: 'crm', version: packageJson.version });
   watchPool(metrics, database.poolUse);
-  watchCredentials(metrics, credentials);
+  watchCaches(metrics, () => credentials.cacheUse());
   return {
     accessTokens: await createAccessTokenCodec(config.JWT_SECRET),
     accounts: createAccounts({

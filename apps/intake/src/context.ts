@@ -2,10 +2,11 @@ import { IntakeRoutes, LandingPageRegistrar } from '@leads/core/campaign';
 import { CredentialUse, CredentialVerifier } from '@leads/core/credential';
 import { createCampaignStore, createCredentialStore, createLeadStore, openDatabase } from '@leads/core/db';
 import type { Logger } from '@leads/http/log';
-import { Metrics, watchCredentials, watchPool } from '@leads/http/metrics';
+import { Metrics, watchCaches, watchPool } from '@leads/http/metrics';
 import { createRateLimit, type RateLimits } from '@leads/http/rate-limit';
 import packageJson from '../package.json' with { type: 'json' };
 import { LeadBatcher } from './batch/lead-batcher.ts';
+import { observeBatches, watchBatches } from './batch/watch-batches.ts';
 import type { IntakeConfig } from './config.ts';
 
 /** Everything the intake needs, built once. Disposing it writes what is still to be written and hangs up. */
@@ -37,16 +38,18 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
   const credentialUse = new CredentialUse(credentialStore, (err) => {
     log.warn({ err }, 'When credentials were used last could not be written: it is tried again');
   });
-  const leads = new LeadBatcher(createLeadStore(database));
+  const routes = new IntakeRoutes(campaigns, landingPages);
   const metrics = new Metrics({ service: 'intake', version: packageJson.version });
+  const leads = new LeadBatcher(createLeadStore(database), { observer: observeBatches(metrics) });
+  watchBatches(metrics, leads);
   watchPool(metrics, database.poolUse);
-  watchCredentials(metrics, credentials);
+  watchCaches(metrics, () => ({ ...credentials.cacheUse(), intake_route: routes.cacheUse }));
   return {
     credentials,
     credentialUse,
     leads,
     metrics,
-    routes: new IntakeRoutes(campaigns, landingPages),
+    routes,
     rateLimits: {
       browserKeys: createRateLimit(config.INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE),
       secretKeys: createRateLimit(config.INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE),

@@ -17,6 +17,11 @@ const submit = (name: string) =>
     headers: { API_KEY: owner.apiKey },
     body: { name, phone: '+1 202 555 0143' },
   });
+/** What a metric without labels stands at. */
+const metric = async (name: string) => {
+  const { text } = await service.send({ path: '/metrics' });
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+};
 const storedNames = async () =>
   (await fixture.sql<{ name: string }>('SELECT name FROM lead ORDER BY name')).map(({ name }) => name);
 
@@ -30,10 +35,14 @@ test('leads that come at once share their commits', async () => {
     return row?.commits ?? Number.NaN;
   };
   const before = await commits();
+  const [batches, leads] = [await metric('lead_batch_size_count'), await metric('lead_batch_size_sum')];
   const answers = await Promise.all(Array.from({ length: 400 }, (_, n) => submit(`lead-${n}`)));
   expect(answers.every(({ status }) => status === 200)).toBe(true);
   expect((await storedNames()).length).toBe(401);
   expect((await commits()) - before).toBeLessThan(100);
+  expect((await metric('lead_batch_size_count')) - batches).toBeLessThan(100);
+  expect((await metric('lead_batch_size_sum')) - leads).toBe(400);
+  expect(await metric('lead_batch_wait_seconds_count')).toBe(await metric('lead_batch_size_sum'));
 });
 
 test('leads that only the database refuses are 400, each alone', async () => {
@@ -82,11 +91,14 @@ test('while the database does not move, leads wait for two seconds and are told;
     return submit(`sent-${n}`);
   });
   await sleep(300);
+  expect(await metric('lead_batches_in_flight')).toBe(2);
+  const [sheds, queued] = [await metric('lead_sheds_total'), await metric('lead_batch_queue_size')];
   const start = performance.now();
   const waiting = await Promise.all(Array.from({ length: 20 }, (_, n) => submit(`waits-${n}`)));
   const tookMs = performance.now() - start;
   for (const { status, headers } of waiting) expect([status, headers['retry-after']]).toEqual([503, '1']);
   expect(tookMs).toBeGreaterThan(1_900);
+  expect((await metric('lead_sheds_total')) - sheds).toBe(20 + queued);
   await letGo();
   const answered = (await Promise.all(inFlight)).map(({ status }) => status);
   const stored = await storedNames();

@@ -227,18 +227,13 @@ export function watchPool(metrics: Metrics, read: () => PoolUse): void {
   );
 }
 
-/** How often the answer about a credential was known already. */
-export function watchCredentials(
-  metrics: Metrics,
-  credentials: { cacheUse(): Readonly<Record<string, CacheUse>> },
-): void {
-  metrics.counter(
-    { name: 'credential_cache_lookups_total', help: 'Credentials looked up in the cache.' },
-    () =>
-      Object.entries(credentials.cacheUse()).flatMap(([credential, { hits, misses }]) => [
-        [{ credential, result: 'hit' }, hits] as const,
-        [{ credential, result: 'miss' }, misses] as const,
-      ]),
+/** How often the answers about credentials, and whatever else is asked for again and again, were known already. */
+export function watchCaches(metrics: Metrics, read: () => Readonly<Record<string, CacheUse>>): void {
+  metrics.counter({ name: 'cache_lookups_total', help: 'What was looked up in caches.' }, () =>
+    Object.entries(read()).flatMap(([cache, { hits, misses }]) => [
+      [{ cache, result: 'hit' }, hits] as const,
+      [{ cache, result: 'miss' }, misses] as const,
+    ]),
   );
 }
 

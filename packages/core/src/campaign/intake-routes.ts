@@ -1,4 +1,4 @@
-import { AnswerCache } from '../answer-cache.ts';
+import { AnswerCache, type CacheUse } from '../answer-cache.ts';
 import type { CampaignStore, IntakeRoute } from './campaign-store.ts';
 import { fitsLandingPage, type LandingPageRegistrar } from './landing-page-registrar.ts';
 
@@ -32,5 +32,9 @@ export class IntakeRoutes {
       if (name !== undefined && !route.landingPageKnown) this.#landingPages.register(workspaceId, name);
       return route;
     });
+  }
+
+  get cacheUse(): CacheUse {
+    return this.#routes.use;
   }
 }

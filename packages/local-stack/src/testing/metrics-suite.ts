@@ -44,7 +44,7 @@ export function describeMetrics(start: (settings?: Record<string, string>) => Pr
         'db_client_connections',
         'db_client_connections_max',
         'db_client_connections_pending_requests',
-        'credential_cache_lookups_total',
+        'cache_lookups_total',
         'leads_build_info',
         'nodejs_eventloop_lag_p99_seconds',
         'nodejs_heap_size_used_bytes',
@@ -118,11 +118,11 @@ export function describeMetrics(start: (settings?: Record<string, string>) => Pr
     for (let i = 0; i < 4; i++) {
       await service.send({ method: 'POST', path, headers: { ...owner.headers }, body });
     }
-    const lookups = (result: string) => ({ credential: 'api_key', result });
+    const lookups = (result: string) => ({ cache: 'api_key', result });
 
     const { samples } = await scrape(service);
-    expect(sumOf(samples, 'credential_cache_lookups_total', lookups('miss'))).toBe(1);
-    expect(sumOf(samples, 'credential_cache_lookups_total', lookups('hit'))).toBe(3);
+    expect(sumOf(samples, 'cache_lookups_total', lookups('miss'))).toBe(1);
+    expect(sumOf(samples, 'cache_lookups_total', lookups('hit'))).toBe(3);
     expect(sumOf(samples, 'db_client_connections_max')).toBe(7);
     const open = sumOf(samples, 'db_client_connections');
     expect(open).toBeGreaterThan(0);
@@ -130,7 +130,7 @@ export function describeMetrics(start: (settings?: Record<string, string>) => Pr
     expect(sumOf(samples, 'db_client_connections_pending_requests')).toBe(0);
 
     const other = await scrape(idle.service);
-    expect(sumOf(other.samples, 'credential_cache_lookups_total')).toBe(0);
+    expect(sumOf(other.samples, 'cache_lookups_total')).toBe(0);
     expect(other.samples.filter(({ name }) => name === 'http_requests_total')).toEqual([]);
   });
 
