@@ -1,6 +1,6 @@
 import { describeApi, docsRoutes } from '@leads/http/docs';
 import { takeForms } from '@leads/http/form-body';
-import { requireApiKey } from '@leads/http/guards';
+import { browserKeyScheme, requireApiKey } from '@leads/http/guards';
 import { healthRoutes } from '@leads/http/health';
 import type { Logger } from '@leads/http/log';
 import { metricsRoutes } from '@leads/http/metrics-route';
@@ -21,6 +21,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
     title: 'Leads: edge intake',
     description:
       'Takes leads from landing pages, as JSON or from plain HTML forms. Authenticate with the `API_KEY` header; a key that is bound to web origins may stand in the query instead.',
+    securitySchemes: { BrowserKey: browserKeyScheme },
     tags: [{ name: 'leads', description: 'Leads from landing pages.' }],
   });
 

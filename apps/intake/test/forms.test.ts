@@ -253,6 +253,7 @@ describe('the honeypot', () => {
       ['info', trapped.headers['x-request-id']],
       ['info', json.headers['x-request-id']],
     ]);
+    expect((await service.send({ path: '/metrics' })).text).toMatch(/^lead_honeypots_total 2$/m);
   });
 
   test('answers the faults of a form all the same, and the id of a repeat', async () => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import swagger from '@fastify/swagger';
-import { securitySchemes } from './guards.ts';
+import { type browserKeyScheme, securitySchemes } from './guards.ts';
 import type { Server } from './server.ts';
 
 const aboutErrors =
@@ -11,11 +11,17 @@ const aboutErrors =
 /**
  * The OpenAPI 3.1 document, made from the very schemas that validate. Register before the routes.
  *
- * @param info.title the service's name; `info.description` is Markdown.
+ * @param info.title the service's name; `info.description` is Markdown; `info.securitySchemes` are taken besides the
+ *   two of the specification.
  */
 export async function describeApi(
   app: Server,
-  info: { title: string; description: string; tags: { name: string; description: string }[] },
+  info: {
+    title: string;
+    description: string;
+    tags: { name: string; description: string }[];
+    securitySchemes?: { BrowserKey: typeof browserKeyScheme };
+  },
 ): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -28,7 +34,7 @@ export async function describeApi(
       },
       servers: [{ url: '/', description: 'This service' }],
       tags: [...info.tags, { name: 'health', description: 'For load balancers and orchestrators.' }],
-      components: { securitySchemes },
+      components: { securitySchemes: { ...securitySchemes, ...info.securitySchemes } },
     },
     // Shared schemas keep their names, which generated clients name their types by.
     refResolver: {

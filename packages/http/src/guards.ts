@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-/** How the OpenAPI document names the schemes: the two of the specification (section 5), and one for plain forms. */
+/** How the OpenAPI document names the two schemes (specification, section 5). */
 export const securitySchemes = {
   ApiKey: {
     type: 'apiKey',
@@ -27,14 +27,16 @@ export const securitySchemes = {
     name: 'API_KEY',
     description: 'The API key. `X-API-Key` is taken as well, for proxies that drop names with an underscore.',
   },
-  BrowserKey: {
-    type: 'apiKey',
-    in: 'query',
-    name: 'API_KEY',
-    description:
-      'An API key of the scope `intake` that is bound to web origins, where no header can be sent, as from a plain form. Any other key is refused here.',
-  },
   AccessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' },
+} as const;
+
+/** How it names an API key in the query, which {@link requireApiKey} takes of browser keys. */
+export const browserKeyScheme = {
+  type: 'apiKey',
+  in: 'query',
+  name: 'API_KEY',
+  description:
+    'An API key of the scope `intake` that is bound to web origins, where no header can be sent, as from a plain form. Any other key is refused here.',
 } as const;
 
 /** Who credentials stand for, and where it is kept that they were used. */

@@ -22,6 +22,11 @@ const Submitted = Type.Object(
 
 /** Create a lead from a landing page (specification, 4.3). */
 export function submitLeadRoute(app: Server, context: IntakeContext): void {
+  let trapped = 0;
+  context.metrics.counter(
+    { name: 'lead_honeypots_total', help: 'Leads not stored, since their honeypot was filled in.' },
+    () => trapped,
+  );
   app.post(
     '/api/v1/leads',
     {
@@ -87,7 +92,10 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
           ? undefined
           : redirectTarget(redirect, principal.allowedOrigins ?? []);
       const isTrapped = honeypot !== '';
-      if (isTrapped) request.log.info('The honeypot was filled in: the lead is not stored');
+      if (isTrapped) {
+        trapped += 1;
+        request.log.info('The honeypot was filled in: the lead is not stored');
+      }
       const id = isTrapped ? leadIdFor(principal.workspaceId, idempotencyKey) : await store(lead);
       return target === undefined
         ? { success: true as const, order_id: id }
