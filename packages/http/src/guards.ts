@@ -53,9 +53,22 @@ export function requireApiKey(
   scope: Server,
   { credentials, credentialUse, rateLimits }: Guarding & { readonly rateLimits: RateLimits },
 ): void {
-  guard(scope, [{ ApiKey: [] }, { BrowserKey: [] }], async (request, reply) => {
+  guard(scope, [{ ApiKey: [] }, { BrowserKey: [] }], (request, reply) => {
     const inQuery = (request.query as Record<string, unknown>)['API_KEY'];
-    const principal = await verifyApiKey(request, credentials, inQuery);
+    const found = verifyApiKey(request, credentials, inQuery);
+    // Nearly every key is known, and a promise for each request costs what can be measured.
+    return found instanceof Promise
+      ? found.then((principal) => admit(request, reply, principal, inQuery))
+      : admit(request, reply, found, inQuery);
+  });
+
+  const admit = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    principal: Principal | undefined,
+    inQuery: unknown,
+  ): Principal => {
+    if (principal === undefined) throw new LeadsError('unauthenticated');
     const { apiKeyId, allowedOrigins = [] } = principal;
     if (inQuery !== undefined && !isBrowserKey(principal)) {
       // Addresses are kept by proxies and browsers.
@@ -69,7 +82,7 @@ export function requireApiKey(
     if (limit !== undefined && apiKeyId !== undefined) limitRate(reply, limit, apiKeyId);
     credentialUse.note({ apiKeyId }, clientAddress(request));
     return principal;
-  });
+  };
 }
 
 /** Any program can say where it comes from: this keeps a key that stands in a page from use in other pages. */
@@ -94,6 +107,7 @@ export function requireApiKeyAndToken(
 ): void {
   guard(scope, [{ ApiKey: [], AccessToken: [] }], async (request) => {
     const principal = await verifyApiKey(request, credentials);
+    if (principal === undefined) throw new LeadsError('unauthenticated');
     const token = readBearer(request);
     const accessTokenId =
       token === undefined ? undefined : await credentials.verifyAccessToken(accessTokens, token, principal);
@@ -119,28 +133,28 @@ export function requireManagers(scope: Server): void {
 function guard(
   scope: Server,
   security: Record<string, never[]>[],
-  authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<Principal>,
+  authenticate: (request: FastifyRequest, reply: FastifyReply) => Principal | Promise<Principal>,
 ): void {
   scope.decorateRequest('principal');
   scope.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, security };
   });
   // Before the body is read: 401 comes before 400, and strangers cannot make the service parse.
-  scope.addHook('onRequest', async (request, reply) => {
+  scope.addHook('onRequest', (request, reply, goOn) => {
     reply.header('cache-control', 'no-store');
-    request.principal = await authenticate(request, reply);
+    const admit = (principal: Principal) => {
+      request.principal = principal;
+      goOn();
+    };
+    const found = authenticate(request, reply);
+    if (found instanceof Promise) found.then(admit, goOn);
+    else admit(found);
   });
 }
 
-async function verifyApiKey(
-  request: FastifyRequest,
-  credentials: CredentialVerifier,
-  inQuery?: unknown,
-): Promise<Principal> {
+function verifyApiKey(request: FastifyRequest, credentials: CredentialVerifier, inQuery?: unknown) {
   const apiKey = readApiKey(request, inQuery);
-  const principal = apiKey === undefined ? undefined : await credentials.verifyApiKey(apiKey);
-  if (principal === undefined) throw new LeadsError('unauthenticated');
-  return principal;
+  return apiKey === undefined ? undefined : credentials.verifyApiKey(apiKey);
 }
 
 /** The key of `API_KEY`, its alias or the query. All at once must agree; one sent twice arrives as "a, b" and is no key. */

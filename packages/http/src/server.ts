@@ -197,6 +197,7 @@ export function clientAddress(request: FastifyRequest): string {
 const mappedAddress = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/;
 
 function plainAddress(address: string): string {
+  if (isIP(address) === 4) return address;
   const plain = address.replace(/%.*$/, '');
   if (isIP(plain) !== 6) return plain;
   const [, ...halves] = mappedAddress.exec(new URL(`http://[${plain}]`).hostname) ?? [];
