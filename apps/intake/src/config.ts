@@ -8,6 +8,13 @@ const perMinute = (description: string, defaultCount: number) =>
 export const IntakeConfig = Type.Object({
   INTAKE_HOST: host('The address to listen on; 0.0.0.0 for all'),
   INTAKE_PORT: port('The port to listen on', 3001),
+  INTAKE_WORKERS: Type.Integer({
+    minimum: 1,
+    maximum: 128,
+    default: 1,
+    description:
+      'Processes that share the port, each for one core, with caches and connections to Postgres of its own',
+  }),
   INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: perMinute(
     'Requests a minute that one API key bound to web origins may send to one process; 0 for no limit',
     600,

@@ -1,13 +1,22 @@
+import cluster from 'node:cluster';
 import { loadConfig } from '@leads/http/config';
 import { createLogger } from '@leads/http/log';
+import { Metrics } from '@leads/http/metrics';
 import { runService } from '@leads/http/service';
-import { buildApp } from './app.ts';
+import { runWorkers } from '@leads/http/workers';
+import packageJson from '../package.json' with { type: 'json' };
 import { IntakeConfig } from './config.ts';
-import { createContext } from './context.ts';
 
 await runService(async () => {
   const config = loadConfig(IntakeConfig, process.env);
-  const log = createLogger({ service: 'intake', level: config.LOG_LEVEL });
+  const log = createLogger({ service: 'intake', level: config.LOG_LEVEL, worker: cluster.worker?.id });
+  if (config.INTAKE_WORKERS > 1 && cluster.isPrimary) {
+    const metrics = new Metrics({ service: 'intake', version: packageJson.version });
+    await runWorkers(config.INTAKE_WORKERS, { log, metrics });
+    return undefined;
+  }
+  // The primary of several has no use for them.
+  const [{ createContext }, { buildApp }] = await Promise.all([import('./context.ts'), import('./app.ts')]);
   const context = createContext(config, log);
   return {
     app: await buildApp(config, context, log),

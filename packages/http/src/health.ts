@@ -50,7 +50,8 @@ export async function healthRoutes(app: Server, checks: HealthChecks): Promise<v
       const states = Object.fromEntries(
         results.map(([name, up]) => [name, up ? ('up' as const) : ('down' as const)]),
       );
-      const ready = !app.lifecycle.draining && results.every(([, up]) => up);
+      const { starting, draining } = app.lifecycle;
+      const ready = !starting && !draining && results.every(([, up]) => up);
       return ready
         ? reply.code(200).send({ status: 'ready', checks: states })
         : reply.code(503).send({ status: 'unavailable', checks: states });

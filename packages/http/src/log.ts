@@ -8,17 +8,19 @@ export type { Logger };
  * written by what they are, never by what they carry: no header, no body, no URL.
  *
  * @param options.service the service's name, in every line.
+ * @param options.worker which of the service's processes this is, in every line, where there are several.
  * @param options.destination where lines go instead.
  */
 export function createLogger(options: {
   service: string;
   level: string;
+  worker?: number | undefined;
   destination?: DestinationStream;
 }): Logger {
   return pino(
     {
       level: options.level,
-      base: { service: options.service },
+      base: { service: options.service, ...(options.worker !== undefined && { worker: options.worker }) },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError, req: () => undefined, res: () => undefined },

@@ -118,10 +118,8 @@ export class Metrics {
     return [...ofProcess, ...[...this.#reports.values()].map((report) => report())];
   }
 
-  /** Every metric in Prometheus's text format. */
-  async text(): Promise<string> {
-    return formatReports([await this.report()]);
-  }
+  /** Every metric in Prometheus's text format. Where this process is one of several, of all of them. */
+  text = async (): Promise<string> => formatReports([await this.report()]);
 
   #add(
     description: MetricDescription,
@@ -197,6 +195,12 @@ const aggregators: Partial<Record<Aggregator, Aggregator>> = { omit: 'min', aver
 /** The reports of processes that are one service, added up, in Prometheus's text format. */
 export function formatReports(reports: readonly MetricReport[][]): Promise<string> {
   return AggregatorRegistry.aggregate(reports.map((report) => report.map(adjust))).metrics();
+}
+
+/** The reports of processes as one. */
+export async function addUpReports(reports: readonly MetricReport[][]): Promise<MetricReport[]> {
+  const sum = AggregatorRegistry.aggregate([...reports]);
+  return (await sum.getMetricsAsJSON()) as unknown as MetricReport[];
 }
 
 function adjust(metric: MetricReport): MetricReport {

@@ -31,8 +31,11 @@ export type Server = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** `draining` from the moment the service was told to stop: it still serves, but wants no more. */
-    lifecycle: { draining: boolean };
+    /**
+     * `starting` while the workers are not all there; `draining` from the moment the service was told to stop: it
+     * still serves, but wants no more.
+     */
+    lifecycle: { starting: boolean; draining: boolean };
     /** The connections whose present request may take longer to arrive: a long body that is being read. */
     unhurried: WeakSet<Socket>;
   }
@@ -90,7 +93,7 @@ export function createServer(options: { log: Logger; trustProxy: string; metrics
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  app.decorate('lifecycle', { draining: false });
+  app.decorate('lifecycle', { starting: false, draining: false });
   app.decorate('unhurried', unhurried);
   // The responses of every route refer to it.
   app.addSchema(Problem);

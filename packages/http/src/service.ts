@@ -1,37 +1,46 @@
+import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { ConfigError } from './config.ts';
+import type { Metrics } from './metrics.ts';
 import type { Server } from './server.ts';
+import { shutdownMs } from './shutdown.ts';
+import { joinWorkers } from './workers.ts';
 
-/** From the signal to the end, in milliseconds. Orchestrators kill after 30 s. */
-const shutdownMs = 28_000;
+/** What takes requests, and what it does that with. */
+interface Service {
+  app: Server;
+  context: AsyncDisposable & { readonly metrics: Metrics };
+  listen: { host: string; port: number };
+  shutdownDelayMs: number;
+}
 
 /**
  * Runs a service as this process until it is told to stop: SIGTERM and SIGINT first make `/health/ready` say 503
  * while requests are still served, then no more are taken, those under way are answered, and the context is
  * disposed. A second signal ends the process at once.
  *
- * @param start builds the service; its errors end the process with one clear line and exit code 1.
+ * @param start builds the service; its errors end the process with one clear line and exit code 1. Nothing, where
+ *   workers of this process are the service.
  */
-export async function runService(
-  start: () => Promise<{
-    app: Server;
-    context: AsyncDisposable;
-    listen: { host: string; port: number };
-    shutdownDelayMs: number;
-  }>,
-): Promise<void> {
+export async function runService(start: () => Promise<Service | undefined>): Promise<void> {
   try {
-    const { app, context, listen, shutdownDelayMs } = await start();
-    closeWithGrace({ delay: shutdownMs, logger: false }, async ({ signal, err }) => {
-      if (err === undefined) app.log.info({ signal }, 'Stopping');
-      else app.log.fatal({ err }, 'Stopping after an error that nobody caught');
-      app.lifecycle.draining = true;
-      if (signal !== undefined) await sleep(shutdownDelayMs);
-      await app.close();
-      await context[Symbol.asyncDispose]();
-      app.log.info('Stopped');
-    });
+    const service = await start();
+    if (service === undefined) return;
+    const { app, context, listen, shutdownDelayMs } = service;
+    const { close } = closeWithGrace(
+      { delay: shutdownMs, logger: false },
+      async ({ signal, err, manual }) => {
+        if (err === undefined) app.log.info({ signal }, 'Stopping');
+        else app.log.fatal({ err }, 'Stopping after an error that nobody caught');
+        app.lifecycle.draining = true;
+        if (signal !== undefined || manual === true) await sleep(shutdownDelayMs);
+        await app.close();
+        await context[Symbol.asyncDispose]();
+        app.log.info('Stopped');
+      },
+    );
+    if (cluster.isWorker) joinWorkers(app, context.metrics, close);
     await app.listen(listen);
     app.log.info({ host: listen.host, port: listen.port }, 'Listening');
   } catch (error) {
@@ -43,7 +52,7 @@ export async function runService(
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return `The configuration does not hold:\n${error.message}`;
   if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    return `Cannot start: ${error.message.replace('listen EADDRINUSE: address already in use', 'already in use:')}`;
+    return `Cannot start: ${error.message.replace(/^.*EADDRINUSE(: address already in use)?/, 'already in use:')}`;
   }
   return `Cannot start: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -1,0 +1,235 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { createServer } from 'node:net';
+import { type Service, startService } from '@leads/local-stack/services';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { type Fixture, openFixture, type TestMember } from '@leads/local-stack/testing/fixture';
+import { parseMetrics, sumOf } from '@leads/local-stack/testing/prometheus-text';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+
+const database = await createTestDatabase();
+const fixture: Fixture = openFixture(database.url);
+const { owner } = await fixture.createWorkspace();
+afterAll(async () => {
+  await fixture[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const route = '/api/v1/leads';
+const lead = JSON.stringify({ name: 'Ada', phone: '+44 20 7946 0958' });
+const soon = { timeout: 20_000, interval: 20 };
+
+interface LogLine {
+  readonly msg: string;
+  readonly level: string;
+  readonly worker?: number;
+  readonly pid?: number;
+}
+
+/** The intake as two processes and their primary, until the test is over. */
+class Pair {
+  readonly #service: Service;
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  static async start(settings: Record<string, string> = {}): Promise<Pair> {
+    const env = { DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3', INTAKE_WORKERS: '2', ...settings };
+    const service = await startService('intake', { env });
+    // Also when the test takes too long: what it started may well not end by itself then.
+    onTestFinished(() => service.kill());
+    return new Pair(service);
+  }
+
+  get pid() {
+    return this.#service.pid;
+  }
+
+  /** When the last process that could write to its output has ended: the primary and all workers. */
+  get exited() {
+    return this.#service.exited;
+  }
+
+  lines(text?: string): LogLine[] {
+    return this.#service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .map((line) => JSON.parse(line) as LogLine)
+      .filter(({ msg }) => text === undefined || msg === text);
+  }
+
+  /** The pids of all workers there ever were. */
+  workerPids(): number[] {
+    return this.lines('Worker started').map(({ pid = 0 }) => pid);
+  }
+
+  /** Who answered what so far, one for each request. */
+  answeredBy(): (number | undefined)[] {
+    return this.lines('Request').map(({ worker }) => worker);
+  }
+
+  /** Sends on a connection of its own: connections are what is shared out among workers. */
+  open(path: string, member?: TestMember): ClientRequest {
+    return request(`${this.#service.url}${path}`, {
+      agent: false,
+      method: member === undefined ? 'GET' : 'POST',
+      headers: member && {
+        ...member.headers,
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(lead),
+      },
+    });
+  }
+
+  async send(path: string, member?: TestMember): Promise<{ status: number; text: string }> {
+    const outgoing = this.open(path, member);
+    outgoing.end(member && lead);
+    return answerTo(outgoing);
+  }
+
+  async metrics() {
+    return parseMetrics((await this.send('/metrics')).text).samples;
+  }
+}
+
+async function answerTo(outgoing: ClientRequest): Promise<{ status: number; text: string }> {
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const chunk of incoming.setEncoding('utf8')) text += chunk as string;
+  return { status: incoming.statusCode ?? 0, text };
+}
+
+const countLeads = async () =>
+  Number((await fixture.sql<{ count: string }>('SELECT count(*) FROM lead'))[0]?.count);
+
+describe('several workers', { timeout: 60_000 }, () => {
+  test('all take requests once the service is ready, and metrics asked of any speak for all', async () => {
+    const pair = await Pair.start();
+    const before = await countLeads();
+    for (let i = 0; i < 20; i++) expect((await pair.send(route, owner)).status).toBe(200);
+    expect(await countLeads()).toBe(before + 20);
+    await expect.poll(() => pair.answeredBy(), soon).toHaveLength(20);
+    const answered = pair.answeredBy();
+    for (const worker of [1, 2]) expect(answered.filter((by) => by === worker).length).toBeGreaterThan(5);
+
+    const taken = { route, method: 'POST', status: '200' };
+    for (let i = 0; i < 4; i++) {
+      const samples = await pair.metrics();
+      expect(sumOf(samples, 'http_requests_total', taken)).toBe(20);
+      expect(sumOf(samples, 'http_request_duration_seconds_bucket', { ...taken, le: '+Inf' })).toBe(20);
+      expect(sumOf(samples, 'db_client_connections_max')).toBe(6);
+      expect(sumOf(samples, 'leads_workers')).toBe(2);
+      expect(sumOf(samples, 'leads_build_info')).toBe(1);
+    }
+  });
+
+  test('a worker that is killed is replaced, the others go on, and no count falls', async () => {
+    const pair = await Pair.start();
+    for (let i = 0; i < 10; i++) await pair.send(route, owner);
+    const taken = { route, method: 'POST', status: '200' };
+    expect(sumOf(await pair.metrics(), 'http_requests_total', taken)).toBe(10);
+
+    process.kill(pair.workerPids()[0] ?? 0, 'SIGKILL');
+    await expect
+      .poll(() => pair.lines('A worker has ended by itself: another is started'), soon)
+      .toHaveLength(1);
+    for (let i = 0; i < 10; i++) expect((await pair.send(route, owner)).status).toBe(200);
+    expect(sumOf(await pair.metrics(), 'http_requests_total', taken)).toBe(20);
+
+    await expect.poll(() => pair.lines('Listening').map(({ worker }) => worker), soon).toEqual([1, 2, 3]);
+    await expect.poll(async () => (await pair.send('/health/ready')).status, soon).toBe(200);
+    for (let i = 0; i < 10; i++) expect((await pair.send(route, owner)).status).toBe(200);
+    await expect.poll(() => pair.answeredBy(), soon).toHaveLength(30);
+    expect(new Set(pair.answeredBy().slice(-10))).toEqual(new Set([2, 3]));
+    const samples = await pair.metrics();
+    expect(sumOf(samples, 'http_requests_total', taken)).toBe(30);
+    expect(sumOf(samples, 'leads_worker_restarts_total')).toBe(1);
+  });
+
+  test('workers that end again and again end the service, with a line that says so', async () => {
+    const pair = await Pair.start();
+    for (let i = 2; i <= 6; i++) {
+      await expect.poll(() => pair.lines('Listening').length, soon).toBe(i);
+      process.kill(pair.workerPids().at(-1) ?? 0, 'SIGKILL');
+    }
+    expect(await pair.exited).toEqual({ code: 1, signal: null });
+    expect(pair.lines('Workers end again and again: the service ends')).toMatchObject([{ level: 'fatal' }]);
+    // The one that was well is stopped in order.
+    expect(pair.lines('Stopped').map(({ worker }) => worker)).toEqual([1, undefined]);
+  });
+
+  test.for([
+    ['SIGTERM to the primary', 'SIGTERM', 1],
+    ["a terminal's Ctrl-C", 'SIGINT', -1],
+  ] as const)('%s drains requests under way in every worker', async ([, signal, group]) => {
+    const pair = await Pair.start({ SHUTDOWN_DELAY_MS: '1500' });
+    const before = await countLeads();
+    const underWay = Array.from({ length: 4 }, () => pair.open(route, owner));
+    for (const outgoing of underWay) outgoing.write(lead.slice(0, 10));
+    const answers = underWay.map(answerTo);
+    // Both workers have two: they are dealt out in turn.
+    expect((await pair.send('/health/ready')).status).toBe(200);
+
+    process.kill(group * pair.pid, signal);
+    await expect.poll(async () => (await pair.send('/health/ready')).status, soon).toBe(503);
+    expect((await pair.send('/health/ready')).status).toBe(503);
+    expect((await pair.send(route, owner)).status).toBe(200);
+    const [first, ...others] = underWay;
+    first?.end(lead.slice(10));
+    expect((await answers[0])?.status).toBe(200);
+    await expect
+      .poll(() => pair.send('/health/live').catch((error: NodeJS.ErrnoException) => error.code), soon)
+      .toBe('ECONNREFUSED');
+    for (const outgoing of others) outgoing.end(lead.slice(10));
+    for (const answer of answers) expect((await answer).status).toBe(200);
+
+    expect(await pair.exited).toEqual({ code: 0, signal: null });
+    expect(await countLeads()).toBe(before + 5);
+    for (const text of ['Stopping', 'Stopped']) {
+      const told = pair.lines(text).map(({ worker = 0 }) => worker);
+      expect([text, told.toSorted((a, b) => a - b)]).toEqual([text, [0, 1, 2]]);
+    }
+  });
+
+  test('a second signal ends all at once', async () => {
+    const pair = await Pair.start({ SHUTDOWN_DELAY_MS: '20000' });
+    process.kill(pair.pid, 'SIGTERM');
+    await expect.poll(() => pair.lines('Stopping').length, soon).toBe(3);
+    const at = Date.now();
+    // One that can do nothing by itself.
+    process.kill(pair.workerPids()[0] ?? 0, 'SIGSTOP');
+    process.kill(pair.pid, 'SIGTERM');
+    expect(await pair.exited).toEqual({ code: 1, signal: null });
+    expect(Date.now() - at).toBeLessThan(5_000);
+  });
+
+  test('no worker is left when the primary is killed', async () => {
+    const pair = await Pair.start();
+    expect((await pair.send('/health/ready')).status).toBe(200);
+    process.kill(pair.pid, 'SIGKILL');
+    expect(await pair.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  });
+
+  test('a port that is taken is told once, and ends all', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    try {
+      const { port } = other.address() as { port: number };
+      const env = { DATABASE_URL: database.url, INTAKE_WORKERS: '2' };
+      await expect(startService('intake', { env, port })).rejects.toThrow(
+        /^intake does not start: [^]*Cannot start: already in use: 127\.0\.0\.1:\d+\nCannot start: [^\n]+$/,
+      );
+    } finally {
+      other.close();
+    }
+  });
+});
+
+test('one worker is the process itself', async () => {
+  const alone = await Pair.start({ INTAKE_WORKERS: '1' });
+  expect((await alone.send(route, owner)).status).toBe(200);
+  await expect.poll(() => alone.answeredBy(), soon).toEqual([undefined]);
+  expect(alone.workerPids()).toEqual([]);
+});
