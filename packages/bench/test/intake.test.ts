@@ -52,6 +52,11 @@ test('the other steps answer what they ask', { timeout: 180_000 }, async () => {
   expect(overload?.recovery.statuses['200']).toBeGreaterThan(0);
   expect(poison?.without.poisonStatuses).toEqual({});
   expect(Object.keys(poison?.invalid.statuses ?? {})).toEqual(['200']);
+  expect(Object.keys(poison?.invalid.poisonStatuses ?? {})).toEqual(['400']);
+  // What is asked of these is that the others are not refused with them.
+  expect(Object.keys(poison?.refused.statuses ?? {})).toEqual(['200']);
+  expect(poison?.refused.poisonStatuses).not.toEqual({});
+  expect(poison?.refused.poisonStatuses).not.toHaveProperty('200');
   expect(soak).toMatchObject({ missing: 0, unsent: 0, stored: soak?.acknowledged });
   expect(soak?.acknowledged).toBe(soak?.statuses['200']);
   expect(Math.min(...(soak?.heap ?? []))).toBeGreaterThan(5_000_000);

@@ -140,7 +140,7 @@ function byPgbench(database: LeadDatabase, cluster: Cluster): Contender {
       await cluster.checkpoint();
       // Its connections are made within its time. What they cost Postgres is taken off.
       const connecting = await run({ leadsEach: 1 });
-      const inserting = await run({ seconds });
+      const inserting = await run({ seconds: seconds + connecting.connectSeconds });
       await expectStored('pgbench', database, connecting.inserted + inserting.inserted);
       await database.empty();
       return {

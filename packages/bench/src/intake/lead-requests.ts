@@ -40,8 +40,8 @@ export function createLeadRequests(kind: LeadKind, first: number): () => LoadReq
     headerLines(port, { ...headers, Accept: 'application/json', 'Content-Type': 'application/json' });
   let number = first;
   return () => {
+    const isPoison = poison !== undefined && (number - first) % poisonEvery === 0;
     number++;
-    const isPoison = poison !== undefined && number % poisonEvery === 0;
     const lead = leadBody(number, campaignCode);
     const body = JSON.stringify(isPoison ? { ...lead, ...poisonous[poison] } : lead);
     return { bytes: `${head}Content-Length: ${body.length}\r\n\r\n${body}`, isPoison };
