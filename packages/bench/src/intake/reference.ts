@@ -87,7 +87,8 @@ const Submitted = Type.Object({ success: Type.Literal(true), order_id: Type.Stri
 const [, , kind = '', databaseUrl = ''] = process.argv;
 const reference = references[kind]?.(databaseUrl);
 if (reference === undefined) throw new Error(`There is no reference ${kind}`);
-const app = Fastify();
+// As strict as the intake: what is no text is not made one.
+const app = Fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } });
 app.post<{ Body: IntakeLead }>(
   leadPath,
   { schema: { body: IntakeLead, response: { 200: Submitted } } },
