@@ -57,18 +57,18 @@ describe('a form', () => {
     ]);
   });
 
-  test('is taken with a secret key in its header, without an origin', async () => {
+  test('is refused with a key that is not bound to a page, as any body that is no JSON', async () => {
     const answer = await service.send({
       method: 'POST',
       path: '/api/v1/leads',
       headers: { API_KEY: owner.apiKey, 'Content-Type': `${formType}; charset=UTF-8` },
-      body: new URLSearchParams({ ...person, redirect: 'https://evil.example/', _gotcha: 'x' }).toString(),
+      body: new URLSearchParams(person).toString(),
     });
-    expect(answer.status).toBe(200);
-    // Nothing is special with such a key.
-    expect(await leads()).toEqual([
-      expect.objectContaining({ extra: { redirect: 'https://evil.example/', _gotcha: 'x' } }),
+    expect([answer.status, answer.json()]).toEqual([
+      415,
+      { success: false, error: 'validation', message: 'Unsupported media type' },
     ]);
+    expect(await leads()).toEqual([]);
   });
 
   test('keeps other fields, boxes of one name as a list, and nothing that is empty', async () => {

@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { isBrowserKey } from '@leads/core/credential';
+import { LeadsError } from '@leads/core/errors';
 import { escapePointer } from './problem.ts';
 import { bodyRefusal } from './json-body.ts';
 import type { Server } from './server.ts';
@@ -8,10 +10,14 @@ export const formMediaType = 'application/x-www-form-urlencoded';
 /** The most fields that a form may have: far more than any page shows. */
 const maxFields = 1000;
 
-/** The routes of a scope take what a plain HTML form sends as well, as an object of texts. */
+/**
+ * The routes of a scope, which has a guard, take what a plain HTML form sends as well, as an object of texts: with a
+ * key that may stand in a page. With any other all bodies are JSON (specification, 1).
+ */
 export function takeForms(scope: Server): void {
-  scope.addContentTypeParser(formMediaType, { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
+  scope.addContentTypeParser(formMediaType, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     try {
+      if (!isBrowserKey(request.principal)) throw new LeadsError('unsupported_media_type');
       done(null, parseFormBody(body));
     } catch (error) {
       done(error as Error);
