@@ -13,7 +13,7 @@ type Columns<Row> = Readonly<
   Record<
     string,
     {
-      readonly of: (row: Row) => unknown;
+      readonly of: (row: Row) => string | number | undefined;
       readonly type?: 'int' | 'timestamptz' | 'uuid';
       readonly stored?: (sent: string) => string;
     }
@@ -77,13 +77,44 @@ export function names(columns: Columns<never>): Prisma.Sql {
   return Prisma.raw(Object.keys(columns).join(', '));
 }
 
-/** The rows' values, one array a column, in the order of {@link names}. */
+/**
+ * The rows' values, one array a column, in the order of {@link names}. The first column has a value in every row: it
+ * tells how many there are.
+ */
 export function arrays<Row>(columns: Columns<Row>, rows: readonly Row[]): Prisma.Sql {
   return Prisma.join(
     Object.values(columns).map(
-      ({ of, type = 'text' }) => Prisma.sql`${rows.map((row) => of(row) ?? null)}::${Prisma.raw(type)}[]`,
+      ({ of, type = 'text' }) => Prisma.sql`${arrayOf(rows, of, type)}::${Prisma.raw(type)}[]`,
     ),
   );
+}
+
+/**
+ * An array as Postgres reads it (PostgreSQL, 8.15.6), in a fraction of the driver's time, which looks at each value for
+ * what it may be. Where no row has a value it is `null`: `unnest` fills up what is shorter.
+ */
+function arrayOf<Row>(
+  rows: readonly Row[],
+  of: (row: Row) => string | number | undefined,
+  type: string,
+): string | null {
+  let text = '';
+  let isEmpty = true;
+  for (const row of rows) {
+    const value = of(row);
+    if (text !== '') text += ',';
+    if (value === undefined) {
+      text += 'NULL';
+      continue;
+    }
+    isEmpty = false;
+    text += type === 'text' ? quoted(String(value)) : value;
+  }
+  return isEmpty ? null : `{${text}}`;
+}
+
+function quoted(text: string): string {
+  return `"${/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text}"`;
 }
 
 /** What is stored of the values that were sent under these names, in the order of {@link names}. */
