@@ -194,7 +194,9 @@ describe('sign-in', () => {
 });
 
 describe('attempts', () => {
-  test('at one account are stopped after ten, wherever they come from, with a time to wait', async () => {
+  test('at one account are stopped after ten, wherever they come from, with a time to wait', {
+    timeout: 30_000,
+  }, async () => {
     const throttled = await startCrm({ TRUST_PROXY: 'loopback' });
     try {
       const email = newEmail();

@@ -65,7 +65,7 @@ test('leads that only the database refuses are 400, each alone', async () => {
 });
 
 test('a client that leaves cancels nothing for the others', async () => {
-  const letGo = await fixture.holdLeads();
+  const letGo = await fixture.holdTable('lead');
   const body = JSON.stringify({ name: 'left', phone: '+1 202 555 0143' });
   const leaving = connect(service.port, '127.0.0.1');
   leaving.write(
@@ -85,7 +85,7 @@ test('a client that leaves cancels nothing for the others', async () => {
 });
 
 test('while the database does not move, leads wait for two seconds and are told; then it goes on', async () => {
-  const letGo = await fixture.holdLeads();
+  const letGo = await fixture.holdTable('lead');
   const inFlight = Array.from({ length: 4 }, async (_, n) => {
     await sleep(n * 50);
     return submit(`sent-${n}`);

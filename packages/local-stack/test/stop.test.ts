@@ -1,6 +1,5 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Service, type ServiceName, startService } from '../src/services.ts';
 import { HttpClient } from '../src/testing/http-client.ts';
@@ -80,25 +79,24 @@ async function storedNames(like: string): Promise<Set<string>> {
 
 /** Holds a table, so that whoever writes to it waits. */
 async function holdTable(table: 'lead' | 'landing_page') {
-  const client = new pg.Client({ connectionString: ground.databaseUrl });
-  await client.connect();
-  await client.query(`BEGIN; LOCK TABLE ${table} IN EXCLUSIVE MODE`);
   return {
-    /** Settles when this many statements of a service wait for it. */
+    /** Settles when at least so many statements of a service wait for it. */
     async waitedForBy(service: ServiceName, statements = 1) {
       await expect
         .poll(
-          () =>
-            ground.fixture.sql(
+          async () => {
+            const [row] = await ground.fixture.sql<{ waiting: number }>(
               `SELECT count(*)::int AS waiting FROM pg_stat_activity
                WHERE datname = current_database() AND application_name = $1 AND wait_event_type = 'Lock'`,
               [`leads-${service}`],
-            ),
+            );
+            return row?.waiting;
+          },
           { timeout: 10_000 },
         )
-        .toEqual([{ waiting: statements }]);
+        .toBeGreaterThanOrEqual(statements);
     },
-    release: () => client.end(),
+    release: await ground.fixture.holdTable(table),
   };
 }
 
@@ -202,7 +200,8 @@ describe.each(serviceNames)('%s', (name) => {
     try {
       const answers = Promise.all(Array.from({ length: 5 }, () => create(client, name, { name: lead })));
       answers.catch(() => undefined);
-      await table.waitedForBy(name, 5);
+      // The intake sends the five in one batch or two.
+      await table.waitedForBy(name, name === 'intake' ? 1 : 5);
       signal(service, 'SIGTERM');
       await sleep(1_000);
       expect(await isRunning(service)).toBe(true);

@@ -13,6 +13,15 @@ export async function findBarriers(
   page: Page,
   { within = 'html', rules }: { readonly within?: string; readonly rules?: readonly string[] } = {},
 ): Promise<string[]> {
+  // Colours on their way from one to another may be hard to tell apart.
+  await page.evaluate(() =>
+    Promise.allSettled(
+      document
+        .getAnimations()
+        .filter((animation) => animation instanceof CSSTransition)
+        .map(({ finished }) => finished),
+    ),
+  );
   // Evaluated by the browser itself: the page's policy lets no other script in.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
   const { violations } = await page.evaluate(

@@ -32,8 +32,8 @@ export interface Fixture extends AsyncDisposable {
   readonly workspaces: WorkspaceStore;
   /** For what no use case does, and for looking at what was stored. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** Keeps everyone else from the leads, until what it gives is called. */
-  holdLeads(): Promise<() => Promise<void>>;
+  /** Keeps everyone else from writing to a table, until what it gives is called. */
+  holdTable(table: 'lead' | 'landing_page'): Promise<() => Promise<void>>;
   /** A workspace with an owner, its default campaign and an active campaign of the code `DEMO`. */
   createWorkspace(): Promise<TestWorkspace>;
 }
@@ -129,10 +129,13 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
     leads,
     workspaces,
     sql,
-    async holdLeads() {
+    async holdTable(table) {
       const client = await pool.connect();
-      await client.query('BEGIN; LOCK TABLE lead IN ACCESS EXCLUSIVE MODE');
+      await client.query(`BEGIN; LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+      let isHeld = true;
       return async () => {
+        if (!isHeld) return;
+        isHeld = false;
         await client.query('ROLLBACK');
         client.release();
       };
