@@ -130,6 +130,8 @@ describe('several workers', { timeout: 60_000 }, () => {
     for (let i = 0; i < 10; i++) await pair.send(route, owner);
     const taken = { route, method: 'POST', status: '200' };
     expect(sumOf(await pair.metrics(), 'http_requests_total', taken)).toBe(10);
+    // Lines of the last tenth of a second would go with the worker.
+    await expect.poll(() => pair.answeredBy(), soon).toHaveLength(10);
 
     process.kill(pair.workerPids()[0] ?? 0, 'SIGKILL');
     await expect
