@@ -20,6 +20,8 @@ export class AnswerCache<Found> {
   readonly #answers = new LRUCache<string, { readonly found: Found }, () => Promise<Found>>({
     max: mostAnswers,
     ttl: freshMs,
+    // What is not believed any more is not kept in memory either: keys may be secrets.
+    ttlAutopurge: true,
     // Who waits for an answer gets it, even when a flood of others pushes it out of the cache meanwhile.
     ignoreFetchAbort: true,
     fetchMethod: async (_key, _stale, { options, context: find }) => {

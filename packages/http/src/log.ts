@@ -21,7 +21,7 @@ export function createLogger(options: {
     {
       level: options.level,
       base: { service: options.service, ...(options.worker !== undefined && { worker: options.worker }) },
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: createTimestamp(),
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError, req: () => undefined, res: () => undefined },
       hooks: {
@@ -35,6 +35,20 @@ export function createLogger(options: {
     },
     options.destination ?? standardOutput(),
   );
+}
+
+/** Lines of the same millisecond share their text: to make it takes as long as all the rest of a line. */
+function createTimestamp(): () => string {
+  let madeAt = Number.NaN;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== madeAt) {
+      madeAt = now;
+      text = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return text;
+  };
 }
 
 /** Many lines at a time, which costs a tenth of one at a time; none waits longer than an eye notices. */

@@ -9,6 +9,8 @@ import { crc32 } from 'node:zlib';
 const mark = 'lk_';
 const secretLength = 43;
 const checkLength = 6;
+/** In characters. */
+export const apiKeyLength = mark.length + secretLength + checkLength;
 const displayLength = mark.length + 8;
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const shape = new RegExp(`^${mark}[0-9A-Za-z]{${secretLength + checkLength}}$`);

@@ -59,7 +59,12 @@ export const leadColumns: Columns<StoredLead> = {
   },
   duplicate_of: { of: (lead) => lead.duplicateOf, type: 'uuid' },
   created_at: { of: (lead) => lead.createdAt.toISOString(), type: 'timestamptz' },
-  updated_at: { of: (lead) => lead.updatedAt.toISOString(), type: 'timestamptz' },
+  // Of nearly every lead the same, and to write a time as a text takes long.
+  updated_at: {
+    of: (lead) => (lead.updatedAt === lead.createdAt ? undefined : lead.updatedAt.toISOString()),
+    type: 'timestamptz',
+    stored: (sent) => `COALESCE(${sent}, sent.created_at)`,
+  },
   ...editableColumns,
 };
 

@@ -79,20 +79,17 @@ export function fromNewLead(
   placement: LeadPlacement,
 ): { lead: StoredLead; extraLeftOut: number } {
   const extra = keepExtra(body, namedByNewLead);
-  const lead: StoredLead = {
-    ...common(placement, body),
-    source: 'crm',
-    phoneE164: parsePhone(body.phone, body.country)?.e164,
-    email: body.email,
-    country: body.country,
-    region: body.region,
-    city: body.city,
-    street: body.street,
-    zipcode: body.zipcode,
-    website: body.website,
-    description: body.description,
-    extra: extra.json,
-  };
+  const lead = newLead(placement, body, 'crm');
+  lead.phoneE164 = parsePhone(body.phone, body.country)?.e164;
+  lead.email = body.email;
+  lead.country = body.country;
+  lead.region = body.region;
+  lead.city = body.city;
+  lead.street = body.street;
+  lead.zipcode = body.zipcode;
+  lead.website = body.website;
+  lead.description = body.description;
+  lead.extra = extra.json;
   return { lead, extraLeftOut: extra.leftOut };
 }
 
@@ -107,19 +104,20 @@ export function fromIntakeLead(
   ip: string,
 ): { lead: StoredLead; extraLeftOut: number } {
   const extra = keepExtra(body, namedByIntakeLead);
-  const lead: StoredLead = {
-    ...common(placement, body),
-    source: 'intake',
-    phoneE164: parsePhone(body.phone)?.e164,
-    s1: body.s1,
-    lpName: body.lp_name,
-    ip,
-    extra: extra.json,
-  };
+  const lead = newLead(placement, body, 'intake');
+  lead.phoneE164 = parsePhone(body.phone)?.e164;
+  lead.s1 = body.s1;
+  lead.lpName = body.lp_name;
+  lead.ip = ip;
+  lead.extra = extra.json;
   return { lead, extraLeftOut: extra.leftOut };
 }
 
-function common(placement: LeadPlacement, body: NewLead | IntakeLead) {
+/** Filled in field by field: to spread one object into another takes ten times as long as all the rest. */
+type Draft = { -readonly [Field in keyof StoredLead]: StoredLead[Field] };
+
+/** What every lead has, whoever sends it. */
+function newLead(placement: LeadPlacement, body: NewLead | IntakeLead, source: StoredLead['source']): Draft {
   const now = new Date();
   return {
     id: placement.id ?? newId(),
@@ -127,6 +125,7 @@ function common(placement: LeadPlacement, body: NewLead | IntakeLead) {
     workspaceId: placement.workspaceId,
     userId: placement.userId,
     campaignId: placement.campaignId,
+    source,
     status: initialStatus,
     name: body.name,
     phone: body.phone,

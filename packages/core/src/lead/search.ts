@@ -5,6 +5,9 @@ import { parsePhone } from './phone.ts';
 /** How much of a text is looked at, how many words of a lead are kept, and how much of each: in characters. */
 const bounds = { text: 1_000, words: 32, word: 64, digits: 32 } as const;
 
+/** What most texts are made of: what is done for the others costs several times as much. */
+const ascii = /^[\x20-\x7e]*$/;
+
 /** Letters that no decomposition takes apart, as those who do not have them on their keyboards write them. */
 const plainLetters: Readonly<Record<string, string>> = {
   ß: 'ss',
@@ -25,15 +28,21 @@ const plainLetters: Readonly<Record<string, string>> = {
  * digit. An apostrophe parts no word: `O'Brien` is `obrien`.
  */
 export function foldWords(text: string): string[] {
-  return text
-    .slice(0, bounds.text)
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/[\p{M}'’ʼ]/gu, '')
-    .replaceAll(/[ßæœøłđðþħıς]/g, (letter) => plainLetters[letter] ?? letter)
-    .split(/[^\p{L}\p{N}]+/u)
+  const start = text.slice(0, bounds.text);
+  const words = ascii.test(start)
+    ? start
+        .toLowerCase()
+        .replaceAll("'", '')
+        .split(/[^a-z0-9]+/)
+    : start
+        .normalize('NFKD')
+        .toLowerCase()
+        .replaceAll(/[\p{M}'’ʼ]/gu, '')
+        .replaceAll(/[ßæœøłđðþħıς]/g, (letter) => plainLetters[letter] ?? letter)
+        .split(/[^\p{L}\p{N}]+/u);
+  return words
     .filter((word) => word !== '')
-    .map((word) => Array.from(word).slice(0, bounds.word).join(''));
+    .map((word) => (word.length <= bounds.word ? word : Array.from(word).slice(0, bounds.word).join('')));
 }
 
 /** What a lead is searched by: the words of its name and email address, the digits of its phone number. */
@@ -54,8 +63,6 @@ export function searchWords(lead: {
 function digitsOf(phone: string): string {
   return plainDigits(phone.slice(0, bounds.text)).slice(0, bounds.digits);
 }
-
-const ascii = /^[\x20-\x7e]*$/;
 
 /** The digits of a text, of any script, as 0 to 9. */
 function plainDigits(text: string): string {
