@@ -94,6 +94,24 @@ test('a batch has its bound, and so has what is on its way', async () => {
   expect(store.batches.map((names) => names.length)).toEqual([3, 3, 3, 1]);
 });
 
+test('a batch that does not come back is waited for a while only, and a full one sets out at once', async () => {
+  const { store, take } = setUp({ rows: 3, inFlight: 3, patienceMs: 40 });
+  store.isHeld = true;
+  const all = [take('held')];
+  await turn();
+  all.push(take('a'));
+  await turn();
+  expect(store.batches).toEqual([['held']]);
+  await vi.waitFor(() => expect(store.batches).toEqual([['held'], ['a']]));
+  all.push(take('b'), take('c'), take('d'), take('e'));
+  await turn();
+  expect(store.batches).toEqual([['held'], ['a'], ['b', 'c', 'd']]);
+  store.isHeld = false;
+  store.release();
+  expect(await Promise.all(all)).toEqual(all.map(() => 'stored'));
+  expect(store.batches.at(-1)).toEqual(['e']);
+});
+
 test('nobody hears of a lead that is not stored yet', async () => {
   const { store, take } = setUp();
   store.isHeld = true;
