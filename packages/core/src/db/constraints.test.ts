@@ -1,7 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addTenant, createMigratedDatabase, type Tenant, type TestDatabase } from '../../test/database.ts';
+import {
+  addTenant,
+  createMigratedDatabase,
+  databaseOptions,
+  leadOf,
+  type Tenant,
+  type TestDatabase,
+} from '../../test/database.ts';
 import { newId } from '../uuid.ts';
+import { openDatabase } from './client.ts';
+import { Prisma } from './generated/client.ts';
+import { createLeadStore } from './lead-store.prisma.ts';
 
 let database: TestDatabase;
 let a: Tenant;
@@ -362,9 +373,37 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
   ['access_token_workspace_id_user_id_fkey', '23503', () => insert('access_token', { user_id: b.userId })],
 
   // A lead of workspace A in a campaign of workspace B.
-  ['lead_workspace_id_campaign_id_fkey', '23503', () => insert('lead', { campaign_id: b.campaignId })],
-  ['lead_workspace_id_campaign_id_fkey', '23503', () => insert('lead', { workspace_id: b.workspaceId })],
-  ['lead_user_id_fkey', '23503', () => insert('lead', { user_id: newId() })],
+  ['lead_of_campaign', '23503', () => insert('lead', { campaign_id: b.campaignId })],
+  ['lead_of_campaign', '23503', () => insert('lead', { workspace_id: b.workspaceId })],
+  ['lead_of_user', '23503', () => insert('lead', { user_id: newId() })],
+  ...[
+    ['lead_owners_kept', '23001', `UPDATE lead SET campaign_id = '${newId()}'`] as const,
+    ['lead_owners_kept', '23001', `UPDATE lead SET user_id = '${newId()}'`] as const,
+    ['lead_owners_kept', '23001', `UPDATE lead SET workspace_id = '${newId()}'`] as const,
+    [
+      'lead_of_campaign',
+      '23503',
+      `UPDATE campaign SET id = '${newId()}' WHERE id IN (SELECT campaign_id FROM lead)`,
+    ] as const,
+    ['lead_of_campaign', '23503', 'DELETE FROM campaign WHERE id IN (SELECT campaign_id FROM lead)'] as const,
+  ].map(([constraint, code, sql]): [string, string, () => Promise<void>] => [
+    constraint,
+    code,
+    async () => {
+      await insert('lead');
+      await database.query(sql);
+    },
+  ]),
+  [
+    'lead_of_user',
+    '23503',
+    async () => {
+      const userId = newId();
+      await insert('user', { id: userId, email: `${userId}@example.com` });
+      await insert('lead', { user_id: userId });
+      await database.query('DELETE FROM "user" WHERE id = $1', [userId]);
+    },
+  ],
   ['lead_name_check', '23514', () => insert('lead', { name: '' })],
   ['lead_phone_check', '23514', () => insert('lead', { phone: '' })],
   ...['', '442079460958', '+0123456', '+1', '+1234567890123456', '+44 20'].map(
@@ -499,6 +538,8 @@ describe('no wrong row', () => {
         WHERE indisunique AND relnamespace = 'public'::regnamespace`);
     const names = found.map(({ name }) => name).filter((name) => !name.startsWith('_prisma'));
     const tested = new Set([...cases.map(([constraint]) => constraint), 'campaign_workspace_id_id_key']);
+    for (const byTrigger of ['lead_of_campaign', 'lead_of_user', 'lead_owners_kept'])
+      tested.delete(byTrigger);
     expect(names.toSorted()).toEqual([...tested].toSorted());
   });
 
@@ -594,6 +635,30 @@ describe('no wrong row', () => {
       });
       expect(['23001', '23503']).toContain(error.code);
     }
+  });
+
+  test('what a lead is about to belong to is not deleted meanwhile, and of many leads each must belong', async () => {
+    await using opened = openDatabase(databaseOptions(database.url));
+    const deleted = await opened.transaction(async (tx) => {
+      const tenant = await addTenant(database, newId());
+      await tx.$executeRaw(Prisma.sql`
+        INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, words, created_at, updated_at)
+        VALUES (${newId()}::uuid, ${tenant.workspaceId}::uuid, ${tenant.otherCampaignId}::uuid, ${tenant.userId}::uuid,
+          'crm', 'OnHold', 'Ada', '1', '{}', now(), now())`);
+      const deleting = database.query('DELETE FROM campaign WHERE id = $1', [tenant.otherCampaignId]).then(
+        () => 'deleted',
+        (error: { constraint?: string }) => error.constraint,
+      );
+      // It waits for the end of this transaction.
+      expect(await Promise.race([deleting, sleep(300, 'waits')])).toBe('waits');
+      return { deleting };
+    });
+    expect(await deleted.deleting).toBe('lead_of_campaign');
+    const mixed = [leadOf(a), leadOf(b), leadOf(a, { campaignId: b.campaignId }), leadOf(a)];
+    await expect(createLeadStore(opened).insert(mixed)).rejects.toMatchObject({ sqlState: '23503' });
+    expect(
+      await database.query('SELECT 1 FROM lead WHERE id = ANY($1)', [mixed.map(({ id }) => id)]),
+    ).toEqual([]);
   });
 
   test('who is no member any more has no credentials', async () => {
