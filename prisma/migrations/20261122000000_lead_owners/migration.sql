@@ -5,22 +5,23 @@ ALTER TABLE "lead" DROP CONSTRAINT "lead_user_id_fkey";
 
 CREATE FUNCTION "check_owners_of_leads"() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    locked bigint;
+    owners record;
 BEGIN
-    -- Locked, so that none is deleted before this is committed.
-    PERFORM FROM "campaign"
-        WHERE ("workspace_id", "id") IN (SELECT "workspace_id", "campaign_id" FROM "inserted") FOR KEY SHARE;
-    GET DIAGNOSTICS locked = ROW_COUNT;
-    IF locked <> (SELECT count(*) FROM (SELECT DISTINCT "workspace_id", "campaign_id" FROM "inserted") AS "named") THEN
-        RAISE EXCEPTION 'A lead is of a campaign that its workspace does not have'
-            USING ERRCODE = 'foreign_key_violation', TABLE = 'lead', CONSTRAINT = 'lead_of_campaign';
-    END IF;
-    PERFORM FROM "user" WHERE "id" IN (SELECT "user_id" FROM "inserted") FOR KEY SHARE;
-    GET DIAGNOSTICS locked = ROW_COUNT;
-    IF locked <> (SELECT count(DISTINCT "user_id") FROM "inserted") THEN
-        RAISE EXCEPTION 'A lead is of a user that there is not'
-            USING ERRCODE = 'foreign_key_violation', TABLE = 'lead', CONSTRAINT = 'lead_of_user';
-    END IF;
+    -- In one order, so that two statements wait for each other instead of deadlocking. What is found is locked: nobody
+    -- deletes it before this is committed.
+    FOR owners IN SELECT DISTINCT "workspace_id", "campaign_id", "user_id" FROM "inserted" ORDER BY 1, 2, 3 LOOP
+        PERFORM FROM "campaign"
+            WHERE "workspace_id" = owners."workspace_id" AND "id" = owners."campaign_id" FOR KEY SHARE;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'A lead is of a campaign that its workspace does not have'
+                USING ERRCODE = 'foreign_key_violation', TABLE = 'lead', CONSTRAINT = 'lead_of_campaign';
+        END IF;
+        PERFORM FROM "user" WHERE "id" = owners."user_id" FOR KEY SHARE;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'A lead is of a user that there is not'
+                USING ERRCODE = 'foreign_key_violation', TABLE = 'lead', CONSTRAINT = 'lead_of_user';
+        END IF;
+    END LOOP;
     RETURN NULL;
 END
 $$;

@@ -83,7 +83,10 @@ export function openDatabase(options: DatabaseOptions) {
      *
      * @param name prepares the statement, once a connection; the text must then be the same whenever the name is.
      */
-    select: async <Row extends pg.QueryResultRow>(query: Prisma.Sql, name?: string): Promise<Row[]> => {
+    select: async <Row extends pg.QueryResultRow>(
+      query: Pick<Prisma.Sql, 'text' | 'values'>,
+      name?: string,
+    ): Promise<Row[]> => {
       const config = { text: query.text, values: query.values };
       try {
         return (await pool.query<Row>(name === undefined ? config : { ...config, name })).rows;

@@ -94,6 +94,11 @@ export function arrays<Row>(columns: Columns<Row>, rows: readonly Row[]): Prisma
   );
 }
 
+/** What {@link arrays} has as parameters, for a statement that is written once and for all. */
+export function arrayValues<Row>(columns: Columns<Row>, rows: readonly Row[]): (string | null)[] {
+  return Object.values(columns).map(({ of, type = 'text' }) => arrayOf(rows, of, type));
+}
+
 /**
  * An array as Postgres reads it (PostgreSQL, 8.15.6), in a fraction of the driver's time, which looks at each value for
  * what it may be. Where no row has a value it is `null`: `unnest` fills up what is shorter.

@@ -4,7 +4,15 @@ import type { LeadChange, LeadPiece, LeadSelection, LeadStore, LeadToInsert } fr
 import type { Database } from './client.ts';
 import { markDuplicates } from './duplicates.ts';
 import { Prisma } from './generated/client.ts';
-import { arrays, changeColumns, editableColumns, leadColumns, names, stored } from './lead-columns.ts';
+import {
+  arrays,
+  arrayValues,
+  changeColumns,
+  editableColumns,
+  leadColumns,
+  names,
+  stored,
+} from './lead-columns.ts';
 import { type FoundSelection, matching, plainPiece, statementsOf } from './lead-selection.ts';
 import { listedColumns, toListedLead } from './listed-lead.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -31,9 +39,9 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
     async insert(leads) {
       const added = leads.some(isWatched)
         ? await transaction(async (tx) =>
-            insert((query) => tx.$queryRaw(query), await markDuplicates(tx, leads)),
+            insert((values) => tx.$queryRawUnsafe(insertLeads, ...values), await markDuplicates(tx, leads)),
           )
-        : await insert((query) => select(query, 'insert_leads'), leads);
+        : await insert((values) => select({ text: insertLeads, values }, 'insert_leads'), leads);
       return new Map(added.map((lead) => [lead.id, lead]));
     },
 
@@ -132,9 +140,19 @@ function isWatched(lead: LeadToInsert): boolean {
   return lead.duplicateWindowSeconds !== undefined && lead.phoneE164 !== undefined;
 }
 
-/** @returns the leads that were added. */
+/** One text, made once: to put it together takes longer than to send a lead. */
+const insertLeads = Prisma.sql`
+  INSERT INTO lead (${names(leadColumns)})
+  SELECT ${stored(leadColumns)} FROM unnest(${arrays(leadColumns, [])}) AS sent (${names(leadColumns)})
+  ON CONFLICT (id) DO NOTHING
+  RETURNING id`.text;
+
+/**
+ * @param run runs {@link insertLeads} with its parameters.
+ * @returns the leads that were added.
+ */
 async function insert(
-  run: (query: Prisma.Sql) => Promise<{ id: string }[]>,
+  run: (values: (string | null)[]) => Promise<{ id: string }[]>,
   given: readonly LeadToInsert[],
 ): Promise<StoredLead[]> {
   // In the order of their ids, so that two calls with the same leads wait for each other instead of deadlocking;
@@ -142,11 +160,7 @@ async function insert(
   const leads = [...new Map(given.toReversed().map((lead) => [lead.id, lead])).values()].toSorted((a, b) =>
     a.id < b.id ? -1 : 1,
   );
-  const added = await run(Prisma.sql`
-    INSERT INTO lead (${names(leadColumns)})
-    SELECT ${stored(leadColumns)} FROM unnest(${arrays(leadColumns, leads)}) AS sent (${names(leadColumns)})
-    ON CONFLICT (id) DO NOTHING
-    RETURNING id`);
+  const added = await run(arrayValues(leadColumns, leads));
   const ids = new Set(added.map(({ id }) => id));
   return leads.filter(({ id }) => ids.has(id));
 }
