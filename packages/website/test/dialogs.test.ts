@@ -433,8 +433,11 @@ test(
     await isGone(dialog);
     await expectFocusOn(page, `Switch workspace: ${workspace.slug}`);
     await page.keyboard.press('Enter');
-    await page.getByRole('menu').waitFor();
+    const menu = page.getByRole('menu');
+    await menu.waitFor();
     await page.keyboard.press('Escape');
+    await isGone(menu);
+    await expectFocusOn(page, `Switch workspace: ${workspace.slug}`);
     await chooseItem(page, `Switch workspace: ${workspace.slug}`, 'New workspace');
     await expectFocusWithin(dialog);
     await page.keyboard.type('Autumn');

@@ -208,7 +208,7 @@ describe('a workspace of a million leads', () => {
     expect(found.scriptBytes).toBeGreaterThan(50_000);
     expect(found.scriptBytes).toBeLessThan(limits.scriptBytes);
     await signedIn.page.getByRole('figure').locator('svg').first().waitFor();
-    await signedIn.page.getByText('the first 200 of a day are told apart').waitFor();
+    await signedIn.page.getByText('the first 100 of a day are told apart').waitFor();
   });
 
   test('is counted as a whole within 300 ms', { timeout: 60_000 }, async () => {

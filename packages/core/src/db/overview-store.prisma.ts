@@ -42,7 +42,7 @@ const ofEntries = {
  * How many values of `s1` are told apart, of a workspace or a user, in a day: those that come first, which are those
  * that come often. It bounds the tallies where each lead has its own.
  */
-const mostS1 = 200;
+const mostS1 = 100;
 
 interface Span {
   readonly from: Date;

@@ -83,7 +83,7 @@ export const Overview = Type.Object(
     ),
     landingPages: list(named('Name of the landing page.'), 'The landing pages with the most leads.'),
     s1: list(named('The sub-id.'), 'The sub-ids with the most leads.'),
-    s1Others: count('Leads whose sub-ids are not told apart: of each day, the first 200 are.'),
+    s1Others: count('Leads whose sub-ids are not told apart: of each day, the first 100 are.'),
   },
   { additionalProperties: false, description: 'What became of the leads of some days.' },
 );

@@ -46,7 +46,7 @@ export const overview = {
   s1: 'By sub-id (s1)',
   subId: 'Sub-id (s1)',
   s1Others: (leads: string) =>
-    `Without ${leads} leads of days with very many sub-ids: the first 200 of a day are told apart.`,
+    `Without ${leads} leads of days with very many sub-ids: the first 100 of a day are told apart.`,
   share: 'Share',
   none: 'None in this range',
   empty: 'No leads in this range',
