@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { chooseItem, tabTo } from './by-keyboard.ts';
-import { type Console, startConsole } from './console.ts';
+import { choose, chooseItem, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
+import { type Console, password, startConsole } from './console.ts';
 
 let console: Console;
 beforeAll(async () => {
@@ -75,4 +76,63 @@ test('without a mouse: to every page, and through what is done there', async () 
 
   await chooseItem(page, /^Your account/, 'Sign out');
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+test('without a mouse: an account, an invitation, the range of the overview, a test lead', async () => {
+  const { page: inviting, workspace } = await console.openSignedIn();
+  const email = `${randomUUID()}@example.com`;
+  await inviting.goto('/members');
+  await inviting.getByRole('heading', { name: 'Members', level: 1 }).waitFor();
+  await press(inviting, 'Invite someone');
+  const dialog = inviting.getByRole('dialog');
+  await dialog.waitFor();
+  await expectFocusOn(inviting, 'Email address');
+  await inviting.keyboard.type(email);
+  await inviting.keyboard.press('Enter');
+  const link = await dialog.locator('pre').innerText();
+
+  const page = await console.openPage();
+  await page.goto(new URL(link).pathname);
+  await page.getByRole('heading', { name: `Join ${workspace.slug}` }).waitFor();
+  await press(page, 'Create an account');
+  await page.getByLabel('Your name').waitFor();
+  await write(page, 'Your name', 'Grace Hopper');
+  await write(page, 'Password', password);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Accept' }).waitFor();
+  await press(page, 'Accept');
+  await page.getByRole('button', { name: `Switch workspace: ${workspace.slug}` }).waitFor();
+
+  await chooseItem(page, /^Your account/, 'Sign out');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await write(page, 'Email address', email);
+  await write(page, 'Password', password);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+
+  await choose(page, 'Range', 'Last 7 days');
+  await page.waitForURL(/range=7d/);
+  await tabTo(page, 'Time zone');
+  await page.keyboard.type('Kolkata');
+  await page.getByRole('option', { name: 'Asia/Kolkata' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/zone=Asia%2FKolkata|zone=Asia\/Kolkata/);
+
+  await page.goto('/profile');
+  await press(page, 'Create an API key');
+  await page.getByRole('dialog').waitFor();
+  await write(page, 'Name', 'By keys');
+  await page.keyboard.press('Enter');
+  await press(page, 'I have stored it');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await tabTo(page, 'CRM API');
+  await page.keyboard.press('ArrowRight');
+  // What is seen of it is its label.
+  await page.getByRole('radio', { name: 'Intake API', checked: true }).waitFor({ state: 'attached' });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await press(page, 'Copy the example');
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('lk_');
+  await press(page, 'Send a test lead');
+  await page.getByText(/^Answer: 200 in/).waitFor();
 });
