@@ -53,15 +53,10 @@ export function redirectTarget(redirect: unknown, allowedOrigins: readonly strin
     const hasNoUser = url.username === '' && url.password === '';
     if (hasNoUser && allowedOrigins.includes(url.origin)) return url;
   }
+  const reason = 'must be an absolute URL at one of the origins that the API key is bound to';
   throw new LeadsError('invalid_input', {
-    message: 'redirect must be an absolute URL at one of the origins that the API key is bound to',
-    fields: [
-      {
-        at: 'body',
-        path: '/redirect',
-        reason: 'must be an absolute URL at one of the origins that the API key is bound to',
-      },
-    ],
+    message: `redirect ${reason}`,
+    fields: [{ at: 'body', path: '/redirect', reason }],
   });
 }
 

@@ -1,6 +1,6 @@
 import type { IntakeRoutes } from '../campaign/intake-routes.ts';
 import type { Principal } from '../credential/principal.ts';
-import { idempotentId } from './idempotency.ts';
+import { leadIdFor } from './idempotency.ts';
 import { fromIntakeLead } from './lead.ts';
 import type { IntakeLead } from './lead.schema.ts';
 import type { LeadToInsert } from './lead-store.ts';
@@ -33,8 +33,8 @@ export async function submitLead(
   const { workspaceId, userId, defaultCampaignId } = principal;
   const found = routes.find(workspaceId, body.lp_name, defaultCampaignId);
   const { campaignId, duplicateWindowSeconds } = found instanceof Promise ? await found : found;
-  const id = idempotencyKey === undefined ? undefined : idempotentId(workspaceId, idempotencyKey);
+  const id = leadIdFor(workspaceId, idempotencyKey);
   const { lead, extraLeftOut } = fromIntakeLead(body, { id, workspaceId, userId, campaignId }, ip);
   await leads.take(duplicateWindowSeconds === undefined ? lead : { ...lead, duplicateWindowSeconds });
-  return { id: lead.id, extraLeftOut };
+  return { id, extraLeftOut };
 }
