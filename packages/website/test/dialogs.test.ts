@@ -434,7 +434,7 @@ test(
     await expectFocusOn(page, `Switch workspace: ${workspace.slug}`);
     await page.keyboard.press('Enter');
     const menu = page.getByRole('menu');
-    await menu.waitFor();
+    await expectFocusWithin(menu);
     await page.keyboard.press('Escape');
     await isGone(menu);
     await expectFocusOn(page, `Switch workspace: ${workspace.slug}`);
