@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { translateDatabaseError } from './database-error.ts';
+import { DatabaseError, translateDatabaseError } from './database-error.ts';
 import { type Prisma, PrismaClient } from './generated/client.ts';
 
 export interface DatabaseOptions {
@@ -62,6 +62,8 @@ export function openDatabase(options: DatabaseOptions) {
   // A connection that breaks while idle is no error of anyone's: the pool drops it and makes another. Prisma's
   // adapter would stop listening when it disconnects, with the pool's connections still open.
   pool.on('error', () => undefined);
+  // Nor is one that breaks in use: its query says so.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), queryPlanCacheMaxSize: plansKept }).$extends(
     {
       query: {
@@ -76,6 +78,24 @@ export function openDatabase(options: DatabaseOptions) {
     },
   );
 
+  /** As `pool.query`, but a statement that Postgres refuses costs no connection. */
+  const run = async <Row extends pg.QueryResultRow | (string | null)[]>(
+    config: pg.QueryConfig & { rowMode?: 'array' },
+  ): Promise<Row[]> => {
+    let broken = false;
+    let client: pg.PoolClient | undefined;
+    try {
+      client = await pool.connect();
+      return (await client.query<pg.QueryResultRow>(config)).rows as Row[];
+    } catch (error) {
+      const translated = translateDatabaseError(error);
+      broken = !(translated instanceof DatabaseError && error instanceof pg.DatabaseError);
+      throw translated;
+    } finally {
+      client?.release(broken);
+    }
+  };
+
   return {
     prisma,
     /**
@@ -84,29 +104,15 @@ export function openDatabase(options: DatabaseOptions) {
      * @param name prepares the statement, once a connection; the text must then be the same whenever the name is.
      */
     select: async <Row extends pg.QueryResultRow>(
-      query: Pick<Prisma.Sql, 'text' | 'values'>,
+      { text, values }: Pick<Prisma.Sql, 'text' | 'values'>,
       name?: string,
-    ): Promise<Row[]> => {
-      const config = { text: query.text, values: query.values };
-      try {
-        return (await pool.query<Row>(name === undefined ? config : { ...config, name })).rows;
-      } catch (error) {
-        throw translateDatabaseError(error);
-      }
-    },
+    ): Promise<Row[]> => run<Row>(name === undefined ? { text, values } : { text, values, name }),
     /**
      * As `select`, but rows are arrays and their values the texts that Postgres writes.
      */
     selectTexts: async (query: Prisma.Sql, name?: string): Promise<(string | null)[][]> => {
       const config = { text: query.text, values: query.values, rowMode: 'array' as const, types: unparsed };
-      try {
-        const { rows } = await pool.query<(string | null)[]>(
-          name === undefined ? config : { ...config, name },
-        );
-        return rows;
-      } catch (error) {
-        throw translateDatabaseError(error);
-      }
+      return run<(string | null)[]>(name === undefined ? config : { ...config, name });
     },
     /** Runs `work` in one transaction. What fails as it begins or ends is translated here: no query has failed. */
     transaction: async <Result>(

@@ -162,6 +162,14 @@ describe('what Postgres refuses', () => {
     expect(everything(await expectRefused(work, '23514'))).not.toMatch(/Secretive|123456|Hidden|secret@/);
   });
 
+  test('costs no connection', async () => {
+    const backend = () => database.select<{ pid: number }>(Prisma.sql`SELECT pg_backend_pid() AS pid`);
+    const before = await backend();
+    await expectRefused(database.select(Prisma.sql`SELECT 1 / 0`), '22012');
+    await expectRefused(database.selectTexts(Prisma.sql`SELECT 1 / 0`), '22012');
+    expect(await backend()).toEqual(before);
+  });
+
   test('after all of it, the pool still works', async () => {
     await database.ping();
     expect(await createLeadStore(database).insert([leadOf(tenant)])).toHaveProperty('size', 1);
