@@ -45,8 +45,12 @@ test('leads that come at once share their commits', async () => {
   expect(await metric('lead_batch_wait_seconds_count')).toBe(await metric('lead_batch_size_sum'));
 });
 
-test('leads that only the database refuses are 400, each alone', async () => {
-  await fixture.sql(`ALTER TABLE lead ADD CONSTRAINT poison CHECK (name NOT LIKE 'Poison%')`);
+test.for([
+  ['and names', `name NOT LIKE 'Poison%'`],
+  ['without a word of which', `1 / (name NOT LIKE 'Poison%')::int = 1`],
+])('leads that only the database refuses, %s, are 400, each alone', async ([, check]) => {
+  await fixture.sql('DELETE FROM lead');
+  await fixture.sql(`ALTER TABLE lead ADD CONSTRAINT poison CHECK (${check})`);
   try {
     const names = Array.from({ length: 300 }, (_, n) => (n % 100 === 50 ? `Poison-${n}` : `lead-${n}`));
     const answers = await Promise.all(names.map(submit));

@@ -10,10 +10,13 @@ export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
   /** Five characters (PostgreSQL, appendix A), where it is known. */
   readonly sqlState: string | undefined;
+  /** The id of the row that was refused, where Postgres says which it was: it does of constraints. */
+  readonly rowId: string | undefined;
 
-  constructor(sqlState: string | undefined, prismaCode: string | undefined) {
+  constructor(sqlState: string | undefined, prismaCode: string | undefined, rowId?: string) {
     super(`Postgres refused a statement (SQLSTATE ${sqlState ?? 'unknown'}, ${prismaCode ?? 'no code'})`);
     this.sqlState = sqlState;
+    this.rowId = rowId;
   }
 }
 
@@ -61,7 +64,7 @@ export function translateDatabaseError(error: unknown): Error {
     (sqlState === undefined
       ? outageMessages.test(error instanceof Error ? error.message : String(error))
       : outageStates.test(sqlState));
-  const translated = new DatabaseError(sqlState, code);
+  const translated = new DatabaseError(sqlState, code, refusedRowId(error));
   return outage ? new LeadsError('unavailable', { cause: translated }) : translated;
 }
 
@@ -76,6 +79,13 @@ function sqlStateOf(error: unknown): string | undefined {
   if (error.code === 'P2002') return '23505';
   const cause = causeOf(error);
   return textMember(cause, 'originalCode') ?? textMember(cause, 'code');
+}
+
+/** "Failing row contains (01998f2c-..., ...)", in the server's language: every table's first column is its id. */
+function refusedRowId(error: unknown): string | undefined {
+  if (!(error instanceof pg.DatabaseError)) return undefined;
+  if (error.code !== '23502' && error.code !== '23514') return undefined;
+  return /\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}),/.exec(error.detail ?? '')?.[1];
 }
 
 /** What the driver said, in Prisma's words. */

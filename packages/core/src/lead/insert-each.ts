@@ -2,7 +2,8 @@ import type { StoredLead } from './lead.ts';
 import type { LeadStore, LeadToInsert } from './lead-store.ts';
 
 /**
- * Stores leads together. A lead that the database refuses costs only itself: they are halved until it is alone.
+ * Stores leads together. A lead that the database refuses costs only itself: where it is not named they are halved until it is
+ * alone.
  *
  * @param stored is told of those that are stored, with what {@link LeadStore.insert} answers about them.
  * @param refused is told of one that cannot be stored.
@@ -16,15 +17,18 @@ export async function insertEach<Item extends { readonly lead: LeadToInsert }>(
     readonly refused: (item: Item, error: unknown) => void;
   },
 ): Promise<void> {
-  const [first, ...others] = items;
-  if (first === undefined) return;
+  if (items.length === 0) return;
   let added: ReadonlyMap<string, StoredLead>;
   try {
     added = await leads.insert(items.map(({ lead }) => lead));
   } catch (error) {
     if (!isRefusedRow(error)) throw error;
-    if (others.length === 0) {
-      on.refused(first, error);
+    // Of an id that is there twice, the first was tried.
+    const refusedAt = items.length === 1 ? 0 : items.findIndex(({ lead }) => lead.id === error.rowId);
+    const refused = items[refusedAt];
+    if (refused !== undefined) {
+      on.refused(refused, error);
+      await insertEach(leads, items.toSpliced(refusedAt, 1), on);
       return;
     }
     const half = items.length >> 1;
@@ -35,8 +39,8 @@ export async function insertEach<Item extends { readonly lead: LeadToInsert }>(
   await on.stored(items, added);
 }
 
-/** Data, integrity, a limit of the program (PostgreSQL, appendix A): the row is at fault. */
-function isRefusedRow(error: unknown): boolean {
+/** A row is at fault: data, integrity, a limit of the program (PostgreSQL, appendix A). */
+function isRefusedRow(error: unknown): error is Error & { readonly rowId?: string } {
   return (
     error instanceof Error &&
     error.name === 'DatabaseError' &&
