@@ -99,6 +99,17 @@ export function arrayValues<Row>(columns: Columns<Row>, rows: readonly Row[]): (
   return Object.values(columns).map(({ of, type = 'text' }) => arrayOf(rows, of, type));
 }
 
+/** The values of one row, in the order of {@link names}: what a lone row is sent by, which arrays are slower for. */
+export function parameters(columns: Columns<never>): Prisma.Sql {
+  const types = Object.values(columns).map(({ type = 'text' }) => type);
+  return Prisma.raw(types.map((type, at) => `$${at + 1}::${type}`).join(', '));
+}
+
+/** What {@link parameters} stand for. */
+export function values<Row>(columns: Columns<Row>, row: Row): (string | number | null)[] {
+  return Object.values(columns).map(({ of }) => of(row) ?? null);
+}
+
 /**
  * An array as Postgres reads it (PostgreSQL, 8.15.6), in a fraction of the driver's time, which looks at each value for
  * what it may be. Where no row has a value it is `null`: `unnest` fills up what is shorter.

@@ -123,7 +123,7 @@ describe('insert', () => {
     );
   });
 
-  test('stores hostile text to the letter', async () => {
+  test.for(['together', 'each alone'])('stores hostile text to the letter, %s', async (how) => {
     const hostile = [
       "'",
       '"',
@@ -171,22 +171,32 @@ describe('insert', () => {
         extra: JSON.stringify({ [text]: text }),
       }),
     );
-    await store.insert(leads);
+    for (const sent of how === 'together' ? [leads] : leads.map((lead) => [lead])) await store.insert(sent);
     const rows = await stored();
     const parsed = (lead: StoredLead) => ({ ...lead, extra: JSON.parse(lead.extra ?? '') as unknown });
     expect(rows.map(parsed)).toEqual(byId(leads).map(parsed));
   });
 
   test('tells empty text from none', async () => {
-    const lead = leadOf(tenant, { address: '', city: '', website: '', s1: '', lpName: '' });
-    await store.insert([lead, leadOf(tenant)]);
-    expect((await stored()).find(({ id }) => id === lead.id)).toEqual(lead);
+    const empty = () => leadOf(tenant, { address: '', city: '', website: '', s1: '', lpName: '' });
+    const leads = [empty(), leadOf(tenant), empty()];
+    await store.insert(leads.slice(0, 2));
+    await store.insert(leads.slice(2));
+    expect(await stored()).toEqual(byId(leads));
   });
 
   test('stores addresses of both families', async () => {
     const ips = ['203.0.113.7', '0.0.0.0', '2001:db8::1', '::1', 'fe80::1'];
     await store.insert(ips.map((ip) => leadOf(tenant, { ip })));
     expect(new Set((await stored()).map(({ ip }) => ip))).toEqual(new Set(ips));
+  });
+
+  test('names the lead that a constraint refuses, and shows nothing of it', async () => {
+    const refused = leadOf(tenant, { name: 'Ada', phoneE164: '12' });
+    const leads = [leadOf(tenant), refused, leadOf(tenant)];
+    const error: unknown = await store.insert(leads).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: 'DatabaseError', sqlState: '23514', rowId: refused.id });
+    expect(String((error as Error).stack)).not.toContain('Ada');
   });
 
   test('of no lead at all stores nothing', async () => {

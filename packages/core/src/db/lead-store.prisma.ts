@@ -11,7 +11,9 @@ import {
   editableColumns,
   leadColumns,
   names,
+  parameters,
   stored,
+  values,
 } from './lead-columns.ts';
 import { type FoundSelection, matching, plainPiece, statementsOf } from './lead-selection.ts';
 import { listedColumns, toListedLead } from './listed-lead.ts';
@@ -39,9 +41,12 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
     async insert(leads) {
       const added = leads.some(isWatched)
         ? await transaction(async (tx) =>
-            insert((values) => tx.$queryRawUnsafe(insertLeads, ...values), await markDuplicates(tx, leads)),
+            insert(
+              ({ text, values }) => tx.$queryRawUnsafe(text, ...values),
+              await markDuplicates(tx, leads),
+            ),
           )
-        : await insert((values) => select({ text: insertLeads, values }, 'insert_leads'), leads);
+        : await insert((statement) => select(statement, statement.name), leads);
       return new Map(added.map((lead) => [lead.id, lead]));
     },
 
@@ -140,19 +145,31 @@ function isWatched(lead: LeadToInsert): boolean {
   return lead.duplicateWindowSeconds !== undefined && lead.phoneE164 !== undefined;
 }
 
-/** One text, made once: to put it together takes longer than to send a lead. */
-const insertLeads = Prisma.sql`
-  INSERT INTO lead (${names(leadColumns)})
-  SELECT ${stored(leadColumns)} FROM unnest(${arrays(leadColumns, [])}) AS sent (${names(leadColumns)})
+interface InsertStatement {
+  readonly name: string;
+  readonly text: string;
+  readonly values: (string | number | null)[];
+}
+
+/** Texts that are made once: to put one together takes longer than to send a lead. */
+const insertFrom = (rows: Prisma.Sql) =>
+  Prisma.sql`
+  INSERT INTO lead (${names(leadColumns)}) SELECT ${stored(leadColumns)} FROM ${rows} AS sent (${names(leadColumns)})
   ON CONFLICT (id) DO NOTHING
   RETURNING id`.text;
+const insertLeads = insertFrom(Prisma.sql`unnest(${arrays(leadColumns, [])})`);
+const insertLead = insertFrom(Prisma.sql`(VALUES (${parameters(leadColumns)}))`);
 
-/**
- * @param run runs {@link insertLeads} with its parameters.
- * @returns the leads that were added.
- */
+function toStatement(leads: readonly StoredLead[]): InsertStatement {
+  const [lead, ...others] = leads;
+  return lead !== undefined && others.length === 0
+    ? { name: 'insert_lead', text: insertLead, values: values(leadColumns, lead) }
+    : { name: 'insert_leads', text: insertLeads, values: arrayValues(leadColumns, leads) };
+}
+
+/** @returns the leads that were added. */
 async function insert(
-  run: (values: (string | null)[]) => Promise<{ id: string }[]>,
+  run: (statement: InsertStatement) => Promise<{ id: string }[]>,
   given: readonly LeadToInsert[],
 ): Promise<StoredLead[]> {
   // In the order of their ids, so that two calls with the same leads wait for each other instead of deadlocking;
@@ -160,7 +177,7 @@ async function insert(
   const leads = [...new Map(given.toReversed().map((lead) => [lead.id, lead])).values()].toSorted((a, b) =>
     a.id < b.id ? -1 : 1,
   );
-  const added = await run(arrayValues(leadColumns, leads));
+  const added = await run(toStatement(leads));
   const ids = new Set(added.map(({ id }) => id));
   return leads.filter(({ id }) => ids.has(id));
 }
