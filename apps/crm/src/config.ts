@@ -37,6 +37,25 @@ export const CrmConfig = Type.Object(
     MAIL_FROM: Type.Optional(
       Type.String({ minLength: 3, description: 'The sender of mails, as Leads <leads@example.com>' }),
     ),
+    EVENTS_STREAM_DAYS: Type.Integer({
+      minimum: 1,
+      maximum: 3_650,
+      default: 7,
+      description:
+        'For how many days events are kept: in their stream, and without NATS_URL where they wait for it',
+    }),
+    EVENTS_STREAM_MEGABYTES: Type.Integer({
+      minimum: 1,
+      maximum: 10_000_000,
+      default: 1_024,
+      description: 'How much room the stream of events may take; the oldest make room for the newest',
+    }),
+    EVENTS_STREAM_REPLICAS: Type.Integer({
+      minimum: 1,
+      maximum: 5,
+      default: 1,
+      description: 'How many servers of a NATS cluster keep the stream of events; 3 in production',
+    }),
     ...commonSettings,
   },
   // Links in mails lead to the website.

@@ -10,14 +10,17 @@ import {
   createAccountStore,
   createCampaignStore,
   createCredentialStore,
+  createEventOutbox,
   createLeadStore,
   createOverviewStore,
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
+import { EventPublisher, EventRelay, OutboxKeeper } from '@leads/core/event';
 import type { LeadStore } from '@leads/core/lead';
 import { type OverviewStore, TallyKeeper } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
+import { openBroker } from '@leads/http/broker';
 import type { Logger } from '@leads/http/log';
 import { Metrics, watchCaches, watchPool } from '@leads/http/metrics';
 import packageJson from '../package.json' with { type: 'json' };
@@ -25,6 +28,7 @@ import { createAccessTokenCodec } from './access-token-codec.ts';
 import type { CrmConfig } from './config.ts';
 import { publicUrlOf } from './console/addresses.ts';
 import { createMailer } from './mailer.ts';
+import { watchEvents } from './watch-events.ts';
 
 /** Everything the CRM service needs, built once. */
 export interface CrmContext extends AsyncDisposable {
@@ -66,6 +70,30 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
   const metrics = new Metrics({ service: 'crm', version: packageJson.version });
   watchPool(metrics, database.poolUse);
   watchCaches(metrics, () => credentials.cacheUse());
+  const outbox = createEventOutbox(database);
+  const streamMs = config.EVENTS_STREAM_DAYS * 86_400_000;
+  const outboxKeeper = new OutboxKeeper(outbox, {
+    // Nobody takes them without a broker, and with one they wait for it as long as it takes.
+    keepMs: config.NATS_URL === undefined ? streamMs : undefined,
+    onDropped: (events) =>
+      log.warn({ events }, 'Events that nobody was told are too old to be kept: NATS_URL is not set'),
+    onError: (err) => log.warn({ err }, 'The outbox could not be looked after: it is tried again'),
+  });
+  const broker =
+    config.NATS_URL === undefined ? undefined : openBroker({ url: config.NATS_URL, name: 'leads-crm' }, log);
+  const relay =
+    broker &&
+    new EventRelay(
+      outbox,
+      new EventPublisher(broker, {
+        name: 'LEADS',
+        maxAgeMs: streamMs,
+        maxBytes: config.EVENTS_STREAM_MEGABYTES * 1024 * 1024,
+        replicas: config.EVENTS_STREAM_REPLICAS,
+      }),
+      (err) => log.warn({ err }, 'Events could not be told: they wait, and it is tried again'),
+    );
+  watchEvents(metrics, { outboxKeeper, relay });
   return {
     accessTokens: await createAccessTokenCodec(config.JWT_SECRET),
     accounts: createAccounts({
@@ -91,6 +119,9 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     workspaces,
     pingDatabase: () => database.ping(),
     async [Symbol.asyncDispose]() {
+      await relay?.[Symbol.asyncDispose]();
+      await outboxKeeper[Symbol.asyncDispose]();
+      await broker?.[Symbol.asyncDispose]();
       await tallyKeeper[Symbol.asyncDispose]();
       await credentialUse[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();

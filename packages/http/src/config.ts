@@ -56,6 +56,13 @@ export const commonSettings = {
   }),
   DATABASE_CONNECT_TIMEOUT_MS: ms('How long to wait for a connection to Postgres', 2_000),
   DATABASE_STATEMENT_TIMEOUT_MS: ms('How long one statement may take', 5_000),
+  NATS_URL: Type.Optional(
+    Type.String({
+      pattern: '^(nats|tls)://[^\\s,]+(,(nats|tls)://[^\\s,]+)*$',
+      description:
+        'NATS with JetStream, as nats://user:password@host:4222, or tls://; several servers of a cluster separated by commas',
+    }),
+  ),
   TRUST_PROXY: Type.String({
     default: '',
     description:

@@ -51,7 +51,7 @@ async function fill({ page, workspace }: SignedInPage): Promise<void> {
   await fixture.sql(`
     SET maintenance_work_mem = '256MB';
     ALTER TABLE lead DISABLE TRIGGER ALL;
-    ALTER TABLE lead ENABLE TRIGGER lead_tally_inserted;
+    ALTER TABLE lead ENABLE TRIGGER lead_inserted;
     ${indexes.map(({ name }) => `DROP INDEX ${name};`).join('\n')}
     INSERT INTO lead (
       id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164, s1, lp_name, words, created_at,

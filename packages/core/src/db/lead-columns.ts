@@ -106,7 +106,7 @@ export function parameters(columns: Columns<never>): Prisma.Sql {
 }
 
 /** What {@link parameters} stand for. */
-export function values<Row>(columns: Columns<Row>, row: Row): (string | number | null)[] {
+export function valuesOf<Row>(columns: Columns<Row>, row: Row): (string | number | null)[] {
   return Object.values(columns).map(({ of }) => of(row) ?? null);
 }
 

@@ -13,18 +13,24 @@ import {
   names,
   parameters,
   stored,
-  values,
+  valuesOf,
 } from './lead-columns.ts';
 import { type FoundSelection, matching, plainPiece, statementsOf } from './lead-selection.ts';
 import { listedColumns, toListedLead } from './listed-lead.ts';
 import { withoutNulls } from './without-nulls.ts';
 
-const everything = Prisma.sql`
+/** Everything about a lead. */
+export const everyColumn = Prisma.sql`
   id, workspace_id AS "workspaceId", campaign_id AS "campaignId",
   (SELECT code FROM campaign WHERE campaign.id = lead.campaign_id) AS "campaignCode", user_id AS "userId", source,
   status, name, phone, phone_e164 AS "phoneE164", address, email, country, region, city, street, zipcode, website,
   description, state, host(ip) AS ip, s1, lp_name AS "lpName", extra::text AS extra, version,
   content_hash AS "contentHash", duplicate_of AS "duplicateOf", created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+/** A change of a lead. */
+export const changesAsFound = Prisma.sql`
+  version, user_id AS "userId", reason, fields, created_at AS "createdAt",
+  CASE WHEN to_status IS NOT NULL THEN json_build_object('from', from_status, 'to', to_status) END AS status`;
 
 /** Leads in Postgres. */
 export function createLeadStore({ select, selectTexts, transaction }: Database): LeadStore {
@@ -64,7 +70,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
     async scan(asked, piece) {
       const selection = await found(asked);
       if (selection === undefined) return [];
-      const rows = await inSteps(statementsOf(everything, selection, piece), piece, (query) =>
+      const rows = await inSteps(statementsOf(everyColumn, selection, piece), piece, (query) =>
         select<Record<string, unknown>>(query),
       );
       return rows.map((row) => withoutNulls(row) as unknown as FoundLead);
@@ -83,7 +89,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
       const ofUser =
         scope.userId === undefined ? Prisma.empty : Prisma.sql`AND user_id = ${scope.userId}::uuid`;
       const rows = await select<Record<string, unknown>>(Prisma.sql`
-        SELECT ${everything} FROM lead
+        SELECT ${everyColumn} FROM lead
         WHERE id = ANY(${ids}::uuid[]) AND workspace_id = ${scope.workspaceId}::uuid ${ofUser}`);
       return rows.map((row) => withoutNulls(row) as unknown as FoundLead);
     },
@@ -120,10 +126,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
 
     async history(leadId, aboveVersion, limit) {
       const rows = await select<Record<string, unknown>>(Prisma.sql`
-        SELECT
-          version, user_id AS "userId", reason, fields, created_at AS "createdAt",
-          CASE WHEN to_status IS NOT NULL THEN json_build_object('from', from_status, 'to', to_status) END AS status
-        FROM lead_change WHERE lead_id = ${leadId}::uuid AND version > ${aboveVersion}
+        SELECT ${changesAsFound} FROM lead_change WHERE lead_id = ${leadId}::uuid AND version > ${aboveVersion}
         ORDER BY version LIMIT ${limit}`);
       return rows.map((row) => withoutNulls(row) as unknown as LeadChange);
     },
@@ -163,7 +166,7 @@ const insertLead = insertFrom(Prisma.sql`(VALUES (${parameters(leadColumns)}))`)
 function toStatement(leads: readonly StoredLead[]): InsertStatement {
   const [lead, ...others] = leads;
   return lead !== undefined && others.length === 0
-    ? { name: 'insert_lead', text: insertLead, values: values(leadColumns, lead) }
+    ? { name: 'insert_lead', text: insertLead, values: valuesOf(leadColumns, lead) }
     : { name: 'insert_leads', text: insertLeads, values: arrayValues(leadColumns, leads) };
 }
 

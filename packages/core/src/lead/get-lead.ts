@@ -3,8 +3,8 @@ import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { LeadDetail, LeadHistoryEntry } from './lead.schema.ts';
 import { type FoundLead, toLeadDetail } from './lead.ts';
+import { creationOf, toHistoryEntry } from './lead-history.ts';
 import { visibleTo } from './lead-scope.ts';
-import { duplicateReason, duplicateStatus, initialStatus } from './lead-status.ts';
 import type { LeadStore } from './lead-store.ts';
 
 /** How many entries of a history one page holds. */
@@ -43,33 +43,10 @@ export async function getLeadHistory(
   const entries = aboveVersion < 1 ? [creationOf(lead)] : [];
   const limit = historyPage - entries.length;
   const changes = await leads.history(lead.id, aboveVersion, limit + 1);
-  for (const { version, userId, status, reason, fields, createdAt } of changes.slice(0, limit)) {
-    entries.push({
-      version,
-      type: status === undefined ? 'updated' : 'status_changed',
-      createdAt: createdAt.toISOString(),
-      userId,
-      ...status,
-      ...(reason !== undefined && { reason }),
-      ...(fields !== undefined && { fields }),
-    });
-  }
+  entries.push(...changes.slice(0, limit).map(toHistoryEntry));
   const last = entries.at(-1);
   return {
     entries,
     ...(changes.length > limit && last !== undefined && { nextAbove: last.version }),
-  };
-}
-
-/** A lead's first entry is not stored beside it: the lead itself says how it came to be. */
-function creationOf(lead: FoundLead): LeadHistoryEntry {
-  return {
-    version: 1,
-    type: 'created',
-    createdAt: lead.createdAt.toISOString(),
-    userId: lead.userId,
-    ...(lead.duplicateOf === undefined
-      ? { to: initialStatus }
-      : { to: duplicateStatus, reason: duplicateReason, duplicateOf: lead.duplicateOf }),
   };
 }

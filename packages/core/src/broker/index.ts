@@ -1,0 +1,1 @@
+export { Broker, type BrokerOptions } from './broker.ts';

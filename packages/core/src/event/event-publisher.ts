@@ -1,0 +1,94 @@
+import { type JetStreamManager, nanos, NatsError, RetentionPolicy, StorageType } from 'nats';
+import type { Broker } from '../broker/broker.ts';
+import { LeadsError } from '../errors.ts';
+import { eventSubject } from './lead-event.ts';
+import type { LeadEvent } from './lead-event.schema.ts';
+
+/** The stream of all events, by what may be set about it. */
+export interface EventStream {
+  readonly name: string;
+  /** How long events are kept, in milliseconds. */
+  readonly maxAgeMs: number;
+  /** How much room they may take, in bytes; the oldest make room for the newest. */
+  readonly maxBytes: number;
+  readonly replicas: number;
+}
+
+/** How many kinds of repeats JetStream finds out by itself, in milliseconds: the rest is for who listens. */
+const duplicateWindowMs = 120_000;
+
+/** Publishes events to a JetStream stream, which it makes, or sets right, first. */
+export class EventPublisher {
+  readonly #broker: Broker;
+  readonly #stream: EventStream;
+  #isStreamReady = false;
+
+  constructor(broker: Broker, stream: EventStream) {
+    this.#broker = broker;
+    this.#stream = stream;
+  }
+
+  get isConnected(): boolean {
+    return this.#broker.isConnected;
+  }
+
+  /**
+   * Publishes events, many at once but each after those of the same lead that come before it.
+   *
+   * @throws LeadsError `unavailable`: some may be published all the same.
+   */
+  async publish(events: readonly LeadEvent[]): Promise<void> {
+    try {
+      if (!this.#isStreamReady) await ensureStream(await this.#broker.manager(), this.#stream);
+      this.#isStreamReady = true;
+      let together: Promise<unknown>[] = [];
+      const leads = new Set<string>();
+      for (const event of events) {
+        if (leads.has(event.subject)) {
+          await Promise.all(together);
+          together = [];
+          leads.clear();
+        }
+        leads.add(event.subject);
+        together.push(this.#broker.publish(subjectOf(event), JSON.stringify(event), event.id));
+      }
+      await Promise.all(together);
+    } catch (error) {
+      // The stream itself may be what is gone.
+      this.#isStreamReady = false;
+      throw error;
+    }
+  }
+}
+
+function subjectOf({ source, type }: LeadEvent): string {
+  return eventSubject(source.slice(source.lastIndexOf('/') + 1), type);
+}
+
+/** @throws LeadsError `unavailable` with the broker's reason. */
+async function ensureStream(manager: JetStreamManager, stream: EventStream): Promise<void> {
+  const { name, maxAgeMs, maxBytes, replicas } = stream;
+  const limits = { max_age: nanos(maxAgeMs), max_bytes: maxBytes, num_replicas: replicas };
+  try {
+    const standing = await manager.streams.info(name).catch((error: unknown) => {
+      if (error instanceof NatsError && error.api_error?.code === 404) return undefined;
+      throw error;
+    });
+    if (standing === undefined) {
+      await manager.streams.add({
+        name,
+        subjects: ['leads.>'],
+        storage: StorageType.File,
+        retention: RetentionPolicy.Limits,
+        duplicate_window: nanos(Math.min(duplicateWindowMs, maxAgeMs)),
+        ...limits,
+      });
+      return;
+    }
+    const { max_age, max_bytes, num_replicas } = standing.config;
+    if (max_age === limits.max_age && max_bytes === maxBytes && num_replicas === replicas) return;
+    await manager.streams.update(name, { ...standing.config, ...limits });
+  } catch (cause) {
+    throw new LeadsError('unavailable', { cause });
+  }
+}

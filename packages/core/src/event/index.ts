@@ -1,0 +1,6 @@
+export type { EventOutbox } from './event-outbox.ts';
+export { EventPublisher, type EventStream } from './event-publisher.ts';
+export { OutboxKeeper } from './outbox-keeper.ts';
+export { EventRelay } from './event-relay.ts';
+export { eventSubject } from './lead-event.ts';
+export { LeadEvent, LeadEventType } from './lead-event.schema.ts';

@@ -1,0 +1,51 @@
+import { type Static, Type } from 'typebox';
+import { LeadDetail, LeadHistoryEntry } from '../lead/lead.schema.ts';
+
+/** What becomes of leads, by what a history calls it. */
+const eventTypes = {
+  created: 'lead.created',
+  updated: 'lead.updated',
+  status_changed: 'lead.status_changed',
+} as const satisfies Record<LeadHistoryEntry['type'], string>;
+export type LeadEventType = (typeof eventTypes)[LeadHistoryEntry['type']];
+
+export const LeadEventType = Type.Enum(Object.values(eventTypes), {
+  description: 'What was done. A change of fields and status at once is a `lead.status_changed`.',
+  examples: ['lead.created'],
+});
+
+export const typeOfChange = ({ type }: LeadHistoryEntry): LeadEventType => eventTypes[type];
+
+/** An event about a lead: a CloudEvent 1.0 in its JSON format (CloudEvents, JSON event format 1.0.2). */
+export const LeadEvent = Type.Object(
+  {
+    specversion: Type.Literal('1.0'),
+    id: Type.String({
+      description:
+        "The lead's id and the version that the change made. The same event may be delivered again, with the same id.",
+      examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f.1'],
+    }),
+    source: Type.String({
+      format: 'uri-reference',
+      description: 'The workspace, as `/workspaces/` and its id.',
+      examples: ['/workspaces/019c0a3e-3333-7c4e-9f10-2a6b8c0d1e2f'],
+    }),
+    type: LeadEventType,
+    subject: Type.String({
+      description: "The lead's id. Events of one lead come in the order of their versions.",
+      examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'],
+    }),
+    time: Type.String({
+      format: 'date-time',
+      description: 'When it was done.',
+      examples: ['2026-11-21T09:30:00.000Z'],
+    }),
+    datacontenttype: Type.Literal('application/json'),
+    data: Type.Object(
+      { lead: LeadDetail, change: LeadHistoryEntry },
+      { additionalProperties: false, description: 'The lead as the change left it, and the change.' },
+    ),
+  },
+  { additionalProperties: false, description: 'An event about a lead (CloudEvents 1.0).' },
+);
+export type LeadEvent = Static<typeof LeadEvent>;

@@ -1,0 +1,61 @@
+import type { LeadHistoryEntry } from '../lead/lead.schema.ts';
+import { type FoundLead, toLeadDetail } from '../lead/lead.ts';
+import { creationOf, toHistoryEntry } from '../lead/lead-history.ts';
+import type { LeadChange } from '../lead/lead-store.ts';
+import { parsePhone } from '../lead/phone.ts';
+import { type LeadEvent, type LeadEventType, typeOfChange } from './lead-event.schema.ts';
+
+/** The subject that events of a workspace are published to; that of all types without one. */
+export function eventSubject(workspaceId: string, type: LeadEventType | '*' = '*'): string {
+  return `leads.${workspaceId}.${type === '*' ? '>' : type}`;
+}
+
+/**
+ * The event of one version of a lead.
+ *
+ * @param lead as it is now.
+ * @param changes those of the lead from that version on, at least.
+ * @returns nothing for a version that the lead does not have.
+ */
+export function toLeadEvent(
+  lead: FoundLead,
+  changes: readonly LeadChange[],
+  version: number,
+): LeadEvent | undefined {
+  const then = leadAt(lead, changes, version);
+  const change = version === 1 ? creationOf(then) : entryOf(changes, version);
+  if (change === undefined) return undefined;
+  return {
+    specversion: '1.0',
+    id: `${lead.id}.${version}`,
+    source: `/workspaces/${lead.workspaceId}`,
+    type: typeOfChange(change),
+    subject: lead.id,
+    time: change.createdAt,
+    datacontenttype: 'application/json',
+    data: { lead: toLeadDetail(then), change },
+  };
+}
+
+function entryOf(changes: readonly LeadChange[], version: number): LeadHistoryEntry | undefined {
+  const change = changes.find((one) => one.version === version);
+  return change && toHistoryEntry(change);
+}
+
+/** A lead as it was in a version: what came after it is taken back. */
+function leadAt(lead: FoundLead, changes: readonly LeadChange[], version: number): FoundLead {
+  if (lead.version === version) return lead;
+  const later = changes
+    .filter((change) => change.version > version)
+    .toSorted((a, b) => b.version - a.version);
+  const earlier: Record<string, unknown> = { ...lead, version };
+  for (const { status, fields = {} } of later) {
+    if (status !== undefined) earlier['status'] = status.from;
+    for (const [field, { from }] of Object.entries(fields)) {
+      earlier[field] = field === 'extra' && from !== undefined ? JSON.stringify(from) : from;
+    }
+  }
+  const then = earlier as unknown as FoundLead;
+  const changedAt = changes.find((change) => change.version === version)?.createdAt ?? lead.createdAt;
+  return { ...then, phoneE164: parsePhone(then.phone, then.country)?.e164, updatedAt: changedAt };
+}

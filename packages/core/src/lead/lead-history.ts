@@ -1,0 +1,31 @@
+import type { LeadHistoryEntry } from './lead.schema.ts';
+import type { StoredLead } from './lead.ts';
+import { duplicateReason, duplicateStatus, initialStatus } from './lead-status.ts';
+import type { LeadChange } from './lead-store.ts';
+
+/** A lead's first entry is not stored beside it: the lead itself says how it came to be. */
+export function creationOf(lead: StoredLead): LeadHistoryEntry {
+  return {
+    version: 1,
+    type: 'created',
+    createdAt: lead.createdAt.toISOString(),
+    userId: lead.userId,
+    ...(lead.duplicateOf === undefined
+      ? { to: initialStatus }
+      : { to: duplicateStatus, reason: duplicateReason, duplicateOf: lead.duplicateOf }),
+  };
+}
+
+/** A change as a history shows it. */
+export function toHistoryEntry(change: LeadChange): LeadHistoryEntry {
+  const { version, userId, status, reason, fields, createdAt } = change;
+  return {
+    version,
+    type: status === undefined ? 'updated' : 'status_changed',
+    createdAt: createdAt.toISOString(),
+    userId,
+    ...status,
+    ...(reason !== undefined && { reason }),
+    ...(fields !== undefined && { fields }),
+  };
+}
