@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-const intakeSteps = ['table', 'overload', 'poison', 'soak', 'start', 'crm'] as const;
+const intakeSteps = ['table', 'overload', 'poison', 'events', 'soak', 'start', 'crm'] as const;
 const listSteps = ['queries', 'indexes', 'rate', 'export'] as const;
 
 /** What `bench` is told about the intake. */

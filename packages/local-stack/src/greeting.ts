@@ -1,7 +1,7 @@
 import type { Demo } from './demo.ts';
 
 /** What a newcomer needs: where everything is, credentials, and lines to paste into a shell. */
-export function greeting(demo: Demo, facts: { dataDir: string; database: string }): string {
+export function greeting(demo: Demo, facts: { dataDir: string; database: string; events: string }): string {
   const key = `-H 'API_KEY: ${demo.apiKey}'`;
   const token = `-H 'Authorization: Bearer ${demo.accessToken}'`;
   const json = (body: object) => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
@@ -21,6 +21,7 @@ Leads is running.
   Intake API  ${demo.intake}
   API docs    ${new URL('/docs', demo.crm).href}
   Database    ${facts.database}
+  Events      ${facts.events}
   Data, logs  ${facts.dataDir}
 
   API key       ${demo.apiKey}

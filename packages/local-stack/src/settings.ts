@@ -11,6 +11,8 @@ export interface Settings {
   readonly ports: Readonly<Record<ServiceName, number>>;
   /** DATABASE_URL; without it a Postgres is started. */
   readonly databaseUrl: string | undefined;
+  /** NATS_URL; without it a nats-server is started, where one is installed. */
+  readonly natsUrl: string | undefined;
   /** JWT_SECRET; without it one is made and kept. */
   readonly jwtSecret: string | undefined;
 }
@@ -27,6 +29,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     dataDir: resolve(env['LEADS_DATA_DIR'] || resolve(repositoryRoot, '.data')),
     ports,
     databaseUrl: env['DATABASE_URL'] || undefined,
+    natsUrl: env['NATS_URL'] || undefined,
     jwtSecret,
   };
 }

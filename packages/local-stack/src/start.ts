@@ -8,6 +8,7 @@ import { connectToDatabase, type RunDatabase, startDatabase } from './database.t
 import { prepareDemo } from './demo.ts';
 import { saysDiskFull } from './disk-full.ts';
 import { greeting } from './greeting.ts';
+import { startBroker } from './local-broker.ts';
 import { clearStaleLock, type StartLock, takeLock } from './lock.ts';
 import { signalProcess } from './process-identity.ts';
 import { runLeads } from './run-leads.ts';
@@ -23,7 +24,8 @@ the data stays. The demo workspace gets leads of a month, once; with --empty it 
 npm run dev (--watch) also compiles and restarts them on every change.
 
 Environment: CRM_PORT (default 3000), INTAKE_PORT (3001), LEADS_DATA_DIR (.data), DATABASE_URL (a Postgres
-under the data directory), JWT_SECRET (made once), and every other setting of the services.`;
+under the data directory), NATS_URL (a nats-server under the data directory, where one is installed), JWT_SECRET
+(made once), and every other setting of the services.`;
 
 /** What is up, in the order in which it came up. */
 const closers: (() => unknown)[] = [];
@@ -76,7 +78,17 @@ async function run(
   if (postgres.pid !== undefined) record('postgres', postgres.pid);
 
   stop.throwIfAborted();
-  const env = { ...process.env, DATABASE_URL: postgres.url, JWT_SECRET: undefined };
+  const broker = await startBroker(dataDir, settings.natsUrl);
+  closers.push(() => broker.stop());
+  if (broker.pid !== undefined) record('nats', broker.pid);
+
+  stop.throwIfAborted();
+  const env = {
+    ...process.env,
+    DATABASE_URL: postgres.url,
+    NATS_URL: broker.url,
+    JWT_SECRET: undefined,
+  };
   const crmEnv = {
     ...env,
     JWT_SECRET: settings.jwtSecret ?? keptJwtSecret(dataDir),
@@ -97,7 +109,8 @@ async function run(
 
   stop.throwIfAborted();
   const where = databaseUrl === undefined ? postgres.url : 'as in DATABASE_URL';
-  console.log(greeting(demo, { dataDir, database: where }));
+  const events = broker.url ?? 'wait in the database: there is no nats-server here';
+  console.log(greeting(demo, { dataDir, database: where, events }));
   if (watch) {
     for (const service of ['crm', 'intake'] as const) {
       const compiler = startCompiler(service);

@@ -30,6 +30,8 @@ export interface LeadDatabase extends AsyncDisposable {
   simplify(): Promise<void>;
   /** Makes the database refuse leads of the name {@link refusedName}, or no longer. */
   refusePoison(refuse: boolean): Promise<void>;
+  /** Makes the database note events in the outbox, as it does by itself, or leave it. */
+  noteEvents(note: boolean): Promise<void>;
   /** How many of these ids are stored. */
   countStored(ids: readonly string[]): Promise<number>;
 }
@@ -101,7 +103,7 @@ function openLeadDatabase(url: string): LeadDatabase {
       // As a replica: a history that may not be emptied hangs on it.
       await pool.query(
         `BEGIN; SET LOCAL session_replication_role = replica;
-        TRUNCATE lead, lead_tally, lead_tally_entry CASCADE; COMMIT`,
+        TRUNCATE lead, lead_tally, lead_tally_entry, lead_outbox CASCADE; COMMIT`,
       );
     },
     async simplify() {
@@ -115,6 +117,12 @@ function openLeadDatabase(url: string): LeadDatabase {
           ? `ALTER TABLE lead ADD CONSTRAINT bench_poison CHECK (name <> '${refusedName}')`
           : 'ALTER TABLE lead DROP CONSTRAINT bench_poison',
       );
+    },
+    async noteEvents(note) {
+      await pool.query('DROP RULE IF EXISTS bench_events ON lead_outbox');
+      if (!note) {
+        await pool.query('CREATE RULE bench_events AS ON INSERT TO lead_outbox DO INSTEAD NOTHING');
+      }
     },
     async countStored(ids) {
       const { rows } = await pool.query<{ count: number }>(

@@ -4,6 +4,7 @@ import { compare, type Comparison } from './compare.ts';
 import { startContenders } from './contenders.ts';
 import { type CrmFigures, measureCrm } from './crm.ts';
 import { type Cluster, startCluster } from './database.ts';
+import { type EventsFigures, measureEvents } from './events.ts';
 import { type LoadProcess, startLoadProcess } from './load.ts';
 import { measureOverload, type OverloadFigures } from './overload.ts';
 import { measurePoison, type PoisonFigures } from './poison.ts';
@@ -22,6 +23,7 @@ export interface IntakeFigures {
   comparison?: Comparison;
   overload?: OverloadFigures;
   poison?: PoisonFigures;
+  events?: EventsFigures;
   soak?: SoakFigures;
   start?: StartFigures;
   crm?: CrmFigures;
@@ -62,6 +64,7 @@ export async function measureIntake(
   }
   if (steps.includes('overload')) figures.overload = await measureOverload(bench);
   if (steps.includes('poison')) figures.poison = await measurePoison(bench);
+  if (steps.includes('events')) figures.events = await measureEvents(bench);
   if (steps.includes('crm')) figures.crm = await measureCrm(bench);
   if (steps.includes('start')) figures.start = await measureStart(bench);
   if (steps.includes('soak')) figures.soak = await measureSoak(bench);

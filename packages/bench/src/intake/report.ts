@@ -2,6 +2,7 @@ import { formatMs, formatTable, formatTimes } from '../table.ts';
 import type { Comparison } from './compare.ts';
 import { titleOf } from './contenders.ts';
 import type { CrmFigures } from './crm.ts';
+import type { EventsFigures } from './events.ts';
 import type { IntakeFigures } from './measure.ts';
 import type { OverloadFigures } from './overload.ts';
 import type { PoisonFigures } from './poison.ts';
@@ -10,7 +11,7 @@ import type { StartFigures } from './start.ts';
 
 /** The figures as tables, ratios last. */
 export function reportIntake(figures: IntakeFigures): string {
-  const { comparison, overload, poison, soak, start, crm } = figures;
+  const { comparison, overload, poison, events, soak, start, crm } = figures;
   const parts = [
     `On ${figures.cores} cores, shared by load, services and Postgres; Node ${figures.node}; ` +
       `Postgres: ${figures.settings.join(', ')}.\n` +
@@ -18,6 +19,7 @@ export function reportIntake(figures: IntakeFigures): string {
   ];
   if (overload !== undefined) parts.push(overloadTable(overload));
   if (poison !== undefined) parts.push(poisonTable(poison));
+  if (events !== undefined) parts.push(eventsTable(events));
   if (soak !== undefined) parts.push(soakTable(soak));
   if (start !== undefined) parts.push(startTable(start));
   if (crm !== undefined) parts.push(crmTable(crm));
@@ -112,6 +114,16 @@ function poisonTable(poison: PoisonFigures): string {
       'to the poison',
     ],
     rows,
+  );
+}
+
+function eventsTable({ leadsPerSecond, leadsPerSecondWithout, ratio }: EventsFigures): string {
+  return formatTable(
+    ['events of leads', 'leads/s', 'of that without (asked: 0.9 or more)'],
+    [
+      ['noted in the outbox', whole(leadsPerSecond), formatTimes(ratio)],
+      ['not noted', whole(leadsPerSecondWithout), ''],
+    ],
   );
 }
 

@@ -1,0 +1,219 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LeadEvent } from '@leads/core/event';
+import type { LeadDetail } from '@leads/core/lead';
+import { findNatsServer } from '@leads/local-stack/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/nats';
+import type { RunningService } from '@leads/local-stack/testing/running-service';
+import { readStream } from '@leads/local-stack/testing/stream';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { type Fixture, jwtSecret, openFixture, type TestWorkspace } from '@leads/local-stack/testing/fixture';
+import Value from 'typebox/value';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createAccessTokenCodec } from '../src/access-token-codec.ts';
+import { startCrmService } from './crm.ts';
+import { leadsApi } from './leads-api.ts';
+
+const binary = await findNatsServer();
+const soon = { timeout: 20_000, interval: 50 };
+const directory = mkdtempSync(join(tmpdir(), 'leads-events-'));
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let fixture: Fixture;
+let workspace: TestWorkspace;
+let natsCount = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  fixture = openFixture(database.url, await createAccessTokenCodec(jwtSecret));
+  workspace = await fixture.createWorkspace();
+});
+afterAll(async () => {
+  await fixture[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true, force: true });
+});
+beforeEach(() => fixture.sql('TRUNCATE lead_outbox'));
+
+/** A broker of the test's own. */
+async function broker(): Promise<LocalNats> {
+  const nats = await startNats({ binary, dataDir: join(directory, String((natsCount += 1))) });
+  onTestFinished(() => nats.kill());
+  return nats;
+}
+
+async function crm(settings: Record<string, string> = {}): Promise<RunningService> {
+  const service = await startCrmService(database.url, settings);
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  return service;
+}
+
+const told = async (nats: LocalNats) =>
+  (await readStream(nats.url, 'LEADS')).map(({ data }) => data as LeadEvent);
+const waiting = async () =>
+  (await fixture.sql<{ events: number }>(
+    'SELECT coalesce(sum(cardinality(lead_ids)), 0)::int AS events FROM lead_outbox',
+  ))[0]?.events;
+const leads = (count: number) =>
+  Array.from({ length: count }, (_, n) => workspace.lead(workspace.owner, { name: `Lead ${n}` }));
+
+describe('events', { timeout: 60_000 }, () => {
+  test('show each version of a lead as it was, also when they are told late', async () => {
+    const { owner } = workspace;
+    const service = await crm();
+    const api = leadsApi(service);
+    const first = { name: 'Ada', phone: '020 7946 0958', country: 'GB', email: 'ada@example.io', utm: { a: 1 } };
+    const created = (await api.create(owner, first)).json<{ lead: { id: string } }>();
+    const { id } = created.lead;
+    const versions: LeadDetail[] = [await api.get(owner, id)];
+    for (const change of [
+      { name: 'Ada Lovelace', city: 'London', more: [1, 2] },
+      { phone: '030 901820', country: 'DE' },
+      { status: 'Approved' },
+      { city: '', utm: 'b', status: 'Trashed', reason: 'No answer' },
+      { status: 'OnHold', email: 'ada.l@example.io' },
+    ]) {
+      expect((await api.edit(owner, id, change)).status).toBe(200);
+      versions.push(await api.get(owner, id));
+    }
+    const history = await api.history(owner, id);
+    expect(await waiting()).toBe(6);
+
+    const nats = await broker();
+    await crm({ NATS_URL: nats.url });
+    await expect.poll(() => told(nats), soon).toHaveLength(6);
+    const events = await told(nats);
+    expect(events.map(({ data }) => data.lead)).toEqual(versions);
+    expect(events.map(({ data }) => data.change)).toEqual(history);
+    expect(events.map(({ id: eventId }) => eventId)).toEqual(versions.map(({ version }) => `${id}.${version}`));
+    expect(events.map(({ type }) => type)).toEqual([
+      'lead.created',
+      'lead.updated',
+      'lead.updated',
+      'lead.status_changed',
+      'lead.status_changed',
+      'lead.status_changed',
+    ]);
+    const messages = await readStream(nats.url, 'LEADS');
+    expect(messages.map(({ subject }) => subject)).toEqual(
+      events.map(({ type }) => `leads.${workspace.id}.${type}`),
+    );
+
+    for (const event of events) {
+      expect(Value.Errors(LeadEvent, event)).toEqual([]);
+      expect(event).toMatchObject({ source: `/workspaces/${workspace.id}`, subject: id });
+    }
+    await expect.poll(waiting, soon).toBe(0);
+  });
+
+  test('are noted with what they are about, or not at all', async () => {
+    const [good, bad] = [leads(2), leads(2)];
+    await fixture.leads.insert(good);
+    await expect(
+      fixture.leads.insert([...bad, workspace.lead(workspace.owner, { phoneE164: 'no number' })]),
+    ).rejects.toThrow();
+    // They stand already.
+    await fixture.leads.insert(good);
+    const rows = await fixture.sql<{ ids: string[]; versions: number[] }>(
+      'SELECT lead_ids::text[] AS ids, versions FROM lead_outbox',
+    );
+    expect(rows.map(({ ids, versions }) => [ids.toSorted(), versions])).toEqual([
+      [good.map(({ id }) => id).toSorted(), [1, 1]],
+    ]);
+  });
+
+  test('wait while the broker is away, and while it is not there yet', async () => {
+    const nats = await broker();
+    const { url, port } = nats;
+    const service = await crm({ NATS_URL: url });
+    await fixture.leads.insert(leads(3));
+    await expect.poll(() => told(nats), soon).toHaveLength(3);
+    await nats.kill();
+    await fixture.leads.insert(leads(3));
+    const other = await crm({ NATS_URL: url });
+    await expect.poll(() => other.logs.entries().filter(({ msg }) => String(msg).startsWith('NATS is away')), soon).toHaveLength(1);
+    expect(await waiting()).toBe(3);
+    // Everything else goes on.
+    expect((await leadsApi(service).create(workspace.owner, { name: 'Ada', phone: '1', email: 'a@b.io' })).status).toBe(200);
+
+    const again = await startNats({ binary, dataDir: join(directory, String(natsCount)), port });
+    onTestFinished(() => again.kill());
+    await expect.poll(() => told(again), soon).toHaveLength(7);
+    await expect.poll(waiting, soon).toBe(0);
+  });
+
+  test('of several relays, with one that dies and a broker that dies, are all told, in order', async () => {
+    const nats = await broker();
+    const service = await crm({ NATS_URL: nats.url });
+    await crm({ NATS_URL: nats.url });
+    const api = leadsApi(service);
+    const ids: string[] = [];
+    const deadline = Date.now() + 6_000;
+    let kills = 0;
+    const killing = (async () => {
+      let running = nats;
+      while (Date.now() < deadline) {
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        await running.kill();
+        running = await startNats({ binary, dataDir: join(directory, String(natsCount)), port: nats.port });
+        kills += 1;
+      }
+      onTestFinished(() => running.kill());
+    })();
+    while (Date.now() < deadline) {
+      const some = leads(20);
+      await fixture.leads.insert(some);
+      ids.push(...some.map(({ id }) => id));
+      const answers = await Promise.all(
+        some.flatMap(({ id }) => [
+          api.edit(workspace.owner, id, { city: 'London' }),
+          api.edit(workspace.owner, id, { status: 'Approved' }),
+        ]),
+      );
+      expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
+    }
+    await killing;
+    expect(kills).toBeGreaterThan(3);
+    await expect.poll(waiting, soon).toBe(0);
+
+    const versions = new Map<string, number[]>();
+    const seen = new Set<string>();
+    for (const { id, subject } of await told(nats)) {
+      if (seen.has(id)) continue;
+      seen.add(id);
+      versions.set(subject, [...(versions.get(subject) ?? []), Number(id.split('.')[1])]);
+    }
+    const rows = await fixture.sql<{ id: string; version: number }>(
+      'SELECT id, version FROM lead WHERE id = ANY($1)',
+      [ids],
+    );
+    expect(rows).toHaveLength(ids.length);
+    expect(new Map(rows.map(({ id }) => [id, versions.get(id)]))).toEqual(
+      new Map(rows.map(({ id, version }) => [id, Array.from({ length: version }, (_, n) => n + 1)])),
+    );
+  });
+
+  test('of a statement with thousands of leads are told a part at a time', async () => {
+    const many = leads(3_500);
+    await fixture.leads.insert(many);
+    expect(await fixture.sql('SELECT id FROM lead_outbox')).toHaveLength(1);
+    const nats = await broker();
+    await crm({ NATS_URL: nats.url });
+    await expect.poll(waiting, soon).toBe(0);
+    const events = await told(nats);
+    expect(new Set(events.map(({ subject }) => subject))).toEqual(new Set(many.map(({ id }) => id)));
+    expect(events).toHaveLength(many.length);
+  });
+
+  test('that nobody is told are dropped when they are too old', async () => {
+    await fixture.leads.insert(leads(2));
+    await fixture.sql(`UPDATE lead_outbox SET created_at = now() - interval '49 hours'`);
+    await fixture.leads.insert(leads(3));
+    const service = await crm({ EVENTS_STREAM_DAYS: '2' });
+    await expect.poll(waiting, soon).toBe(3);
+    await expect
+      .poll(() => service.logs.entries().filter(({ msg }) => String(msg).startsWith('Events that nobody was told')), soon)
+      .toMatchObject([{ level: 'warn', events: 2 }]);
+  });
+});
