@@ -41,24 +41,34 @@ export class EventPublisher {
     try {
       if (!this.#isStreamReady) await ensureStream(await this.#broker.manager(), this.#stream);
       this.#isStreamReady = true;
-      let together: Promise<unknown>[] = [];
-      const leads = new Set<string>();
-      for (const event of events) {
-        if (leads.has(event.subject)) {
-          await Promise.all(together);
-          together = [];
-          leads.clear();
-        }
-        leads.add(event.subject);
-        together.push(this.#broker.publish(subjectOf(event), JSON.stringify(event), event.id));
-      }
-      await Promise.all(together);
+      await inOrder(events, (event) =>
+        this.#broker.publish(subjectOf(event), JSON.stringify(event), event.id),
+      );
     } catch (error) {
       // The stream itself may be what is gone.
       this.#isStreamReady = false;
       throw error;
     }
   }
+}
+
+/** Does something for events, for many at once, but for each once it is done for those of the same lead before it. */
+export async function inOrder<Event extends { readonly subject: string }>(
+  events: readonly Event[],
+  work: (event: Event) => Promise<unknown>,
+): Promise<void> {
+  let together: Promise<unknown>[] = [];
+  const leads = new Set<string>();
+  for (const event of events) {
+    if (leads.has(event.subject)) {
+      await Promise.all(together);
+      together = [];
+      leads.clear();
+    }
+    leads.add(event.subject);
+    together.push(work(event));
+  }
+  await Promise.all(together);
 }
 
 function subjectOf({ source, type }: LeadEvent): string {

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  addTenant,
+  createMigratedDatabase,
+  databaseOptions,
+  leadOf,
+  type Tenant,
+  type TestDatabase,
+} from '../../test/database.ts';
+import { createGate } from '../../test/gate.ts';
+import type { EventOutbox } from '../event/event-outbox.ts';
+import type { LeadStore } from '../lead/lead-store.ts';
+import { type Database, openDatabase } from './client.ts';
+import { createEventOutbox } from './event-outbox.prisma.ts';
+import { createLeadStore } from './lead-store.prisma.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let outbox: EventOutbox;
+let leads: LeadStore;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  testDatabase = await createMigratedDatabase();
+  tenant = await addTenant(testDatabase, 'acme');
+  database = openDatabase(databaseOptions(testDatabase.url));
+  outbox = createEventOutbox(database);
+  leads = createLeadStore(database);
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await testDatabase[Symbol.asyncDispose]();
+});
+beforeEach(() => testDatabase.query('TRUNCATE lead_outbox'));
+
+test('hands over to one at a time, and what was not told again', async () => {
+  const added = [leadOf(tenant), leadOf(tenant)];
+  await leads.insert(added);
+  const { opened, open } = createGate();
+  const begun = createGate();
+  const first = outbox.handOver(10, async () => {
+    begun.open();
+    await opened;
+    throw new Error('The broker has gone');
+  });
+  await begun.opened;
+  expect(await outbox.handOver(10, () => Promise.reject(new Error('never')))).toBeUndefined();
+  open();
+  await expect(first).rejects.toThrow();
+
+  const told: string[] = [];
+  const tell = async (events: readonly { readonly subject: string }[]) => {
+    told.push(...events.map(({ subject }) => subject));
+  };
+  expect(await outbox.handOver(10, tell)).toBe(2);
+  expect(told.toSorted()).toEqual(added.map(({ id }) => id).toSorted());
+  expect(await outbox.handOver(10, tell)).toBe(0);
+  expect(told).toHaveLength(2);
+});
+
+test('hands over no more than it is asked for, and each event once', async () => {
+  for (let statement = 0; statement < 4; statement++) {
+    await leads.insert([leadOf(tenant), leadOf(tenant), leadOf(tenant)]);
+  }
+  await leads.insert(Array.from({ length: 23 }, () => leadOf(tenant)));
+  const counts: number[] = [];
+  const told = new Set<string>();
+  for (;;) {
+    const count = await outbox.handOver(7, async (events) => {
+      for (const { id } of events) told.add(id);
+    });
+    if (count === 0) break;
+    counts.push(count ?? Number.NaN);
+  }
+  expect(counts).toEqual([6, 6, 7, 7, 7, 2]);
+  expect(told.size).toBe(35);
+});
+
+test('knows since when the oldest waits', async () => {
+  expect(await outbox.oldest()).toBeUndefined();
+  const before = Date.now();
+  await leads.insert([leadOf(tenant)]);
+  const oldest = await outbox.oldest();
+  await leads.insert([leadOf(tenant)]);
+  expect(await outbox.oldest()).toEqual(oldest);
+  expect(Math.abs((oldest?.getTime() ?? 0) - before)).toBeLessThan(60_000);
+  expect(await outbox.dropBefore(new Date(Date.now() - 60_000))).toBe(0);
+  expect(await outbox.dropBefore(new Date(Date.now() + 60_000))).toBe(2);
+});
