@@ -143,6 +143,7 @@ const rows = {
     leads: -1,
     s1: '{click-1}',
   }),
+  lead_outbox: () => ({ id: 1_000_000, lead_ids: [leadId], versions: [1], created_at: 'now()' }),
 } satisfies Record<string, () => Record<string, unknown>>;
 type Table = keyof typeof rows;
 
@@ -188,7 +189,7 @@ async function refusal(work: () => Promise<void>): Promise<pg.DatabaseError> {
 }
 
 const tablesWithId = (Object.keys(rows) as Table[]).filter(
-  (table) => !['attempt', 'lead_change', 'lead_tally', 'lead_tally_entry'].includes(table),
+  (table) => !['attempt', 'lead_change', 'lead_tally', 'lead_tally_entry', 'lead_outbox'].includes(table),
 );
 const statuses = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const;
 /** From one status to another: all that is allowed. */
@@ -452,7 +453,7 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     () => insert('campaign', { duplicate_window_seconds }),
   ]),
 
-  ...(['lead_change', 'lead_tally', 'lead_tally_entry'] as const).map(
+  ...(['lead_change', 'lead_tally', 'lead_tally_entry', 'lead_outbox'] as const).map(
     (table): [string, string, () => Promise<void>] => [
       `${table}_pkey`,
       '23505',

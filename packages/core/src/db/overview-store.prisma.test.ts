@@ -24,7 +24,8 @@ const publisherId = newId();
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
-  opened = openDatabase(databaseOptions(database.url));
+  // To add up many leads takes its time on a machine that has other things to do.
+  opened = openDatabase({ ...databaseOptions(database.url), statementTimeoutMs: 20_000 });
   tenant = await addTenant(database, 'ours');
   other = await addTenant(database, 'theirs');
   await database.query(`
