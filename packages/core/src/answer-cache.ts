@@ -1,54 +1,195 @@
 import { LRUCache } from 'lru-cache';
+import { LeadsError } from './errors.ts';
+import { isOutage, type StoreWatch } from './store-watch.ts';
 
 /**
  * How long an answer is believed, in milliseconds. With the time a request takes it keeps the promise that what is
  * revoked or changed is in force everywhere within 10 s.
  */
 const freshMs = 8_000;
+/** How long an answer that was good may be given while the store is away, in milliseconds since it was asked for. */
+export const staleMs = 900_000;
 const mostAnswers = 10_000;
+/** How long to wait for a store that is not known to be away, in milliseconds: where there is an answer, and where not. */
+const patienceMs = { known: 500, unknown: 2_000 };
 
-/** How often an answer was there, or under way already, and how often the store was asked. */
+/** What becomes of answers while the store is away. */
+export interface StaleAnswers<Found> {
+  readonly store: StoreWatch;
+  /** Whether an answer may be given for {@link staleMs}. */
+  readonly isKept: (found: Found) => boolean;
+}
+
+/** An answer that was kept elsewhere. */
+export interface Recalled<Found> {
+  readonly found: Found;
+  /** When the store gave it, in milliseconds since the epoch. */
+  readonly asOf: number;
+}
+
+/** How often an answer was there or under way already, how often the store was asked, and how often it was away. */
 export interface CacheUse {
   readonly hits: number;
   readonly misses: number;
+  /** Answers given although the store could not be asked. */
+  readonly stale: number;
 }
 
-/** Answers of a store, each believed for {@link freshMs}; that there is none is an answer too. */
+interface Answer<Found> {
+  readonly found: Found;
+  /** By `performance.now()`. */
+  readonly freshUntil: number;
+}
+
+/**
+ * Answers of a store, each believed for {@link freshMs}; that there is none is an answer too.
+ *
+ * While the store is away, and only then, those that are kept are given for longer: at once, while one request at a
+ * time finds out whether the store is back.
+ */
 export class AnswerCache<Found> {
-  #asked = 0;
+  #hits = 0;
   #misses = 0;
-  readonly #answers = new LRUCache<string, { readonly found: Found }, () => Promise<Found>>({
+  #staleHits = 0;
+  readonly #stale: StaleAnswers<Found> | undefined;
+  readonly #underWay = new Map<string, Promise<Found>>();
+  readonly #answers = new LRUCache<string, Answer<Found>>({
     max: mostAnswers,
     ttl: freshMs,
-    // What is not believed any more is not kept in memory either: keys may be secrets.
+    // What will not be given any more is not kept in memory either: keys may be secrets.
     ttlAutopurge: true,
-    // Who waits for an answer gets it, even when a flood of others pushes it out of the cache meanwhile.
-    ignoreFetchAbort: true,
-    fetchMethod: async (_key, _stale, { options, context: find }) => {
-      this.#misses += 1;
-      const askedAt = performance.now();
-      const found = await find();
-      // Believed from when it was asked for: a slow answer may be old when it comes.
-      options.ttl = Math.max(1, freshMs - Math.ceil(performance.now() - askedAt));
-      return { found };
-    },
   });
 
+  /** @param stale without it nothing is given past its time. */
+  constructor(stale?: StaleAnswers<Found>) {
+    this.#stale = stale;
+  }
+
+  /** The answer that is known and believed; nearly always there is one. */
+  fresh(key: string): { readonly found: Found } | undefined {
+    const answer = this.#answers.get(key);
+    if (answer === undefined || performance.now() >= answer.freshUntil) return undefined;
+    this.#hits += 1;
+    return answer;
+  }
+
   /**
-   * At once where the answer is known, as it nearly always is. Who asks for the same at once shares a look-up.
+   * The answer where none is fresh. Who asks for the same at once shares a look-up.
    *
    * @param find asks the store. What fails is not kept.
+   * @param recall tells what was kept elsewhere, for when the store is away and nothing is known here.
+   * @throws LeadsError `unavailable` where the store is away and nobody knows.
    */
-  get(key: string, find: () => Promise<Found>): Found | Promise<Found> {
-    this.#asked += 1;
+  ask(
+    key: string,
+    find: () => Promise<Found>,
+    recall?: () => Promise<Recalled<Found> | undefined>,
+  ): Found | Promise<Found> {
+    if (this.#stale === undefined) return this.#find(key, find);
+    const { store } = this.#stale;
     const answer = this.#answers.get(key);
-    return answer === undefined
-      ? this.#answers.forceFetch(key, { context: find }).then(({ found }) => found)
-      : answer.found;
+    if (answer === undefined || !store.isAway) return this.#findOrRecall(store, key, find, recall, answer);
+    if (store.isDue) void this.#find(key, find).catch(() => undefined);
+    this.#staleHits += 1;
+    return answer.found;
+  }
+
+  /** As {@link fresh}, else as {@link ask}. */
+  get(
+    key: string,
+    find: () => Promise<Found>,
+    recall?: () => Promise<Recalled<Found> | undefined>,
+  ): Found | Promise<Found> {
+    const answer = this.fresh(key);
+    return answer === undefined ? this.ask(key, find, recall) : answer.found;
+  }
+
+  /** Forgets answers, and keeps none that is under way: it may be older than what makes them wrong. */
+  forget(isWrong: (found: Found, key: string) => boolean): void {
+    this.#underWay.clear();
+    const wrong = [...this.#answers.entries()].filter(([key, { found }]) => isWrong(found, key));
+    for (const [key] of wrong) this.#answers.delete(key);
   }
 
   /** Since it was made. */
   get use(): CacheUse {
-    return { hits: this.#asked - this.#misses, misses: this.#misses };
+    return { hits: this.#hits, misses: this.#misses, stale: this.#staleHits };
   }
+
+  #find(key: string, find: () => Promise<Found>): Promise<Found> {
+    const standing = this.#underWay.get(key);
+    if (standing !== undefined) {
+      this.#hits += 1;
+      return standing;
+    }
+    this.#misses += 1;
+    // Believed from when it was asked for: a slow answer may be old when it comes.
+    const askedAt = performance.now();
+    const finding: Promise<Found> = (this.#stale === undefined ? find() : this.#stale.store.ask(find))
+      .then((found) => {
+        if (this.#underWay.get(key) === finding) this.#keep(key, found, askedAt);
+        return found;
+      })
+      .finally(() => {
+        if (this.#underWay.get(key) === finding) this.#underWay.delete(key);
+      });
+    this.#underWay.set(key, finding);
+    return finding;
+  }
+
+  async #findOrRecall(
+    store: StoreWatch,
+    key: string,
+    find: () => Promise<Found>,
+    recall: (() => Promise<Recalled<Found> | undefined>) | undefined,
+    answer: Answer<Found> | undefined,
+  ): Promise<Found> {
+    // Where it is away and somebody waits for it already, nobody else does.
+    if (!(store.isAway && store.isTried)) {
+      try {
+        const isKnown = answer !== undefined || store.isAway;
+        const found = await within(this.#find(key, find), isKnown ? patienceMs.known : patienceMs.unknown);
+        if (found !== late) return found;
+        store.noteAway();
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+      }
+    }
+    const recalled = answer === undefined ? await recall?.() : undefined;
+    if (recalled !== undefined) this.#keepRecalled(key, recalled);
+    const { found } = answer ?? recalled ?? neverFound();
+    this.#staleHits += 1;
+    return found;
+  }
+
+  #keep(key: string, found: Found, askedAt: number): void {
+    const age = performance.now() - askedAt;
+    const keptMs = this.#stale?.isKept(found) === true ? staleMs : freshMs;
+    const ttl = Math.max(1, keptMs - Math.ceil(age));
+    this.#answers.set(key, { found, freshUntil: askedAt + freshMs }, { ttl });
+  }
+
+  #keepRecalled(key: string, { found, asOf }: Recalled<Found>): void {
+    const ttl = Math.ceil(asOf + staleMs - Date.now());
+    if (ttl > 0) this.#answers.set(key, { found, freshUntil: 0 }, { ttl });
+  }
+}
+
+const late = Symbol('late');
+
+/** What a promise comes to, or {@link late}. */
+async function within<Result>(work: Promise<Result>, ms: number): Promise<Result | typeof late> {
+  let timer: NodeJS.Timeout | undefined;
+  const waiting = new Promise<typeof late>((resolve) => {
+    timer = setTimeout(resolve, ms, late);
+  });
+  try {
+    return await Promise.race([work, waiting]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function neverFound(): never {
+  throw new LeadsError('unavailable');
 }

@@ -234,9 +234,10 @@ export function watchPool(metrics: Metrics, read: () => PoolUse): void {
 /** How often the answers about credentials, and whatever else is asked for again and again, were known already. */
 export function watchCaches(metrics: Metrics, read: () => Readonly<Record<string, CacheUse>>): void {
   metrics.counter({ name: 'cache_lookups_total', help: 'What was looked up in caches.' }, () =>
-    Object.entries(read()).flatMap(([cache, { hits, misses }]) => [
+    Object.entries(read()).flatMap(([cache, { hits, misses, stale }]) => [
       [{ cache, result: 'hit' }, hits] as const,
       [{ cache, result: 'miss' }, misses] as const,
+      [{ cache, result: 'stale' }, stale] as const,
     ]),
   );
 }

@@ -11,13 +11,14 @@ export function fitsLandingPage(name: string): boolean {
 
 /**
  * Registers landing pages seen for the first time, off the request's path: names are collected and written
- * together, one write at a time. `onError` hears of writes that failed; their pages come again.
+ * together, one write at a time. `onError` hears of the first write of a row that failed; their pages come again.
  */
 export class LandingPageRegistrar implements AsyncDisposable {
   readonly #campaigns: Pick<CampaignStore, 'addLandingPages'>;
   readonly #onError: (error: unknown) => void;
   readonly #pending = new Map<string, { workspaceId: string; name: string }>();
   #writing: Promise<void> | undefined;
+  #isFailing = false;
 
   constructor(campaigns: Pick<CampaignStore, 'addLandingPages'>, onError: (error: unknown) => void) {
     this.#campaigns = campaigns;
@@ -43,8 +44,10 @@ export class LandingPageRegistrar implements AsyncDisposable {
       this.#pending.clear();
       try {
         await this.#campaigns.addLandingPages(pages);
+        this.#isFailing = false;
       } catch (error) {
-        this.#onError(error);
+        if (!this.#isFailing) this.#onError(error);
+        this.#isFailing = true;
       }
     }
     this.#writing = undefined;

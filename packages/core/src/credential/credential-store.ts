@@ -38,10 +38,23 @@ export interface MemberRef {
   readonly userId: string;
 }
 
+/** What an API key is taken for, with its member's role. */
+export type KnownApiKey = Pick<
+  ApiKey,
+  | 'id'
+  | 'workspaceId'
+  | 'userId'
+  | 'scope'
+  | 'defaultCampaignId'
+  | 'allowedOrigins'
+  | 'expiresAt'
+  | 'revokedAt'
+> & { readonly role: MemberRole };
+
 /** What the guards ask of the store: both look-ups are by a unique key. */
 export interface CredentialLookup {
   /** The key of a SHA-256 (32 bytes) with its member's role; revoked and expired ones too. */
-  findApiKey(hash: Buffer): Promise<(ApiKey & { readonly role: MemberRole }) | undefined>;
+  findApiKey(hash: Buffer): Promise<KnownApiKey | undefined>;
   findAccessToken(id: string): Promise<AccessToken | undefined>;
 }
 

@@ -24,7 +24,9 @@ export class CredentialUse implements AsyncDisposable {
   #apiKeys = new Map<string, Use>();
   #accessTokens = new Map<string, Use>();
   #writing: Promise<void> = Promise.resolve();
+  #isFailing = false;
 
+  /** @param onError hears of the first failure of a row of them. */
   constructor(store: Pick<CredentialStore, 'recordUses'>, onError: (error: unknown) => void) {
     this.#store = store;
     this.#onError = onError;
@@ -46,10 +48,12 @@ export class CredentialUse implements AsyncDisposable {
       this.#accessTokens = new Map();
       try {
         await this.#store.recordUses(uses);
+        this.#isFailing = false;
       } catch (error) {
         this.#apiKeys = new Map([...uses.apiKeys, ...this.#apiKeys]);
         this.#accessTokens = new Map([...uses.accessTokens, ...this.#accessTokens]);
-        this.#onError(error);
+        if (!this.#isFailing) this.#onError(error);
+        this.#isFailing = true;
       }
     });
     return this.#writing;

@@ -1,4 +1,5 @@
 export type { CacheUse } from '../answer-cache.ts';
+export { StoreWatch } from '../store-watch.ts';
 export { type AccessTokenClaims, type AccessTokenCodec, tokenLifetime } from './access-token.ts';
 export { generateApiKey, isApiKey } from './api-key.ts';
 export { AccessTokenView, ApiKeyView, NewAccessToken, NewApiKey } from './credential.schema.ts';
@@ -8,6 +9,7 @@ export type {
   ApiKey,
   CredentialLookup,
   CredentialStore,
+  KnownApiKey,
   MemberRef,
 } from './credential-store.ts';
 export { CredentialUse, type Use, type Uses } from './credential-use.ts';

@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createGate } from '../../test/gate.ts';
+import { LeadsError } from '../errors.ts';
+import { StoreWatch } from '../store-watch.ts';
 import { newId } from '../uuid.ts';
 import type { AccessTokenClaims, AccessTokenCodec } from './access-token.ts';
 import { generateApiKey } from './api-key.ts';
@@ -30,17 +32,14 @@ class Lookup implements CredentialLookup {
   }
 
   addKey(fields: Partial<Found> = {}): { apiKey: string; change: (fields: Partial<Found>) => void } {
-    const { apiKey, hash, prefix } = generateApiKey();
+    const { apiKey, hash } = generateApiKey();
     const id = hash.toString('hex');
     this.keys.set(id, {
       ...member,
       id: newId(),
-      name: 'a key',
-      prefix,
       scope: 'full',
       allowedOrigins: [],
       role: 'owner',
-      createdAt: new Date(),
       ...fields,
     });
     return { apiKey, change: (now) => this.keys.set(id, { ...(this.keys.get(id) as Found), ...now }) };
@@ -149,11 +148,11 @@ describe('an API key', () => {
   });
 
   test('that is made after it was asked for is known within 10 s', async () => {
-    const { apiKey, hash, prefix } = generateApiKey();
+    const { apiKey, hash } = generateApiKey();
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
     const { apiKey: other } = lookup.addKey();
     const [record] = lookup.keys.values();
-    lookup.keys.set(hash.toString('hex'), { ...(record as Found), prefix });
+    lookup.keys.set(hash.toString('hex'), record as Found);
     vi.advanceTimersByTime(9_900);
     expect(await verifier.verifyApiKey(apiKey)).toBeDefined();
     expect(await verifier.verifyApiKey(other)).toBeDefined();
@@ -188,6 +187,69 @@ describe('an API key', () => {
     gate.open();
     expect(await first).toBeDefined();
     expect((await Promise.all(flood)).every((principal) => principal === undefined)).toBe(true);
+  });
+});
+
+describe('while the store is away, where keys may be stale', () => {
+  const minute = 60_000;
+  let recalled: Found | undefined;
+
+  beforeEach(() => {
+    recalled = undefined;
+    verifier = new CredentialVerifier(lookup, {
+      store: new StoreWatch(),
+      memory: { recallApiKey: async () => recalled && { found: recalled, asOf: Date.now() } },
+    });
+  });
+
+  test('one that was good is, until it expires by itself', async () => {
+    const { apiKey } = lookup.addKey({ expiresAt: new Date(Date.now() + 10 * minute) });
+    expect(await verifier.verifyApiKey(apiKey)).toBeDefined();
+    lookup.failure = new LeadsError('unavailable');
+    vi.advanceTimersByTime(10 * minute - 1);
+    expect(await verifier.verifyApiKey(apiKey)).toBeDefined();
+    vi.advanceTimersByTime(1);
+    expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
+  });
+
+  test('one that was known as revoked stays refused', async () => {
+    const { apiKey } = lookup.addKey({ revokedAt: new Date() });
+    expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
+    lookup.failure = new LeadsError('unavailable');
+    vi.advanceTimersByTime(minute);
+    expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
+  });
+
+  test('one that is unknown is neither taken nor refused, and one that is malformed is refused', async () => {
+    const { apiKey } = generateApiKey();
+    expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
+    lookup.failure = new LeadsError('unavailable');
+    vi.advanceTimersByTime(minute);
+    for (const key of [apiKey, generateApiKey().apiKey]) {
+      await expect(verifier.verifyApiKey(key)).rejects.toMatchObject({ code: 'unavailable' });
+    }
+    expect(await verifier.verifyApiKey(`${apiKey.slice(0, -1)}!`)).toBeUndefined();
+  });
+
+  test('one that is known elsewhere is taken, as long as it is good', async () => {
+    lookup.failure = new LeadsError('unavailable');
+    const { apiKey } = lookup.addKey({ id: 'the-key', expiresAt: new Date(Date.now() + minute) });
+    recalled = [...lookup.keys.values()][0];
+    expect(await verifier.verifyApiKey(apiKey)).toMatchObject({ apiKeyId: 'the-key' });
+    vi.advanceTimersByTime(minute);
+    expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
+  });
+
+  test('one that was revoked a moment before is forgotten at once', async () => {
+    const { apiKey } = lookup.addKey({ id: 'the-key' });
+    const { apiKey: other } = lookup.addKey({ id: 'other', userId: newId() });
+    for (const key of [apiKey, other]) expect(await verifier.verifyApiKey(key)).toBeDefined();
+    lookup.failure = new LeadsError('unavailable');
+    verifier.forget({ kind: 'api_key', id: 'the-key' });
+    await expect(verifier.verifyApiKey(apiKey)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await verifier.verifyApiKey(other)).toBeDefined();
+    verifier.forget({ kind: 'member', ...member });
+    expect(await verifier.verifyApiKey(other)).toBeDefined();
   });
 });
 
