@@ -1,7 +1,9 @@
 import { type Accounts, type AccountStore, createAccounts } from '@leads/core/account';
-import type { CampaignStore } from '@leads/core/campaign';
+import { type Announce, Invalidations } from '@leads/core/broker';
+import { announceRoutes, type CampaignStore } from '@leads/core/campaign';
 import {
   type AccessTokenCodec,
+  announceRevocations,
   type CredentialStore,
   CredentialUse,
   CredentialVerifier,
@@ -62,8 +64,17 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
   const { SMTP_URL, MAIL_FROM = '' } = config;
   const accountStore = createAccountStore(database);
   const workspaces = createWorkspaceStore(database);
-  const credentialStore = createCredentialStore(database);
+  const broker =
+    config.NATS_URL === undefined ? undefined : openBroker({ url: config.NATS_URL, name: 'leads-crm' }, log);
+  const changes =
+    broker &&
+    new Invalidations(broker, (err) =>
+      log.warn({ err }, 'Instances were not told of a change: it is in force everywhere within 10 s'),
+    );
+  const announce: Announce = changes?.announce ?? (async () => undefined);
+  const credentialStore = announceRevocations(createCredentialStore(database), announce);
   const credentials = new CredentialVerifier(credentialStore);
+  changes?.hear((change) => credentials.forget(change));
   const credentialUse = new CredentialUse(credentialStore, (err) =>
     log.warn({ err }, 'When credentials were used last could not be written: it is tried again'),
   );
@@ -79,8 +90,6 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
       log.warn({ events }, 'Events that nobody was told are too old to be kept: NATS_URL is not set'),
     onError: (err) => log.warn({ err }, 'The outbox could not be looked after: it is tried again'),
   });
-  const broker =
-    config.NATS_URL === undefined ? undefined : openBroker({ url: config.NATS_URL, name: 'leads-crm' }, log);
   const relay =
     broker &&
     new EventRelay(
@@ -105,11 +114,12 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
       publicUrl: publicUrlOf(config),
       signUp: config.ALLOW_SIGN_UP,
       ping: () => database.ping(),
+      onMemberChanged: (member) => announce({ kind: 'member', ...member }),
       sendMail: SMTP_URL === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM),
       onError: (err) => log.error({ err }, 'Something about accounts went wrong'),
     }),
     accountStore,
-    campaigns: createCampaignStore(database),
+    campaigns: announceRoutes(createCampaignStore(database), announce),
     credentials,
     credentialStore,
     credentialUse,

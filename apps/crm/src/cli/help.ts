@@ -44,6 +44,7 @@ export function commonHelp(command: Command): string {
 }
 
 const readBy: Readonly<Record<string, string>> = {
+  NATS_URL: ' (whatever revokes or changes, to be in force at once)',
   JWT_SECRET: ' (leads token create, leads user password-link)',
   PUBLIC_URL: ' (leads user password-link)',
   CRM_PORT: ' (leads user password-link)',

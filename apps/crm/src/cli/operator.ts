@@ -1,6 +1,7 @@
 import type { AccountOptions } from '@leads/core/account';
-import type { CampaignStore } from '@leads/core/campaign';
-import type { CredentialStore } from '@leads/core/credential';
+import type { Announce } from '@leads/core/broker';
+import { announceRoutes, type CampaignStore } from '@leads/core/campaign';
+import { announceRevocations, type CredentialStore } from '@leads/core/credential';
 import {
   createAccountStore,
   createCampaignStore,
@@ -25,6 +26,7 @@ export interface Operator extends AsyncDisposable {
 }
 
 const statementTimeoutMs = 10_000;
+const brokerTimeoutMs = 2_000;
 /** How many names an error offers to choose from. */
 const choicesShown = 20;
 
@@ -42,9 +44,10 @@ export function openOperator(): Operator {
     statementTimeoutMs,
     applicationName: 'leads-cli',
   });
+  const announce = announceBy(settings.NATS_URL);
   return {
-    campaigns: createCampaignStore(database),
-    credentials: createCredentialStore(database),
+    campaigns: announceRoutes(createCampaignStore(database), announce),
+    credentials: announceRevocations(createCredentialStore(database), announce),
     leads: createLeadStore(database),
     workspaces: createWorkspaceStore(database),
     accounts: {
@@ -54,6 +57,18 @@ export function openOperator(): Operator {
       store: createAccountStore(database),
     },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+/** Connects to the broker for each change: few commands make one. Without it services find out by themselves. */
+function announceBy(url: string | undefined): Announce {
+  return async (change) => {
+    if (url === undefined) return;
+    // Most commands have no use for it.
+    const { Broker, Invalidations } = await import('@leads/core/broker');
+    await using broker = new Broker({ url, name: 'leads-cli' });
+    if (!(await broker.connected(brokerTimeoutMs))) return;
+    await new Invalidations(broker, () => undefined).announce(change);
   };
 }
 

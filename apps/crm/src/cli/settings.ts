@@ -2,10 +2,10 @@ import { ConfigError, loadConfig } from '@leads/http/config';
 import { type Static, type TObject, Type } from 'typebox';
 import { CrmConfig } from '../config.ts';
 
-const { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS } = CrmConfig.properties;
+const { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS, NATS_URL } = CrmConfig.properties;
 
 /** What every command reads that works on the stores. */
-export const StoreSettings = Type.Object({ DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS });
+export const StoreSettings = Type.Object({ DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS, NATS_URL });
 
 /** What `leads migrate` reads. */
 export const MigrateSettings = Type.Object({

@@ -1,3 +1,4 @@
+import type { MemberRef } from '../credential/credential-store.ts';
 import type { AccountAdapter } from '../db/account-adapter.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import type { AccountStore } from './account-store.ts';
@@ -16,6 +17,8 @@ export interface AccountOptions {
   readonly signUp: boolean;
   /** Without it no address is confirmed, and operators hand out the links of new passwords. */
   readonly sendMail?: SendMail | undefined;
+  /** Hears of who has another role in a workspace, or none any more. */
+  readonly onMemberChanged?: ((member: MemberRef) => Promise<void>) | undefined;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly ping: () => Promise<void>;
   /** Hears of what went wrong after the answer, a mail that was not sent for instance. */

@@ -3,6 +3,7 @@ import { betterAuth } from 'better-auth';
 import { APIError, createAuthMiddleware } from 'better-auth/api';
 import { organization, twoFactor } from 'better-auth/plugins';
 import { createAccessControl } from 'better-auth/plugins/access';
+import type { MemberRef } from '../credential/credential-store.ts';
 import type { AccountAdapter } from '../db/account-adapter.ts';
 import { newId } from '../uuid.ts';
 import { openWorkspace } from '../workspace/open-workspace.ts';
@@ -170,6 +171,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       // The library counts the owners before it takes one away: two at once would each leave the other.
       const takesAway = membershipPath.test(new URL(request.url).pathname);
       const answer = await (takesAway ? store.whileMembersStay(run) : run());
+      if (takesAway && answer.ok) await options.onMemberChanged?.(await memberOf(answer));
       if (answer.status >= 500) await options.ping();
       return answer;
     },
@@ -206,4 +208,15 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       }
     },
   };
+}
+
+/** Whom an answer about a membership is about; the library puts it in `member`, or answers with it alone. */
+async function memberOf(answer: Response): Promise<MemberRef> {
+  interface Answered {
+    readonly organizationId: string;
+    readonly userId: string;
+  }
+  const said = (await answer.clone().json()) as Answered | { readonly member: Answered };
+  const { organizationId: workspaceId, userId } = 'member' in said ? said.member : said;
+  return { workspaceId, userId };
 }

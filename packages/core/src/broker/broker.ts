@@ -25,6 +25,7 @@ const connectTimeoutMs = 2_000;
 const pingMs = 5_000;
 /** How long to wait for the broker's word that a message is stored, in milliseconds. */
 const ackTimeoutMs = 2_000;
+const tellTimeoutMs = 1_000;
 
 /**
  * A connection to NATS that comes back by itself, however long the broker is away; also when it was never there.
@@ -82,6 +83,34 @@ export class Broker implements AsyncDisposable {
    */
   async publish(subject: string, payload: string | Uint8Array, id: string): Promise<PubAck> {
     return available(this.jetStream.publish(subject, payload, { msgID: id }));
+  }
+
+  /**
+   * Publishes to whoever listens now, and waits until the broker has it, for a second at most.
+   *
+   * @throws LeadsError `unavailable`
+   */
+  async tell(subject: string, payload: string): Promise<void> {
+    const { connection } = this;
+    const isTold = (async () => {
+      connection.publish(subject, payload);
+      await connection.flush();
+      return true;
+    })();
+    const isOver = sleep(tellTimeoutMs, false, { ref: false });
+    if (!(await available(Promise.race([isTold, isOver])))) throw new LeadsError('unavailable');
+  }
+
+  /** Listens from when there is a connection until it is closed; what is said while there is none is not heard. */
+  hear(subject: string, listener: (payload: string) => void): void {
+    void this.#opening.then(() => {
+      if (this.#isOver.signal.aborted) return;
+      this.#connection?.subscribe(subject, {
+        callback: (error, message) => {
+          if (error === null) listener(message.string());
+        },
+      });
+    });
   }
 
   async #open(options: ConnectionOptions): Promise<void> {

@@ -1,1 +1,3 @@
 export { Broker, type BrokerOptions } from './broker.ts';
+export { Invalidations } from './invalidations.ts';
+export type { Announce, Invalidation } from '../invalidation.ts';

@@ -1,3 +1,4 @@
+export { announceRoutes } from './announce-routes.ts';
 export {
   CampaignChanges,
   CampaignQuery,

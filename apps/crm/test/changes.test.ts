@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Broker, type Invalidation, Invalidations } from '@leads/core/broker';
+import { findNatsServer } from '@leads/local-stack/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/nats';
+import { runLeads } from '@leads/local-stack/services';
+import type { TestMember } from '@leads/local-stack/testing/fixture';
+import type { RunningService } from '@leads/local-stack/testing/running-service';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Crm, startCrm, startCrmService } from './crm.ts';
+import { signInAs } from './visitor.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'leads-changes-'));
+let binary: string;
+let nats: LocalNats;
+let crm: Crm;
+let other: RunningService;
+let listener: Broker;
+const heard: Invalidation[] = [];
+
+beforeAll(async () => {
+  binary = await findNatsServer();
+  nats = await startNats({ binary, dataDir });
+  crm = await startCrm({ NATS_URL: nats.url });
+  other = await startCrmService(crm.databaseUrl, { NATS_URL: nats.url });
+  listener = new Broker({ url: nats.url, name: 'test' });
+  new Invalidations(listener, () => undefined).hear((change) => heard.push(change));
+  await listener.connected(5_000);
+});
+afterAll(async () => {
+  await listener[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+  await crm[Symbol.asyncDispose]();
+  await nats.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const within = { timeout: 1_000, interval: 20 };
+const list = ({ headers }: TestMember) => other.send({ path: '/api/v1/order/leads', headers });
+const statusOf = async (member: TestMember) => (await list(member)).status;
+
+test('a key, a token and a member that go are refused by other instances within a second', async () => {
+  const workspace = await crm.fixture.createWorkspace();
+  const owner = await signInAs(crm.service, workspace, 'owner');
+  const own = await signInAs(crm.service, workspace, 'manager');
+  const leaving = await signInAs(crm.service, workspace, 'publisher');
+  const [byKey, byToken] = [own.member, await workspace.addMember('publisher')];
+  const removed = await workspace.addMember('publisher');
+  for (const member of [byKey, byToken, removed, leaving.member]) expect(await statusOf(member)).toBe(200);
+
+  expect((await own.visitor.send('DELETE', `/console/api-keys/${byKey.apiKeyId}`)).status).toBe(200);
+  await expect.poll(() => statusOf(byKey), within).toBe(401);
+
+  const env = { DATABASE_URL: crm.databaseUrl, NATS_URL: nats.url };
+  await runLeads(['token', 'revoke', byToken.accessTokenId, '--workspace', workspace.slug], env);
+  await expect.poll(() => statusOf(byToken), within).toBe(401);
+
+  const members = (await owner.visitor.get('/members')).json<{ id: string; userId: string }[]>();
+  const memberIdOrEmail = members.find(({ userId }) => userId === removed.userId)?.id;
+  const answer = await owner.visitor.account('/organization/remove-member', { memberIdOrEmail });
+  expect(answer.status).toBe(200);
+  await expect.poll(() => statusOf(removed), within).toBe(401);
+
+  await leaving.visitor.account('/organization/leave', { organizationId: workspace.id });
+  await expect.poll(() => statusOf(leaving.member), within).toBe(401);
+});
+
+test('a role that is taken away is taken away within a second', async () => {
+  const workspace = await crm.fixture.createWorkspace();
+  const owner = await signInAs(crm.service, workspace, 'owner');
+  const manager = await workspace.addMember('manager');
+  const pages = async () =>
+    (await other.send({ path: '/api/v1/campaigns', method: 'POST', headers: manager.headers, body: {} }))
+      .status;
+  expect(await pages()).toBe(400);
+  const members = (await owner.visitor.get('/members')).json<{ id: string; userId: string }[]>();
+  const memberId = members.find(({ userId }) => userId === manager.userId)?.id;
+  const role = { memberId, role: 'publisher' };
+  expect((await owner.visitor.account('/organization/update-member-role', role)).status).toBe(200);
+  await expect.poll(pages, within).toBe(403);
+});
+
+test('of campaigns and landing pages it is told whose leads may go elsewhere, and nothing else', async () => {
+  const workspace = await crm.fixture.createWorkspace();
+  const { headers } = workspace.owner;
+  heard.length = 0;
+  const campaign = { method: 'PATCH', path: `/api/v1/campaigns/${workspace.demoCampaignId}`, headers };
+  expect((await crm.service.send({ ...campaign, body: { status: 'paused' } })).status).toBe(200);
+  const routes = { kind: 'routes', workspaceId: workspace.id };
+  await expect.poll(() => heard, within).toEqual([routes]);
+  const refused = await crm.service.send({ ...campaign, body: { status: 'unknown' } });
+  expect(refused.status).toBe(400);
+  const page = { method: 'POST', path: '/api/v1/landing-pages', headers };
+  expect((await crm.service.send({ ...page, body: { name: 'quiz' } })).status).toBe(200);
+  await expect.poll(() => heard, within).toEqual([routes, routes]);
+});
+
+test('a broker that is away delays a revocation by a second at most; it is heard again once it is back', async () => {
+  const workspace = await crm.fixture.createWorkspace();
+  const [first, second] = [await workspace.addMember('manager'), await workspace.addMember('manager')];
+  const own = await signInAs(crm.service, workspace, 'manager');
+  for (const member of [first, second, own.member]) expect(await statusOf(member)).toBe(200);
+  const { port } = nats;
+  await nats.kill();
+  const at = performance.now();
+  expect((await own.visitor.send('DELETE', `/console/api-keys/${own.member.apiKeyId}`)).status).toBe(200);
+  expect(performance.now() - at).toBeLessThan(2_000);
+  // As without a broker.
+  await expect.poll(() => statusOf(own.member), { timeout: 10_000, interval: 50 }).toBe(401);
+
+  nats = await startNats({ binary, dataDir, port });
+  const env = { DATABASE_URL: crm.databaseUrl, NATS_URL: nats.url };
+  expect(await statusOf(first)).toBe(200);
+  await expect
+    .poll(() => other.logs.entries().filter(({ msg }) => msg === 'NATS is there').length, { timeout: 10_000 })
+    .toBe(2);
+  await runLeads(['key', 'revoke', first.apiKeyId, '--workspace', workspace.slug], env);
+  await expect.poll(() => statusOf(first), within).toBe(401);
+  expect(await statusOf(second)).toBe(200);
+}, 60_000);
