@@ -1,6 +1,15 @@
+import { Invalidations, NatsSnapshotShelf } from '@leads/core/broker';
 import { IntakeRoutes, LandingPageRegistrar } from '@leads/core/campaign';
-import { CredentialUse, CredentialVerifier } from '@leads/core/credential';
-import { createCampaignStore, createCredentialStore, createLeadStore, openDatabase } from '@leads/core/db';
+import { CredentialUse, CredentialVerifier, StoreWatch } from '@leads/core/credential';
+import {
+  createCampaignStore,
+  createCredentialStore,
+  createLeadStore,
+  createSnapshotSource,
+  openDatabase,
+} from '@leads/core/db';
+import { IntakeMemory, SnapshotKeeper } from '@leads/core/snapshot';
+import { openBroker } from '@leads/http/broker';
 import type { Logger } from '@leads/http/log';
 import { Metrics, watchCaches, watchPool } from '@leads/http/metrics';
 import { createRateLimit, type RateLimits } from '@leads/http/rate-limit';
@@ -34,11 +43,28 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
     log.warn({ err }, 'Landing pages were not registered; they will be with their next lead');
   });
   const credentialStore = createCredentialStore(database);
-  const credentials = new CredentialVerifier(credentialStore);
+  const broker = config.NATS_URL
+    ? openBroker({ url: config.NATS_URL, name: 'leads-intake' }, log)
+    : undefined;
+  const shelf = broker && new NatsSnapshotShelf(broker);
+  const memory =
+    shelf && new IntakeMemory(shelf, (err) => log.warn({ err }, 'The snapshot could not be read'));
+  const stale = { store: new StoreWatch(), memory };
+  const credentials = new CredentialVerifier(credentialStore, stale);
   const credentialUse = new CredentialUse(credentialStore, (err) => {
     log.warn({ err }, 'When credentials were used last could not be written: it is tried again');
   });
-  const routes = new IntakeRoutes(campaigns, landingPages);
+  const routes = new IntakeRoutes(campaigns, landingPages, stale);
+  const snapshots =
+    shelf &&
+    new SnapshotKeeper(createSnapshotSource(database), shelf, (err) => {
+      log.warn({ err }, 'The snapshot for new instances could not be renewed: it is tried again');
+    });
+  const changes = broker && new Invalidations(broker, (err) => log.warn({ err }, 'Changes cannot be heard'));
+  changes?.hear((change) => {
+    for (const cache of [memory, credentials, routes]) cache?.forget(change);
+    snapshots?.noteChange();
+  });
   const metrics = new Metrics({ service: 'intake', version: packageJson.version });
   const leads = new LeadBatcher(createLeadStore(database), { observer: observeBatches(metrics) });
   watchBatches(metrics, leads);
@@ -57,6 +83,8 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
     pingDatabase: () => database.ping(),
     async [Symbol.asyncDispose]() {
       await leads[Symbol.asyncDispose]();
+      await snapshots?.[Symbol.asyncDispose]();
+      await broker?.[Symbol.asyncDispose]();
       await landingPages[Symbol.asyncDispose]();
       await credentialUse[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();

@@ -2,6 +2,7 @@ export { createAccountStore } from './account-store.prisma.ts';
 export { createCampaignStore } from './campaign-store.prisma.ts';
 export { type Database, type DatabaseOptions, openDatabase, type PoolUse } from './client.ts';
 export { createCredentialStore } from './credential-store.prisma.ts';
+export { createSnapshotSource } from './snapshot-source.prisma.ts';
 export { DatabaseError } from './database-error.ts';
 export { createEventOutbox } from './event-outbox.prisma.ts';
 export { createLeadStore } from './lead-store.prisma.ts';

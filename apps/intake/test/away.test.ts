@@ -1,0 +1,153 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Broker, NatsSnapshotShelf } from '@leads/core/broker';
+import { generateApiKey } from '@leads/core/credential';
+import { migrate } from '@leads/core/migrate';
+import { findNatsServer } from '@leads/local-stack/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/nats';
+import { type LocalPostgres, startPostgres } from '@leads/local-stack/postgres';
+import { runLeads, type Service, startService } from '@leads/local-stack/services';
+import {
+  type Fixture,
+  openFixture,
+  type TestMember,
+  type TestWorkspace,
+} from '@leads/local-stack/testing/fixture';
+import { parseMetrics, sumOf } from '@leads/local-stack/testing/prometheus-text';
+import type { RunningService } from '@leads/local-stack/testing/running-service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startIntakeService } from './intake.ts';
+
+const migrationsDir = join(import.meta.dirname, '../../../prisma/migrations');
+const directory = mkdtempSync(join(tmpdir(), 'leads-away-'));
+const cluster = { dataDir: join(directory, 'postgres'), durable: false };
+const broker = { dataDir: join(directory, 'nats') };
+let postgres: LocalPostgres;
+let nats: LocalNats;
+let databaseUrl: string;
+let fixture: Fixture;
+let workspace: TestWorkspace;
+
+beforeAll(async () => {
+  // The account that Postgres runs as has to get through to its data.
+  chmodSync(directory, 0o711);
+  [postgres, nats] = await Promise.all([
+    startPostgres(cluster),
+    findNatsServer().then((binary) => startNats({ ...broker, binary })),
+  ]);
+  await postgres.createDatabase('leads');
+  databaseUrl = postgres.url('leads');
+  await migrate({ databaseUrl, migrationsDir });
+  fixture = openFixture(databaseUrl);
+  workspace = await fixture.createWorkspace();
+}, 120_000);
+
+afterAll(async () => {
+  await fixture[Symbol.asyncDispose]();
+  await Promise.all([postgres.stop(), nats.stop()]);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const route = '/api/v1/leads';
+const soon = { timeout: 20_000, interval: 50 };
+
+const submit = (service: RunningService, apiKey: string, body: object) =>
+  service.send({ method: 'POST', path: route, headers: { API_KEY: apiKey }, body });
+
+/** 400 where the key is taken: the guard comes before the body. */
+const knock = async (service: RunningService, apiKey: string) => submit(service, apiKey, {});
+
+const lead = { name: 'Ada', phone: '+44 20 7946 0958' };
+
+test('while Postgres is away known keys are taken, also by an instance that has just started', async () => {
+  const { owner } = workspace;
+  const unused = await workspace.addMember('publisher');
+  const revoked = await workspace.addMember('publisher');
+  await fixture.sql(`UPDATE api_key SET expires_at = now() + interval '1 day' WHERE id = $1`, [
+    unused.apiKeyId,
+  ]);
+  const unknown = generateApiKey().apiKey;
+  await using running = await startIntakeService(databaseUrl, { NATS_URL: nats.url });
+  expect((await submit(running, owner.apiKey, lead)).status).toBe(200);
+  expect((await knock(running, revoked.apiKey)).status).toBe(400);
+  await fixture.credentials.revokeApiKey(workspace.id, revoked.apiKeyId, new Date());
+
+  await using reader = new Broker({ url: nats.url, name: 'test' });
+  await reader.connected(5_000);
+  const shelf = new NatsSnapshotShelf(reader);
+  const changedAt = Date.now();
+  await expect.poll(async () => (await shelf.find())?.at ?? 0, soon).toBeGreaterThan(changedAt);
+  const kept = JSON.stringify(await shelf.get());
+  for (const { apiKeyId } of [owner, unused]) expect(kept).toContain(apiKeyId);
+  expect(kept).not.toContain(revoked.apiKeyId);
+  const onDisk = readdirSync(broker.dataDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'))
+    .join('');
+  for (const { apiKey } of [owner, unused, revoked]) {
+    expect(kept + onDisk).not.toContain(apiKey.slice(3, 20));
+  }
+
+  const { port } = postgres;
+  await postgres.stop();
+  const stale = async () => {
+    expect((await knock(running, owner.apiKey)).status).toBe(400);
+    const { samples } = parseMetrics((await running.send({ path: '/metrics' })).text);
+    return sumOf(samples, 'cache_lookups_total', { cache: 'api_key', result: 'stale' });
+  };
+  // From when the answer is no longer fresh.
+  await expect.poll(stale, soon).toBeGreaterThan(1);
+
+  await using fresh = await startIntakeService(databaseUrl, { NATS_URL: nats.url });
+  await using alone = await startIntakeService(databaseUrl);
+  for (const service of [running, fresh]) {
+    for (const { apiKey } of [owner, unused]) expect((await knock(service, apiKey)).status).toBe(400);
+    const refused = await knock(service, unknown);
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await knock(service, `${unknown.slice(0, -1)}!`)).status).toBe(401);
+  }
+  expect((await knock(fresh, revoked.apiKey)).status).toBe(503);
+  // Without a broker nobody has told it.
+  expect((await knock(alone, owner.apiKey)).status).toBe(503);
+
+  const at = performance.now();
+  for (let n = 0; n < 200; n++) await knock(fresh, owner.apiKey);
+  // Nobody waits for a database that is known to be away.
+  expect(performance.now() - at).toBeLessThan(4_000);
+
+  postgres = await startPostgres({ ...cluster, port });
+  for (const service of [running, fresh, alone]) {
+    await expect.poll(async () => (await submit(service, unused.apiKey, lead)).status, soon).toBe(200);
+    await expect.poll(async () => (await knock(service, unknown)).status, soon).toBe(401);
+    await expect.poll(async () => (await knock(service, revoked.apiKey)).status, soon).toBe(401);
+  }
+}, 120_000);
+
+describe('a key that is revoked on the command line', () => {
+  const statusAt = async ({ url }: Service, { headers }: TestMember) => {
+    const response = await fetch(`${url}${route}`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: '{}',
+    });
+    await response.arrayBuffer();
+    return response.status;
+  };
+
+  test('is refused by every process within a second', async () => {
+    const env = { DATABASE_URL: databaseUrl, NATS_URL: nats.url };
+    await using one = await startService('intake', { env });
+    await using other = await startService('intake', { env: { ...env, INTAKE_WORKERS: '2' } });
+    const member = await workspace.addMember('publisher');
+    const services = [one, other, other, other, other];
+    const statuses = () => Promise.all(services.map((service) => statusAt(service, member)));
+    expect(new Set(await statuses())).toEqual(new Set([400]));
+
+    await runLeads(['key', 'revoke', member.apiKeyId, '--workspace', workspace.slug], env);
+    const within = { timeout: 1_000, interval: 20 };
+    await expect.poll(async () => [...new Set(await statuses())], within).toEqual([401]);
+    expect(new Set(await statuses())).toEqual(new Set([401]));
+  }, 60_000);
+});

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { nanos, NatsError, type ObjectStore, StorageType } from 'nats';
+import { Value } from 'typebox/value';
+import { staleMs } from '../answer-cache.ts';
+import { LeadsError } from '../errors.ts';
+import { IntakeSnapshot, type SnapshotShelf } from '../snapshot/intake-snapshot.ts';
+import type { Broker } from './broker.ts';
+
+const bucket = 'leads_intake';
+const name = 'snapshot';
+/** How much room snapshots may take on the broker's disk: while one is put there, that is two. */
+const maxBytes = 64 * 1024 * 1024;
+/** What is unpacked is not larger, whoever has put it there. */
+const maxUnpackedBytes = 128 * 1024 * 1024;
+const getTimeoutMs = 3_000;
+/** JetStream's "wrong last sequence". */
+const overtaken = 10_071;
+
+const pack = promisify(gzip);
+const unpack = promisify(gunzip);
+
+/** The latest snapshot in an object store of JetStream, which forgets it when it is too old to be used. */
+export class NatsSnapshotShelf implements SnapshotShelf {
+  readonly #broker: Broker;
+
+  constructor(broker: Broker) {
+    this.#broker = broker;
+  }
+
+  get isConnected(): boolean {
+    return this.#broker.isConnected;
+  }
+
+  find(): ReturnType<SnapshotShelf['find']> {
+    return this.#withBucket(async (objects) => {
+      const info = await objects.info(name);
+      if (info === null || info.deleted) return undefined;
+      return { at: Number(info.metadata?.['at'] ?? 0), revision: info.revision };
+    });
+  }
+
+  put(snapshot: IntakeSnapshot, revision: number | undefined): Promise<void> {
+    return this.#withBucket(async (objects) => {
+      const packed = await pack(JSON.stringify(snapshot));
+      try {
+        await objects.putBlob(
+          { name, metadata: { at: String(snapshot.at) } },
+          packed,
+          revision === undefined ? {} : { previousRevision: revision },
+        );
+      } catch (error) {
+        if (!(error instanceof NatsError && error.api_error?.err_code === overtaken)) throw error;
+      }
+    });
+  }
+
+  get(): Promise<IntakeSnapshot | undefined> {
+    return this.#withBucket(async (objects) => {
+      // One whose parts are gone while it is read, since another was put there, would be waited for for ever.
+      const packed = await Promise.race([
+        objects.getBlob(name),
+        sleep(getTimeoutMs, undefined, { ref: false }),
+      ]);
+      if (packed === undefined) throw new Error('The snapshot was not read in time');
+      if (packed === null) return undefined;
+      const text = (await unpack(packed, { maxOutputLength: maxUnpackedBytes })).toString();
+      const snapshot: unknown = JSON.parse(text);
+      if (!Value.Check(IntakeSnapshot, snapshot)) throw new Error('The snapshot is none');
+      return snapshot;
+    });
+  }
+
+  async #withBucket<Result>(work: (objects: ObjectStore) => Promise<Result>): Promise<Result> {
+    try {
+      const objects = await this.#broker.jetStream.views.os(bucket, {
+        ttl: nanos(staleMs),
+        max_bytes: maxBytes,
+        storage: StorageType.File,
+      });
+      return await work(objects);
+    } catch (cause) {
+      throw new LeadsError('unavailable', { cause });
+    }
+  }
+}

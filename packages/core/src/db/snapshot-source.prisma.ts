@@ -1,0 +1,60 @@
+import { type IntakeSnapshot, snapshotBounds, type SnapshotSource } from '../snapshot/intake-snapshot.ts';
+import type { Database } from './client.ts';
+import { Prisma } from './generated/client.ts';
+import { withoutNulls } from './without-nulls.ts';
+
+interface KeyRow {
+  readonly hash: string;
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly role: IntakeSnapshot['keys'][number]['role'];
+  readonly scope: IntakeSnapshot['keys'][number]['scope'];
+  readonly defaultCampaignId: string | null;
+  readonly allowedOrigins: string[];
+  readonly expiresAt: string | null;
+}
+
+interface CampaignRow {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly isDefault: boolean;
+  readonly duplicateWindowSeconds: number | null;
+}
+
+/** Snapshots of what the intake has to know, from Postgres. */
+export function createSnapshotSource({ select }: Database): SnapshotSource {
+  return {
+    async readSnapshot() {
+      const at = Date.now();
+      const keys = await select<KeyRow>(Prisma.sql`
+        SELECT
+          encode(hash, 'base64') AS hash, api_key.id, api_key.workspace_id AS "workspaceId",
+          api_key.user_id AS "userId", member.role, scope, default_campaign_id AS "defaultCampaignId",
+          allowed_origins AS "allowedOrigins",
+          to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "expiresAt"
+        FROM api_key JOIN member USING (workspace_id, user_id)
+        WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+        ORDER BY COALESCE(last_used_at, api_key.created_at) DESC
+        LIMIT ${snapshotBounds.keys}`);
+      const campaigns = await select<CampaignRow>(Prisma.sql`
+        SELECT
+          id, workspace_id AS "workspaceId", is_default AS "isDefault",
+          duplicate_window_seconds AS "duplicateWindowSeconds"
+        FROM campaign WHERE status = 'active'
+        ORDER BY is_default DESC, updated_at DESC
+        LIMIT ${snapshotBounds.campaigns}`);
+      const landingPages = await select<IntakeSnapshot['landingPages'][number]>(Prisma.sql`
+        SELECT landing_page.workspace_id AS "workspaceId", landing_page.name, landing_page.campaign_id AS "campaignId"
+        FROM landing_page JOIN campaign ON campaign.id = landing_page.campaign_id AND campaign.status = 'active'
+        ORDER BY landing_page.updated_at DESC
+        LIMIT ${snapshotBounds.landingPages}`);
+      return {
+        at,
+        keys: keys.map(withoutNulls),
+        campaigns: campaigns.map(withoutNulls),
+        landingPages,
+      };
+    },
+  };
+}
