@@ -26,7 +26,14 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
   });
 
   await registerRoutes(app, async (routes) => {
-    await healthRoutes(routes, { database: context.pingDatabase });
+    await healthRoutes(
+      routes,
+      context.checkBuffer === undefined
+        ? { database: context.pingDatabase }
+        : { database: context.pingDatabase, buffer: context.checkBuffer },
+      // Either takes leads.
+      'any',
+    );
     await metricsRoutes(routes, context.metrics, config.METRICS_TOKEN);
     await docsRoutes(routes, ['ApiKey']);
 

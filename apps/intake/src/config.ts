@@ -23,6 +23,19 @@ export const IntakeConfig = Type.Object({
     'Requests a minute that one other API key may send to one process; 0 for no limit',
     0,
   ),
+  INTAKE_BUFFER_MEGABYTES: Type.Integer({
+    minimum: 1,
+    maximum: 10_000_000,
+    default: 1_024,
+    description:
+      'How much room leads may take in NATS while Postgres is away; what is beyond is turned away. With NATS_URL only',
+  }),
+  INTAKE_BUFFER_REPLICAS: Type.Integer({
+    minimum: 1,
+    maximum: 5,
+    default: 1,
+    description: 'How many servers of a NATS cluster keep those leads; 3 in production',
+  }),
   ...commonSettings,
 });
 export type IntakeConfig = Static<typeof IntakeConfig>;

@@ -4,6 +4,7 @@ import { CredentialUse, CredentialVerifier, StoreWatch } from '@leads/core/crede
 import {
   createCampaignStore,
   createCredentialStore,
+  createLeadQuarantine,
   createLeadStore,
   createSnapshotSource,
   openDatabase,
@@ -16,7 +17,11 @@ import { createRateLimit, type RateLimits } from '@leads/http/rate-limit';
 import packageJson from '../package.json' with { type: 'json' };
 import { LeadBatcher } from './batch/lead-batcher.ts';
 import { observeBatches, watchBatches } from './batch/watch-batches.ts';
+import { openBuffer } from './buffer/open-buffer.ts';
 import type { IntakeConfig } from './config.ts';
+
+/** Leads that wait for a batch: as many make the buffer's wait. */
+const longQueue = 500;
 
 /** Everything the intake needs, built once. Disposing it writes what is still to be written and hangs up. */
 export interface IntakeContext extends AsyncDisposable {
@@ -28,6 +33,8 @@ export interface IntakeContext extends AsyncDisposable {
   readonly metrics: Metrics;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
+  /** Where there is a buffer: @throws LeadsError `unavailable` when it takes no leads. */
+  readonly checkBuffer: (() => Promise<void>) | undefined;
 }
 
 export function createContext(config: IntakeConfig, log: Logger): IntakeContext {
@@ -66,7 +73,22 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
     snapshots?.noteChange();
   });
   const metrics = new Metrics({ service: 'intake', version: packageJson.version });
-  const leads = new LeadBatcher(createLeadStore(database), { observer: observeBatches(metrics) });
+  const leadStore = createLeadStore(database);
+  const buffer =
+    broker &&
+    openBuffer(
+      {
+        broker,
+        maxBytes: config.INTAKE_BUFFER_MEGABYTES * 1024 * 1024,
+        replicas: config.INTAKE_BUFFER_REPLICAS,
+        leads: leadStore,
+        quarantine: createLeadQuarantine(database),
+      },
+      metrics,
+      log,
+    );
+  const leads = new LeadBatcher(buffer?.leads ?? leadStore, { observer: observeBatches(metrics) });
+  buffer?.drain(() => leads.load.waiting >= longQueue);
   watchBatches(metrics, leads);
   watchPool(metrics, database.poolUse);
   watchCaches(metrics, () => ({ ...credentials.cacheUse(), intake_route: routes.cacheUse }));
@@ -81,8 +103,10 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
       secretKeys: createRateLimit(config.INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE),
     },
     pingDatabase: () => database.ping(),
+    checkBuffer: buffer && (() => buffer.checkRoom()),
     async [Symbol.asyncDispose]() {
       await leads[Symbol.asyncDispose]();
+      await buffer?.[Symbol.asyncDispose]();
       await snapshots?.[Symbol.asyncDispose]();
       await broker?.[Symbol.asyncDispose]();
       await landingPages[Symbol.asyncDispose]();

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import type { Server } from './server.ts';
 
-/** What the service cannot work without, and how to ask whether it is there. */
+/** What the service works with, and how to ask whether it is there. */
 export type HealthChecks = Readonly<Record<string, () => Promise<void>>>;
 
 const State = Type.Enum(['up', 'down']);
@@ -11,8 +12,19 @@ const Health = (status: string, checks: Record<string, 'up' | 'down'>) =>
     { description: `The service is ${status}.`, examples: [{ status, checks }] },
   );
 
-/** `/health/live`: the process answers. `/health/ready`: it can take requests; if not, what is missing. */
-export async function healthRoutes(app: Server, checks: HealthChecks): Promise<void> {
+/** Who asks waits for a second, often; what does not answer before is not there. */
+const checkTimeoutMs = 750;
+
+/**
+ * `/health/live`: the process answers. `/health/ready`: it can take requests; if not, what is missing.
+ *
+ * @param needed whether the service needs all of what is checked, or any of it.
+ */
+export async function healthRoutes(
+  app: Server,
+  checks: HealthChecks,
+  needed: 'all' | 'any' = 'all',
+): Promise<void> {
   app.get(
     '/health/live',
     {
@@ -51,7 +63,8 @@ export async function healthRoutes(app: Server, checks: HealthChecks): Promise<v
         results.map(([name, up]) => [name, up ? ('up' as const) : ('down' as const)]),
       );
       const { starting, draining } = app.lifecycle;
-      const ready = !starting && !draining && results.every(([, up]) => up);
+      const isEquipped = needed === 'all' ? results.every(([, up]) => up) : results.some(([, up]) => up);
+      const ready = !starting && !draining && isEquipped;
       return ready
         ? reply.code(200).send({ status: 'ready', checks: states })
         : reply.code(503).send({ status: 'unavailable', checks: states });
@@ -60,10 +73,13 @@ export async function healthRoutes(app: Server, checks: HealthChecks): Promise<v
 }
 
 async function isUp(check: () => Promise<void>): Promise<boolean> {
+  const isOver = new AbortController();
   try {
-    await check();
-    return true;
+    const isInTime = check().then(() => true);
+    return await Promise.race([isInTime, sleep(checkTimeoutMs, false, { signal: isOver.signal })]);
   } catch {
     return false;
+  } finally {
+    isOver.abort();
   }
 }

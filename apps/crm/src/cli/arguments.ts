@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { IsEmail } from 'typebox/format';
+import { IsEmail, IsUuid } from 'typebox/format';
 import { slugMaxLength } from '@leads/core/workspace';
 
 /*
@@ -59,4 +59,10 @@ export function parseSlug(text: string): string {
     );
   }
   return text;
+}
+
+/** A UUID, in lower case as the services write it. */
+export function parseUuid(text: string): string {
+  if (!IsUuid(text)) throw new InvalidArgumentError('It is not an id.');
+  return text.toLowerCase();
 }

@@ -10,6 +10,7 @@ import { addKeyCommands } from './key.ts';
 import { addLandingPageCommands } from './landing-page.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { printNotice } from './output.ts';
+import { addQuarantineCommands } from './quarantine.ts';
 import { isDebugging } from './settings.ts';
 import { addTokenCommands } from './token.ts';
 import { addUserCommands } from './user.ts';
@@ -31,6 +32,7 @@ addKeyCommands(program);
 addTokenCommands(program);
 addImportCommand(program);
 addExportCommand(program);
+addQuarantineCommands(program);
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has had enough, such as `head`, is no failure.

@@ -6,11 +6,12 @@ import {
   createAccountStore,
   createCampaignStore,
   createCredentialStore,
+  createLeadQuarantine,
   createLeadStore,
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
-import type { LeadStore } from '@leads/core/lead';
+import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
 import type { Membership, Workspace, WorkspaceStore } from '@leads/core/workspace';
 import { Refusal } from './failure.ts';
 import { readSettings, StoreSettings } from './settings.ts';
@@ -20,6 +21,7 @@ export interface Operator extends AsyncDisposable {
   readonly campaigns: CampaignStore;
   readonly credentials: CredentialStore;
   readonly leads: LeadStore;
+  readonly quarantine: LeadQuarantine;
   readonly workspaces: WorkspaceStore;
   /** What accounts are kept in. */
   readonly accounts: Pick<AccountOptions, 'openAdapter' | 'ping' | 'store'>;
@@ -49,6 +51,7 @@ export function openOperator(): Operator {
     campaigns: announceRoutes(createCampaignStore(database), announce),
     credentials: announceRevocations(createCredentialStore(database), announce),
     leads: createLeadStore(database),
+    quarantine: createLeadQuarantine(database),
     workspaces: createWorkspaceStore(database),
     accounts: {
       openAdapter: async () =>

@@ -5,6 +5,7 @@ export { createCredentialStore } from './credential-store.prisma.ts';
 export { createSnapshotSource } from './snapshot-source.prisma.ts';
 export { DatabaseError } from './database-error.ts';
 export { createEventOutbox } from './event-outbox.prisma.ts';
+export { createLeadQuarantine } from './lead-quarantine.prisma.ts';
 export { createLeadStore } from './lead-store.prisma.ts';
 export { createOverviewStore } from './overview-store.prisma.ts';
 export { createWorkspaceStore } from './workspace-store.prisma.ts';

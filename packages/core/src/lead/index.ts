@@ -18,6 +18,13 @@ export {
   StatusChange,
 } from './lead.schema.ts';
 export type { StoredLead } from './lead.ts';
+export {
+  type LeadQuarantine,
+  type QuarantinedLead,
+  refusalReason,
+  type ReplayReport,
+  replayQuarantined,
+} from './lead-quarantine.ts';
 export { LeadStatus } from './lead-status.ts';
 export type { LeadStore, LeadToInsert } from './lead-store.ts';
 export { countLeads, listLeads } from './list-leads.ts';

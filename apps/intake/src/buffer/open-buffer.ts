@@ -1,0 +1,62 @@
+import type { Broker } from '@leads/core/broker';
+import { LeadBuffer } from '@leads/core/buffer';
+import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
+import type { Logger } from '@leads/http/log';
+import type { Metrics } from '@leads/http/metrics';
+import { Breaker } from './breaker.ts';
+import { BufferedLeadStore } from './buffered-lead-store.ts';
+import { LeadDrainer } from './lead-drainer.ts';
+import { observeBuffer, watchBreaker } from './watch-buffer.ts';
+
+/** The buffer of an intake, as the rest of it sees it. */
+export interface OpenBuffer extends AsyncDisposable {
+  /** Stores leads in Postgres, or puts them into the buffer. */
+  readonly leads: Pick<LeadStore, 'insert'>;
+  /** @throws LeadsError `unavailable` where the buffer takes no leads. */
+  checkRoom(): Promise<void>;
+  /**
+   * Brings buffered leads to Postgres from now on.
+   *
+   * @param isBusy whether there is much else to store.
+   */
+  drain(isBusy: () => boolean): void;
+}
+
+/** Opens the buffer in NATS JetStream. */
+export function openBuffer(
+  options: {
+    readonly broker: Broker;
+    readonly maxBytes: number;
+    readonly replicas: number;
+    readonly leads: Pick<LeadStore, 'insert'>;
+    readonly quarantine: LeadQuarantine;
+  },
+  metrics: Metrics,
+  log: Logger,
+): OpenBuffer {
+  const { broker, maxBytes, replicas, leads, quarantine } = options;
+  const buffer = new LeadBuffer(broker, { name: 'LEADS_BUFFER', maxBytes, replicas });
+  const breaker = new Breaker((isOpen, err) => {
+    if (isOpen) log.warn({ err }, 'Postgres is away: leads go to the buffer');
+    else log.info('Postgres is back: leads go to it again');
+  });
+  const observer = observeBuffer(metrics, log);
+  watchBreaker(metrics, breaker);
+  let drainer: LeadDrainer | undefined;
+  return {
+    leads: new BufferedLeadStore({ leads, buffer, breaker, observer: observer.into }),
+    checkRoom: () => buffer.checkRoom(),
+    drain(isBusy) {
+      drainer ??= new LeadDrainer({
+        buffer,
+        stores: { leads, quarantine },
+        breaker,
+        isBusy,
+        observer: observer.outOf,
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await drainer?.[Symbol.asyncDispose]();
+    },
+  };
+}

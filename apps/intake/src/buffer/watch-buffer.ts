@@ -1,0 +1,63 @@
+import type { Logger } from '@leads/http/log';
+import type { Metrics } from '@leads/http/metrics';
+import type { Breaker } from './breaker.ts';
+import type { BufferObserver } from './buffered-lead-store.ts';
+import type { DrainObserver } from './lead-drainer.ts';
+
+/** Counts what goes into the buffer, and what goes out; says what ops must know. */
+export function observeBuffer(metrics: Metrics, log: Logger): { into: BufferObserver; outOf: DrainObserver } {
+  const counts = { buffered: 0, refused: 0, drained: 0, quarantined: 0 };
+  metrics.counter(
+    { name: 'lead_buffer_buffered_total', help: 'Leads put into the buffer.' },
+    () => counts.buffered,
+  );
+  metrics.counter(
+    { name: 'lead_buffer_refused_total', help: 'Leads that the buffer did not take: they were turned away.' },
+    () => counts.refused,
+  );
+  metrics.counter(
+    { name: 'lead_buffer_drained_total', help: 'Leads stored from the buffer.' },
+    () => counts.drained,
+  );
+  metrics.counter(
+    { name: 'lead_buffer_quarantined_total', help: 'Leads from the buffer that Postgres refused for good.' },
+    () => counts.quarantined,
+  );
+  let isTaking = true;
+  return {
+    into: {
+      buffered(leads) {
+        counts.buffered += leads;
+        isTaking = true;
+      },
+      failed(leads, err) {
+        counts.refused += leads;
+        if (isTaking) log.error({ err }, 'The buffer takes no leads: they are turned away');
+        isTaking = false;
+      },
+    },
+    outOf: {
+      drained(leads) {
+        counts.drained += leads;
+      },
+      quarantined(leads) {
+        counts.quarantined += leads;
+        log.warn({ leads }, 'Leads from the buffer are refused by Postgres: they are in the quarantine');
+      },
+      failed(err) {
+        log.error({ err }, 'Leads could not be stored from the buffer: it is tried again');
+      },
+    },
+  };
+}
+
+/** Tells which way leads go. */
+export function watchBreaker(metrics: Metrics, breaker: Pick<Breaker, 'isOpen'>): void {
+  metrics.gauge(
+    {
+      name: 'lead_buffer_active',
+      help: 'Processes whose leads go to the buffer, since Postgres is away.',
+    },
+    () => Number(breaker.isOpen),
+  );
+}

@@ -1,0 +1,374 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLeadQuarantine, openDatabase } from '@leads/core/db';
+import { replayQuarantined } from '@leads/core/lead';
+import { migrate } from '@leads/core/migrate';
+import { findNatsServer } from '@leads/local-stack/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/nats';
+import { type LocalPostgres, startPostgres } from '@leads/local-stack/postgres';
+import { openFixture } from '@leads/local-stack/testing/fixture';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { startIntakeService } from './intake.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const directory = mkdtempSync(join(tmpdir(), 'leads-buffer-'));
+const dataDir = join(directory, 'data');
+const migrationsDir = join(import.meta.dirname, '../../../prisma/migrations');
+let binary: string;
+let postgres: LocalPostgres;
+let isPostgresDead = false;
+let stacks = 0;
+
+beforeAll(async () => {
+  // The account that Postgres runs as has to get through to its data.
+  chmodSync(directory, 0o711);
+  binary = await findNatsServer();
+  // What was committed is to outlast a kill.
+  postgres = await startPostgres({ dataDir, durable: true });
+  await postgres.createDatabase('template');
+  await migrate({ databaseUrl: postgres.url('template'), migrationsDir });
+}, 120_000);
+afterEach(async () => {
+  if (isPostgresDead) await bringPostgresBack();
+});
+afterAll(async () => {
+  await postgres.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Postgres and all its processes. */
+function signalPostgres(signal: NodeJS.Signals): void {
+  const { pid } = postgres;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  for (const each of [pid, ...children.map(Number)]) {
+    try {
+      process.kill(each, signal);
+    } catch (error) {
+      // One that has just ended by itself.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}
+async function killPostgres(): Promise<void> {
+  signalPostgres('SIGKILL');
+  await postgres.exited;
+  isPostgresDead = true;
+}
+async function bringPostgresBack(): Promise<void> {
+  postgres = await startPostgres({ dataDir, durable: true, port: postgres.port });
+  isPostgresDead = false;
+}
+
+/** An intake with a database and a broker of its own. */
+async function startStack(settings: Record<string, string> = {}, proxied = (url: string) => url) {
+  const name = `stack-${++stacks}`;
+  await postgres.createDatabase(name, { template: 'template' });
+  const natsOptions = { binary, dataDir: join(directory, name) };
+  let nats: LocalNats = await startNats(natsOptions);
+  const { port, url } = nats;
+  const fixture = openFixture(postgres.url(name));
+  const { owner } = await fixture.createWorkspace();
+  const service = await startIntakeService(proxied(postgres.url(name)), { NATS_URL: url, ...settings });
+  const submit = async (leadName: string, extra: object = {}) => {
+    const start = performance.now();
+    const answer = await service.send({
+      method: 'POST',
+      path: '/api/v1/leads',
+      headers: { API_KEY: owner.apiKey },
+      body: { name: leadName, phone: '+1 202 555 0143', ...extra },
+    });
+    const id = answer.status === 200 ? answer.json<{ order_id: string }>().order_id : undefined;
+    return { id, status: answer.status, headers: answer.headers, tookMs: performance.now() - start };
+  };
+  /** So that the key and where its leads go are known when Postgres goes. */
+  const warmUp = async () => expect((await submit('before')).status).toBe(200);
+  await vi.waitFor(async () => expect((await readiness()).checks).toEqual({ database: 'up', buffer: 'up' }), {
+    timeout: 10_000,
+  });
+  await warmUp();
+  async function readiness() {
+    const answer = await service.send({ path: '/health/ready' });
+    return {
+      status: answer.status,
+      checks: answer.json<{ checks: Record<'database' | 'buffer', 'up' | 'down'> }>().checks,
+    };
+  }
+  return {
+    fixture,
+    service,
+    submit,
+    warmUp,
+    readiness,
+    many: (count: number, prefix = 'lead') =>
+      Promise.all(Array.from({ length: count }, (_, n) => submit(`${prefix}-${n}`))),
+    metric: async (metric: string) => {
+      const { text } = await service.send({ path: '/metrics' });
+      return Number(new RegExp(`^${metric} (\\S+)$`, 'm').exec(text)?.[1]);
+    },
+    messages: () => service.logs.entries().map(({ msg }) => msg),
+    killNats: () => nats.kill(),
+    bringNatsBack: async () => {
+      nats = await startNats({ ...natsOptions, port });
+    },
+    /** Each is there once, and so is its event. */
+    expectStored: async (answers: readonly { readonly id: string | undefined }[]) => {
+      const ids = answers.flatMap(({ id }) => id ?? []).toSorted();
+      await vi.waitFor(
+        async () => {
+          const rows = await fixture.sql<{ id: string }>('SELECT id FROM lead WHERE id = ANY($1::uuid[])', [
+            ids,
+          ]);
+          expect(rows.length).toBe(ids.length);
+        },
+        { timeout: 25_000, interval: 100 },
+      );
+      const events = await fixture.sql<{ id: string }>(
+        'SELECT told.id FROM lead_outbox, unnest(lead_ids) AS told (id) WHERE told.id = ANY($1::uuid[]) ORDER BY 1',
+        [ids],
+      );
+      expect(events.map(({ id }) => id)).toEqual(ids);
+    },
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
+      await nats.stop();
+    },
+  };
+}
+
+test('leads that come while Postgres is dead are answered, and each is stored once when it is back', async () => {
+  await using stack = await startStack();
+  const { submit, many, readiness, metric } = stack;
+  await killPostgres();
+  const answers = [...(await many(60)), await submit('alone'), ...(await many(40, 'more'))];
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(await readiness()).toEqual({ status: 200, checks: { database: 'down', buffer: 'up' } });
+  expect(await metric('lead_buffer_active')).toBe(1);
+  expect(await metric('lead_buffer_buffered_total')).toBe(101);
+
+  await bringPostgresBack();
+  await stack.expectStored(answers);
+  await vi.waitFor(async () => expect(await metric('lead_buffer_drained_total')).toBeGreaterThanOrEqual(101));
+  expect(await metric('lead_buffer_active')).toBe(0);
+  expect(await readiness()).toEqual({ status: 200, checks: { database: 'up', buffer: 'up' } });
+  const after = await submit('after');
+  expect(await stack.fixture.sql('SELECT FROM lead WHERE id = $1', [after.id])).toHaveLength(1);
+  expect(await metric('lead_buffer_buffered_total')).toBe(101);
+  const modes = stack.messages().filter((message) => /^Postgres is/.test(String(message)));
+  expect(modes).toEqual([
+    'Postgres is away: leads go to the buffer',
+    'Postgres is back: leads go to it again',
+  ]);
+});
+
+test('a Postgres that stands still holds up the first leads for some seconds, and no others', async () => {
+  await using stack = await startStack();
+  const { many, submit } = stack;
+  signalPostgres('SIGSTOP');
+  try {
+    const first = await many(40);
+    expect(first.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(Math.max(...first.map(({ tookMs }) => tookMs))).toBeLessThan(3_500);
+    const next = [];
+    for (let n = 0; n < 12; n++) {
+      next.push(await submit(`next-${n}`));
+      // Long enough that Postgres is tried several times meanwhile.
+      await sleep(250);
+    }
+    expect(next.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(Math.max(...next.map(({ tookMs }) => tookMs))).toBeLessThan(1_000);
+    signalPostgres('SIGCONT');
+    await stack.expectStored([...first, ...next]);
+    const [rows] = await stack.fixture.sql<{ count: number }>('SELECT count(*)::int AS count FROM lead');
+    expect(rows?.count).toBe(1 + 40 + 12);
+  } finally {
+    signalPostgres('SIGCONT');
+  }
+});
+
+test('what Postgres refuses for good is 400 while it is there, and in the quarantine when it was not', async () => {
+  await using stack = await startStack();
+  const { fixture, submit, metric } = stack;
+  await fixture.sql(`ALTER TABLE lead ADD CONSTRAINT poison CHECK (name NOT LIKE 'Poison%')`);
+  const [refused, stored] = await Promise.all([submit('Poison'), submit('good')]);
+  expect([refused.status, stored.status]).toEqual([400, 200]);
+  expect(await metric('lead_buffer_buffered_total')).toBe(0);
+
+  await killPostgres();
+  const names = Array.from({ length: 30 }, (_, n) => (n % 10 === 5 ? `Poison-${n}` : `lead-${n}`));
+  const answers = await Promise.all(names.map((name) => submit(name)));
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  await bringPostgresBack();
+  const isPoison = (_: unknown, n: number) => n % 10 === 5;
+  await stack.expectStored(answers.filter((answer, n) => !isPoison(answer, n)));
+  const quarantined = () =>
+    fixture.sql<{ id: string; reason: string; name: string }>(
+      `SELECT id, reason, lead->>'name' AS name FROM lead_quarantine ORDER BY id`,
+    );
+  await vi.waitFor(async () => expect(await quarantined()).toHaveLength(3), { timeout: 10_000 });
+  const poison = answers.filter(isPoison).map(({ id }) => id);
+  expect((await quarantined()).map(({ id, reason }) => [id, reason])).toEqual(
+    poison.toSorted().map((id) => [id, '23514']),
+  );
+  expect(await metric('lead_buffer_quarantined_total')).toBeGreaterThanOrEqual(3);
+
+  await fixture.sql('ALTER TABLE lead DROP CONSTRAINT poison');
+  await using database = openDatabase({
+    url: postgres.url(`stack-${stacks}`),
+    poolSize: 1,
+    connectTimeoutMs: 5_000,
+    statementTimeoutMs: 5_000,
+    applicationName: 'leads-tests',
+  });
+  const quarantine = createLeadQuarantine(database);
+  const report = await replayQuarantined({ leads: fixture.leads, quarantine }, await quarantine.list(10));
+  expect(report).toEqual({ stored: poison.toSorted(), refused: [] });
+  await stack.expectStored(answers);
+  expect(await quarantined()).toEqual([]);
+});
+
+test('without Postgres and NATS nothing is acknowledged, and it goes on when both are back', async () => {
+  await using stack = await startStack();
+  const { submit, many, readiness } = stack;
+  await stack.killNats();
+  // Postgres alone is enough.
+  const before = await many(10, 'without-nats');
+  expect(before.filter(({ status }) => status !== 200)).toEqual([]);
+  await killPostgres();
+  for (const { status, headers, tookMs } of [...(await many(30, 'lost')), await submit('lost')]) {
+    expect(status).toBe(503);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    expect(tookMs).toBeLessThan(2_500);
+  }
+  expect(await readiness()).toEqual({ status: 503, checks: { database: 'down', buffer: 'down' } });
+
+  await stack.bringNatsBack();
+  await vi.waitFor(async () => expect((await readiness()).status).toBe(200), { timeout: 5_000 });
+  const buffered = await many(20, 'buffered');
+  expect(buffered.filter(({ status }) => status !== 200)).toEqual([]);
+  await bringPostgresBack();
+  await stack.expectStored([...before, ...buffered]);
+  expect(await stack.fixture.sql(`SELECT FROM lead WHERE name LIKE 'lost%'`)).toHaveLength(0);
+});
+
+test('a broker that is killed while the buffer empties loses none', async () => {
+  await using stack = await startStack();
+  const { submit, metric } = stack;
+  await killPostgres();
+  const answers = [];
+  // Each a message.
+  for (let n = 0; n < 150; n++) answers.push(await submit(`lead-${n}`, { notes: 'x'.repeat(2_000) }));
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  await bringPostgresBack();
+  await vi.waitFor(async () => expect(await metric('lead_buffer_drained_total')).toBeGreaterThan(0), {
+    timeout: 10_000,
+    interval: 5,
+  });
+  await stack.killNats();
+  await stack.bringNatsBack();
+  await stack.expectStored(answers);
+});
+
+test('a full buffer turns leads away and loses none; there is room again once it empties', async () => {
+  await using stack = await startStack({ INTAKE_BUFFER_MEGABYTES: '1' });
+  const { submit } = stack;
+  await killPostgres();
+  const answers = [];
+  const large = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`field-${n}`, 'x'.repeat(1_000)]));
+  // First together, and at last one by one: what is small still fits in.
+  for (const atOnce of [20, 1]) {
+    let isTaken = true;
+    while (isTaken && answers.length < 1_000) {
+      const more = await Promise.all(Array.from({ length: atOnce }, (_, n) => submit(`lead-${n}`, large)));
+      isTaken = more.every(({ status }) => status === 200);
+      answers.push(...more);
+    }
+  }
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 503]));
+  await vi.waitFor(async () =>
+    expect(await stack.readiness()).toEqual({ status: 503, checks: { database: 'down', buffer: 'down' } }),
+  );
+  await bringPostgresBack();
+  await stack.expectStored(answers);
+  await vi.waitFor(async () => expect((await stack.readiness()).checks.buffer).toBe('up'), {
+    timeout: 10_000,
+  });
+  await stack.expectStored([await submit('after')]);
+});
+
+test('a lead whose commit is not heard of is answered with its id, and is there once', async () => {
+  await using proxy = await startProxy(postgres.port);
+  await using stack = await startStack({}, (url) => {
+    const proxied = new URL(url);
+    proxied.port = String(proxy.port);
+    return proxied.href;
+  });
+  const answers = [];
+  for (let n = 0; n < 20; n++) {
+    proxy.cutNextInsert();
+    answers.push(await stack.submit(`cut-${n}`));
+    // The next insert is then a request's, and not the drainer's.
+    await vi.waitFor(async () => expect(await stack.metric('lead_buffer_drained_total')).toBe(n + 1), {
+      timeout: 5_000,
+    });
+  }
+  expect(proxy.cuts).toBe(20);
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  await stack.expectStored(answers);
+  const [row] = await stack.fixture.sql<{ count: number }>(
+    `SELECT count(*)::int AS count FROM lead WHERE name LIKE 'cut%'`,
+  );
+  expect(row?.count).toBe(20);
+});
+
+/** Stands before Postgres, and hangs up instead of passing on what it answers to an insert of leads. */
+async function startProxy(postgresPort: number) {
+  const sockets = new Set<Socket>();
+  let isArmed = false;
+  let cuts = 0;
+  const server = createServer((client) => {
+    const upstream = connect(postgresPort, '127.0.0.1');
+    let isCutting = false;
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        client.destroy();
+        upstream.destroy();
+        sockets.delete(socket);
+      });
+    }
+    client.on('data', (data) => {
+      if (isArmed && data.includes('insert_lead')) {
+        isArmed = false;
+        isCutting = true;
+      }
+      upstream.write(data);
+    });
+    upstream.on('data', (data) => {
+      if (!isCutting) client.write(data);
+      else if (data.includes('INSERT 0 ')) {
+        cuts += 1;
+        client.destroy();
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    get cuts() {
+      return cuts;
+    },
+    cutNextInsert() {
+      isArmed = true;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

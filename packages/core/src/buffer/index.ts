@@ -1,0 +1,1 @@
+export { type BufferedLeads, type BufferStream, LeadBuffer } from './lead-buffer.ts';

@@ -1,0 +1,195 @@
+import {
+  AckPolicy,
+  type Consumer,
+  DiscardPolicy,
+  type JetStreamManager,
+  type JsMsg,
+  nanos,
+  NatsError,
+  RetentionPolicy,
+  StorageType,
+} from 'nats';
+import type { Broker } from '../broker/broker.ts';
+import { LeadsError } from '../errors.ts';
+import { fromLeadJson, type LeadJson, toLeadJson } from '../lead/lead-json.ts';
+import type { LeadToInsert } from '../lead/lead-store.ts';
+
+/** The stream that leads wait in, by what may be set about it. */
+export interface BufferStream {
+  readonly name: string;
+  /** How much room they may take, in bytes; what is beyond is refused. */
+  readonly maxBytes: number;
+  readonly replicas: number;
+}
+
+/** Leads that were put together. Taken from the buffer they come again after a while, until they are acknowledged. */
+export interface BufferedLeads {
+  /** @throws Error where it is no message of ours. */
+  leads(): LeadToInsert[];
+  /** They are where they belong: the buffer forgets them. */
+  acknowledge(): void;
+  /** They are not: they come again after a pause, a longer one each time. */
+  giveBack(): void;
+}
+
+const subject = 'buffer.leads';
+const durable = 'drainer';
+/** How long to wait for the broker's word that leads are stored, in milliseconds: somebody waits for an answer. */
+const ackTimeoutMs = 1_000;
+/** What is not acknowledged for so long comes again, in milliseconds: whoever took it may have been killed. */
+const redeliverMs = 20_000;
+const leastPauseMs = 500;
+const longestPauseMs = 10_000;
+/** Servers take messages of 1 MiB by default, headers included. */
+const largestMessage = 1024 * 1024;
+const headersRoom = 1024;
+
+/**
+ * Where leads wait, on disk, while their database is away: a JetStream stream, which is made or set right first. A lead
+ * leaves it once it is acknowledged, and no other way.
+ */
+export class LeadBuffer {
+  readonly #broker: Broker;
+  readonly #stream: BufferStream;
+  #ready: Promise<Consumer> | undefined;
+
+  constructor(broker: Broker, stream: BufferStream) {
+    this.#broker = broker;
+    this.#stream = stream;
+  }
+
+  get isConnected(): boolean {
+    return this.#broker.isConnected;
+  }
+
+  /**
+   * Puts leads into the buffer, together as far as one message holds them.
+   *
+   * @throws LeadsError `unavailable` without the broker, and where there is no room: some may be in it all the same.
+   */
+  async put(leads: readonly LeadToInsert[]): Promise<void> {
+    await this.#attempt(async () => {
+      const { connection, jetStream } = this.#broker;
+      await this.#getReady();
+      const most = Math.min(connection.info?.max_payload ?? largestMessage, largestMessage) - headersRoom;
+      await Promise.all(
+        toPayloads(leads, most).map((payload) =>
+          jetStream.publish(subject, payload, {
+            timeout: ackTimeoutMs,
+            expect: { streamName: this.#stream.name },
+          }),
+        ),
+      );
+    });
+  }
+
+  /**
+   * Takes what waits, oldest first, a part each where several take.
+   *
+   * @param most messages at most.
+   * @returns nothing where nothing comes within a second.
+   * @throws LeadsError `unavailable`
+   */
+  async take(most: number): Promise<BufferedLeads[]> {
+    return this.#attempt(async () => {
+      const consumer = await this.#getReady();
+      const first = await consumer.next({ expires: 1_000 });
+      if (first === null) return [];
+      const taken = [first];
+      // Not more than there are: it would be waited for.
+      const others = Math.min(first.info.pending, most - 1);
+      if (others > 0) {
+        const messages = await consumer.fetch({ max_messages: others, expires: 1_000 });
+        for await (const message of messages) taken.push(message);
+      }
+      return taken.map(toBufferedLeads);
+    });
+  }
+
+  /** @throws LeadsError `unavailable` where it takes no leads, or hardly any more. */
+  async checkRoom(): Promise<void> {
+    const { name, maxBytes } = this.#stream;
+    const { state } = await this.#attempt(async () => {
+      await this.#getReady();
+      return (await this.#broker.manager()).streams.info(name);
+    });
+    if (state.bytes + Math.min(largestMessage, maxBytes / 10) > maxBytes) throw new LeadsError('unavailable');
+  }
+
+  /** Once for all who ask, until something goes wrong: the stream itself may be what is gone. */
+  #getReady(): Promise<Consumer> {
+    this.#ready ??= this.#prepare();
+    return this.#ready;
+  }
+
+  async #prepare(): Promise<Consumer> {
+    const manager = await this.#broker.manager();
+    await ensureStream(manager, this.#stream);
+    await manager.consumers.add(this.#stream.name, {
+      durable_name: durable,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(redeliverMs),
+      max_deliver: -1,
+    });
+    return this.#broker.jetStream.consumers.get(this.#stream.name, durable);
+  }
+
+  async #attempt<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#ready = undefined;
+      throw error instanceof LeadsError ? error : new LeadsError('unavailable', { cause: error });
+    }
+  }
+}
+
+/** Leads as JSON arrays of so many bytes at most. */
+function toPayloads(leads: readonly LeadToInsert[], most: number): Buffer[] {
+  const payloads: string[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const lead of leads) {
+    const text = JSON.stringify(toLeadJson(lead));
+    const more = Buffer.byteLength(text) + 1;
+    if (bytes + more > most) {
+      payloads.push([]);
+      bytes = 1;
+    }
+    payloads.at(-1)?.push(text);
+    bytes += more;
+  }
+  return payloads.map((texts) => Buffer.from(`[${texts.join(',')}]`));
+}
+
+function toBufferedLeads(message: JsMsg): BufferedLeads {
+  return {
+    leads: () => message.json<LeadJson[]>().map(fromLeadJson),
+    acknowledge: () => message.ack(),
+    giveBack: () =>
+      message.nak(Math.min(leastPauseMs * 2 ** (message.info.redeliveryCount - 1), longestPauseMs)),
+  };
+}
+
+async function ensureStream(manager: JetStreamManager, stream: BufferStream): Promise<void> {
+  const { name, maxBytes, replicas } = stream;
+  const standing = await manager.streams.info(name).catch((error: unknown) => {
+    if (error instanceof NatsError && error.api_error?.code === 404) return undefined;
+    throw error;
+  });
+  if (standing === undefined) {
+    await manager.streams.add({
+      name,
+      subjects: [subject],
+      storage: StorageType.File,
+      retention: RetentionPolicy.Workqueue,
+      // The oldest were acknowledged first of all.
+      discard: DiscardPolicy.New,
+      max_bytes: maxBytes,
+      num_replicas: replicas,
+    });
+    return;
+  }
+  const { max_bytes, num_replicas } = standing.config;
+  if (max_bytes === maxBytes && num_replicas === replicas) return;
+  await manager.streams.update(name, { ...standing.config, max_bytes: maxBytes, num_replicas: replicas });
+}

@@ -1,0 +1,51 @@
+import { fromLeadJson, type LeadJson, toLeadJson } from '../lead/lead-json.ts';
+import type { LeadQuarantine, QuarantinedLead } from '../lead/lead-quarantine.ts';
+import type { Database } from './client.ts';
+import { Prisma } from './generated/client.ts';
+
+interface Row {
+  readonly lead: LeadJson;
+  readonly reason: string | null;
+  readonly quarantinedAt: Date;
+}
+
+const columns = Prisma.sql`lead, reason, quarantined_at AS "quarantinedAt"`;
+
+/** The quarantine in Postgres. */
+export function createLeadQuarantine({ select }: Database): LeadQuarantine {
+  return {
+    async add(given) {
+      // A statement may not meet an id twice.
+      const leads = [...new Map(given.map((entry) => [entry.lead.id, entry])).values()];
+      await select(Prisma.sql`
+        INSERT INTO lead_quarantine (id, lead, reason)
+        SELECT * FROM unnest(
+          ${leads.map(({ lead }) => lead.id)}::uuid[],
+          ${leads.map(({ lead }) => JSON.stringify(toLeadJson(lead)))}::jsonb[],
+          ${leads.map(({ reason }) => reason ?? null)}::text[]
+        )
+        ON CONFLICT (id) DO UPDATE SET reason = excluded.reason`);
+    },
+
+    async list(limit, afterId) {
+      const after = afterId === undefined ? Prisma.empty : Prisma.sql`WHERE id > ${afterId}::uuid`;
+      const rows = await select<Row>(Prisma.sql`
+        SELECT ${columns} FROM lead_quarantine ${after} ORDER BY id LIMIT ${limit}`);
+      return rows.map(toQuarantined);
+    },
+
+    async find(ids) {
+      const rows = await select<Row>(Prisma.sql`
+        SELECT ${columns} FROM lead_quarantine WHERE id = ANY(${ids}::uuid[]) ORDER BY id`);
+      return rows.map(toQuarantined);
+    },
+
+    async remove(ids) {
+      await select(Prisma.sql`DELETE FROM lead_quarantine WHERE id = ANY(${ids}::uuid[])`);
+    },
+  };
+}
+
+function toQuarantined({ lead, reason, quarantinedAt }: Row): QuarantinedLead {
+  return { lead: fromLeadJson(lead), reason: reason ?? undefined, quarantinedAt };
+}

@@ -1,0 +1,28 @@
+import type { LeadToInsert } from './lead-store.ts';
+
+/** All of a lead, as JSON holds it: times as ISO 8601, the content's hash in hexadecimal digits. */
+export type LeadJson = Omit<LeadToInsert, 'createdAt' | 'updatedAt' | 'contentHash'> & {
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly contentHash?: string | undefined;
+};
+
+export function toLeadJson(lead: LeadToInsert): LeadJson {
+  return {
+    ...lead,
+    createdAt: lead.createdAt.toISOString(),
+    updatedAt: lead.updatedAt.toISOString(),
+    contentHash: lead.contentHash?.toString('hex'),
+  };
+}
+
+export function fromLeadJson(json: LeadJson): LeadToInsert {
+  const createdAt = new Date(json.createdAt);
+  return {
+    ...json,
+    createdAt,
+    // The same object where it is the same time, as a new lead has it: it is then written once.
+    updatedAt: json.updatedAt === json.createdAt ? createdAt : new Date(json.updatedAt),
+    contentHash: json.contentHash === undefined ? undefined : Buffer.from(json.contentHash, 'hex'),
+  };
+}
