@@ -22,6 +22,15 @@ export interface Load {
   readonly unsent: number;
 }
 
+/** What came of one request. */
+export interface LoadAnswer {
+  /** Three digits, or `broken` where the connection ended before the answer. */
+  readonly status: string;
+  /** From when it was due, in milliseconds. */
+  readonly tookMs: number;
+  body(): string;
+}
+
 /**
  * Sends requests on keep-alive connections. It looks at no more of an answer than its status and length, since it
  * shares the cores with what it measures.
@@ -29,7 +38,8 @@ export interface Load {
  * @param options.next makes the next request.
  * @param options.rate requests a second, whatever becomes of them: each is timed from when it is due, also where it
  *   finds none of the connections free and waits. Without it, each connection sends as soon as it is answered.
- * @param options.onBody hears the body of each answer with 200.
+ * @param options.onAnswer hears of each answer, before it is counted.
+ * @param options.signal ends it before its time.
  */
 export async function sendLoad(options: {
   port: number;
@@ -37,9 +47,10 @@ export async function sendLoad(options: {
   durationMs: number;
   next: () => LoadRequest;
   rate?: number | undefined;
-  onBody?: ((body: string) => void) | undefined;
+  onAnswer?: ((answer: LoadAnswer) => void) | undefined;
+  signal?: AbortSignal | undefined;
 }): Promise<Load> {
-  const { port, durationMs, next, rate, onBody } = options;
+  const { port, durationMs, next, rate, onAnswer, signal } = options;
   const latenciesMs: number[] = [];
   const statuses: Record<string, number> = {};
   const poisonStatuses: Record<string, number> = {};
@@ -47,21 +58,22 @@ export async function sendLoad(options: {
   const exchange = async (connection: Connection, dueAt: number) => {
     const request = next();
     const { status, body } = await connection.exchange(request.bytes);
+    const tookMs = performance.now() - dueAt;
+    onAnswer?.({ status, tookMs, body });
     const counted = request.isPoison === true ? poisonStatuses : statuses;
     counted[status] = (counted[status] ?? 0) + 1;
-    if (status !== '200') return;
-    if (request.isPoison !== true) latenciesMs.push(performance.now() - dueAt);
-    onBody?.(body());
+    if (status === '200' && request.isPoison !== true) latenciesMs.push(tookMs);
   };
 
   await openAll(connections);
   const start = performance.now();
-  const deadline = start + durationMs;
+  const end = start + durationMs;
+  const isOver = (now: number) => now >= end || signal?.aborted === true;
   let unsent = 0;
   if (rate === undefined) {
     await Promise.all(
       connections.map(async (connection) => {
-        for (let now = performance.now(); now < deadline; now = performance.now()) {
+        for (let now = performance.now(); !isOver(now); now = performance.now()) {
           await exchange(connection, now);
         }
       }),
@@ -79,12 +91,12 @@ export async function sendLoad(options: {
         const exchanged: Promise<void> = exchange(connection, dueAt(sent)).then(() => {
           underWay.delete(exchanged);
           idle.push(connection);
-          if (performance.now() < deadline) sendDue();
+          if (!isOver(performance.now())) sendDue();
         });
         underWay.add(exchanged);
       }
     };
-    for (let now = start; now < deadline; now = performance.now()) {
+    for (let now = start; !isOver(now); now = performance.now()) {
       due = Math.floor(((now - start) / 1000) * rate) + 1;
       sendDue();
       await sleep(1);

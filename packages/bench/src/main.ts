@@ -1,4 +1,6 @@
 import { availableParallelism } from 'node:os';
+import { measureFaults } from './faults/measure.ts';
+import { isKept, reportFaults } from './faults/report.ts';
 import { measureIntake } from './intake/measure.ts';
 import { reportIntake } from './intake/report.ts';
 import { openDatabases } from './list/databases.ts';
@@ -55,7 +57,11 @@ try {
     console.log(options?.json === true ? JSON.stringify(figures, undefined, 2) : asTables(figures));
   if (options === undefined) console.log(help);
   else if (options.command === 'list') print(await measureList(options), report);
-  else print(await measureIntake(options, progress), reportIntake);
+  else if (options.command === 'faults') {
+    const figures = await measureFaults(options, progress);
+    print(figures, reportFaults);
+    if (!figures.drills.every(isKept)) process.exitCode = 1;
+  } else print(await measureIntake(options, progress), reportIntake);
 } catch (error) {
   console.error((error as Error).message);
   process.exitCode = 1;

@@ -2,6 +2,20 @@ import { parseArgs } from 'node:util';
 
 const intakeSteps = ['table', 'overload', 'poison', 'events', 'soak', 'start', 'crm'] as const;
 const listSteps = ['queries', 'indexes', 'rate', 'export'] as const;
+/** The commonest faults first. */
+const scenarios = [
+  'intake-killed',
+  'relay-killed',
+  'postgres-killed',
+  'commit-cut',
+  'postgres-frozen',
+  'postgres-down',
+  'nats-killed',
+  'postgres-replaced',
+  'nats-cluster',
+] as const;
+/** A kind of fault (faults/scenarios.ts). */
+export type ScenarioName = (typeof scenarios)[number];
 
 /** What `bench` is told about the intake. */
 export interface IntakeOptions {
@@ -33,10 +47,24 @@ export interface ListOptions {
   readonly json: boolean;
 }
 
-export const help = `Usage: npm run bench -- [intake | list] [options]
+/** What `bench faults` is told. */
+export interface FaultOptions {
+  readonly command: 'faults';
+  readonly scenarios: readonly ScenarioName[];
+  /** Leads a second; where it is not said, half of what is measured, within bounds. */
+  readonly rate: number | undefined;
+  /** Seconds instead of minutes. */
+  readonly short: boolean;
+  /** Where the data lies while it runs; a temporary place without it. */
+  readonly dataDir: string | undefined;
+  readonly json: boolean;
+}
+
+export const help = `Usage: npm run bench -- [intake | list | faults] [options]
 
 intake, which is what runs when nothing is said, measures how leads are taken, against what one would write instead.
-list fills databases with leads and measures the list. packages/bench/README.md tells how to read the figures.
+list fills databases with leads and measures the list. faults kills what there is to kill under a steady load, and looks
+for every lead that was acknowledged and for its events. packages/bench/README.md tells how to read the figures.
 
 Options of intake:
   --steps <names>          some of ${intakeSteps.join(',')} (default: table)
@@ -55,7 +83,14 @@ Options of list:
   --effort <number>      how often each thing is measured, as a share of the usual, 0.01 to 10 (default: 1)
   --data-dir <path>      keep the databases there, to be found filled by the next run
 
-Options of both:
+Options of faults:
+  --scenarios <names>    some of ${scenarios.join(', ')}
+                         (default: all, about 40 minutes)
+  --rate <number>        leads a second (default: half of what is measured first, 1000 at most)
+  --short                seconds instead of minutes, and a few kills instead of 20
+  --data-dir <path>      where the data lies meanwhile, on the disk that is meant (default: a temporary place)
+
+Options of all:
   --json                 the result as JSON, for machines; progress goes to stderr in any case
   --help`;
 
@@ -63,14 +98,15 @@ Options of both:
  * @returns undefined when help is asked for.
  * @throws Error with one line about the first argument that does not hold.
  */
-export function readOptions(args: readonly string[]): IntakeOptions | ListOptions | undefined {
+export function readOptions(args: readonly string[]): IntakeOptions | ListOptions | FaultOptions | undefined {
   if (args.includes('--help') || args.includes('-h')) return undefined;
   // What to measure comes first, if it is said at all.
   const [first = '', ...others] = args;
   if (first === 'list') return readListOptions(others);
+  if (first === 'faults') return readFaultOptions(others);
   if (first === 'intake') return readIntakeOptions(others);
   if (first !== '' && !first.startsWith('-')) {
-    throw new Error(`There is no ${first} to measure, but intake and list: see --help`);
+    throw new Error(`There is no ${first} to measure, but intake, list and faults: see --help`);
   }
   return readIntakeOptions(args);
 }
@@ -122,6 +158,31 @@ function readListOptions(args: readonly string[]): ListOptions {
     exportSize: readSize('--export-size', values['export-size']),
     steps: values.steps.split(',').map((text) => readStep(text, listSteps)),
     effort: readNumber('--effort', values.effort, 0.01, 10),
+    dataDir: values['data-dir'],
+    json: values.json,
+  };
+}
+
+function readFaultOptions(args: readonly string[]): FaultOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      scenarios: { type: 'string', default: scenarios.join(',') },
+      rate: { type: 'string' },
+      short: { type: 'boolean', default: false },
+      'data-dir': { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    command: 'faults',
+    scenarios: values.scenarios.split(',').map((text) => {
+      const name = scenarios.find((each) => each === text);
+      if (name !== undefined) return name;
+      throw new Error(`There is no scenario ${text}: --scenarios takes ${scenarios.join(', ')}`);
+    }),
+    rate: values.rate === undefined ? undefined : readInteger('--rate', values.rate, 100_000),
+    short: values.short,
     dataDir: values['data-dir'],
     json: values.json,
   };

@@ -32,6 +32,18 @@ export function peakMemory(pid: number): number {
   return peaks.length === 0 ? Number.NaN : peaks.reduce((sum, peak) => sum + peak, 0);
 }
 
+/** Sends a signal to a process and to all below it; where there is no /proc, to itself alone. */
+export function signalTree(pid: number, signal: NodeJS.Signals): void {
+  const tree = readTree(pid).map((member) => member.pid);
+  for (const each of tree.length === 0 ? [pid] : tree) {
+    try {
+      process.kill(each, signal);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
 interface TreeProcess {
   readonly pid: number;
   readonly parent: number;

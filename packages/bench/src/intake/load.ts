@@ -12,6 +12,8 @@ export interface LeadLoad extends LeadKind {
   readonly rate?: number;
   /** Gets the `order_id` of every answer with 200 at its end, one a line. */
   readonly idsFile?: string;
+  /** Gets a line of each answer before it counts, whatever it is (faults/answers.ts reads them). */
+  readonly answersFile?: string;
 }
 
 /** What came of a load; times are of answers with 200, NaN where there is none. */
@@ -24,6 +26,8 @@ export interface LeadLoadFigures extends Omit<Load, 'latenciesMs'> {
 /** Sends leads from a process of its own. */
 export interface LoadProcess extends Disposable {
   send(load: LeadLoad): Promise<LeadLoadFigures>;
+  /** Ends what is being sent before its time: the figures come once it is answered. */
+  end(): void;
 }
 
 export function startLoadProcess(): LoadProcess {
@@ -43,6 +47,7 @@ export function startLoadProcess(): LoadProcess {
       const [figures] = await Promise.race([answer, ended]);
       return figures;
     },
+    end: () => child.send('end'),
     [Symbol.dispose]: () => child.kill(),
   };
 }

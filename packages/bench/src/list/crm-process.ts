@@ -7,7 +7,7 @@ import { createCredentialStore } from '@leads/core/db';
 import { filled } from './fill.ts';
 import { openForBench } from './queries.ts';
 
-const jwtSecret = 'a secret of the benchmarks, of 32 characters or more';
+export const jwtSecret = 'a secret of the benchmarks, of 32 characters or more';
 
 /** The CRM service or a reference of it, as a process of its own. */
 export interface CrmProcess extends AsyncDisposable {

@@ -1,0 +1,58 @@
+import { appendFileSync, createReadStream, existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+/** One answer of the intake. */
+export interface RecordedAnswer {
+  /** When it came, in milliseconds since 1970. */
+  readonly at: number;
+  /** From when its request was due, in milliseconds. */
+  readonly tookMs: number;
+  /** Three digits, or `broken` where the connection ended before the answer. */
+  readonly status: string;
+  /** The lead that it acknowledges. */
+  readonly id: string | undefined;
+}
+
+/** Writes down an answer, before it counts for anything. */
+export function recordAnswer(file: string, { at, tookMs, status, id }: RecordedAnswer): void {
+  appendFileSync(file, `${at} ${tookMs.toFixed(1)} ${status}${id === undefined ? '' : ` ${id}`}\n`);
+}
+
+/** The answers of a file, in the order in which they came; the load writes them (intake/load-process.ts). */
+export async function readAnswers(file: string): Promise<RecordedAnswer[]> {
+  const answers: RecordedAnswer[] = [];
+  if (!existsSync(file)) return answers;
+  for await (const line of createInterface({ input: createReadStream(file) })) {
+    const [at, tookMs, status = '', id] = line.split(' ');
+    answers.push({ at: Number(at), tookMs: Number(tookMs), status, id });
+  }
+  return answers;
+}
+
+/** Those whose requests were due within a time, in milliseconds since 1970. */
+export function dueWithin(
+  answers: readonly RecordedAnswer[],
+  from: number,
+  to: number,
+): readonly RecordedAnswer[] {
+  return answers.filter(({ at, tookMs }) => at - tookMs >= from && at - tookMs < to);
+}
+
+/** The longest time between two acknowledgements, in milliseconds. NaN of fewer than two. */
+export function longestGapMs(answers: readonly RecordedAnswer[]): number {
+  const times = answers.filter(({ id }) => id !== undefined).map(({ at }) => at);
+  return times.slice(1).reduce((longest, at, index) => {
+    const gap = at - (times[index] ?? at);
+    return Number.isNaN(longest) || gap > longest ? gap : longest;
+  }, Number.NaN);
+}
+
+/** How many answers were not what an API may say: 2xx, 4xx or 503. A broken connection is no answer. */
+export function countOthers(answers: readonly RecordedAnswer[]): number {
+  return answers.filter(({ status }) => !/^(?:[24]\d\d|503|broken)$/.test(status)).length;
+}
+
+/** The share of requests that were acknowledged, of all that got an answer or none. NaN of none. */
+export function acceptedShare(answers: readonly RecordedAnswer[]): number {
+  return answers.filter(({ id }) => id !== undefined).length / answers.length;
+}

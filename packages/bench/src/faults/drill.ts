@@ -1,0 +1,160 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { leadPath } from '../intake/lead-requests.ts';
+import { type LoadProcess, startLoadProcess } from '../intake/load.ts';
+import { acceptedShare, countOthers, longestGapMs, type RecordedAnswer, readAnswers } from './answers.ts';
+import { StatusChanger } from './changes.ts';
+import { checkPromises, type Verdict } from './check.ts';
+import { type FaultStack, settles, type StackOptions, startStack } from './stack.ts';
+
+/** One kind of fault. */
+export interface Scenario {
+  readonly title: string;
+  readonly stack?: StackOptions;
+  /** Does without the steady load: it sends leads of its own. */
+  readonly isWithoutLoad?: boolean;
+  /** Why it cannot be tried here, if so. */
+  readonly impossible?: () => string | undefined;
+  /** Makes the faults, and sets them right. */
+  run(drill: Drill): Promise<Outcome>;
+}
+
+/** What a scenario works with. */
+export interface Drill {
+  readonly stack: FaultStack;
+  /** Seconds instead of minutes. */
+  readonly isShort: boolean;
+  /** Leads a second of the load. */
+  readonly rate: number;
+  /** Where answers are written down, for leads that the scenario sends itself. */
+  readonly answersFile: string;
+  readonly onProgress: (line: string) => void;
+}
+
+export interface Outcome {
+  /** When the last fault was set right, in milliseconds since 1970. */
+  readonly endedAt: number;
+  /** What more there is to say, from all answers. */
+  readonly notes: (answers: readonly RecordedAnswer[]) => readonly Note[];
+}
+
+/** Something that a scenario asks for beside the promises, and what was found. */
+export interface Note {
+  readonly name: string;
+  readonly found: string;
+  readonly asked?: string;
+}
+
+export interface DrillFigures extends Verdict {
+  readonly scenario: string;
+  readonly title: string;
+  /** Leads a second that were due. */
+  readonly rate: number;
+  readonly seconds: number;
+  /** Answers with 503. */
+  readonly refused: number;
+  /** Requests whose connection ended before the answer. */
+  readonly broken: number;
+  /** Answers that are none of 2xx, 4xx and 503. */
+  readonly others: number;
+  readonly longestGapMs: number;
+  /** From when the last fault was set right until all was level; undefined where that took more than two minutes. */
+  readonly recoveryMs: number | undefined;
+  readonly notes: readonly Note[];
+}
+
+/** A scenario that could not be tried, or did not come to its end. */
+export interface FailedDrill {
+  readonly scenario: string;
+  readonly title: string;
+  readonly failure: string;
+}
+
+const connections = 512;
+/** Before the first fault, so that all is warm. */
+const calmMs = 2_000;
+/** After the last, so that there are leads on their usual way again. */
+const afterMs = 2_000;
+const levelTimeoutMs = 120_000;
+/** Under load there are always some that have just been noted. */
+const eventsMayWaitMs = 1_500;
+/** Of all of a scenario, whatever happens. */
+const longestMs = 25 * 60_000;
+
+/** Runs one scenario on a stack of its own. */
+export async function runDrill(options: {
+  name: string;
+  scenario: Scenario;
+  isShort: boolean;
+  rate: number;
+  parent: string | undefined;
+  natsServer: string;
+  onProgress: (line: string) => void;
+}): Promise<DrillFigures> {
+  const { name, scenario, rate } = options;
+  await using stack = await startStack({ ...scenario.stack, ...options });
+  const answersFile = join(stack.directory, 'answers');
+  using load = startLoadProcess();
+  const startedAt = Date.now();
+  const sending = scenario.isWithoutLoad === true ? undefined : send(load, stack, { rate, answersFile });
+  // Where the drill fails the load is killed, and that is no second failure.
+  sending?.catch(() => undefined);
+  const drill = { ...options, stack, answersFile };
+  let outcome: Outcome;
+  let recoveryMs: number | undefined;
+  {
+    await using _changes = new StatusChanger(stack.relays, stack.credentials);
+    await sleep(calmMs);
+    outcome = await inTime(scenario.run(drill), longestMs);
+    if (await settles(stack, { eventsMayWaitMs, timeoutMs: levelTimeoutMs })) {
+      recoveryMs = Date.now() - outcome.endedAt;
+    }
+    if (sending !== undefined) {
+      await sleep(afterMs);
+      load.end();
+      await sending;
+    }
+  }
+  const endedAt = Date.now();
+  options.onProgress('  holding what was acknowledged against the table and the stream');
+  await settles(stack, { eventsMayWaitMs: 0, timeoutMs: levelTimeoutMs });
+  const answers = await readAnswers(answersFile);
+  return {
+    scenario: name,
+    title: scenario.title,
+    rate,
+    seconds: (endedAt - startedAt) / 1000,
+    ...(await checkPromises(answers, stack)),
+    refused: answers.filter(({ status }) => status === '503').length,
+    broken: answers.filter(({ status }) => status === 'broken').length,
+    others: countOthers(answers),
+    longestGapMs: longestGapMs(answers),
+    recoveryMs,
+    notes: [
+      { name: 'accepted', found: `${(acceptedShare(answers) * 100).toFixed(2)} %` },
+      ...outcome.notes(answers),
+    ],
+  };
+}
+
+function send(
+  load: LoadProcess,
+  { intakePort: port, credentials }: FaultStack,
+  { rate, answersFile }: { rate: number; answersFile: string },
+): Promise<unknown> {
+  const headers = { API_KEY: credentials.API_KEY };
+  const durationMs = longestMs + levelTimeoutMs;
+  return load.send({ port, path: leadPath, headers, connections, durationMs, rate, answersFile });
+}
+
+async function inTime<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {
+  const timer = new AbortController();
+  const late = sleep(timeoutMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`It took more than ${timeoutMs / 60_000} minutes`);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+  }
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signalTree } from '../process-tree.ts';
+
+/** A process that is there now. */
+interface Running extends AsyncDisposable {
+  readonly pid: number;
+  readonly exited: Promise<unknown>;
+}
+
+/** A part of the stack that dies and comes back, at the same address and with the same data. */
+export class Part<Process extends Running> implements AsyncDisposable {
+  readonly #start: () => Promise<Process>;
+  #process: Process | undefined;
+  #isFrozen = false;
+
+  /** @param start starts it, and waits until it can be used. */
+  constructor(start: () => Promise<Process>) {
+    this.#start = start;
+  }
+
+  /** @throws Error where it is not there. */
+  get process(): Process {
+    if (this.#process === undefined) throw new Error('It is not there');
+    return this.#process;
+  }
+
+  get isThere(): boolean {
+    return this.#process !== undefined;
+  }
+
+  /** @returns how long it took until it could be used, in milliseconds. */
+  async start(): Promise<number> {
+    const startedAt = performance.now();
+    this.#process ??= await this.#start();
+    return performance.now() - startedAt;
+  }
+
+  /** SIGKILL, and waits for its end. */
+  async kill(): Promise<void> {
+    const { pid, exited } = this.process;
+    this.#process = undefined;
+    process.kill(pid, 'SIGKILL');
+    await exited;
+  }
+
+  /** It stops where it is, with all of its processes, and holds its connections. */
+  freeze(): void {
+    this.#isFrozen = true;
+    signalTree(this.process.pid, 'SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#isFrozen = false;
+    signalTree(this.process.pid, 'SIGCONT');
+  }
+
+  /** Says that it has ended by itself, if it has. */
+  async hasEnded(): Promise<boolean> {
+    const { exited } = this.process;
+    const ended = await Promise.race([exited.then(() => true), sleep(0, false)]);
+    if (ended) this.#process = undefined;
+    return ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isFrozen) this.thaw();
+    await this.#process?.[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,221 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Broker } from '@leads/core/broker';
+import { migrate } from '@leads/core/migrate';
+import { freePort } from '@leads/local-stack/free-port';
+import { type LocalNats, startNats } from '@leads/local-stack/nats';
+import { type LocalPostgres, startPostgres } from '@leads/local-stack/postgres';
+import { type Service, startService } from '@leads/local-stack/services';
+import { type ProxyTap, startTcpProxy, type TcpProxy } from '@leads/local-stack/testing/tcp-proxy';
+import pg from 'pg';
+import { jwtSecret, issueCredentials } from '../list/crm-process.ts';
+import { createOwner } from '../intake/service.ts';
+import { Part } from './part.ts';
+
+const migrationsDir = resolve(import.meta.dirname, '../../../prisma/migrations');
+export const databaseName = 'faults';
+
+/** What a drill's stack is made of, beside the usual. */
+export interface StackOptions {
+  /** Instances of the CRM, each with a relay; default 1. */
+  readonly relays?: number;
+  /** Servers of NATS; default 1. With more they are a cluster, and streams have that many replicas. */
+  readonly natsServers?: number;
+  /** The services reach Postgres through a proxy, which looks at each connection with one of these where it is said. */
+  readonly proxy?: { readonly tap?: () => ProxyTap };
+  /** More settings of the intake. */
+  readonly intakeSettings?: Readonly<Record<string, string>>;
+  /** Where Postgres keeps its data, in place of a directory of the stack's own. */
+  readonly postgresDirectory?: string;
+}
+
+/** Everything of one drill as real processes on 127.0.0.1, each of which can be killed and started again. */
+export interface FaultStack extends AsyncDisposable {
+  readonly directory: string;
+  readonly postgresDataDir: string;
+  readonly postgres: Part<LocalPostgres>;
+  readonly nats: readonly Part<LocalNats>[];
+  readonly intake: Part<Service>;
+  readonly relays: readonly Part<Service>[];
+  /** Between the intake and Postgres, where one was asked for: else it leads nowhere. */
+  readonly proxy: TcpProxy;
+  readonly intakePort: number;
+  readonly natsUrl: string;
+  /** Of the checker's own way to the database, past any proxy; a promoted replica has another. */
+  databaseUrl: string;
+  /** Of a member who may do everything: `API_KEY` and `Authorization`. */
+  readonly credentials: Readonly<Record<'API_KEY' | 'Authorization', string>>;
+  /** Ends something with the stack. */
+  own<Started extends AsyncDisposable>(one: Started): Started;
+  /**
+   * What is not level yet, nothing where all is: services that are not ready, events and buffered leads that wait.
+   *
+   * @param eventsMayWaitMs events that wait for less are no reason; under load there are always some.
+   */
+  unsettled(eventsMayWaitMs: number): Promise<string | undefined>;
+}
+
+/** @param options.parent where the data lies meanwhile; a temporary place without it. */
+export async function startStack(
+  options: StackOptions & { parent: string | undefined; natsServer: string },
+): Promise<FaultStack> {
+  const started: AsyncDisposable[] = [];
+  const own = <Started extends AsyncDisposable>(one: Started): Started => {
+    started.push(one);
+    return one;
+  };
+  const end = async () => {
+    for (const one of started.splice(0).toReversed()) await one[Symbol.asyncDispose]();
+  };
+  try {
+    const { path: directory } = own(makeDirectory(options.parent));
+    const postgresPort = await freePort();
+    const dataDir = join(options.postgresDirectory ?? directory, 'postgres');
+    const postgres = own(new Part(() => startPostgres({ dataDir, port: postgresPort })));
+    await postgres.start();
+    await postgres.process.createDatabase(databaseName);
+    const databaseUrl = postgres.process.url(databaseName);
+    await migrate({ databaseUrl, migrationsDir });
+    const credentials = await issueCredentials(databaseUrl, await createOwner(databaseUrl));
+
+    const nats = (await natsParts(directory, options)).map(own);
+    await Promise.all(nats.map((server) => server.start()));
+    const natsUrl = nats.map((server) => server.process.url).join();
+
+    const proxy = own(await startTcpProxy({ port: postgresPort, ...options.proxy }));
+    const url = new URL(databaseUrl);
+    if (options.proxy !== undefined) url.port = String(proxy.port);
+    const env = { DATABASE_URL: url.href, NATS_URL: natsUrl, LOG_LEVEL: 'warn' };
+    const intakePort = await freePort();
+    const intakeEnv = { ...env, ...options.intakeSettings };
+    const intake = own(new Part(() => startService('intake', { port: intakePort, env: intakeEnv })));
+    const relayEnv = { ...env, JWT_SECRET: jwtSecret, EVENTS_STREAM_REPLICAS: String(nats.length) };
+    const relays: Part<Service>[] = [];
+    for (let index = 0; index < (options.relays ?? 1); index++) {
+      const port = await freePort();
+      relays.push(own(new Part(() => startService('crm', { port, env: relayEnv }))));
+    }
+    await Promise.all([intake, ...relays].map((service) => service.start()));
+    const stack: FaultStack = {
+      directory,
+      postgresDataDir: dataDir,
+      postgres,
+      nats,
+      intake,
+      relays,
+      proxy,
+      intakePort,
+      natsUrl,
+      databaseUrl,
+      credentials,
+      own,
+      async unsettled(eventsMayWaitMs) {
+        for (const service of [intake, ...relays]) {
+          if (!service.isThere || !(await isReady(service.process.url))) return 'a service is not ready';
+        }
+        return (await waitingEvents(stack.databaseUrl, eventsMayWaitMs)) ?? (await bufferedLeads(natsUrl));
+      },
+      [Symbol.asyncDispose]: end,
+    };
+    return stack;
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+function makeDirectory(parent: string | undefined): AsyncDisposable & { path: string } {
+  if (parent !== undefined) mkdirSync(parent, { recursive: true });
+  const path = mkdtempSync(join(resolve(parent ?? tmpdir()), 'leads-faults-'));
+  // The account that Postgres runs as has to get through to its data.
+  chmodSync(path, 0o711);
+  const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 5 });
+  // Also where the process is told to end in the midst of it.
+  process.once('exit', remove);
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      remove();
+      process.off('exit', remove);
+    },
+  };
+}
+
+async function natsParts(
+  directory: string,
+  { natsServer: binary, natsServers = 1 }: { natsServer: string; natsServers?: number },
+): Promise<Part<LocalNats>[]> {
+  const members = await Promise.all(
+    Array.from({ length: natsServers }, async () => ({ port: await freePort(), route: await freePort() })),
+  );
+  const routes = members.map(({ route }) => `"nats://127.0.0.1:${route}"`).join(', ');
+  return members.map(({ port, route }, index) => {
+    const settings =
+      natsServers === 1
+        ? undefined
+        : `cluster { name: "faults", listen: "127.0.0.1:${route}", routes: [${routes}] }`;
+    return new Part(() => startNats({ binary, port, settings, dataDir: join(directory, `nats-${index}`) }));
+  });
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2_000) });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+async function waitingEvents(databaseUrl: string, mayWaitMs: number): Promise<string | undefined> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 1_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ waits: boolean }>(
+      `SELECT EXISTS (SELECT FROM lead_outbox WHERE created_at <= now() - $1 * interval '1 ms') AS waits`,
+      [mayWaitMs],
+    );
+    return rows[0]?.waits === true ? 'events wait in the outbox' : undefined;
+  } catch {
+    return 'the database does not answer';
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Every other stream than that of events is one of leads that wait to be stored; but for those of key-value buckets. */
+export async function bufferedLeads(natsUrl: string): Promise<string | undefined> {
+  await using broker = new Broker({ url: natsUrl, name: 'leads-bench' });
+  if (!(await broker.connected(2_000))) return 'NATS does not answer';
+  try {
+    const manager = await broker.manager();
+    for await (const { config, state } of manager.streams.list()) {
+      if (config.name !== 'LEADS' && !config.name.startsWith('KV_') && state.messages > 0)
+        return 'leads wait in the buffer';
+    }
+    return undefined;
+  } catch {
+    return 'NATS does not answer';
+  }
+}
+
+/**
+ * Waits until all is level.
+ *
+ * @returns whether it is, at the end of the time at the latest.
+ */
+export async function settles(
+  stack: FaultStack,
+  { eventsMayWaitMs, timeoutMs }: { eventsMayWaitMs: number; timeoutMs: number },
+): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while ((await stack.unsettled(eventsMayWaitMs)) !== undefined) {
+    if (performance.now() > deadline) return false;
+    await sleep(50);
+  }
+  return true;
+}
