@@ -57,6 +57,11 @@ export class Broker implements AsyncDisposable {
     return this.#isConnected;
   }
 
+  /** Of the server it is connected to: `2.10.4`. */
+  get serverVersion(): string | undefined {
+    return this.#connection?.info?.version;
+  }
+
   /** @throws LeadsError `unavailable` */
   get connection(): NatsConnection {
     if (!this.#isConnected || this.#connection === undefined) throw new LeadsError('unavailable');
@@ -159,7 +164,11 @@ function connectionOptions({ url, name }: BrokerOptions): ConnectionOptions {
   return {
     servers: urls.map(({ host }) => host),
     name,
-    ...(first?.username && { user: decodeURIComponent(first.username) }),
+    ...(first?.username && {
+      user: decodeURIComponent(first.username),
+      // Answers go to inboxes of its own, so that no other user needs the right to hear them (docker/nats-server.conf).
+      inboxPrefix: `_INBOX.${decodeURIComponent(first.username)}`,
+    }),
     ...(first?.password && { pass: decodeURIComponent(first.password) }),
     ...(first?.protocol === 'tls:' && { tls: {} }),
     timeout: connectTimeoutMs,

@@ -1,0 +1,141 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Broker } from '@leads/core/broker';
+import { findNatsServer } from '@leads/local-stack/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/nats';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startCrm } from './crm.ts';
+import { leadsApi } from './leads-api.ts';
+
+const shipped = join(import.meta.dirname, '../../../docker/nats-server.conf');
+const directory = mkdtempSync(join(tmpdir(), 'leads-nats-'));
+const users = ['crm', 'intake', 'reader'] as const;
+type User = (typeof users)[number];
+
+let nats: LocalNats;
+
+/** The shipped configuration, but for where it listens and keeps its data. */
+function shippedSettings(): string {
+  const text = readFileSync(shipped, 'utf8');
+  const replaced = { '^listen: .*$': '', '^http: .*$': '', '(?<=store_dir: ).*$': `"${directory}/streams"` };
+  return Object.entries(replaced).reduce((settings, [pattern, by]) => {
+    expect(settings).toMatch(new RegExp(pattern, 'm'));
+    return settings.replace(new RegExp(pattern, 'm'), by);
+  }, text);
+}
+
+beforeAll(async () => {
+  // As compose.yaml gives them, so that what begins with a digit is no number.
+  for (const user of users) vi.stubEnv(`NATS_${user.toUpperCase()}_PASSWORD`, `"1-${user}"`);
+  const options = { binary: await findNatsServer(), dataDir: directory };
+  try {
+    nats = await startNats({ ...options, settings: shippedSettings() });
+  } catch (error) {
+    // Debian's is older than what production needs: the rest of the configuration is the same.
+    expect((error as Error).message).toContain('unknown field "sync_interval"');
+    nats = await startNats({ ...options, settings: shippedSettings().replace('sync_interval: always', '') });
+  }
+});
+
+afterAll(async () => {
+  await nats.stop();
+  rmSync(directory, { recursive: true, force: true });
+  vi.unstubAllEnvs();
+});
+
+const urlOf = (user: User) => nats.url.replace('//', `//${user}:1-${user}@`);
+
+async function connectAs(user: User): Promise<Broker> {
+  const broker = new Broker({ url: urlOf(user), name: `test-${user}` });
+  expect(await broker.connected(5_000), `${user} is let in`).toBe(true);
+  return broker;
+}
+
+test('with the rights that it has the CRM makes the stream and tells events, which the reader reads', async () => {
+  await using crm = await startCrm({ NATS_URL: urlOf('crm') });
+  const { owner } = await crm.fixture.createWorkspace();
+  const lead = { name: 'Ada Lovelace', phone: '+1 202 555 0143' };
+  const { status } = await leadsApi(crm.service).create(owner, lead);
+  expect(status).toBe(200);
+
+  await using reader = await connectAs('reader');
+  const stream = async () => (await reader.manager()).streams.info('LEADS').catch(() => undefined);
+  await vi.waitFor(async () => expect((await stream())?.state.messages).toBe(1), { timeout: 10_000 });
+  const consumer = await reader.jetStream.consumers.get('LEADS');
+  const message = await consumer.next({ expires: 5_000 });
+  expect(message?.json()).toMatchObject({ type: 'lead.created', data: { lead: { name: lead.name } } });
+
+  const warnings = crm.service.logs.entries().filter(({ level }) => level === 'warn' || level === 40);
+  expect(warnings.filter(({ msg }) => String(msg).includes('power cut'))).toHaveLength(1);
+});
+
+test.each<[User, string[], string[]]>([
+  [
+    'crm',
+    [
+      'buffer.leads',
+      '$JS.API.STREAM.DELETE.LEADS',
+      '$JS.API.STREAM.PURGE.LEADS',
+      '$JS.API.STREAM.MSG.DELETE.LEADS',
+      '$JS.API.STREAM.CREATE.OTHER',
+      '$JS.API.STREAM.INFO.BUFFER',
+      '$JS.API.CONSUMER.MSG.NEXT.BUFFER.drainer',
+      '$SYS.REQ.SERVER.PING',
+    ],
+    ['>', 'leads.>', 'buffer.>', '_INBOX.>', '_INBOX.intake.>', '$SYS.>'],
+  ],
+  [
+    'intake',
+    [
+      'leads.0.lead.created',
+      '$JS.API.STREAM.DELETE.BUFFER',
+      '$JS.API.STREAM.PURGE.BUFFER',
+      '$JS.API.STREAM.CREATE.LEADS',
+      '$JS.API.STREAM.UPDATE.LEADS',
+      '$JS.API.CONSUMER.CREATE.LEADS.other',
+      '$SYS.REQ.SERVER.PING',
+    ],
+    ['>', 'leads.>', 'buffer.>', '_INBOX.>', '_INBOX.crm.>', '$SYS.>'],
+  ],
+  [
+    'reader',
+    [
+      'leads.0.lead.created',
+      'buffer.leads',
+      'cache.invalidate',
+      '$JS.API.STREAM.CREATE.LEADS',
+      '$JS.API.STREAM.UPDATE.LEADS',
+      '$JS.API.STREAM.DELETE.LEADS',
+      '$JS.API.STREAM.PURGE.LEADS',
+      '$JS.API.CONSUMER.CREATE.BUFFER.other',
+    ],
+    ['>', 'leads.>', 'buffer.>', 'cache.invalidate', '_INBOX.>', '_INBOX.crm.>'],
+  ],
+])('%s may do no more than its work', async (user, publications, subscriptions) => {
+  await using broker = await connectAs(user);
+  const { connection } = broker;
+  const refused: string[] = [];
+  void (async () => {
+    for await (const { permissionContext } of connection.status()) {
+      if (permissionContext !== undefined) {
+        refused.push(`${permissionContext.operation} ${permissionContext.subject}`);
+      }
+    }
+  })();
+  for (const subject of publications) connection.publish(subject);
+  for (const subject of subscriptions) connection.subscribe(subject, { callback: () => undefined });
+  await connection.flush();
+  const expected = [
+    ...publications.map((subject) => `publish ${subject}`),
+    ...subscriptions.map((subject) => `subscription ${subject}`),
+  ];
+  await vi.waitFor(() => expect(refused.toSorted()).toEqual(expected.toSorted()), { timeout: 5_000 });
+});
+
+test('nobody is let in without a password', async () => {
+  for (const url of [nats.url, nats.url.replace('//', '//crm:wrong@')]) {
+    await using broker = new Broker({ url, name: 'test-stranger' });
+    expect(await broker.connected(500)).toBe(false);
+  }
+});
