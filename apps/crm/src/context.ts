@@ -64,8 +64,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
   const { SMTP_URL, MAIL_FROM = '' } = config;
   const accountStore = createAccountStore(database);
   const workspaces = createWorkspaceStore(database);
-  const broker =
-    config.NATS_URL === undefined ? undefined : openBroker({ url: config.NATS_URL, name: 'leads-crm' }, log);
+  const broker = openBroker(config, { name: 'leads-crm', replicas: config.EVENTS_STREAM_REPLICAS }, log);
   const changes =
     broker &&
     new Invalidations(broker, (err) =>

@@ -52,9 +52,11 @@ async function crm(settings: Record<string, string> = {}): Promise<RunningServic
 const told = async (nats: LocalNats) =>
   (await readStream(nats.url, 'LEADS')).map(({ data }) => data as LeadEvent);
 const waiting = async () =>
-  (await fixture.sql<{ events: number }>(
-    'SELECT coalesce(sum(cardinality(lead_ids)), 0)::int AS events FROM lead_outbox',
-  ))[0]?.events;
+  (
+    await fixture.sql<{ events: number }>(
+      'SELECT coalesce(sum(cardinality(lead_ids)), 0)::int AS events FROM lead_outbox',
+    )
+  )[0]?.events;
 const leads = (count: number) =>
   Array.from({ length: count }, (_, n) => workspace.lead(workspace.owner, { name: `Lead ${n}` }));
 
@@ -63,7 +65,13 @@ describe('events', { timeout: 60_000 }, () => {
     const { owner } = workspace;
     const service = await crm();
     const api = leadsApi(service);
-    const first = { name: 'Ada', phone: '020 7946 0958', country: 'GB', email: 'ada@example.io', utm: { a: 1 } };
+    const first = {
+      name: 'Ada',
+      phone: '020 7946 0958',
+      country: 'GB',
+      email: 'ada@example.io',
+      utm: { a: 1 },
+    };
     const created = (await api.create(owner, first)).json<{ lead: { id: string } }>();
     const { id } = created.lead;
     const versions: LeadDetail[] = [await api.get(owner, id)];
@@ -86,7 +94,9 @@ describe('events', { timeout: 60_000 }, () => {
     const events = await told(nats);
     expect(events.map(({ data }) => data.lead)).toEqual(versions);
     expect(events.map(({ data }) => data.change)).toEqual(history);
-    expect(events.map(({ id: eventId }) => eventId)).toEqual(versions.map(({ version }) => `${id}.${version}`));
+    expect(events.map(({ id: eventId }) => eventId)).toEqual(
+      versions.map(({ version }) => `${id}.${version}`),
+    );
     expect(events.map(({ type }) => type)).toEqual([
       'lead.created',
       'lead.updated',
@@ -132,10 +142,14 @@ describe('events', { timeout: 60_000 }, () => {
     await nats.kill();
     await fixture.leads.insert(leads(3));
     const other = await crm({ NATS_URL: url });
-    await expect.poll(() => other.logs.entries().filter(({ msg }) => String(msg).startsWith('NATS is away')), soon).toHaveLength(1);
+    await expect
+      .poll(() => other.logs.entries().filter(({ msg }) => String(msg).startsWith('NATS is away')), soon)
+      .toHaveLength(1);
     expect(await waiting()).toBe(3);
     // Everything else goes on.
-    expect((await leadsApi(service).create(workspace.owner, { name: 'Ada', phone: '1', email: 'a@b.io' })).status).toBe(200);
+    expect(
+      (await leadsApi(service).create(workspace.owner, { name: 'Ada', phone: '1', email: 'a@b.io' })).status,
+    ).toBe(200);
 
     const again = await startNats({ binary, dataDir: join(directory, String(natsCount)), port });
     onTestFinished(() => again.kill());
@@ -213,7 +227,11 @@ describe('events', { timeout: 60_000 }, () => {
     const service = await crm({ EVENTS_STREAM_DAYS: '2' });
     await expect.poll(waiting, soon).toBe(3);
     await expect
-      .poll(() => service.logs.entries().filter(({ msg }) => String(msg).startsWith('Events that nobody was told')), soon)
+      .poll(
+        () =>
+          service.logs.entries().filter(({ msg }) => String(msg).startsWith('Events that nobody was told')),
+        soon,
+      )
       .toMatchObject([{ level: 'warn', events: 2 }]);
   });
 });

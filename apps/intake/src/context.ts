@@ -50,9 +50,7 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
     log.warn({ err }, 'Landing pages were not registered; they will be with their next lead');
   });
   const credentialStore = createCredentialStore(database);
-  const broker = config.NATS_URL
-    ? openBroker({ url: config.NATS_URL, name: 'leads-intake' }, log)
-    : undefined;
+  const broker = openBroker(config, { name: 'leads-intake', replicas: config.INTAKE_BUFFER_REPLICAS }, log);
   const shelf = broker && new NatsSnapshotShelf(broker);
   const memory =
     shelf && new IntakeMemory(shelf, (err) => log.warn({ err }, 'The snapshot could not be read'));

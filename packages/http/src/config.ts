@@ -63,6 +63,13 @@ export const commonSettings = {
         'NATS with JetStream, as nats://user:password@host:4222, or tls://; several servers of a cluster separated by commas',
     }),
   ),
+  NATS_MONITORING_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/?#\\s]+$',
+      description:
+        "The monitoring endpoint of NATS, as http://127.0.0.1:8222: the service asks it once whether a power cut could take what NATS has acknowledged, and warns. If absent, only the server's version and the replicas are looked at",
+    }),
+  ),
   TRUST_PROXY: Type.String({
     default: '',
     description:
