@@ -22,7 +22,7 @@ export function cutCommits(): Omit<Scenario, 'title'> {
       for (let number = 0; number < leads; number++) {
         const isCut = cutter.cutNext();
         await acknowledge(drill, number);
-        await Promise.race([isCut, sleep(patienceMs)]);
+        await Promise.race([isCut, sleep(patienceMs, undefined, { ref: false })]);
         if (number % 50 === 49) drill.onProgress(`  ${number + 1} of ${leads} leads`);
       }
       return {

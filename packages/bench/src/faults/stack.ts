@@ -74,14 +74,12 @@ export async function startStack(
     const postgresPort = await freePort();
     const dataDir = join(options.postgresDirectory ?? directory, 'postgres');
     const postgres = own(new Part(() => startPostgres({ dataDir, port: postgresPort })));
-    await postgres.start();
+    const nats = (await natsParts(directory, options)).map(own);
+    await Promise.all([postgres, ...nats].map((server) => server.start()));
     await postgres.process.createDatabase(databaseName);
     const databaseUrl = postgres.process.url(databaseName);
     await migrate({ databaseUrl, migrationsDir });
     const credentials = await issueCredentials(databaseUrl, await createOwner(databaseUrl));
-
-    const nats = (await natsParts(directory, options)).map(own);
-    await Promise.all(nats.map((server) => server.start()));
     const natsUrl = nats.map((server) => server.process.url).join();
 
     const proxy = own(await startTcpProxy({ port: postgresPort, ...options.proxy }));
