@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LeadToInsert } from '@leads/core/lead';
 import { expect, test, vi } from 'vitest';
@@ -39,7 +40,7 @@ function setUp(bounds?: Partial<BatchBounds>) {
     },
   });
   const take = (name: string, texts: Partial<LeadToInsert> = {}) =>
-    batcher.take({ name, phone: '1', ...texts } as LeadToInsert).then(
+    batcher.take({ id: randomUUID(), name, phone: '1', ...texts } as LeadToInsert).then(
       () => 'stored',
       (error: { code?: string; message: string }) => error.code ?? error.message,
     );
