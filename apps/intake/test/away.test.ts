@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Broker, NatsSnapshotShelf } from '@leads/core/broker';
@@ -124,6 +126,73 @@ test('while Postgres is away known keys are taken, also by an instance that has 
     await expect.poll(async () => (await knock(service, revoked.apiKey)).status, soon).toBe(401);
   }
 }, 120_000);
+
+/** Stands between a service and Postgres, and can hold everything back without a word. */
+async function startProxy(target: number) {
+  let isSilent = false;
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1');
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+      if (isSilent) from.pause();
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    setSilent(is: boolean) {
+      isSilent = is;
+      for (const socket of sockets) {
+        if (is) socket.pause();
+        else socket.resume();
+      }
+    },
+    [Symbol.dispose]() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+test('a Postgres that says nothing holds up known keys for half a second, and not each time', async () => {
+  using proxy = await startProxy(postgres.port);
+  const url = new URL(databaseUrl);
+  url.port = String(proxy.port);
+  await using intake = await startIntakeService(url.href);
+  const { owner } = workspace;
+  expect((await knock(intake, owner.apiKey)).status).toBe(400);
+
+  proxy.setSilent(true);
+  const waitsMs: number[] = [];
+  const stale = async () => {
+    const at = performance.now();
+    expect((await knock(intake, owner.apiKey)).status).toBe(400);
+    waitsMs.push(performance.now() - at);
+    const { samples } = parseMetrics((await intake.send({ path: '/metrics' })).text);
+    return sumOf(samples, 'cache_lookups_total', { cache: 'api_key', result: 'stale' });
+  };
+  await expect.poll(stale, soon).toBeGreaterThan(40);
+  const longWaits = waitsMs.filter((ms) => ms > 400);
+  // On a busy machine others may take as long by themselves.
+  expect(longWaits.length).toBeLessThan(5);
+  expect(Math.max(...longWaits)).toBeLessThan(2_000);
+  const unknown = generateApiKey().apiKey;
+  for (let n = 0; n < 10; n++) expect((await knock(intake, unknown)).status).toBe(503);
+
+  proxy.setSilent(false);
+  await expect.poll(async () => (await knock(intake, unknown)).status, soon).toBe(401);
+  await expect.poll(async () => (await submit(intake, owner.apiKey, lead)).status, soon).toBe(200);
+}, 60_000);
 
 describe('a key that is revoked on the command line', () => {
   const statusAt = async ({ url }: Service, { headers }: TestMember) => {

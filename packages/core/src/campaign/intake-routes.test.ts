@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { LeadsError } from '../errors.ts';
+import { StoreWatch } from '../store-watch.ts';
 import type { IntakeRoute } from './campaign-store.ts';
-import { IntakeRoutes } from './intake-routes.ts';
+import { IntakeRoutes, type StaleRoutes } from './intake-routes.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
@@ -12,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function setUp() {
+function setUp(stale?: StaleRoutes) {
   const asked: unknown[][] = [];
   const registered: string[] = [];
   const answer: { route: IntakeRoute; failure?: Error } = {
@@ -27,6 +29,7 @@ function setUp() {
       },
     },
     { register: (_workspaceId, name) => void registered.push(name) },
+    stale,
   );
   return { asked, registered, answer, routes };
 }
@@ -80,4 +83,37 @@ test('does not keep that the store was away', async () => {
   await expect(routes.find('w', 'page', undefined)).rejects.toThrow('away');
   delete answer.failure;
   expect(await routes.find('w', 'page', undefined)).toBe(answer.route);
+});
+
+test('goes on with what it knows while the store is away, and with what was kept elsewhere', async () => {
+  const kept: IntakeRoute = { campaignId: 'kept', landingPageKnown: true };
+  const recalled: unknown[][] = [];
+  const { registered, answer, routes } = setUp({
+    store: new StoreWatch(),
+    memory: {
+      recallRoute: async (...given) => {
+        recalled.push(given);
+        return given[0] === 'w' ? { found: kept, asOf: Date.now() } : undefined;
+      },
+    },
+  });
+  answer.route = { campaignId: 'c', landingPageKnown: false };
+  await routes.find('w', 'page', 'key');
+  answer.failure = new LeadsError('unavailable');
+  vi.advanceTimersByTime(60_000);
+  expect(await routes.find('w', 'page', 'key')).toBe(answer.route);
+  expect(await routes.find('w', 'x'.repeat(256), 'key')).toBe(kept);
+  expect(recalled).toEqual([['w', undefined, 'key']]);
+  await expect(routes.find('v', 'page', undefined)).rejects.toMatchObject({ code: 'unavailable' });
+  // Pages come again, with leads that come when the store is there.
+  expect(registered).toEqual(['page']);
+});
+
+test('asks anew for the routes of a workspace where they have changed', async () => {
+  const { asked, routes } = setUp();
+  for (const workspace of ['w', 'v']) await routes.find(workspace, 'page', undefined);
+  routes.forget({ kind: 'member', workspaceId: 'w', userId: 'u' });
+  routes.forget({ kind: 'routes', workspaceId: 'w' });
+  for (const workspace of ['w', 'v']) await routes.find(workspace, 'page', undefined);
+  expect(asked.map(([workspace]) => workspace)).toEqual(['w', 'v', 'w']);
 });
