@@ -157,6 +157,16 @@ describe('while the store is away', () => {
     expect(recalls).toBe(1);
   });
 
+  test('what was kept elsewhere is believed no longer than until the store is back', async () => {
+    store.failure = away();
+    expect(await get('key', async () => ({ found: 'kept', asOf: Date.now() }))).toBe('kept');
+    store.failure = undefined;
+    vi.advanceTimersByTime(1_000);
+    expect(await get()).toBe('kept');
+    await turn();
+    expect(await get()).toBe('good');
+  });
+
   test('without leave nothing is given past its time', async () => {
     const strict = new AnswerCache<string | undefined>();
     expect(await strict.get('key', store.find)).toBe('good');
