@@ -129,6 +129,8 @@ const commands = [
   'token create',
   'token list',
   'token revoke',
+  'quarantine list',
+  'quarantine replay',
 ];
 
 describe('help and usage', () => {

@@ -1,6 +1,7 @@
 import { type QuarantinedLead, type ReplayReport, replayQuarantined } from '@leads/core/lead';
 import type { Command } from 'commander';
 import { parseUuid } from './arguments.ts';
+import { exitCodes } from './exit-codes.ts';
 import { Refusal } from './failure.ts';
 import { examples, jsonOption } from './help.ts';
 import { type Operator, openOperator } from './operator.ts';
@@ -94,6 +95,7 @@ async function replayQuarantine(
     ...report.refused.map(({ id, reason }) => `  ${id}, SQLSTATE ${reason ?? 'unknown'}`),
   ];
   printResult(options, report, lines.join('\n'));
+  if (report.refused.length > 0) process.exitCode = exitCodes.refused;
 }
 
 /** @throws Refusal that names those that are not there. */

@@ -14,7 +14,7 @@ import { isOutage } from './buffered-lead-store.ts';
 const mostMessages = 20;
 const mostLeads = 1_000;
 const pauseMs = 250;
-const longestPauseMs = 5_000;
+const longestPauseMs = 1_000;
 /** For how long requests may go first, in milliseconds: after that leads are drained all the same. */
 const longestYieldMs = 1_000;
 
@@ -84,20 +84,16 @@ export class LeadDrainer implements AsyncDisposable {
       return;
     }
     const messages = this.#read(await this.#buffer.take(isOpen ? 1 : mostMessages));
-    let failure: unknown;
-    for (const part of inParts(messages)) {
-      if (failure !== undefined || this.#isOver.signal.aborted) {
-        giveBack(part);
-        continue;
-      }
-      try {
+    const left = inParts(messages);
+    try {
+      for (let part = left[0]; part !== undefined && !this.#isOver.signal.aborted; part = left[0]) {
         await this.#yield();
         await this.#store(part);
-      } catch (error) {
-        failure = error;
+        left.shift();
       }
+    } finally {
+      for (const { taken } of left.flat()) taken.giveBack();
     }
-    if (failure !== undefined) throw failure;
   }
 
   /** What is no message of ours stays in the buffer, where somebody may look at it. */
@@ -129,20 +125,31 @@ export class LeadDrainer implements AsyncDisposable {
       this.#observer.drained(items.length - refused.length);
       for (const { taken } of messages) taken.acknowledge();
     } catch (error) {
-      if (isOutage(error)) this.#breaker.failed(error);
-      else if (messages.length > 1) {
-        // One of them may be at fault, and is not to hold up the others.
-        for (const message of messages) await this.#store([message]).catch(this.#observer.failed);
-        return;
+      if (isOutage(error)) {
+        this.#breaker.failed(error);
+        throw error;
       }
-      giveBack(messages);
-      throw error;
+      this.#breaker.answered();
+      if (messages.length === 1) throw error;
+      await this.#storeEach(messages);
+    }
+  }
+
+  /** One of them is at fault, and is not to hold up the others. */
+  async #storeEach(messages: readonly Message[]): Promise<void> {
+    for (const message of messages) {
+      try {
+        await this.#store([message]);
+      } catch (error) {
+        message.taken.giveBack();
+        if (!isOutage(error)) this.#observer.failed(error);
+      }
     }
   }
 
   async #yield(): Promise<void> {
     const end = performance.now() + longestYieldMs;
-    while (this.#isBusy() && performance.now() < end) await this.#pause(20);
+    while (this.#isBusy() && performance.now() < end && !this.#isOver.signal.aborted) await this.#pause(20);
   }
 
   async #pause(timeMs: number): Promise<void> {
@@ -154,10 +161,6 @@ export class LeadDrainer implements AsyncDisposable {
     this.#isOver.abort();
     await this.#running;
   }
-}
-
-function giveBack(messages: readonly Message[]): void {
-  for (const { taken } of messages) taken.giveBack();
 }
 
 /** Messages in groups that are stored together. */

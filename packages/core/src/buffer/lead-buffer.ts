@@ -163,7 +163,14 @@ function toPayloads(leads: readonly LeadToInsert[], most: number): Buffer[] {
 
 function toBufferedLeads(message: JsMsg): BufferedLeads {
   return {
-    leads: () => message.json<LeadJson[]>().map(fromLeadJson),
+    leads() {
+      try {
+        return message.json<LeadJson[]>().map(fromLeadJson);
+      } catch {
+        // Without the cause, which quotes what it cannot read.
+        throw new Error(`Message ${message.seq} of the buffer cannot be read`);
+      }
+    },
     acknowledge: () => message.ack(),
     giveBack: () =>
       message.nak(Math.min(leastPauseMs * 2 ** (message.info.redeliveryCount - 1), longestPauseMs)),

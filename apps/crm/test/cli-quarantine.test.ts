@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { createLeadQuarantine, openDatabase } from '@leads/core/db';
+import { openFixture } from '@leads/local-stack/testing/fixture';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { afterAll, expect, test, vi } from 'vitest';
+
+// A test starts several processes, each of which loads Prisma: seconds, where others are at work too.
+vi.setConfig({ testTimeout: 60_000 });
+
+const program = resolve(import.meta.dirname, '../bin/leads.js');
+const database = await createTestDatabase();
+const fixture = openFixture(database.url);
+const workspace = await fixture.createWorkspace();
+const { owner } = workspace;
+const client = openDatabase({
+  url: database.url,
+  poolSize: 1,
+  connectTimeoutMs: 5_000,
+  statementTimeoutMs: 5_000,
+  applicationName: 'leads-tests',
+});
+const quarantine = createLeadQuarantine(client);
+afterAll(async () => {
+  await client[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+async function leads(...args: string[]) {
+  const child = spawn(process.execPath, [program, 'quarantine', ...args], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+const ids = [1, 2, 3].map((n) => `019c0a3e-5d2b-7c4e-9f10-00000000000${n}`);
+const [first = '', second = '', third = ''] = ids;
+
+test('leads quarantine lists what Postgres refused, and stores it once the reason is gone', async () => {
+  expect(await leads('list')).toEqual({ code: 0, stdout: 'The quarantine is empty.\n', stderr: '' });
+  const taken = ids.map((id) =>
+    workspace.lead(owner, { id, name: `Lead ${id.at(-1)}`, source: 'intake', extra: '{"a": 1}' }),
+  );
+  await quarantine.add([...taken, ...taken].map((lead) => ({ lead, reason: '23503' })));
+
+  const listed = await leads('list', '--json');
+  expect(listed.code).toBe(0);
+  expect(JSON.parse(listed.stdout)).toMatchObject(
+    ids.map((id) => ({
+      reason: '23503',
+      lead: { id, name: `Lead ${id.at(-1)}`, workspaceId: workspace.id, extra: { a: 1 } },
+    })),
+  );
+  const table = await leads('list');
+  expect(table.stdout).toContain(`  ${second}, of campaign ${workspace.demoCampaignId}\n`);
+
+  const absent = '019c0a3e-5d2b-7c4e-9f10-000000000009';
+  const refusal = await leads('replay', first, absent);
+  expect(refusal).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `error: Not in the quarantine, none was stored: ${absent}\n`,
+  });
+
+  const one = await leads('replay', first.toUpperCase(), '--json');
+  expect([one.code, JSON.parse(one.stdout)]).toEqual([0, { stored: [first], refused: [] }]);
+
+  await fixture.sql(`ALTER TABLE lead ADD CONSTRAINT poison CHECK (name <> 'Lead 3')`);
+  const all = await leads('replay', '--all', '--json');
+  const refused = [{ id: third, reason: '23514' }];
+  expect([all.code, JSON.parse(all.stdout)]).toEqual([1, { stored: [second], refused }]);
+  expect((await quarantine.list(10)).map(({ lead, reason }) => [lead.id, reason])).toEqual([
+    [third, '23514'],
+  ]);
+  const stored = await fixture.leads.find({ workspaceId: workspace.id }, ids);
+  expect(stored.map(({ id, createdAt }) => [id, createdAt]).toSorted()).toEqual(
+    taken.slice(0, 2).map(({ id, createdAt }) => [id, createdAt]),
+  );
+
+  await fixture.sql('ALTER TABLE lead DROP CONSTRAINT poison');
+  expect((await leads('replay', '--all')).stdout).toBe('Stored: 1. Refused again: 0.\n');
+  expect(await quarantine.list(10)).toEqual([]);
+});
+
+test.each([
+  ['which leads', ['replay'], 'say which leads: their ids or --all'],
+  ['which of both', ['replay', '--all', first], 'say which leads: their ids or --all'],
+  ['an id', ['replay', 'x'], 'It is not an id.'],
+])('without %s it is wrong usage', async (_, args, hint) => {
+  const { code, stdout, stderr } = await leads(...args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(hint);
+});

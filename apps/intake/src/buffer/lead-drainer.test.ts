@@ -1,0 +1,124 @@
+import { LeadsError } from '@leads/core/errors';
+import type { BufferedLeads } from '@leads/core/buffer';
+import type { LeadToInsert } from '@leads/core/lead';
+import { expect, test, vi } from 'vitest';
+import { Breaker } from './breaker.ts';
+import { LeadDrainer } from './lead-drainer.ts';
+
+/** A buffer of messages by the names of their leads, in which those that are given back stay. */
+function setUp(messages: readonly (readonly string[])[], refuse: (name: string) => Error | undefined) {
+  const waiting = [...messages];
+  const seen = { acknowledged: [] as string[], inserts: [] as number[], quarantined: 0, failures: 0 };
+  const state = { isBusy: false };
+  const breaker = new Breaker(() => undefined);
+  const taken = (names: readonly string[]): BufferedLeads => ({
+    leads() {
+      if (names.includes('unreadable')) throw new Error('unreadable');
+      return names.map((name) => ({ id: name, name }) as LeadToInsert);
+    },
+    acknowledge: () => void seen.acknowledged.push(...names),
+    giveBack: () => void waiting.push(names),
+  });
+  const drainer = new LeadDrainer({
+    buffer: {
+      isConnected: true,
+      async take(most) {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        return waiting.splice(0, most).map(taken);
+      },
+    },
+    stores: {
+      leads: {
+        async insert(leads) {
+          seen.inserts.push(leads.length);
+          for (const { name } of leads) {
+            const error = refuse(name);
+            if (error !== undefined) throw error;
+          }
+          return new Map();
+        },
+      },
+      quarantine: {
+        async add(leads) {
+          seen.quarantined += leads.length;
+        },
+      },
+    },
+    breaker,
+    isBusy: () => state.isBusy,
+    observer: {
+      drained: () => undefined,
+      quarantined: () => undefined,
+      failed: () => {
+        seen.failures += 1;
+      },
+    },
+  });
+  return { drainer, breaker, seen, state, waiting };
+}
+
+const names = (count: number, prefix: string) => Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
+const databaseError = (sqlState: string) =>
+  Object.assign(new Error('refused'), { name: 'DatabaseError', sqlState });
+
+test('messages are stored together, about a thousand leads at once', async () => {
+  const { drainer, seen } = setUp(
+    [names(400, 'a'), names(500, 'b'), names(200, 'c'), names(3, 'd')],
+    () => undefined,
+  );
+  await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(1_103));
+  await drainer[Symbol.asyncDispose]();
+  expect(seen.inserts).toEqual([900, 203]);
+});
+
+test('a lead that is refused for good goes to the quarantine, and its message is done with', async () => {
+  const { drainer, seen } = setUp([['a', 'poison'], ['b']], (name) =>
+    name === 'poison' ? databaseError('23503') : undefined,
+  );
+  await vi.waitFor(() => expect(seen.acknowledged.toSorted()).toEqual(['a', 'b', 'poison']));
+  await drainer[Symbol.asyncDispose]();
+  expect([seen.quarantined, seen.failures]).toEqual([1, 0]);
+});
+
+test('a message that cannot be stored, or read, stays and holds up no other', async () => {
+  const { drainer, seen, waiting } = setUp([['bad'], ['a'], ['unreadable'], ['b']], (name) =>
+    name === 'bad' ? databaseError('XX000') : undefined,
+  );
+  await vi.waitFor(() => expect(seen.acknowledged.toSorted()).toEqual(['a', 'b']));
+  await drainer[Symbol.asyncDispose]();
+  expect(waiting.flat().toSorted()).toEqual(['bad', 'unreadable']);
+  expect(seen.failures).toBeGreaterThanOrEqual(2);
+});
+
+test('without Postgres all stays, and only a message now and then is tried', async () => {
+  let isAway = true;
+  const { drainer, breaker, seen, waiting } = setUp(
+    Array.from({ length: 60 }, (_, n) => names(100, String(n))),
+    () => (isAway ? new LeadsError('unavailable') : undefined),
+  );
+  await vi.waitFor(() => expect(breaker.isOpen).toBe(true), { timeout: 5_000 });
+  const tried = seen.inserts.length;
+  await vi.waitFor(() => expect(seen.inserts.length).toBe(tried + 2), { timeout: 5_000 });
+  expect(seen.inserts.slice(tried)).toEqual([100, 100]);
+  expect(seen.acknowledged).toEqual([]);
+  isAway = false;
+  await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(6_000), { timeout: 5_000 });
+  await drainer[Symbol.asyncDispose]();
+  expect([waiting, seen.failures, breaker.isOpen]).toEqual([[], 0, false]);
+});
+
+test('it lets requests go first, but not for ever, and ends at once all the same', async () => {
+  const { drainer, seen, state } = setUp([['a']], () => undefined);
+  state.isBusy = true;
+  const start = performance.now();
+  await vi.waitFor(() => expect(seen.acknowledged).toEqual(['a']), { timeout: 5_000 });
+  expect(performance.now() - start).toBeGreaterThan(900);
+  await drainer[Symbol.asyncDispose]();
+
+  const other = setUp([['b']], () => undefined);
+  other.state.isBusy = true;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const end = performance.now();
+  await other.drainer[Symbol.asyncDispose]();
+  expect(performance.now() - end).toBeLessThan(500);
+});

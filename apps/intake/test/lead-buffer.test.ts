@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Broker } from '@leads/core/broker';
+import { LeadBuffer } from '@leads/core/buffer';
+import type { LeadToInsert } from '@leads/core/lead';
+import { findNatsServer } from '@leads/local-stack/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/nats';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const directory = mkdtempSync(join(tmpdir(), 'leads-lead-buffer-'));
+const megabyte = 1024 * 1024;
+let binary: string;
+let nats: LocalNats;
+let broker: Broker;
+
+beforeAll(async () => {
+  binary = await findNatsServer();
+  nats = await startNats({ binary, dataDir: directory });
+  broker = new Broker({ url: nats.url, name: 'test' });
+  await broker.connected(5_000);
+});
+beforeEach(async () => {
+  const manager = await broker.manager();
+  if (await manager.streams.info('LEADS_BUFFER').catch(() => undefined)) {
+    await manager.streams.delete('LEADS_BUFFER');
+  }
+});
+afterAll(async () => {
+  await broker[Symbol.asyncDispose]();
+  await nats.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const open = (maxBytes = 100 * megabyte) =>
+  new LeadBuffer(broker, { name: 'LEADS_BUFFER', maxBytes, replicas: 1 });
+
+const createdAt = new Date('2026-01-02T03:04:05.678Z');
+function lead(changes: Partial<LeadToInsert> = {}): LeadToInsert {
+  return {
+    id: randomUUID(),
+    workspaceId: randomUUID(),
+    campaignId: randomUUID(),
+    userId: randomUUID(),
+    source: 'intake',
+    status: 'OnHold',
+    version: 1,
+    name: 'Ada “Löve” \u2028 😀',
+    phone: '+1 202 555 0143',
+    createdAt,
+    updatedAt: createdAt,
+    ...changes,
+  };
+}
+const stateOf = async () => (await (await broker.manager()).streams.info('LEADS_BUFFER')).state;
+
+test('all of a lead comes out as it went in, and leaves the stream once it is acknowledged', async () => {
+  const buffer = open();
+  const leads = [
+    lead({
+      phoneE164: '+12025550143',
+      address: 'a "street"\n',
+      ip: '192.0.2.1',
+      s1: 'click',
+      lpName: 'page',
+      extra: '{"a":"\\u0001"}',
+      contentHash: Buffer.from('c0ffee', 'hex'),
+      duplicateWindowSeconds: 60,
+      updatedAt: new Date(createdAt.getTime() + 1),
+    }),
+    lead(),
+  ];
+  await buffer.put(leads);
+  const [message, ...others] = await buffer.take(10);
+  const taken = message?.leads();
+  expect([others, taken]).toEqual([[], leads]);
+  // By which the store knows that it need not be written twice.
+  expect(taken?.[1]?.updatedAt).toBe(taken?.[1]?.createdAt);
+  expect((await stateOf()).messages).toBe(1);
+  message?.acknowledge();
+  await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0));
+});
+
+test('leads that are too many for one message are several, none larger than the broker takes', async () => {
+  const buffer = open();
+  const leads = Array.from({ length: 500 }, () => lead({ address: 'ä'.repeat(5_000) }));
+  await buffer.put(leads);
+  const { messages, bytes } = await stateOf();
+  expect(messages).toBe(Math.ceil(bytes / megabyte));
+  const taken = (await buffer.take(20)).flatMap((message) => message.leads());
+  expect(new Set(taken.map(({ id }) => id))).toEqual(new Set(leads.map(({ id }) => id)));
+});
+
+test('several who take have each their part, and what is given back comes again', async () => {
+  const [one, another] = [open(), open()];
+  for (let n = 0; n < 10; n++) await one.put([lead({ name: String(n) })]);
+  const taken = (await Promise.all([one.take(5), another.take(5)])).flat();
+  const rest = await one.take(10);
+  const names = [...taken, ...rest].flatMap((message) => message.leads().map(({ name }) => name));
+  expect(names.toSorted()).toEqual(Array.from({ length: 10 }, (_, n) => String(n)));
+  for (const message of [...taken, ...rest]) message.giveBack();
+  const again: string[] = [];
+  await vi.waitFor(
+    async () => {
+      again.push(...(await another.take(10)).flatMap((message) => message.leads().map(({ name }) => name)));
+      expect(again).toHaveLength(10);
+    },
+    { timeout: 15_000 },
+  );
+  expect(again.toSorted()).toEqual(names.toSorted());
+});
+
+test('it is full at its bound, says so before, and has room again', async () => {
+  const buffer = open(megabyte);
+  await buffer.checkRoom();
+  const put = async () => {
+    for (;;) await buffer.put([lead({ address: 'x'.repeat(50_000) })]);
+  };
+  await expect(put()).rejects.toMatchObject({ name: 'LeadsError', code: 'unavailable' });
+  await expect(buffer.checkRoom()).rejects.toMatchObject({ code: 'unavailable' });
+  const { messages } = await stateOf();
+  for (const message of await buffer.take(100)) message.acknowledge();
+  expect(messages).toBeGreaterThan(15);
+  await vi.waitFor(() => buffer.checkRoom(), { timeout: 5_000 });
+  await buffer.put([lead()]);
+});
+
+test('what may be set is set anew on a stream that stands, and a stream that is gone is made again', async () => {
+  await open(megabyte).put([lead()]);
+  const buffer = open(2 * megabyte);
+  await buffer.checkRoom();
+  const manager = await broker.manager();
+  const { config, state } = await manager.streams.info('LEADS_BUFFER');
+  expect([config.max_bytes, state.messages]).toEqual([2 * megabyte, 1]);
+  expect(config).toMatchObject({ storage: 'file', discard: 'new', retention: 'workqueue', max_age: 0 });
+  await manager.streams.delete('LEADS_BUFFER');
+  await vi.waitFor(() => buffer.put([lead()]), { timeout: 5_000 });
+  expect((await stateOf()).messages).toBe(1);
+});
+
+test('a message of somebody else is told by its number, and not by what it holds', async () => {
+  const buffer = open();
+  await buffer.put([lead()]);
+  await broker.publish('buffer.leads', 'Ada, +1 202 555 0143', 'other');
+  const taken = await buffer.take(10);
+  expect(taken[0]?.leads()).toHaveLength(1);
+  expect(() => taken[1]?.leads()).toThrow(/^Message 2 of the buffer cannot be read$/);
+});
+
+test('without the broker it refuses at once; what it took before is there when the broker is back', async () => {
+  const buffer = open();
+  const leads = Array.from({ length: 20 }, () => lead());
+  for (const each of leads) await buffer.put([each]);
+  const [held] = await buffer.take(1);
+  await nats.kill();
+  await vi.waitFor(() => expect(buffer.isConnected).toBe(false));
+  const start = performance.now();
+  await expect(buffer.put([lead()])).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(buffer.take(1)).rejects.toMatchObject({ code: 'unavailable' });
+  expect(performance.now() - start).toBeLessThan(500);
+  nats = await startNats({ binary, dataDir: directory, port: nats.port });
+  await vi.waitFor(() => expect(buffer.isConnected).toBe(true), { timeout: 5_000 });
+  const ids = new Set(held?.leads().map(({ id }) => id));
+  await vi.waitFor(
+    async () => {
+      for (const message of await buffer.take(20)) {
+        for (const { id } of message.leads()) ids.add(id);
+        message.acknowledge();
+      }
+      expect(ids).toEqual(new Set(leads.map(({ id }) => id)));
+    },
+    { timeout: 10_000 },
+  );
+});
