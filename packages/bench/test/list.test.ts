@@ -63,6 +63,9 @@ test('--help tells the options', async () => {
     '--steps',
     '--effort',
     '--data-dir',
+    '--scenarios',
+    '--rate',
+    '--short',
     '--json',
   ]) {
     expect(stdout).toContain(option);

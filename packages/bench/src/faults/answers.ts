@@ -1,4 +1,12 @@
-import { appendFileSync, createReadStream, existsSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  createReadStream,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+} from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /** One answer of the intake. */
@@ -27,6 +35,29 @@ export async function readAnswers(file: string): Promise<RecordedAnswer[]> {
     answers.push({ at: Number(at), tookMs: Number(tookMs), status, id });
   }
   return answers;
+}
+
+const tailBytes = 16 * 1024;
+
+/** Whether one of the newest answers acknowledges a lead that was due after a time, in milliseconds since 1970. */
+export function isAcknowledgedSince(file: string, time: number): boolean {
+  const descriptor = openSync(file, 'a+');
+  try {
+    const { size } = fstatSync(descriptor);
+    const tail = Buffer.alloc(Math.min(size, tailBytes));
+    readSync(descriptor, tail, 0, tail.length, size - tail.length);
+    // The first line may be cut.
+    return tail
+      .toString()
+      .split('\n')
+      .slice(1)
+      .some((line) => {
+        const [at, tookMs, , id] = line.split(' ');
+        return id !== undefined && Number(at) - Number(tookMs) >= time;
+      });
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Those whose requests were due within a time, in milliseconds since 1970. */

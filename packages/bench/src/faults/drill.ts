@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leadPath } from '../intake/lead-requests.ts';
 import { type LoadProcess, startLoadProcess } from '../intake/load.ts';
-import { acceptedShare, countOthers, longestGapMs, type RecordedAnswer, readAnswers } from './answers.ts';
+import {
+  acceptedShare,
+  countOthers,
+  isAcknowledgedSince,
+  longestGapMs,
+  type RecordedAnswer,
+  readAnswers,
+} from './answers.ts';
 import { StatusChanger } from './changes.ts';
 import { checkPromises, type Verdict } from './check.ts';
 import { type FaultStack, settles, type StackOptions, startStack } from './stack.ts';
@@ -58,7 +65,8 @@ export interface DrillFigures extends Verdict {
   /** Answers that are none of 2xx, 4xx and 503. */
   readonly others: number;
   readonly longestGapMs: number;
-  /** From when the last fault was set right until all was level; undefined where that took more than two minutes. */
+  /** From when the last fault was set right until all was level; undefined where that took more than two minutes. Level: all services ready, no event and no lead waits, leads are
+   * acknowledged again. */
   readonly recoveryMs: number | undefined;
   readonly notes: readonly Note[];
 }
@@ -71,10 +79,8 @@ export interface FailedDrill {
 }
 
 const connections = 512;
-/** Before the first fault, so that all is warm. */
-const calmMs = 2_000;
-/** After the last, so that there are leads on their usual way again. */
-const afterMs = 2_000;
+/** Before the first fault, so that all is warm, and after the last, so that leads go their usual way again. */
+const calmMs = { long: 2_000, short: 500 };
 const levelTimeoutMs = 120_000;
 /** Under load there are always some that have just been noted. */
 const eventsMayWaitMs = 1_500;
@@ -95,6 +101,7 @@ export async function runDrill(options: {
   await using stack = await startStack({ ...scenario.stack, ...options });
   const answersFile = join(stack.directory, 'answers');
   using load = startLoadProcess();
+  const calm = options.isShort ? calmMs.short : calmMs.long;
   const startedAt = Date.now();
   const sending = scenario.isWithoutLoad === true ? undefined : send(load, stack, { rate, answersFile });
   // Where the drill fails the load is killed, and that is no second failure.
@@ -104,13 +111,15 @@ export async function runDrill(options: {
   let recoveryMs: number | undefined;
   {
     await using _changes = new StatusChanger(stack.relays, stack.credentials);
-    await sleep(calmMs);
+    await sleep(calm);
     outcome = await inTime(scenario.run(drill), longestMs);
-    if (await settles(stack, { eventsMayWaitMs, timeoutMs: levelTimeoutMs })) {
-      recoveryMs = Date.now() - outcome.endedAt;
-    }
+    const { endedAt: from } = outcome;
+    const isLevel =
+      (await settles(stack, { eventsMayWaitMs, timeoutMs: levelTimeoutMs })) &&
+      (sending === undefined || (await acknowledges(answersFile, from)));
+    if (isLevel) recoveryMs = Date.now() - from;
     if (sending !== undefined) {
-      await sleep(afterMs);
+      await sleep(calm);
       load.end();
       await sending;
     }
@@ -145,6 +154,16 @@ function send(
   const headers = { API_KEY: credentials.API_KEY };
   const durationMs = longestMs + levelTimeoutMs;
   return load.send({ port, path: leadPath, headers, connections, durationMs, rate, answersFile });
+}
+
+/** Whether leads are acknowledged again, at the end of the time at the latest: a service may say that it is ready before. */
+async function acknowledges(answersFile: string, since: number): Promise<boolean> {
+  const deadline = performance.now() + levelTimeoutMs;
+  while (!isAcknowledgedSince(answersFile, since)) {
+    if (performance.now() > deadline) return false;
+    await sleep(50);
+  }
+  return true;
 }
 
 async function inTime<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {

@@ -15,7 +15,7 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
       async run({ stack: { intake }, isShort }) {
         const startsMs: number[] = [];
         let endedAt = 0;
-        await repeat(isShort ? 3 : 20, async () => {
+        await repeat(isShort ? 2 : 20, async () => {
           await intake.kill();
           endedAt = Date.now();
           startsMs.push(await intake.start());
@@ -30,7 +30,7 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
       stack: { relays: 2 },
       async run({ stack: { relays }, isShort }) {
         let endedAt = 0;
-        await repeat(isShort ? 4 : 30, async (round) => {
+        await repeat(isShort ? 3 : 30, async (round) => {
           const relay = relays[round % relays.length];
           const next = sleep(2_000);
           await relay?.kill();

@@ -185,14 +185,14 @@ async function waitingEvents(databaseUrl: string, mayWaitMs: number): Promise<st
   }
 }
 
-/** Every other stream than that of events is one of leads that wait to be stored; but for those of key-value buckets. */
+/** Every other stream than that of events is one of leads that wait to be stored; but for those behind buckets. */
 export async function bufferedLeads(natsUrl: string): Promise<string | undefined> {
   await using broker = new Broker({ url: natsUrl, name: 'leads-bench' });
   if (!(await broker.connected(2_000))) return 'NATS does not answer';
   try {
     const manager = await broker.manager();
     for await (const { config, state } of manager.streams.list()) {
-      if (config.name !== 'LEADS' && !config.name.startsWith('KV_') && state.messages > 0)
+      if (config.name !== 'LEADS' && !/^(?:KV|OBJ)_/.test(config.name) && state.messages > 0)
         return 'leads wait in the buffer';
     }
     return undefined;

@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Broker } from '@leads/core/broker';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { findNatsServer } from '@leads/local-stack/find-nats-server';
+import { startNats } from '@leads/local-stack/nats';
+import { openFixture } from '@leads/local-stack/testing/fixture';
+import { expect, test } from 'vitest';
+import { countOthers, longestGapMs, type RecordedAnswer } from '../src/faults/answers.ts';
+import { checkPromises } from '../src/faults/check.ts';
+import type { DrillFigures } from '../src/faults/drill.ts';
+import { runBench } from './run-bench.ts';
+
+test('what was acknowledged is stored once and told in order, whatever is killed or cut', {
+  timeout: 180_000,
+}, async () => {
+  const names = ['intake-killed', 'relay-killed', 'commit-cut'];
+  const args = ['faults', '--short', '--rate', '100', '--scenarios', names.join(','), '--json'];
+  const { stdout, stderr } = await runBench(args);
+  const { drills } = JSON.parse(stdout) as { drills: DrillFigures[] };
+  expect(
+    drills.map(({ scenario }) => scenario),
+    stderr,
+  ).toEqual(names);
+  for (const drill of drills) {
+    expect(drill, stderr).toMatchObject({
+      lost: 0,
+      duplicated: 0,
+      missingEvents: 0,
+      disorderedEvents: 0,
+      others: 0,
+    });
+    expect(drill.recoveryMs, drill.scenario).toBeGreaterThan(0);
+    expect(drill.stored).toBeGreaterThanOrEqual(drill.acknowledged);
+  }
+  const [intakeKilled, relayKilled, commitCut] = drills;
+  expect(intakeKilled?.broken).toBeGreaterThan(0);
+  expect(relayKilled?.acknowledged).toBeGreaterThan(0);
+  expect(commitCut).toMatchObject({ acknowledged: 20, stored: 20 });
+  expect(commitCut?.notes.find(({ name }) => name.startsWith('cut'))?.found).toBe('20');
+});
+
+test('the checker finds what is lost, doubled, not told, and told in the wrong order', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'leads-check-'));
+  await using nats = await startNats({ binary: await findNatsServer(), dataDir: directory });
+  await using database = await createTestDatabase();
+  await using fixture = openFixture(database.url);
+  const workspace = await fixture.createWorkspace();
+  const store = async (s1: string, version: number) => {
+    const lead = workspace.lead(workspace.owner, { s1 });
+    await fixture.leads.insert([lead]);
+    await fixture.sql('UPDATE lead SET version = $2 WHERE id = $1', [lead.id, version]);
+    return lead.id;
+  };
+  const [kept, changed, twin] = [await store('a', 1), await store('b', 3), await store('b', 1)];
+
+  await using broker = new Broker({ url: nats.url, name: 'test' });
+  expect(await broker.connected(5_000)).toBe(true);
+  const { streams } = await broker.manager();
+  await streams.add({ name: 'LEADS', subjects: ['leads.>'] });
+  const tell = async (id: string) => {
+    await broker.jetStream.publish('leads.test', JSON.stringify({ id }));
+  };
+  const answers = (ids: readonly string[]): RecordedAnswer[] =>
+    ids.map((id, at) => ({ at, tookMs: 1, status: '200', id }));
+  const check = (ids: readonly string[]) =>
+    checkPromises(answers(ids), { databaseUrl: database.url, natsUrl: nats.url });
+
+  expect(await check([kept, changed])).toEqual({
+    acknowledged: 2,
+    lost: 0,
+    duplicated: 1,
+    stored: 3,
+    missingEvents: 5,
+    disorderedEvents: 0,
+    repeatedEvents: 0,
+  });
+  for (const id of [`${kept}.1`, `${changed}.1`, `${changed}.3`, `${changed}.2`, `${kept}.1`]) await tell(id);
+  expect(await check([kept, kept, '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'])).toEqual({
+    acknowledged: 3,
+    lost: 1,
+    duplicated: 2,
+    stored: 3,
+    missingEvents: 1,
+    disorderedEvents: 1,
+    repeatedEvents: 1,
+  });
+  await tell(`${twin}.1`);
+  expect((await check([])).missingEvents).toBe(0);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('gaps are between acknowledgements, and a connection that broke is no answer', () => {
+  const answers: RecordedAnswer[] = [
+    { at: 100, tookMs: 5, status: '200', id: 'a' },
+    { at: 150, tookMs: 5, status: '503', id: undefined },
+    { at: 300, tookMs: 5, status: '200', id: 'b' },
+    { at: 350, tookMs: 5, status: 'broken', id: undefined },
+    { at: 360, tookMs: 5, status: '500', id: undefined },
+    { at: 400, tookMs: 5, status: '200', id: 'c' },
+  ];
+  expect(longestGapMs(answers)).toBe(200);
+  expect(countOthers(answers)).toBe(1);
+});
+
+test.each<[string[], string]>([
+  [['faults', '--scenarios', 'nothing'], 'nothing'],
+  [['faults', '--rate', '0'], '--rate'],
+])('%j fails with one line', async (args, said) => {
+  const { code, stderr } = await runBench(args);
+  expect(code).toBe(1);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+  expect(stderr).toContain(said);
+});
