@@ -70,6 +70,31 @@ test('with the rights that it has the CRM makes the stream and tells events, whi
   expect(warnings.filter(({ msg }) => String(msg).includes('power cut'))).toHaveLength(1);
 });
 
+test('with the rights that it has the intake puts leads into its stream and takes them out, and keeps a snapshot', async () => {
+  await using intake = await connectAs('intake');
+  const manager = await intake.manager();
+  const stream = 'LEADS_BUFFER';
+  await manager.streams.add({ name: stream, subjects: ['buffer.leads'] });
+  await manager.streams.update(stream, { max_bytes: 1_000_000 });
+  // As `AckPolicy.Explicit`, whose name is core's alone.
+  const { config } = await manager.consumers.add(stream, {
+    durable_name: 'drainer',
+    ack_policy: 'explicit' as never,
+  });
+  expect(config.ack_policy).toBe('explicit');
+  await intake.publish('buffer.leads', 'leads', 'first');
+  const consumer = await intake.jetStream.consumers.get(stream, 'drainer');
+  const message = await consumer.next({ expires: 5_000 });
+  expect(message?.string()).toBe('leads');
+  expect(await message?.ackAck()).toBe(true);
+
+  const objects = await intake.jetStream.views.os('leads_intake', { ttl: 60_000_000_000 });
+  for (const text of ['first', 'second']) {
+    await objects.putBlob({ name: 'snapshot' }, Buffer.from(text));
+    expect(Buffer.from((await objects.getBlob('snapshot')) ?? []).toString()).toBe(text);
+  }
+});
+
 test.each<[User, string[], string[]]>([
   [
     'crm',
@@ -79,8 +104,8 @@ test.each<[User, string[], string[]]>([
       '$JS.API.STREAM.PURGE.LEADS',
       '$JS.API.STREAM.MSG.DELETE.LEADS',
       '$JS.API.STREAM.CREATE.OTHER',
-      '$JS.API.STREAM.INFO.BUFFER',
-      '$JS.API.CONSUMER.MSG.NEXT.BUFFER.drainer',
+      '$JS.API.STREAM.INFO.LEADS_BUFFER',
+      '$JS.API.CONSUMER.MSG.NEXT.LEADS_BUFFER.drainer',
       '$SYS.REQ.SERVER.PING',
     ],
     ['>', 'leads.>', 'buffer.>', '_INBOX.>', '_INBOX.intake.>', '$SYS.>'],
@@ -89,8 +114,8 @@ test.each<[User, string[], string[]]>([
     'intake',
     [
       'leads.0.lead.created',
-      '$JS.API.STREAM.DELETE.BUFFER',
-      '$JS.API.STREAM.PURGE.BUFFER',
+      '$JS.API.STREAM.DELETE.LEADS_BUFFER',
+      '$JS.API.STREAM.PURGE.LEADS_BUFFER',
       '$JS.API.STREAM.CREATE.LEADS',
       '$JS.API.STREAM.UPDATE.LEADS',
       '$JS.API.CONSUMER.CREATE.LEADS.other',
@@ -108,7 +133,7 @@ test.each<[User, string[], string[]]>([
       '$JS.API.STREAM.UPDATE.LEADS',
       '$JS.API.STREAM.DELETE.LEADS',
       '$JS.API.STREAM.PURGE.LEADS',
-      '$JS.API.CONSUMER.CREATE.BUFFER.other',
+      '$JS.API.CONSUMER.CREATE.LEADS_BUFFER.other',
     ],
     ['>', 'leads.>', 'buffer.>', 'cache.invalidate', '_INBOX.>', '_INBOX.crm.>'],
   ],
