@@ -16,6 +16,7 @@ export const errorTable = {
   method_not_allowed: { status: 405, kind: 'error', message: 'Method not allowed' },
   request_timeout: { status: 408, kind: 'error', message: 'Request timed out' },
   conflict: { status: 409, kind: 'validation', message: 'Conflict' },
+  events_gone: { status: 410, kind: 'error', message: 'Events of that time are no longer kept' },
   precondition_failed: {
     status: 412,
     kind: 'validation',

@@ -180,7 +180,8 @@ function connectionOptions({ url, name }: BrokerOptions): ConnectionOptions {
   };
 }
 
-async function available<Result>(work: Promise<Result>): Promise<Result> {
+/** @throws LeadsError `unavailable` where the broker, or what it is asked for, is away. */
+export async function available<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (cause) {

@@ -4,6 +4,9 @@ import { LeadsError } from '../errors.ts';
 import { eventSubject } from './lead-event.ts';
 import type { LeadEvent } from './lead-event.schema.ts';
 
+/** What the stream of all events is called, in every deployment. */
+export const eventStreamName = 'LEADS';
+
 /** The stream of all events, by what may be set about it. */
 export interface EventStream {
   readonly name: string;

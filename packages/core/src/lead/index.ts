@@ -25,6 +25,7 @@ export {
   type ReplayReport,
   replayQuarantined,
 } from './lead-quarantine.ts';
+export { visibleTo } from './lead-scope.ts';
 export { LeadStatus } from './lead-status.ts';
 export type { LeadStore, LeadToInsert } from './lead-store.ts';
 export { countLeads, listLeads } from './list-leads.ts';
