@@ -8,6 +8,7 @@ import type { CrmConfig } from './config.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { websiteRoutes } from './console/website.ts';
 import type { CrmContext } from './context.ts';
+import { describeEvents } from './routes/events/describe-events.ts';
 import { leadsRoutes } from './routes/leads-routes.ts';
 
 /** The CRM service: an authenticated API for integrators, and a website for users. */
@@ -29,6 +30,7 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
     await healthRoutes(routes, { database: context.pingDatabase });
     await metricsRoutes(routes, context.metrics, config.METRICS_TOKEN);
     await docsRoutes(routes, ['ApiKey', 'AccessToken']);
+    routes.get('/asyncapi.json', { schema: { hide: true }, logLevel: 'warn' }, async () => describeEvents());
 
     await routes.register(
       async (guarded) => {

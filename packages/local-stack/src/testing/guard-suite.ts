@@ -15,6 +15,7 @@ const publicPaths = new Set([
   // To this machine, where there is no token.
   '/metrics',
   '/openapi.json',
+  '/asyncapi.json',
   '/docs',
   '/docs/reference.js',
 ]);

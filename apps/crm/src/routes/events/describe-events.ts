@@ -1,0 +1,135 @@
+import { eventSubject, LeadEvent, LeadEventType } from '@leads/core/event';
+import { Type } from 'typebox';
+
+const summaries: Readonly<Record<LeadEventType, string>> = {
+  'lead.created': 'A lead was taken',
+  'lead.updated': 'Fields of a lead were changed',
+  'lead.status_changed': "A lead's status was changed, and perhaps fields with it",
+};
+
+const description = `What becomes of leads, as CloudEvents 1.0 in JSON, in the NATS JetStream stream \`LEADS\`.
+
+Each event is delivered at least once: one that comes again has the same \`id\`, which is its \`Nats-Msg-Id\` too. Events of one lead are in the order of its versions. Whoever has no access to NATS follows the events of its workspace at \`GET /api/v1/events\` of the CRM service.`;
+
+/** The AsyncAPI 3.0 document of the events, made from the very schema that they have. */
+export function describeEvents(): object {
+  const each = <Value>(value: (type: LeadEventType, name: string) => Value): Record<string, Value> =>
+    Object.fromEntries(LeadEventType.enum.map((type) => [nameOf(type), value(type, nameOf(type))]));
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Leads: events',
+      version: '1.0.0',
+      description,
+      license: { name: 'MIT' },
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      nats: {
+        host: '{host}',
+        protocol: 'nats',
+        description: 'NATS with JetStream: what `NATS_URL` of the CRM service names.',
+        variables: { host: { default: 'localhost:4222', description: 'Host and port.' } },
+      },
+    },
+    channels: each((type, name) => ({
+      address: eventSubject('{workspaceId}', type),
+      title: summaries[type],
+      parameters: { workspaceId: { description: "The workspace's id, a UUID." } },
+      messages: { [name]: { $ref: `#/components/messages/${name}` } },
+    })),
+    operations: each((type, name) => ({
+      action: 'send',
+      summary: summaries[type],
+      channel: { $ref: `#/channels/${name}` },
+      messages: [{ $ref: `#/channels/${name}/messages/${name}` }],
+    })),
+    components: {
+      messages: each((type, name) => ({
+        name: type,
+        title: summaries[type],
+        contentType: 'application/json',
+        headers: {
+          type: 'object',
+          properties: {
+            'Nats-Msg-Id': {
+              type: 'string',
+              description: "The event's `id`: JetStream drops repeats by it.",
+            },
+          },
+        },
+        payload: { $ref: `#/components/schemas/${name}` },
+        examples: [{ name, summary: summaries[type], payload: exampleOf(type) }],
+      })),
+      schemas: each((type) =>
+        Type.Object(
+          {
+            ...LeadEvent.properties,
+            type: Type.Literal(type, { description: summaries[type], examples: [type] }),
+          },
+          { additionalProperties: false, description: `${summaries[type]} (CloudEvents 1.0).` },
+        ),
+      ),
+    },
+  };
+}
+
+/** `leadStatusChanged` of `lead.status_changed`. */
+function nameOf(type: LeadEventType): string {
+  return type.replaceAll(/[._](\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const leadId = '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f';
+const userId = '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f';
+const createdAt = '2026-11-21T09:30:00.000Z';
+const changedAt = '2026-11-21T10:15:00.000Z';
+
+const changes: Readonly<Record<LeadEventType, LeadEvent['data']['change']>> = {
+  'lead.created': { version: 1, type: 'created', createdAt, userId, to: 'OnHold' },
+  'lead.updated': {
+    version: 2,
+    type: 'updated',
+    createdAt: changedAt,
+    userId,
+    fields: { city: { to: 'London' } },
+  },
+  'lead.status_changed': {
+    version: 2,
+    type: 'status_changed',
+    createdAt: changedAt,
+    userId,
+    from: 'OnHold',
+    to: 'Approved',
+  },
+};
+
+function exampleOf(type: LeadEventType): LeadEvent {
+  const change = changes[type];
+  return {
+    specversion: '1.0',
+    id: `${leadId}.${change.version}`,
+    source: '/workspaces/019c0a3e-3333-7c4e-9f10-2a6b8c0d1e2f',
+    type,
+    subject: leadId,
+    time: change.createdAt,
+    datacontenttype: 'application/json',
+    data: {
+      lead: {
+        id: leadId,
+        name: 'Ada Lovelace',
+        phone: '+44 20 7946 0958',
+        phoneE164: '+442079460958',
+        createdAt,
+        updatedAt: change.createdAt,
+        campaignId: '019c0a3e-4444-7c4e-9f10-2a6b8c0d1e2f',
+        campaignCode: 'SPRING',
+        userId,
+        status: change.to ?? 'OnHold',
+        version: change.version,
+        source: 'crm',
+        ...(change.type === 'updated' && { city: 'London' }),
+      },
+      change,
+    },
+  };
+}

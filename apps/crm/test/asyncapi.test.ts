@@ -1,0 +1,8 @@
+import { describeAsyncApi } from '@leads/local-stack/testing/asyncapi-suite';
+import { afterAll } from 'vitest';
+import { startCrm } from './crm.ts';
+
+const crm = await startCrm();
+afterAll(() => crm[Symbol.asyncDispose]());
+
+describeAsyncApi((await crm.service.send({ path: '/asyncapi.json' })).json());
