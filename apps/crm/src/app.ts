@@ -9,6 +9,7 @@ import { consoleRoutes } from './console/console-routes.ts';
 import { websiteRoutes } from './console/website.ts';
 import type { CrmContext } from './context.ts';
 import { describeEvents } from './routes/events/describe-events.ts';
+import { streamEventsRoute } from './routes/events/stream-events.ts';
 import { leadsRoutes } from './routes/leads-routes.ts';
 
 /** The CRM service: an authenticated API for integrators, and a website for users. */
@@ -23,6 +24,11 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
       { name: 'leads', description: 'Leads of campaigns.' },
       { name: 'campaigns', description: 'Campaigns, which leads belong to.' },
       { name: 'landing pages', description: 'Landing pages, and the campaigns that their leads go to.' },
+      {
+        name: 'events',
+        description:
+          'What becomes of leads, as it happens. `/asyncapi.json` describes the events (AsyncAPI 3.0), here and in NATS.',
+      },
     ],
   });
 
@@ -36,6 +42,7 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
       async (guarded) => {
         requireApiKeyAndToken(guarded, context);
         await leadsRoutes(guarded, context);
+        streamEventsRoute(guarded, context);
       },
       { prefix: '/api/v1' },
     );

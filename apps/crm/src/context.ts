@@ -18,7 +18,7 @@ import {
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
-import { EventPublisher, EventRelay, OutboxKeeper } from '@leads/core/event';
+import { EventPublisher, EventReader, EventRelay, eventStreamName, OutboxKeeper } from '@leads/core/event';
 import type { LeadStore } from '@leads/core/lead';
 import { type OverviewStore, TallyKeeper } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
@@ -41,6 +41,8 @@ export interface CrmContext extends AsyncDisposable {
   readonly credentials: CredentialVerifier;
   readonly credentialStore: CredentialStore;
   readonly credentialUse: CredentialUse;
+  /** None where NATS_URL is not set. */
+  readonly events: EventReader | undefined;
   readonly leads: LeadStore;
   readonly metrics: Metrics;
   readonly overview: OverviewStore;
@@ -94,7 +96,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     new EventRelay(
       outbox,
       new EventPublisher(broker, {
-        name: 'LEADS',
+        name: eventStreamName,
         maxAgeMs: streamMs,
         maxBytes: config.EVENTS_STREAM_MEGABYTES * 1024 * 1024,
         replicas: config.EVENTS_STREAM_REPLICAS,
@@ -122,6 +124,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     credentials,
     credentialStore,
     credentialUse,
+    events: broker && new EventReader(broker, eventStreamName),
     leads: createLeadStore(database),
     metrics,
     overview,

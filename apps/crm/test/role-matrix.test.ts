@@ -125,6 +125,13 @@ const matrix: Readonly<Record<string, Row>> = {
       body: { name: 'Another name' },
     }),
   },
+  // Without NATS, after everyone was let in.
+  'GET /api/v1/events': {
+    owner: 503,
+    manager: 503,
+    publisher: 503,
+    request: () => ({ path: '/api/v1/events' }),
+  },
   'GET /api/v1/landing-pages': { ...everyone, request: () => ({ path: '/api/v1/landing-pages' }) },
   'POST /api/v1/landing-pages': {
     ...managers,

@@ -101,21 +101,34 @@ function requireOrigin(request: FastifyRequest, reply: FastifyReply, allowed: re
 }
 
 /** Every route of the scope takes an API key and an access token of the same user and workspace. */
-export function requireApiKeyAndToken(
-  scope: Server,
-  { credentials, credentialUse, accessTokens }: Guarding & { readonly accessTokens: AccessTokenCodec },
-): void {
+export function requireApiKeyAndToken(scope: Server, guarding: TokenGuarding): void {
   guard(scope, [{ ApiKey: [], AccessToken: [] }], async (request) => {
-    const principal = await verifyApiKey(request, credentials);
-    if (principal === undefined) throw new LeadsError('unauthenticated');
-    const token = readBearer(request);
-    const accessTokenId =
-      token === undefined ? undefined : await credentials.verifyAccessToken(accessTokens, token, principal);
-    if (accessTokenId === undefined) throw new LeadsError('unauthenticated');
-    if (principal.scope === 'intake') throw new LeadsError('forbidden');
-    credentialUse.note({ apiKeyId: principal.apiKeyId, accessTokenId }, clientAddress(request));
+    const { principal, accessTokenId } = await verifyApiKeyAndToken(request, guarding);
+    guarding.credentialUse.note({ apiKeyId: principal.apiKeyId, accessTokenId }, clientAddress(request));
     return principal;
   });
+}
+
+/** What {@link requireApiKeyAndToken} needs. */
+export type TokenGuarding = Guarding & { readonly accessTokens: AccessTokenCodec };
+
+/**
+ * Who a request acts for by its API key and its access token, as of now.
+ *
+ * @throws LeadsError `unauthenticated`, `forbidden`, `unavailable`
+ */
+export async function verifyApiKeyAndToken(
+  request: FastifyRequest,
+  { credentials, accessTokens }: TokenGuarding,
+): Promise<{ readonly principal: Principal; readonly accessTokenId: string }> {
+  const principal = await verifyApiKey(request, credentials);
+  if (principal === undefined) throw new LeadsError('unauthenticated');
+  const token = readBearer(request);
+  const accessTokenId =
+    token === undefined ? undefined : await credentials.verifyAccessToken(accessTokens, token, principal);
+  if (accessTokenId === undefined) throw new LeadsError('unauthenticated');
+  if (principal.scope === 'intake') throw new LeadsError('forbidden');
+  return { principal, accessTokenId };
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   tuple,
   unknownMembers,
 } from './hostile-input.ts';
-import { exampleBody, exampleEntity, fillPath, guardedRoutesOf } from './openapi-document.ts';
+import { endingRoutesOf, exampleBody, exampleEntity, fillPath } from './openapi-document.ts';
 import type { RunningService } from './running-service.ts';
 
 /**
@@ -26,7 +26,7 @@ export function describeHostileRequests(options: {
 }): void {
   const { service, ids } = options;
   const shortText = storableText.filter((text) => text !== '' && text.length < 100);
-  for (const { method, path, operation } of guardedRoutesOf(service.document)) {
+  for (const { method, path, operation } of endingRoutesOf(service.document)) {
     const example = exampleBody(operation);
     const entity = exampleEntity(operation);
     const headers = { ...options.headers, ...(entity !== undefined && { 'Content-Type': entity.type }) };

@@ -79,6 +79,16 @@ export function guardedRoutesOf(document: OpenApiDocument): Route[] {
   return routesOf(document).filter(({ operation }) => needs(operation).length > 0);
 }
 
+/** Whether the answers to an operation have no end: streams of events, which are nothing without NATS besides. */
+export function isEndless({ responses }: Operation): boolean {
+  return responses['200']?.content?.['text/event-stream'] !== undefined;
+}
+
+/** The routes that ask for credentials, and whose answers have an end. */
+export function endingRoutesOf(document: OpenApiDocument): Route[] {
+  return guardedRoutesOf(document).filter(({ operation }) => !isEndless(operation));
+}
+
 /** The security schemes that an operation asks for, all together. */
 export function needs(operation: Operation): string[] {
   return Object.keys(operation.security?.[0] ?? {});
@@ -209,6 +219,7 @@ export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
         /^(application\/(?:problem\+)?json)(?:; charset=utf-8)?$/.exec(type) ??
         /^(text\/csv); charset=utf-8; header=present$/.exec(type) ??
         /^(application\/x-ndjson)$/.exec(type) ??
+        /^(text\/event-stream); charset=utf-8$/.exec(type) ??
         [];
       return known ?? fail(`is of type ${type}`);
     };

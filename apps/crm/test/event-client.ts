@@ -1,0 +1,94 @@
+import { type IncomingMessage, request } from 'node:http';
+import type { LeadEvent } from '@leads/core/event';
+
+/** What came between two empty lines. */
+interface Block {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data?: string;
+  readonly comment?: string;
+}
+
+/** A client of Server-Sent Events that keeps what it was sent, and reads only while it is told to. */
+export interface EventClient {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  /** Everything so far, events and others. */
+  readonly blocks: readonly Block[];
+  /** The events among them. */
+  events(): LeadEvent[];
+  /** What it would send as `Last-Event-ID`. */
+  lastId(): string;
+  /** Waits until something holds of what came. @throws Error with what came, when it does not in time. */
+  until(holds: () => boolean, timeoutMs?: number): Promise<void>;
+  /** Waits for so many events. */
+  received(count: number, timeoutMs?: number): Promise<LeadEvent[]>;
+  pause(): void;
+  resume(): void;
+  /** Settles when the answer has ended: whether it was complete. */
+  readonly ended: Promise<boolean>;
+  close(): void;
+}
+
+/** Asks for events, and waits for the head of the answer. */
+export function openEvents(
+  port: number,
+  headers: Readonly<Record<string, string>>,
+  query: string = '',
+): Promise<EventClient> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      { host: '127.0.0.1', port, path: `/api/v1/events${query}`, headers, agent: false },
+      (incoming) => resolve(listen(incoming, () => outgoing.destroy())),
+    );
+    outgoing.on('error', reject);
+    outgoing.end();
+  });
+}
+
+function listen(incoming: IncomingMessage, close: () => void): EventClient {
+  const blocks: Block[] = [];
+  let text = '';
+  incoming.setEncoding('utf8').on('data', (chunk: string) => {
+    const parts = (text + chunk).split('\n\n');
+    text = parts.pop() ?? '';
+    blocks.push(...parts.map(parse));
+  });
+  incoming.on('error', () => undefined);
+  const ended = new Promise<boolean>((resolve) => incoming.once('close', () => resolve(incoming.complete)));
+  const events = () =>
+    blocks.flatMap(({ event, data }) =>
+      data === undefined || event === 'gone' ? [] : [JSON.parse(data) as LeadEvent],
+    );
+  const until = async (holds: () => boolean, timeoutMs = 20_000) => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    while (!holds()) {
+      if (timeout.aborted) throw new Error(`It does not come: ${JSON.stringify(blocks).slice(-2_000)}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  return {
+    status: incoming.statusCode ?? 0,
+    headers: incoming.headers,
+    blocks,
+    events,
+    lastId: () => blocks.findLast(({ id }) => id !== undefined)?.id ?? '',
+    until,
+    async received(count, timeoutMs) {
+      await until(() => events().length >= count, timeoutMs);
+      return events();
+    },
+    pause: () => incoming.pause(),
+    resume: () => incoming.resume(),
+    ended,
+    close,
+  };
+}
+
+function parse(block: string): Block {
+  const fields = block.split('\n').map((line) => {
+    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+    return [name === '' ? 'comment' : name, value] as const;
+  });
+  return Object.fromEntries(fields);
+}

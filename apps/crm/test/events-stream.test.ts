@@ -1,0 +1,391 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Broker } from '@leads/core/broker';
+import { LeadEvent } from '@leads/core/event';
+import type { LeadDetail } from '@leads/core/lead';
+import { findNatsServer } from '@leads/local-stack/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/nats';
+import type { TestMember } from '@leads/local-stack/testing/fixture';
+import { Value } from 'typebox/value';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { startCrm, startCrmService } from './crm.ts';
+import { type EventClient, openEvents } from './event-client.ts';
+import { leadsApi, ok } from './leads-api.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const dataDir = mkdtempSync(join(tmpdir(), 'leads-events-'));
+const binary = await findNatsServer();
+let nats: LocalNats = await startNats({ binary, dataDir });
+const { port: natsPort, url: NATS_URL } = nats;
+const crm = await startCrm({ NATS_URL });
+const { service, fixture } = crm;
+const api = leadsApi(service);
+const workspace = await fixture.createWorkspace();
+const { owner } = workspace;
+const broker = new Broker({ url: NATS_URL, name: 'test' });
+const manager = async () => {
+  await broker.connected(20_000);
+  return broker.manager();
+};
+const consumers = async () => (await (await manager()).streams.info('LEADS')).state.consumer_count;
+
+afterAll(async () => {
+  await broker[Symbol.asyncDispose]();
+  await crm[Symbol.asyncDispose]();
+  await nats[Symbol.asyncDispose]();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function follow(
+  options: { member?: TestMember; query?: string; after?: string; port?: number } = {},
+): Promise<EventClient> {
+  const { member = owner, query, after, port = service.port } = options;
+  const headers = { ...member.headers, ...(after !== undefined && { 'Last-Event-ID': after }) };
+  const stream = await openEvents(port, headers, query);
+  onTestFinished(() => stream.close());
+  expect(stream.status).toBe(200);
+  // It has begun: what is created from now on belongs to it.
+  await stream.until(() => stream.blocks.length > 0);
+  return stream;
+}
+async function create(name: string, member = owner, more: object = {}): Promise<LeadDetail> {
+  const answer = await api.create(member, { name, phone: '1', ...more });
+  return ok<{ lead: LeadDetail }>(answer).lead;
+}
+const nameOf = ({ data }: LeadEvent) => data.lead.name;
+const names = (count: number, prefix = 'n') => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+async function createAll(all: readonly string[], member = owner): Promise<void> {
+  for (const name of all) await create(name, member);
+}
+
+test('who listens before there ever was an event hears of the first', async () => {
+  const stream = await follow();
+  expect(stream.lastId()).toBe('');
+  await create('First');
+  expect((await stream.received(1)).map(nameOf)).toEqual(['First']);
+});
+
+describe('events come as they happen', () => {
+  test('each with an id, its type and the event, those of one lead in order', async () => {
+    const stream = await follow();
+    const { id } = await create('Ada');
+    ok(await api.edit(owner, id, { city: 'London' }));
+    ok(await api.edit(owner, id, { status: 'Approved' }));
+    const events = await stream.received(3);
+    expect(events.map(({ type, subject }) => [type, subject])).toEqual([
+      ['lead.created', id],
+      ['lead.updated', id],
+      ['lead.status_changed', id],
+    ]);
+    expect(events.map((event) => event.id)).toEqual([`${id}.1`, `${id}.2`, `${id}.3`]);
+    for (const event of events) expect(Value.Errors(LeadEvent, event)).toEqual([]);
+    expect(events[2]?.data.lead).toEqual(await api.get(owner, id));
+    expect(events.map(({ data }) => data.change)).toEqual(await api.history(owner, id));
+    const told = stream.blocks.filter(({ data }) => data !== undefined);
+    expect(told.map(({ event }) => event)).toEqual(events.map(({ type }) => type));
+    expect(new Set(told.map((block) => block.id)).size).toBe(3);
+    expect(stream.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+  });
+
+  test('only of the types that are asked for', async () => {
+    const changes = await follow({ query: '?type=lead.updated,lead.status_changed' });
+    const updates = await follow({ query: '?type=lead.updated' });
+    const { id } = await create('Types');
+    ok(await api.edit(owner, id, { status: 'Approved' }));
+    ok(await api.edit(owner, id, { city: 'London' }));
+    const typesOf = (events: readonly LeadEvent[]) => events.map(({ type }) => type);
+    expect(typesOf(await changes.received(2))).toEqual(['lead.status_changed', 'lead.updated']);
+    expect(typesOf(await updates.received(1))).toEqual(['lead.updated']);
+  });
+
+  test('nothing of another workspace, and to a publisher nothing of others', async () => {
+    const other = await fixture.createWorkspace();
+    const publisher = await workspace.addMember('publisher');
+    const [mine, theirs, own] = await Promise.all(
+      [owner, other.owner, publisher].map((member) => follow({ member })),
+    );
+    await create('Of the owner');
+    await create('Of the other workspace', other.owner);
+    await create('Of the publisher', publisher);
+    await create('Of the other workspace too', other.owner);
+    await create('The last', owner);
+    expect((await mine?.received(3))?.map(nameOf)).toEqual(['Of the owner', 'Of the publisher', 'The last']);
+    expect((await theirs?.received(2))?.map(nameOf)).toEqual([
+      'Of the other workspace',
+      'Of the other workspace too',
+    ]);
+    expect((await own?.received(1))?.map(nameOf)).toEqual(['Of the publisher']);
+
+    // Past what is not for it, so that it needs not be there any more when the publisher comes back.
+    const last = own?.lastId();
+    await own?.until(() => own.lastId() !== last);
+    expect(own?.events()).toHaveLength(1);
+    const again = await follow({ member: publisher, after: own?.lastId() ?? '' });
+    await create('Another', publisher);
+    expect((await again.received(1)).map(nameOf)).toEqual(['Another']);
+  });
+});
+
+describe('a stream goes on where it ended', () => {
+  test('after every id, without a gap and without a repeat', async () => {
+    const stream = await follow();
+    const begin = stream.lastId();
+    await createAll(names(6, 'a'));
+    await stream.received(6);
+    stream.close();
+    await createAll(names(3, 'b'));
+    const all = [...names(6, 'a'), ...names(3, 'b')];
+    const ids = [begin, ...stream.blocks.flatMap(({ id, data }) => (data === undefined ? [] : [id ?? '']))];
+    for (const [i, id] of ids.entries()) {
+      const again = await follow(i % 2 === 0 ? { after: id } : { query: `?since=${id}` });
+      expect((await again.received(9 - i)).map(nameOf)).toEqual(all.slice(i));
+      again.close();
+    }
+    // What a browser had last counts, not what its address says.
+    const both = await follow({ after: ids[8] ?? ids[6] ?? '', query: `?since=${begin}` });
+    expect((await both.received(3)).map(nameOf)).toEqual(names(3, 'b'));
+  });
+
+  test('from a time', async () => {
+    const before = await follow();
+    await create('Before');
+    await before.received(1);
+    const since = new Date();
+    await createAll(['After', 'After that']);
+    const stream = await follow({ query: `?since=${since.toISOString()}` });
+    expect((await stream.received(2)).map(nameOf)).toEqual(['After', 'After that']);
+    // Nothing was removed yet: it begins with the first.
+    const all = await follow({ query: '?since=2026-01-01' });
+    expect((await all.received(1)).map(nameOf)[0]).toBe('First');
+    const future = await follow({ query: '?since=2999-01-01T00:00:00Z' });
+    await create('From now');
+    expect((await future.received(1)).map(nameOf)).toEqual(['From now']);
+  });
+
+  test.each([
+    ['?since=yesterday', '', { parameter: 'since' }],
+    ['?since=2026-99-99', '', { parameter: 'since' }],
+    ['', 'x', { header: 'Last-Event-ID' }],
+    ['', '1', { header: 'Last-Event-ID' }],
+    ['?type=lead.deleted', '', { parameter: 'type' }],
+    ['?type=lead.created,', '', { parameter: 'type' }],
+    ['?nonsense=1', '', { parameter: 'nonsense' }],
+  ])('%s %s is 400', async (query, after, fault) => {
+    const headers = { ...owner.headers, ...(after !== '' && { 'Last-Event-ID': after }) };
+    const path = `/api/v1/events${query}`;
+    const answer = await service.send({ path, headers });
+    expect([answer.status, answer.json()]).toEqual([
+      400,
+      { success: false, error: 'validation', message: 'Invalid input data' },
+    ]);
+    const problem = await service.send({ path, headers: { ...headers, Accept: 'application/problem+json' } });
+    expect(problem.json<{ errors: object[] }>().errors).toEqual(
+      expect.arrayContaining([expect.objectContaining(fault)]),
+    );
+  });
+
+  test('an open stream goes on after the broker was killed, without a gap and without a repeat', async () => {
+    const stream = await follow();
+    await createAll(names(3, 'before'));
+    await stream.received(3);
+    await nats.kill();
+    await createAll(names(3, 'meanwhile'));
+    const refused = await service.send({ path: '/api/v1/events', headers: { ...owner.headers } });
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    nats = await startNats({ binary, dataDir, port: natsPort });
+    await createAll(names(3, 'after'));
+    const expected = ['before', 'meanwhile', 'after'].flatMap((prefix) => names(3, prefix));
+    expect((await stream.received(9, 40_000)).map(nameOf)).toEqual(expected);
+  });
+});
+
+describe('what is no longer kept is told', () => {
+  test('410 for an id or a time from before, and the oldest that is kept is named', async () => {
+    const since = new Date().toISOString();
+    const stream = await follow();
+    await createAll(names(4));
+    await stream.received(4);
+    const ids = stream.blocks.flatMap(({ id, data }) => (data === undefined ? [] : [id ?? '']));
+    const { streams } = await manager();
+    const { state } = await streams.info('LEADS');
+    // Of the four, the last two are left.
+    await streams.purge('LEADS', { seq: state.last_seq - 1 });
+    const oldest = new Date((await streams.info('LEADS')).state.first_ts).toISOString();
+    const gone = { success: false, error: 'error', message: `Events before ${oldest} are no longer kept` };
+    for (const request of [
+      { path: '/api/v1/events', headers: { ...owner.headers, 'Last-Event-ID': ids[0] ?? '' } },
+      { path: `/api/v1/events?since=${since}`, headers: { ...owner.headers } },
+    ]) {
+      const answer = await service.send(request);
+      expect([answer.status, answer.json()]).toEqual([410, gone]);
+    }
+    // Nothing is missing after the second.
+    expect((await (await follow({ after: ids[1] ?? '' })).received(2)).map(nameOf)).toEqual(['n2', 'n3']);
+    expect((await (await follow({ query: `?since=${oldest}` })).received(2)).map(nameOf)).toEqual([
+      'n2',
+      'n3',
+    ]);
+  });
+
+  test('410 for an id of a stream that was lost, although it has that many events again', async () => {
+    const stream = await follow();
+    await create('Old');
+    await stream.received(1);
+    stream.close();
+    const { streams } = await manager();
+    await streams.delete('LEADS');
+    const listener = await openEvents(service.port, owner.headers);
+    onTestFinished(() => listener.close());
+    expect(listener.status).toBe(200);
+    await createAll(names(3, 'new'));
+    // Who listens before there is a stream hears of its first event.
+    expect((await listener.received(3)).map(nameOf)).toEqual(names(3, 'new'));
+    const answer = await service.send({
+      path: '/api/v1/events',
+      headers: { ...owner.headers, 'Last-Event-ID': stream.lastId() },
+    });
+    expect(answer.status).toBe(410);
+  });
+
+  test('a reader that is so slow is told, and by the id it has then it cannot go on', async () => {
+    const stream = await follow();
+    stream.pause();
+    const large = 'x'.repeat(40_000);
+    for (const name of names(400)) await create(name, owner, { description: large });
+    const { streams } = await manager();
+    await vi.waitFor(async () => {
+      const { state } = await streams.info('LEADS', { subjects_filter: `leads.${workspace.id}.>` });
+      expect(state.messages).toBeGreaterThanOrEqual(400);
+    }, 30_000);
+    await streams.purge('LEADS');
+    stream.resume();
+    expect(await stream.ended).toBe(true);
+    const { event, data = '' } = stream.blocks.at(-1) ?? {};
+    expect([event, JSON.parse(data)]).toEqual([
+      'gone',
+      { success: false, error: 'error', message: expect.stringContaining('no longer kept') as string },
+    ]);
+    const received = stream.events().map(nameOf);
+    expect(received.length).toBeLessThan(400);
+    expect(received).toEqual(names(received.length));
+    const answer = await service.send({
+      path: '/api/v1/events',
+      headers: { ...owner.headers, 'Last-Event-ID': stream.lastId() },
+    });
+    expect(answer.status).toBe(410);
+  });
+});
+
+describe('a stream costs little, and ends', () => {
+  test('no more is read than a slow reader takes', async () => {
+    const stream = await follow();
+    stream.pause();
+    const large = 'x'.repeat(40_000);
+    for (const name of names(400)) await create(name, owner, { description: large });
+    const { consumers: all } = await manager();
+    const delivered = async () => {
+      const [info] = await all.list('LEADS').next();
+      return info?.delivered.consumer_seq ?? 0;
+    };
+    await vi.waitFor(async () => expect(await delivered()).toBeGreaterThan(0));
+    // 16 MB of events; 2 MiB are read ahead, and some fit into the sockets.
+    await vi.waitFor(async () => {
+      const [info] = await all.list('LEADS').next();
+      expect((info?.num_pending ?? 0) + (info?.delivered.consumer_seq ?? 0)).toBe(400);
+    }, 20_000);
+    expect(await delivered()).toBeLessThan(400);
+    stream.resume();
+    expect((await stream.received(400)).map(nameOf)).toEqual(names(400));
+  });
+
+  test('it ends within 10 s of the revocation of its key or its token, and others go on', async () => {
+    const [first, second] = [await workspace.addMember('manager'), await workspace.addMember('manager')];
+    const revoked = await Promise.all([first, second].map((member) => follow({ member })));
+    const other = await follow();
+    await fixture.credentials.revokeApiKey(workspace.id, first.apiKeyId, new Date());
+    await fixture.credentials.revokeAccessToken(workspace.id, second.accessTokenId, new Date());
+    const from = performance.now();
+    expect(await Promise.all(revoked.map(({ ended }) => ended))).toEqual([true, true]);
+    expect(performance.now() - from).toBeLessThan(10_000);
+    for (const { blocks } of revoked) {
+      expect(blocks.at(-1)).toEqual({ comment: 'the credentials do not hold any more' });
+    }
+    await create('Still there');
+    expect((await other.received(1)).map(nameOf)).toEqual(['Still there']);
+  });
+
+  test('a heartbeat comes where nothing else does', async () => {
+    const stream = await follow();
+    const { length } = stream.blocks;
+    await stream.until(() => stream.blocks.length > length, 17_000);
+    expect(stream.blocks[length]).toMatchObject({ comment: '' });
+    expect(stream.events()).toEqual([]);
+  });
+
+  test('the consumer goes with its client', async () => {
+    await vi.waitFor(async () => expect(await consumers()).toBe(0), 20_000);
+    const streams = await Promise.all(names(3).map(() => follow()));
+    await vi.waitFor(async () => expect(await consumers()).toBe(3), 20_000);
+    for (const stream of streams) stream.close();
+    await vi.waitFor(async () => expect(await consumers()).toBe(0), 20_000);
+  });
+
+  test('ten at once for a key; a place is free again when one ends', async () => {
+    const member = await workspace.addMember('manager');
+    const streams = await Promise.all(names(10).map(() => follow({ member })));
+    const ask = () => service.send({ path: '/api/v1/events', headers: { ...member.headers } });
+    const refused = await ask();
+    expect([refused.status, refused.json()]).toEqual([
+      429,
+      { success: false, error: 'error', message: 'An API key may have 10 streams of events at once' },
+    ]);
+    expect(refused.headers['retry-after']).toBe('5');
+    await follow();
+    streams[0]?.close();
+    await vi.waitFor(() => follow({ member }), 10_000);
+  });
+
+  test('HEAD tells the head, and leaves nothing open', async () => {
+    const answer = await service.send({
+      method: 'HEAD',
+      path: '/api/v1/events',
+      headers: { ...owner.headers },
+    });
+    expect([answer.status, answer.headers['content-type']]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ]);
+    await vi.waitFor(async () => expect(await consumers()).toBe(0), 20_000);
+  });
+
+  test('it ends when the service stops, complete, and goes on at another instance', async () => {
+    const another = await startCrmService(crm.databaseUrl, { NATS_URL });
+    const stream = await vi.waitFor(() => follow({ port: another.port }), 10_000);
+    await create('One');
+    await stream.received(1);
+    const from = performance.now();
+    await another[Symbol.asyncDispose]();
+    expect(performance.now() - from).toBeLessThan(5_000);
+    expect(await stream.ended).toBe(true);
+    await create('Two');
+    const again = await follow({ after: stream.lastId() });
+    expect((await again.received(1)).map(nameOf)).toEqual(['Two']);
+  });
+});
+
+test('without NATS_URL it is 503, and says why', async () => {
+  const without = await startCrmService(crm.databaseUrl);
+  onTestFinished(() => without[Symbol.asyncDispose]());
+  const answer = await without.send({ path: '/api/v1/events', headers: { ...owner.headers } });
+  expect([answer.status, answer.json()]).toEqual([
+    503,
+    { success: false, error: 'error', message: 'This service has no events: NATS_URL is not set' },
+  ]);
+});
