@@ -1,6 +1,6 @@
+import { slugMaxLength } from '@leads/core/workspace';
 import { InvalidArgumentError } from 'commander';
 import { IsEmail, IsUuid } from 'typebox/format';
-import { slugMaxLength } from '@leads/core/workspace';
 
 /*
  * What the values of options look like. Each reads one value as it was typed, and throws commander's
@@ -59,6 +59,24 @@ export function parseSlug(text: string): string {
     );
   }
   return text;
+}
+
+/** A time (ISO 8601), or how long ago it was, as a duration. */
+export function parseTimeAgo(text: string): Date {
+  if (/^\d+[a-z]$/.test(text)) return new Date(Date.now() - parseDuration(text) * 1000);
+  const time = new Date(text);
+  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) {
+    throw new InvalidArgumentError(
+      'Give a time such as 2026-01-31T09:30:00Z, or a duration such as 1h or 7d.',
+    );
+  }
+  return time;
+}
+
+/** A whole number, 1 or more. */
+export function parseCount(text: string): number {
+  if (!/^[1-9][0-9]{0,14}$/.test(text)) throw new InvalidArgumentError('Give a whole number, 1 or more.');
+  return Number(text);
 }
 
 /** A UUID, in lower case as the services write it. */

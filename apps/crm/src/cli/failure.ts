@@ -4,7 +4,7 @@ import { LeadsError } from '@leads/core/errors';
 import { ConfigError } from '@leads/http/config';
 import { CommanderError } from 'commander';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { databaseAddress } from './settings.ts';
+import { brokerAddress, databaseAddress } from './settings.ts';
 
 /** A command that cannot be carried out as asked. `message` is one line for the operator. */
 export class Refusal extends Error {
@@ -16,6 +16,11 @@ export class DatabaseUnreachable extends Error {
   override readonly name = 'DatabaseUnreachable';
 }
 
+/** No connection to NATS. `message` says why, without the address. */
+export class BrokerUnreachable extends Error {
+  override readonly name = 'BrokerUnreachable';
+}
+
 /** The exit code of an error, and the line that tells it; no line where commander has printed its own. */
 export function describeFailure(error: unknown): { exitCode: ExitCode; line?: string } {
   if (error instanceof CommanderError) {
@@ -25,6 +30,13 @@ export function describeFailure(error: unknown): { exitCode: ExitCode; line?: st
     return { exitCode: exitCodes.usage, line: error.message.replaceAll('\n', '; ') };
   }
   if (error instanceof Refusal) return { exitCode: exitCodes.refused, line: error.message };
+  if (error instanceof BrokerUnreachable) {
+    const line = `NATS at ${brokerAddress()} cannot be reached`;
+    return {
+      exitCode: exitCodes.unreachable,
+      line: error.message === '' ? line : `${line}: ${error.message}`,
+    };
+  }
 
   const unreachable = asUnreachable(error);
   if (unreachable !== undefined) {
@@ -65,5 +77,5 @@ function asUnreachable(error: unknown): DatabaseUnreachable | undefined {
 }
 
 function withoutPasswords(text: string): string {
-  return text.replaceAll(/(postgres(?:ql)?:\/\/)\S*@/g, '$1***@');
+  return text.replaceAll(/((?:postgres(?:ql)?|nats|tls):\/\/)\S*@/g, '$1***@');
 }

@@ -1,6 +1,12 @@
 import { type Command, Option } from 'commander';
 import { exitCodes } from './exit-codes.ts';
-import { MigrateSettings, PasswordLinkSettings, SigningSettings, StoreSettings } from './settings.ts';
+import {
+  BrokerSettings,
+  MigrateSettings,
+  PasswordLinkSettings,
+  SigningSettings,
+  StoreSettings,
+} from './settings.ts';
 
 /** `--json`, which every command has. */
 export function jsonOption(): Option {
@@ -24,6 +30,7 @@ export function commonHelp(command: Command): string {
     ...SigningSettings.properties,
     ...PasswordLinkSettings.properties,
     ...MigrateSettings.properties,
+    ...BrokerSettings.properties,
   }).map(([name, setting]): [string, string] => {
     const { description = '' } = setting as { description?: string };
     return [name, description + (readBy[name] ?? '')];
@@ -36,7 +43,7 @@ export function commonHelp(command: Command): string {
       [String(exitCodes.done), 'done'],
       [String(exitCodes.refused), 'refused or failed: one line on stderr says why'],
       [String(exitCodes.usage), 'wrong usage: the command line or the environment'],
-      [String(exitCodes.unreachable), 'the database cannot be reached'],
+      [String(exitCodes.unreachable), 'the database or NATS cannot be reached'],
     ]),
   ]
     .join('\n')
@@ -49,6 +56,7 @@ const readBy: Readonly<Record<string, string>> = {
   PUBLIC_URL: ' (leads user password-link)',
   CRM_PORT: ' (leads user password-link)',
   LEADS_MIGRATIONS_DIR: ' (leads migrate)',
+  NATS_URL: ' (leads events)',
 };
 
 /** Laid out as commander lays out options. */

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addCampaignCommands } from './campaign.ts';
+import { addEventsCommands } from './events.ts';
 import { exitCodes } from './exit-codes.ts';
+import { addExportCommand } from './export.ts';
 import { describeFailure, explainFailure } from './failure.ts';
 import { commonHelp } from './help.ts';
-import { addExportCommand } from './export.ts';
 import { addImportCommand } from './import.ts';
 import { addKeyCommands } from './key.ts';
 import { addLandingPageCommands } from './landing-page.ts';
@@ -33,6 +34,7 @@ addTokenCommands(program);
 addImportCommand(program);
 addExportCommand(program);
 addQuarantineCommands(program);
+addEventsCommands(program);
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has had enough, such as `head`, is no failure.

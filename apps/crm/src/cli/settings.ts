@@ -25,6 +25,9 @@ export const PasswordLinkSettings = Type.Object({
   CRM_PORT: CrmConfig.properties.CRM_PORT,
 });
 
+/** What `leads events` reads. */
+export const BrokerSettings = Type.Object({ NATS_URL: CrmConfig.properties.NATS_URL });
+
 /**
  * Settings from the environment: those of the schema and no others, so that no command fails by a setting that
  * it does not need.
@@ -51,6 +54,12 @@ export function databaseAddress(): string {
   const url = databaseUrlParts();
   if (url === undefined) return 'DATABASE_URL';
   return `${url.searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || 5432}`;
+}
+
+/** Hosts and ports of `NATS_URL`, without its passwords. */
+export function brokerAddress(): string {
+  const urls = (process.env['NATS_URL'] ?? '').split(',');
+  return urls.map((url) => (URL.canParse(url) ? new URL(url).host : 'NATS_URL')).join(', ');
 }
 
 function databaseUrlParts(): URL | undefined {

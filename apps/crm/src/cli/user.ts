@@ -1,6 +1,6 @@
 import { type MemberRole, memberRoles } from '@leads/core/credential';
-import { type Command, Option } from 'commander';
 import { slugOf } from '@leads/core/workspace';
+import { type Command, Option } from 'commander';
 import { parseEmail, parseSlug, parseText } from './arguments.ts';
 import { Refusal } from './failure.ts';
 import { examples, jsonOption } from './help.ts';

@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { LeadEvent } from '@leads/core/event';
+import type { LeadDetail } from '@leads/core/lead';
+import { findNatsServer } from '@leads/local-stack/find-nats-server';
+import { freePort } from '@leads/local-stack/free-port';
+import { type LocalNats, startNats } from '@leads/local-stack/nats';
+import type { TestMember } from '@leads/local-stack/testing/fixture';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { startCrm } from './crm.ts';
+import { leadsApi, ok } from './leads-api.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const program = resolve(import.meta.dirname, '../bin/leads.js');
+const dataDir = mkdtempSync(join(tmpdir(), 'leads-tail-'));
+const binary = await findNatsServer();
+let nats: LocalNats = await startNats({ binary, dataDir });
+const { port: natsPort, url: NATS_URL } = nats;
+const crm = await startCrm({ NATS_URL });
+afterAll(async () => {
+  await crm[Symbol.asyncDispose]();
+  await nats[Symbol.asyncDispose]();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+const { fixture } = crm;
+const api = leadsApi(crm.service);
+const workspace = await fixture.createWorkspace();
+const { owner } = workspace;
+const other = await fixture.createWorkspace();
+await workspace.addCampaign('SPRING');
+
+interface Tail {
+  readonly child: ChildProcess;
+  readonly stderr: () => string;
+  readonly events: () => LeadEvent[];
+  readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
+}
+
+/** Starts `leads events tail` with no environment but what is given. */
+function start(args: readonly string[], env: Readonly<Record<string, string>> = { NATS_URL }): Tail {
+  const child = spawn(process.execPath, [program, 'events', 'tail', ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  return {
+    child,
+    stderr: () => stderr,
+    events: () =>
+      stdout
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as LeadEvent),
+    ended: once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr })),
+  };
+}
+
+/** Starts it, and waits until it follows. */
+async function tail(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Tail> {
+  const started = start(args, env);
+  await vi.waitFor(() => expect(started.stderr()).toBe('Following events: Ctrl-C ends it.\n'), 30_000);
+  return started;
+}
+
+async function create(name: string, member: TestMember = owner, campaignCode = 'DEMO'): Promise<LeadDetail> {
+  return ok<{ lead: LeadDetail }>(await api.create(member, { campaignCode, name, phone: '1' })).lead;
+}
+const nameOf = ({ data }: LeadEvent) => data.lead.name;
+const told = (of: Tail, expected: readonly string[]) =>
+  vi.waitFor(() => expect(of.events().map(nameOf)).toEqual(expected), 30_000);
+
+describe('leads events tail', () => {
+  test('prints events as lines of JSON, and ends with 0 at Ctrl-C', async () => {
+    const all = await tail([]);
+    const { id } = await create('Ada');
+    ok(await api.edit(owner, id, { city: 'London' }));
+    await create('Bob', other.owner);
+    await told(all, ['Ada', 'Ada', 'Bob']);
+    expect(all.events()[1]).toMatchObject({
+      specversion: '1.0',
+      id: `${id}.2`,
+      type: 'lead.updated',
+      source: `/workspaces/${workspace.id}`,
+      data: { lead: await api.get(owner, id) },
+    });
+    all.child.kill('SIGINT');
+    expect(await all.ended).toMatchObject({ code: 0, stderr: 'Following events: Ctrl-C ends it.\n' });
+  });
+
+  test('of a workspace, of types, of a lead, of a campaign; so many', async () => {
+    const byId = await tail(['--workspace', workspace.id, '--count', '3']);
+    const bySlug = await tail(['--workspace', workspace.slug], { NATS_URL, DATABASE_URL: crm.databaseUrl });
+    const changes = await tail(['--type', 'lead.updated', 'lead.status_changed']);
+    const spring = await tail(['--campaign', 'SPRING', '--workspace', workspace.id]);
+    await create('Theirs', other.owner);
+    const { id } = await create('Ours');
+    ok(await api.edit(owner, id, { city: 'London' }));
+    ok(await api.edit(owner, id, { status: 'Approved' }));
+    await create('Spring', owner, 'SPRING');
+    await told(bySlug, ['Ours', 'Ours', 'Ours', 'Spring']);
+    await told(spring, ['Spring']);
+    await vi.waitFor(() =>
+      expect(changes.events().map(({ type }) => type)).toEqual(['lead.updated', 'lead.status_changed']),
+    );
+    const { code, stdout } = await byId.ended;
+    expect([code, stdout.split('\n').length]).toEqual([0, 4]);
+
+    const past = start(['--since', '1h', '--lead', id.toUpperCase(), '--count', '3']);
+    expect((await past.ended).code).toBe(0);
+    expect(past.events().map((event) => event.id)).toEqual([`${id}.1`, `${id}.2`, `${id}.3`]);
+  });
+
+  test('goes on by itself when NATS was killed, without a gap and without a repeat', async () => {
+    const events = await tail(['--workspace', workspace.id]);
+    await create('Before');
+    await told(events, ['Before']);
+    await nats.kill();
+    await vi.waitFor(() => expect(events.stderr()).toContain('NATS is away: it is waited for\n'), 20_000);
+    await create('Meanwhile');
+    nats = await startNats({ binary, dataDir, port: natsPort });
+    await create('After');
+    await told(events, ['Before', 'Meanwhile', 'After']);
+    expect(events.stderr()).toContain('NATS is back\n');
+  });
+
+  test('a reader that has had enough is no failure', async () => {
+    const events = await tail([]);
+    events.child.stdout?.destroy();
+    await create('One');
+    expect((await events.ended).code).toBe(0);
+  });
+
+  test.each([
+    [['--since', 'yesterday'], 'Give a time such as'],
+    [['--since', '2026-99-99'], 'Give a time such as'],
+    [['--count', '0'], 'Give a whole number, 1 or more.'],
+    [['--lead', 'x'], 'It is not an id.'],
+    [['--type', 'lead.deleted'], 'Allowed choices are'],
+  ])('%j is wrong usage', async (args, said) => {
+    const { code, stdout, stderr } = await start(args).ended;
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
+  });
+
+  test('without NATS_URL, and where there is no NATS or no such workspace, one line says so', async () => {
+    expect(await start([], {}).ended).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'error: NATS_URL is required (as nats://user:password@host:4222: the NATS of the services)\n',
+    });
+    const port = await freePort();
+    const away = await start([], { NATS_URL: `nats://user:secret@127.0.0.1:${port}` }).ended;
+    expect(away.code).toBe(3);
+    expect(away.stderr).toMatch(
+      new RegExp(`^error: NATS at 127\\.0\\.0\\.1:${port} cannot be reached[^\\n]*\\n$`),
+    );
+    expect(away.stderr).not.toContain('secret');
+    const unknown = await start(['--workspace', 'nobody'], { NATS_URL, DATABASE_URL: crm.databaseUrl }).ended;
+    expect(unknown).toEqual({ code: 1, stdout: '', stderr: 'error: There is no workspace nobody\n' });
+  });
+});
