@@ -33,7 +33,7 @@ beforeAll(async () => {
     nats = await startNats({ ...options, settings: shippedSettings() });
   } catch (error) {
     // Debian's is older than what production needs: the rest of the configuration is the same.
-    expect((error as Error).message).toContain('unknown field "sync_interval"');
+    if (!(error as Error).message.includes('unknown field "sync_interval"')) throw error;
     nats = await startNats({ ...options, settings: shippedSettings().replace('sync_interval: always', '') });
   }
 });

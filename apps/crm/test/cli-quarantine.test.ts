@@ -81,8 +81,8 @@ test('leads quarantine lists what Postgres refused, and stores it once the reaso
     [third, '23514'],
   ]);
   const stored = await fixture.leads.find({ workspaceId: workspace.id }, ids);
-  expect(stored.map(({ id, createdAt }) => [id, createdAt]).toSorted()).toEqual(
-    taken.slice(0, 2).map(({ id, createdAt }) => [id, createdAt]),
+  expect(new Map(stored.map(({ id, createdAt }) => [id, createdAt]))).toEqual(
+    new Map(taken.slice(0, 2).map(({ id, createdAt }) => [id, createdAt])),
   );
 
   await fixture.sql('ALTER TABLE lead DROP CONSTRAINT poison');

@@ -9,7 +9,7 @@ import type { RunningService } from '@leads/local-stack/testing/running-service'
 import { readStream } from '@leads/local-stack/testing/stream';
 import { createTestDatabase } from '@leads/local-stack/test-database';
 import { type Fixture, jwtSecret, openFixture, type TestWorkspace } from '@leads/local-stack/testing/fixture';
-import Value from 'typebox/value';
+import { Value } from 'typebox/value';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { startCrmService } from './crm.ts';
@@ -122,7 +122,7 @@ describe('events', { timeout: 60_000 }, () => {
     await fixture.leads.insert(good);
     await expect(
       fixture.leads.insert([...bad, workspace.lead(workspace.owner, { phoneE164: 'no number' })]),
-    ).rejects.toThrow();
+    ).rejects.toThrow('23514');
     // They stand already.
     await fixture.leads.insert(good);
     const rows = await fixture.sql<{ ids: string[]; versions: number[] }>(

@@ -51,12 +51,11 @@ export function commonHelp(command: Command): string {
 }
 
 const readBy: Readonly<Record<string, string>> = {
-  NATS_URL: ' (whatever revokes or changes, to be in force at once)',
+  NATS_URL: ' (leads events; whatever revokes or changes, to be in force at once)',
   JWT_SECRET: ' (leads token create, leads user password-link)',
   PUBLIC_URL: ' (leads user password-link)',
   CRM_PORT: ' (leads user password-link)',
   LEADS_MIGRATIONS_DIR: ' (leads migrate)',
-  NATS_URL: ' (leads events)',
 };
 
 /** Laid out as commander lays out options. */

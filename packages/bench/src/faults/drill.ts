@@ -38,7 +38,7 @@ export interface Drill {
   readonly onProgress: (line: string) => void;
 }
 
-export interface Outcome {
+interface Outcome {
   /** When the last fault was set right, in milliseconds since 1970. */
   readonly endedAt: number;
   /** What more there is to say, from all answers. */

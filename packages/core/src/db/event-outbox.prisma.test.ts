@@ -36,17 +36,17 @@ beforeEach(() => testDatabase.query('TRUNCATE lead_outbox'));
 test('hands over to one at a time, and what was not told again', async () => {
   const added = [leadOf(tenant), leadOf(tenant)];
   await leads.insert(added);
-  const { opened, open } = createGate();
+  const gate = createGate();
   const begun = createGate();
   const first = outbox.handOver(10, async () => {
     begun.open();
-    await opened;
+    await gate.opened;
     throw new Error('The broker has gone');
   });
   await begun.opened;
   expect(await outbox.handOver(10, () => Promise.reject(new Error('never')))).toBeUndefined();
-  open();
-  await expect(first).rejects.toThrow();
+  gate.open();
+  await expect(first).rejects.toThrow('The broker has gone');
 
   const told: string[] = [];
   const tell = async (events: readonly { readonly subject: string }[]) => {
