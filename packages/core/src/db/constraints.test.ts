@@ -144,6 +144,7 @@ const rows = {
     s1: '{click-1}',
   }),
   lead_outbox: () => ({ id: 1_000_000, lead_ids: [leadId], versions: [1], created_at: 'now()' }),
+  lead_quarantine: () => ({ id: newId(), lead: '{}', quarantined_at: 'now()' }),
 } satisfies Record<string, () => Record<string, unknown>>;
 type Table = keyof typeof rows;
 
