@@ -126,7 +126,7 @@ async function startStack(settings: Record<string, string> = {}, proxied = (url:
           ]);
           expect(rows.length).toBe(ids.length);
         },
-        { timeout: 25_000, interval: 100 },
+        { timeout: 40_000, interval: 100 },
       );
       const events = await fixture.sql<{ id: string }>(
         'SELECT told.id FROM lead_outbox, unnest(lead_ids) AS told (id) WHERE told.id = ANY($1::uuid[]) ORDER BY 1',
@@ -190,6 +190,24 @@ test('a Postgres that stands still holds up the first leads for some seconds, an
   } finally {
     signalPostgres('SIGCONT');
   }
+});
+
+test('a Postgres that takes no writes is as one that is away', async () => {
+  await using stack = await startStack();
+  const { fixture, many, metric } = stack;
+  const database = `stack-${stacks}`;
+  await fixture.sql(`ALTER DATABASE "${database}" SET default_transaction_read_only = on`);
+  await fixture.sql(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'leads-intake'`,
+  );
+  const answers = [...(await many(20)), ...(await many(20)), ...(await many(20)), ...(await many(20))];
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(await metric('lead_buffer_active')).toBe(1);
+  await fixture.sql(
+    `BEGIN READ WRITE; ALTER DATABASE "${database}" RESET default_transaction_read_only; COMMIT`,
+  );
+  await stack.expectStored(answers);
+  expect(await metric('lead_buffer_active')).toBe(0);
 });
 
 test('what Postgres refuses for good is 400 while it is there, and in the quarantine when it was not', async () => {

@@ -11,7 +11,7 @@ import type { Breaker } from './breaker.ts';
 import { isOutage } from './buffered-lead-store.ts';
 
 /** Messages taken at once, and leads in one insert: as many as in one of those that requests wait for, twice. */
-const mostMessages = 20;
+const mostMessages = 100;
 const mostLeads = 1_000;
 const pauseMs = 250;
 const longestPauseMs = 1_000;
