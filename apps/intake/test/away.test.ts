@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Broker, NatsSnapshotShelf } from '@leads/core/broker';
-import { generateApiKey } from '@leads/core/credential';
+import { Broker, Invalidations, NatsSnapshotShelf } from '@leads/core/broker';
+import { announceRevocations, generateApiKey } from '@leads/core/credential';
 import { migrate } from '@leads/core/migrate';
 import { findNatsServer } from '@leads/local-stack/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/nats';
@@ -73,13 +73,17 @@ test('while Postgres is away known keys are taken, also by an instance that has 
   await using running = await startIntakeService(databaseUrl, { NATS_URL: nats.url });
   expect((await submit(running, owner.apiKey, lead)).status).toBe(200);
   expect((await knock(running, revoked.apiKey)).status).toBe(400);
-  await fixture.credentials.revokeApiKey(workspace.id, revoked.apiKeyId, new Date());
-
   await using reader = new Broker({ url: nats.url, name: 'test' });
   await reader.connected(5_000);
   const shelf = new NatsSnapshotShelf(reader);
+  await expect.poll(async () => (await shelf.find())?.at, soon).toBeDefined();
+  const { announce } = new Invalidations(reader, (error) => expect.unreachable(String(error)));
+  const credentials = announceRevocations(fixture.credentials, announce);
+  await credentials.revokeApiKey(workspace.id, revoked.apiKeyId, new Date());
   const changedAt = Date.now();
-  await expect.poll(async () => (await shelf.find())?.at ?? 0, soon).toBeGreaterThan(changedAt);
+  // Long before it is due by itself.
+  const changed = { timeout: 5_000, interval: 50 };
+  await expect.poll(async () => (await shelf.find())?.at ?? 0, changed).toBeGreaterThan(changedAt);
   const kept = JSON.stringify(await shelf.get());
   for (const { apiKeyId } of [owner, unused]) expect(kept).toContain(apiKeyId);
   expect(kept).not.toContain(revoked.apiKeyId);
