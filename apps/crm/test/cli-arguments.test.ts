@@ -2,11 +2,14 @@ import { slugOf } from '@leads/core/workspace';
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, test } from 'vitest';
 import {
+  parseCount,
   parseDuplicateWindow,
   parseDuration,
   parseEmail,
   parseSlug,
   parseText,
+  parseTimeAgo,
+  parseUuid,
 } from '../src/cli/arguments.ts';
 
 describe('a duration', () => {
@@ -37,6 +40,39 @@ describe('a duration', () => {
     '9'.repeat(12) + 'w',
   ])('%j is refused', (text) => {
     expect(() => parseDuration(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('a time', () => {
+  test('is one, or how long ago it was', () => {
+    expect(parseTimeAgo('2026-01-31T09:30:00+01:00')).toEqual(new Date('2026-01-31T08:30:00Z'));
+    expect(parseTimeAgo('2026-01-31')).toEqual(new Date('2026-01-31T00:00:00Z'));
+    expect(Math.abs(Date.now() - 3_600_000 - parseTimeAgo('1h').getTime())).toBeLessThan(5_000);
+  });
+
+  test.each(['', 'now', '1', '1y', '2026', '2026-13-01', '31.01.2026'])('%j is refused', (text) => {
+    expect(() => parseTimeAgo(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('a count', () => {
+  test('is a whole number, 1 or more', () => {
+    expect(parseCount('12')).toBe(12);
+  });
+
+  test.each(['', '0', '-1', '1.5', '1e3', '01', 'x'])('%j is refused', (text) => {
+    expect(() => parseCount(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('an id', () => {
+  test('is a UUID, in any case', () => {
+    const id = '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f';
+    expect(parseUuid(id.toUpperCase())).toBe(id);
+  });
+
+  test.each(['', 'acme', '019c0a3e5d2b7c4e9f102a6b8c0d1e2f'])('%j is refused', (text) => {
+    expect(() => parseUuid(text)).toThrow(InvalidArgumentError);
   });
 });
 

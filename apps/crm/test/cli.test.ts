@@ -131,6 +131,7 @@ const commands = [
   'token revoke',
   'quarantine list',
   'quarantine replay',
+  'events tail',
 ];
 
 describe('help and usage', () => {
