@@ -1,6 +1,7 @@
 import { expectSettingsDocumented } from '@leads/local-stack/testing/readme';
 import { test } from 'vitest';
 import {
+  BrokerSettings,
   MigrateSettings,
   PasswordLinkSettings,
   SigningSettings,
@@ -18,5 +19,6 @@ test("the README's configuration table is what the command line reads", () => {
     ...MigrateSettings.properties,
     ...SigningSettings.properties,
     ...PasswordLinkSettings.properties,
+    ...BrokerSettings.properties,
   });
 });
