@@ -11,6 +11,8 @@ const scenarios = [
   'postgres-frozen',
   'postgres-down',
   'nats-killed',
+  'disks-full',
+  'key-revoked',
   'postgres-replaced',
   'nats-cluster',
 ] as const;

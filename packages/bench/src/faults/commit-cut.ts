@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leadPath } from '../intake/lead-requests.ts';
-import { recordAnswer } from './answers.ts';
 import { CommitCutter } from './commit-cutter.ts';
 import type { Drill, Scenario } from './drill.ts';
+import { submitLead } from './single-lead.ts';
 
 /** How long a lead is tried until it is acknowledged, and then for its commit to be cut wherever it is made. */
 const patienceMs = 20_000;
@@ -41,33 +40,10 @@ export function cutCommits(): Omit<Scenario, 'title'> {
 }
 
 /** Sends a lead until it is acknowledged. */
-async function acknowledge({ stack, answersFile }: Drill, number: number): Promise<void> {
-  const url = `http://127.0.0.1:${stack.intakePort}${leadPath}`;
-  const request = {
-    method: 'POST',
-    headers: {
-      API_KEY: stack.credentials.API_KEY,
-      'Content-Type': 'application/json',
-      'Idempotency-Key': `cut-${number}`,
-    },
-    body: JSON.stringify({ name: 'Grace Hopper', phone: '+1 202 555 0143', s1: `cut-${number}` }),
-  };
+async function acknowledge(drill: Drill, number: number): Promise<void> {
   const deadline = Date.now() + patienceMs;
   while (Date.now() < deadline) {
-    const sentAt = performance.now();
-    const { status, id } = await send(url, request);
-    recordAnswer(answersFile, { at: Date.now(), tookMs: performance.now() - sentAt, status, id });
-    if (id !== undefined) return;
+    if ((await submitLead(drill, { repeatable: `cut-${number}` })) === '200') return;
     await sleep(betweenTriesMs);
-  }
-}
-
-async function send(url: string, request: RequestInit): Promise<{ status: string; id: string | undefined }> {
-  try {
-    const response = await fetch(url, request);
-    const { order_id: id } = (await response.json()) as { order_id?: string };
-    return { status: String(response.status), id };
-  } catch {
-    return { status: 'broken', id: undefined };
   }
 }

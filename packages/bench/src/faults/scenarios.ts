@@ -4,8 +4,10 @@ import { acceptedShare, dueWithin, type RecordedAnswer } from './answers.ts';
 import { cutCommits } from './commit-cut.ts';
 import type { Note, Scenario } from './drill.ts';
 import type { ScenarioName } from '../options.ts';
+import { revokeKeys } from './key-revoked.ts';
 import { promote, startReplica } from './replica.ts';
-import { bufferedLeads, databaseName } from './stack.ts';
+import { smallDiskImpossible } from './small-disk.ts';
+import { bufferedLeads, databaseName, settles } from './stack.ts';
 
 /** The faults that the service is to stand. */
 export function createScenarios(): Record<ScenarioName, Scenario> {
@@ -171,6 +173,48 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
       },
     },
 
+    'disks-full': {
+      title: 'the buffer full, then the disk of Postgres full',
+      stack: { postgresMegabytes: 512, intakeSettings: { INTAKE_BUFFER_MEGABYTES: '1' } },
+      impossible: smallDiskImpossible,
+      async run({ stack, isShort, onProgress }) {
+        const { postgres, postgresDisk } = stack;
+        const fullMs = isShort ? 8_000 : 30_000;
+        await postgres.kill();
+        await sleep(fullMs);
+        const bufferFullUntil = Date.now();
+        await postgres.start();
+        await settles(stack, { eventsMayWaitMs: 5_000, timeoutMs: 60_000 });
+        onProgress('  the disk of Postgres is full');
+        const from = Date.now();
+        postgresDisk?.fill();
+        await sleep(fullMs);
+        postgresDisk?.free();
+        const endedAt = Date.now();
+        // Without room for its log Postgres ends, and whoever runs it starts it again.
+        await until(async () => {
+          if (await postgres.hasEnded()) await postgres.start();
+          return (await stack.unsettled(5_000)) === undefined;
+        }, 60_000);
+        return {
+          endedAt,
+          notes: (answers) => [
+            share(
+              'refused while the buffer filled',
+              dueWithin(answers, bufferFullUntil - fullMs, bufferFullUntil),
+            ),
+            share('refused while the disk was full', dueWithin(answers, from, endedAt)),
+            slowest('next acknowledgement', [firstAfter(answers, endedAt) - endedAt], 30_000),
+          ],
+        };
+      },
+    },
+
+    'key-revoked': {
+      title: 'keys revoked, and a new intake started without Postgres',
+      ...revokeKeys,
+    },
+
     'postgres-replaced': {
       title: 'a Postgres primary replaced by its streaming replica',
       stack: { proxy: {} },
@@ -278,6 +322,11 @@ function withAsked(asked: number | undefined): Pick<Note, 'asked'> {
 
 function milliseconds(value: number): string {
   return Number.isNaN(value) ? 'never' : `${value.toFixed(0)} ms`;
+}
+
+function share(name: string, answers: readonly RecordedAnswer[]): Note {
+  const refused = answers.filter(({ status }) => status === '503').length;
+  return { name, found: `${((refused / answers.length) * 100).toFixed(2)} %` };
 }
 
 function accepted(name: string, answers: readonly RecordedAnswer[]): Note {

@@ -13,6 +13,7 @@ import pg from 'pg';
 import { jwtSecret, issueCredentials } from '../list/crm-process.ts';
 import { createOwner } from '../intake/service.ts';
 import { Part } from './part.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 const migrationsDir = resolve(import.meta.dirname, '../../../prisma/migrations');
 export const databaseName = 'faults';
@@ -27,8 +28,8 @@ export interface StackOptions {
   readonly proxy?: { readonly tap?: () => ProxyTap };
   /** More settings of the intake. */
   readonly intakeSettings?: Readonly<Record<string, string>>;
-  /** Where Postgres keeps its data, in place of a directory of the stack's own. */
-  readonly postgresDirectory?: string;
+  /** Postgres gets a disk of its own, of this size. */
+  readonly postgresMegabytes?: number;
 }
 
 /** Everything of one drill as real processes on 127.0.0.1, each of which can be killed and started again. */
@@ -36,6 +37,8 @@ export interface FaultStack extends AsyncDisposable {
   readonly directory: string;
   readonly postgresDataDir: string;
   readonly postgres: Part<LocalPostgres>;
+  /** Where it was asked for. */
+  readonly postgresDisk: SmallDisk | undefined;
   readonly nats: readonly Part<LocalNats>[];
   readonly intake: Part<Service>;
   readonly relays: readonly Part<Service>[];
@@ -72,7 +75,9 @@ export async function startStack(
   try {
     const { path: directory } = own(makeDirectory(options.parent));
     const postgresPort = await freePort();
-    const dataDir = join(options.postgresDirectory ?? directory, 'postgres');
+    const { postgresMegabytes } = options;
+    const postgresDisk = postgresMegabytes === undefined ? undefined : own(mountSmallDisk(postgresMegabytes));
+    const dataDir = join(postgresDisk?.path ?? directory, 'postgres');
     const postgres = own(new Part(() => startPostgres({ dataDir, port: postgresPort })));
     const nats = (await natsParts(directory, options)).map(own);
     await Promise.all([postgres, ...nats].map((server) => server.start()));
@@ -100,6 +105,7 @@ export async function startStack(
       directory,
       postgresDataDir: dataDir,
       postgres,
+      postgresDisk,
       nats,
       intake,
       relays,

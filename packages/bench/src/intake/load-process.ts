@@ -58,3 +58,5 @@ process.on('message', (load: LeadLoad | 'end') => {
   if (load === 'end') ending.abort();
   else void send(load).then((figures) => process.send?.(figures));
 });
+// Whoever started it is gone.
+process.on('disconnect', () => process.exit());

@@ -99,11 +99,14 @@ function ownedService(child: ChildProcess, port: number): LeadService {
   };
 }
 
+/** Of whoever owns the workspace. */
+export const ownerEmail = 'bench@example.com';
+
 /** Makes a workspace in a database of the service. @returns its owner. */
 export async function createOwner(databaseUrl: string): Promise<MemberRef> {
   await using database = openForBench(databaseUrl);
   const { user, workspace } = await createWorkspaceStore(database).addMember({
-    email: 'bench@example.com',
+    email: ownerEmail,
     name: 'Benchmark',
     role: 'owner',
     workspace: { slug: 'bench', name: 'Benchmark' },
