@@ -161,14 +161,13 @@ export class Broker implements AsyncDisposable {
 function connectionOptions({ url, name }: BrokerOptions): ConnectionOptions {
   const urls = url.split(',').map((one) => new URL(one.trim()));
   const [first] = urls;
+  const user = decodeURIComponent(first?.username ?? '');
   return {
     servers: urls.map(({ host }) => host),
     name,
-    ...(first?.username && {
-      user: decodeURIComponent(first.username),
-      // Answers go to inboxes of its own, so that no other user needs the right to hear them (docker/nats-server.conf).
-      inboxPrefix: `_INBOX.${decodeURIComponent(first.username)}`,
-    }),
+    ...(user && { user }),
+    // Answers go to inboxes of its own, so that no other user needs the right to hear them (docker/nats-server.conf).
+    ...(/^[\w-]+$/.test(user) && { inboxPrefix: `_INBOX.${user}` }),
     ...(first?.password && { pass: decodeURIComponent(first.password) }),
     ...(first?.protocol === 'tls:' && { tls: {} }),
     timeout: connectTimeoutMs,
