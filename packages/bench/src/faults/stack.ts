@@ -92,7 +92,7 @@ export async function startStack(
     if (options.proxy !== undefined) url.port = String(proxy.port);
     const env = { DATABASE_URL: url.href, NATS_URL: natsUrl, LOG_LEVEL: 'warn' };
     const intakePort = await freePort();
-    const intakeEnv = { ...env, ...options.intakeSettings };
+    const intakeEnv = { ...env, INTAKE_BUFFER_REPLICAS: String(nats.length), ...options.intakeSettings };
     const intake = own(new Part(() => startService('intake', { port: intakePort, env: intakeEnv })));
     const relayEnv = { ...env, JWT_SECRET: jwtSecret, EVENTS_STREAM_REPLICAS: String(nats.length) };
     const relays: Part<Service>[] = [];
