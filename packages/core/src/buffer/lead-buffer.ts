@@ -1,15 +1,6 @@
-import {
-  AckPolicy,
-  type Consumer,
-  DiscardPolicy,
-  type JetStreamManager,
-  type JsMsg,
-  nanos,
-  NatsError,
-  RetentionPolicy,
-  StorageType,
-} from 'nats';
+import { AckPolicy, type Consumer, DiscardPolicy, type JsMsg, nanos, RetentionPolicy } from 'nats';
 import type { Broker } from '../broker/broker.ts';
+import { ensureStream } from '../broker/ensure-stream.ts';
 import { LeadsError } from '../errors.ts';
 import { fromLeadJson, type LeadJson, toLeadJson } from '../lead/lead-json.ts';
 import type { LeadToInsert } from '../lead/lead-store.ts';
@@ -124,14 +115,20 @@ export class LeadBuffer {
 
   async #prepare(): Promise<Consumer> {
     const manager = await this.#broker.manager();
-    await ensureStream(manager, this.#stream);
-    await manager.consumers.add(this.#stream.name, {
+    const { name, maxBytes, replicas } = this.#stream;
+    await ensureStream(
+      manager,
+      // What does not fit is refused: the oldest was acknowledged first of all.
+      { name, subjects: [subject], retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New },
+      { max_bytes: maxBytes, num_replicas: replicas },
+    );
+    await manager.consumers.add(name, {
       durable_name: durable,
       ack_policy: AckPolicy.Explicit,
       ack_wait: nanos(redeliverMs),
       max_deliver: -1,
     });
-    return this.#broker.jetStream.consumers.get(this.#stream.name, durable);
+    return this.#broker.jetStream.consumers.get(name, durable);
   }
 
   async #attempt<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -175,28 +172,4 @@ function toBufferedLeads(message: JsMsg): BufferedLeads {
     giveBack: () =>
       message.nak(Math.min(leastPauseMs * 2 ** (message.info.redeliveryCount - 1), longestPauseMs)),
   };
-}
-
-async function ensureStream(manager: JetStreamManager, stream: BufferStream): Promise<void> {
-  const { name, maxBytes, replicas } = stream;
-  const standing = await manager.streams.info(name).catch((error: unknown) => {
-    if (error instanceof NatsError && error.api_error?.code === 404) return undefined;
-    throw error;
-  });
-  if (standing === undefined) {
-    await manager.streams.add({
-      name,
-      subjects: [subject],
-      storage: StorageType.File,
-      retention: RetentionPolicy.Workqueue,
-      // The oldest were acknowledged first of all.
-      discard: DiscardPolicy.New,
-      max_bytes: maxBytes,
-      num_replicas: replicas,
-    });
-    return;
-  }
-  const { max_bytes, num_replicas } = standing.config;
-  if (max_bytes === maxBytes && num_replicas === replicas) return;
-  await manager.streams.update(name, { ...standing.config, max_bytes: maxBytes, num_replicas: replicas });
 }

@@ -1,5 +1,6 @@
-import { type JetStreamManager, nanos, NatsError, RetentionPolicy, StorageType } from 'nats';
+import { nanos, RetentionPolicy } from 'nats';
 import type { Broker } from '../broker/broker.ts';
+import { ensureStream } from '../broker/ensure-stream.ts';
 import { LeadsError } from '../errors.ts';
 import { eventSubject } from './lead-event.ts';
 import type { LeadEvent } from './lead-event.schema.ts';
@@ -17,7 +18,7 @@ export interface EventStream {
   readonly replicas: number;
 }
 
-/** How many kinds of repeats JetStream finds out by itself, in milliseconds: the rest is for who listens. */
+/** Within it JetStream leaves out repeats by itself, in milliseconds: the rest is for who listens. */
 const duplicateWindowMs = 120_000;
 
 /** Publishes events to a JetStream stream, which it makes, or sets right, first. */
@@ -42,7 +43,7 @@ export class EventPublisher {
    */
   async publish(events: readonly LeadEvent[]): Promise<void> {
     try {
-      if (!this.#isStreamReady) await ensureStream(await this.#broker.manager(), this.#stream);
+      if (!this.#isStreamReady) await this.#prepare();
       this.#isStreamReady = true;
       await inOrder(events, (event) =>
         this.#broker.publish(subjectOf(event), JSON.stringify(event), event.id),
@@ -50,8 +51,22 @@ export class EventPublisher {
     } catch (error) {
       // The stream itself may be what is gone.
       this.#isStreamReady = false;
-      throw error;
+      throw error instanceof LeadsError ? error : new LeadsError('unavailable', { cause: error });
     }
+  }
+
+  async #prepare(): Promise<void> {
+    const { name, maxAgeMs, maxBytes, replicas } = this.#stream;
+    await ensureStream(
+      await this.#broker.manager(),
+      {
+        name,
+        subjects: ['leads.>'],
+        retention: RetentionPolicy.Limits,
+        duplicate_window: nanos(Math.min(duplicateWindowMs, maxAgeMs)),
+      },
+      { max_age: nanos(maxAgeMs), max_bytes: maxBytes, num_replicas: replicas },
+    );
   }
 }
 
@@ -76,32 +91,4 @@ export async function inOrder<Event extends { readonly subject: string }>(
 
 function subjectOf({ source, type }: LeadEvent): string {
   return eventSubject(source.slice(source.lastIndexOf('/') + 1), type);
-}
-
-/** @throws LeadsError `unavailable` with the broker's reason. */
-async function ensureStream(manager: JetStreamManager, stream: EventStream): Promise<void> {
-  const { name, maxAgeMs, maxBytes, replicas } = stream;
-  const limits = { max_age: nanos(maxAgeMs), max_bytes: maxBytes, num_replicas: replicas };
-  try {
-    const standing = await manager.streams.info(name).catch((error: unknown) => {
-      if (error instanceof NatsError && error.api_error?.code === 404) return undefined;
-      throw error;
-    });
-    if (standing === undefined) {
-      await manager.streams.add({
-        name,
-        subjects: ['leads.>'],
-        storage: StorageType.File,
-        retention: RetentionPolicy.Limits,
-        duplicate_window: nanos(Math.min(duplicateWindowMs, maxAgeMs)),
-        ...limits,
-      });
-      return;
-    }
-    const { max_age, max_bytes, num_replicas } = standing.config;
-    if (max_age === limits.max_age && max_bytes === maxBytes && num_replicas === replicas) return;
-    await manager.streams.update(name, { ...standing.config, ...limits });
-  } catch (cause) {
-    throw new LeadsError('unavailable', { cause });
-  }
 }
