@@ -8,8 +8,14 @@ import { LeadDrainer } from './lead-drainer.ts';
 /** A buffer of messages by the names of their leads, in which those that are given back stay. */
 function setUp(messages: readonly (readonly string[])[], refuse: (name: string) => Error | undefined) {
   const waiting = [...messages];
-  const seen = { acknowledged: [] as string[], inserts: [] as number[], quarantined: 0, failures: 0 };
-  const state = { isBusy: false };
+  const seen = {
+    acknowledged: [] as string[],
+    inserts: [] as number[],
+    quarantined: 0,
+    failures: 0,
+    takes: 0,
+  };
+  const state = { isBusy: false, isBroken: false };
   const breaker = new Breaker(() => undefined);
   const taken = (names: readonly string[]): BufferedLeads => ({
     leads() {
@@ -24,6 +30,8 @@ function setUp(messages: readonly (readonly string[])[], refuse: (name: string) 
       isConnected: true,
       async take(most) {
         await new Promise((resolve) => setTimeout(resolve, 1));
+        seen.takes += 1;
+        if (state.isBroken) throw new LeadsError('unavailable');
         return waiting.splice(0, most).map(taken);
       },
     },
@@ -121,4 +129,14 @@ test('it lets requests go first, but not for ever, and ends at once all the same
   const end = performance.now();
   await other.drainer[Symbol.asyncDispose]();
   expect(performance.now() - end).toBeLessThan(500);
+});
+
+test('a broker that is there and gives nothing is told of, once', async () => {
+  const { drainer, seen, state } = setUp([['a']], () => undefined);
+  state.isBroken = true;
+  await vi.waitFor(() => expect(seen.takes).toBe(3), { timeout: 5_000 });
+  expect(seen.failures).toBe(1);
+  state.isBroken = false;
+  await vi.waitFor(() => expect(seen.acknowledged).toEqual(['a']), { timeout: 5_000 });
+  await drainer[Symbol.asyncDispose]();
 });

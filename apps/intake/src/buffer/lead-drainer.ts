@@ -45,6 +45,7 @@ export class LeadDrainer implements AsyncDisposable {
   readonly #observer: DrainObserver;
   readonly #isOver = new AbortController();
   readonly #running: Promise<void>;
+  #isTaking = true;
 
   /** @param options.isBusy whether there is much else to store. */
   constructor(options: {
@@ -83,7 +84,7 @@ export class LeadDrainer implements AsyncDisposable {
       await this.#pause(pauseMs);
       return;
     }
-    const messages = this.#read(await this.#buffer.take(isOpen ? 1 : mostMessages));
+    const messages = this.#read(await this.#take(isOpen ? 1 : mostMessages));
     const left = inParts(messages);
     try {
       for (let part = left[0]; part !== undefined && !this.#isOver.signal.aborted; part = left[0]) {
@@ -93,6 +94,21 @@ export class LeadDrainer implements AsyncDisposable {
       }
     } finally {
       for (const { taken } of left.flat()) taken.giveBack();
+    }
+  }
+
+  async #take(most: number): Promise<BufferedLeads[]> {
+    try {
+      const taken = await this.#buffer.take(most);
+      this.#isTaking = true;
+      return taken;
+    } catch (error) {
+      // Of a broker that is away its connection tells; nobody of one that is there and has no stream for us.
+      if (this.#isTaking && this.#buffer.isConnected) {
+        this.#isTaking = false;
+        this.#observer.failed(error);
+      }
+      throw error;
     }
   }
 

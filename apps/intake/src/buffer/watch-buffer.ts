@@ -45,7 +45,7 @@ export function observeBuffer(metrics: Metrics, log: Logger): { into: BufferObse
         log.warn({ leads }, 'Leads from the buffer are refused by Postgres: they are in the quarantine');
       },
       failed(err) {
-        log.error({ err }, 'Leads could not be stored from the buffer: it is tried again');
+        log.error({ err }, 'The buffer cannot be emptied: it is tried again');
       },
     },
   };
