@@ -7,6 +7,7 @@ const retryMs = 1_000;
 export class StoreWatch {
   #isAway = false;
   #trying = 0;
+  #triedAt = 0;
   #failedAt = 0;
 
   /** Whether the last that was heard of it is that it cannot be reached. */
@@ -14,9 +15,9 @@ export class StoreWatch {
     return this.#isAway;
   }
 
-  /** Whether somebody waits for its answer. */
+  /** Whether somebody waits for its answer, and not for so long that it may be the connection that is dead. */
   get isTried(): boolean {
-    return this.#trying > 0;
+    return this.#trying > 0 && performance.now() - this.#triedAt < retryMs;
   }
 
   /** Whether it is time to see if it is back. */
@@ -27,6 +28,7 @@ export class StoreWatch {
   /** Asks the store, and learns from how that ends. */
   async ask<Found>(find: () => Promise<Found>): Promise<Found> {
     this.#trying += 1;
+    this.#triedAt = performance.now();
     try {
       const found = await find();
       this.#isAway = false;
