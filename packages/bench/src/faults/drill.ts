@@ -111,6 +111,8 @@ export async function runDrill(options: {
   let recoveryMs: number | undefined;
   {
     await using _changes = new StatusChanger(stack.relays, stack.credentials);
+    // Its connections are made first, which takes a while where there is little to be had of the cores.
+    if (sending !== undefined) await acknowledges(answersFile, startedAt);
     await sleep(calm);
     outcome = await inTime(scenario.run(drill), longestMs);
     const { endedAt: from } = outcome;
