@@ -38,6 +38,8 @@ type Place = EventPosition | undefined;
 
 /** The broker sends so much ahead of a reader at most. */
 const aheadBytes = 2 * 1024 * 1024;
+/** So many events the client asks for at once; that they have all come, brokers do not say where bytes are bounded. */
+const atOnce = 100;
 /** How long the broker is asked for what comes, in milliseconds; then again. */
 const waitMs = 5_000;
 /** A consumer whose reader is gone, or asks for nothing, is removed by the broker: it is made anew where it is missed. */
@@ -160,6 +162,7 @@ export class EventReader {
     try {
       while (!signal.aborted) {
         const before = sequence;
+        const enough = received + atOnce;
         const messages = await consumer.fetch({ max_bytes: aheadBytes, expires: waitMs });
         const stop = () => void messages.close();
         signal.addEventListener('abort', stop, { once: true });
@@ -176,6 +179,7 @@ export class EventReader {
               (types.length === 0 || types.includes(event.type)) &&
               wants?.(event) !== false;
             if (isWanted) yield { streamMs, sequence, event };
+            if (received === enough) break;
           }
         } catch (cause) {
           throw new LeadsError('unavailable', { cause });
