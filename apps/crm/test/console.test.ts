@@ -421,7 +421,7 @@ test('the intake that is not there is told, and a key that is none is refused', 
 
 test('every page of the website is framed by nobody, and runs no script but its own', async () => {
   const pages = service.routes.filter(
-    ({ method, path }) => method === 'GET' && !/^\/(api|docs|health|metrics|openapi)/.test(path),
+    ({ method, path }) => method === 'GET' && !/^\/(api|asyncapi|docs|health|metrics|openapi)/.test(path),
   );
   expect(pages.length).toBeGreaterThan(20);
   for (const { path } of pages) {
