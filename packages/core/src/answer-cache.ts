@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { LeadsError } from './errors.ts';
-import { isOutage, type StoreWatch } from './store-watch.ts';
+import { isOutage, LeadsError } from './errors.ts';
+import type { StoreWatch } from './store-watch.ts';
 
 /**
  * How long an answer is believed, in milliseconds. With the time a request takes it keeps the promise that what is

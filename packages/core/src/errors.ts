@@ -86,3 +86,8 @@ export class LeadsError extends Error {
     return errorTable[this.code].kind;
   }
 }
+
+/** Whether an error says that something that is needed could not be reached, or not in time. */
+export function isOutage(error: unknown): error is LeadsError {
+  return error instanceof LeadsError && error.code === 'unavailable';
+}

@@ -1,4 +1,4 @@
-import { LeadsError } from './errors.ts';
+import { isOutage } from './errors.ts';
 
 /** How long to wait before it is tried again whether the store is back, in milliseconds. */
 const retryMs = 1_000;
@@ -47,9 +47,4 @@ export class StoreWatch {
     this.#isAway = true;
     this.#failedAt = performance.now();
   }
-}
-
-/** Whether an error says that the store cannot be reached. */
-export function isOutage(error: unknown): boolean {
-  return error instanceof LeadsError && error.code === 'unavailable';
 }

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { DatabaseError } from '@leads/core/db';
-import { LeadsError } from '@leads/core/errors';
+import { isOutage } from '@leads/core/errors';
 import { ConfigError } from '@leads/http/config';
 import { CommanderError } from 'commander';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -66,7 +66,7 @@ const lacksTable = /^42(P01|703)$/;
 
 function asUnreachable(error: unknown): DatabaseUnreachable | undefined {
   if (error instanceof DatabaseUnreachable) return error;
-  const outage = error instanceof LeadsError && error.code === 'unavailable';
+  const outage = isOutage(error);
   const cause = outage ? error.cause : error;
   const sqlState = cause instanceof DatabaseError ? cause.sqlState : undefined;
   if (sqlState?.startsWith('28') === true) {

@@ -1,5 +1,5 @@
 import type { LeadBuffer } from '@leads/core/buffer';
-import { LeadsError } from '@leads/core/errors';
+import { isOutage, LeadsError } from '@leads/core/errors';
 import type { LeadStore, LeadToInsert, StoredLead } from '@leads/core/lead';
 import type { Breaker } from './breaker.ts';
 
@@ -90,11 +90,6 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
     this.#observer.buffered(leads.length);
     return none;
   }
-}
-
-/** Whether an error says that something could not be reached. */
-export function isOutage(error: unknown): boolean {
-  return error instanceof LeadsError && error.code === 'unavailable';
 }
 
 /** What comes of some work, or nothing when the time is over: the work then goes on by itself. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BufferedLeads, LeadBuffer } from '@leads/core/buffer';
+import { isOutage } from '@leads/core/errors';
 import {
   insertEach,
   type LeadQuarantine,
@@ -8,7 +9,6 @@ import {
   refusalReason,
 } from '@leads/core/lead';
 import type { Breaker } from './breaker.ts';
-import { isOutage } from './buffered-lead-store.ts';
 
 /** Messages taken at once, and leads in one insert: as many as in one of those that requests wait for, twice. */
 const mostMessages = 100;

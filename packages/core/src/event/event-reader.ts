@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AckPolicy, DeliverPolicy, type JetStreamManager, type JsMsg, nanos, NatsError } from 'nats';
 import { available, type Broker } from '../broker/broker.ts';
-import { LeadsError } from '../errors.ts';
+import { isOutage, LeadsError } from '../errors.ts';
 import { type EventPosition, formatPosition, parsePosition } from './event-position.ts';
 import { eventSubject } from './lead-event.ts';
 import type { LeadEvent, LeadEventType } from './lead-event.schema.ts';
@@ -127,7 +127,7 @@ export class EventReader {
           yield { id: idOf(place), ...(event !== undefined && { event }) };
         }
       } catch (error) {
-        if (!(error instanceof LeadsError) || error.code !== 'unavailable') throw error;
+        if (!isOutage(error)) throw error;
       }
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
       if (!signal.aborted) yield { id: idOf(place) };

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Principal } from '@leads/core/credential';
-import { LeadsError } from '@leads/core/errors';
+import { isOutage, LeadsError } from '@leads/core/errors';
 import {
   type EventReader,
   type EventStart,
@@ -207,8 +207,7 @@ function verifyAgain(
       verifiedAt = performance.now();
       onVerified(principal);
     } catch (error) {
-      const isUnknown = error instanceof LeadsError && error.code === 'unavailable';
-      if (isUnknown && performance.now() - verifiedAt < unverifiedMs) return;
+      if (isOutage(error) && performance.now() - verifiedAt < unverifiedMs) return;
       isRefused = true;
       stream.abort();
     }
