@@ -8,6 +8,7 @@ import {
   type TestDatabase,
 } from '../../test/database.ts';
 import { createGate } from '../../test/gate.ts';
+import { LeadsError } from '../errors.ts';
 import type { EventOutbox } from '../event/event-outbox.ts';
 import type { LeadStore } from '../lead/lead-store.ts';
 import { type Database, openDatabase } from './client.ts';
@@ -41,12 +42,12 @@ test('hands over to one at a time, and what was not told again', async () => {
   const first = outbox.handOver(10, async () => {
     begun.open();
     await gate.opened;
-    throw new Error('The broker has gone');
+    throw new LeadsError('unavailable');
   });
   await begun.opened;
   expect(await outbox.handOver(10, () => Promise.reject(new Error('never')))).toBeUndefined();
   gate.open();
-  await expect(first).rejects.toThrow('The broker has gone');
+  await expect(first).rejects.toThrow('Service temporarily unavailable');
 
   const told: string[] = [];
   const tell = async (events: readonly { readonly subject: string }[]) => {
