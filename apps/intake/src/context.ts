@@ -81,6 +81,8 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
         replicas: config.INTAKE_BUFFER_REPLICAS,
         leads: leadStore,
         quarantine: createLeadQuarantine(database),
+        // So that nobody waits to find out the same about keys and campaigns.
+        onAway: () => stale.store.noteAway(),
       },
       metrics,
       log,

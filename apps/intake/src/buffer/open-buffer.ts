@@ -30,15 +30,21 @@ export function openBuffer(
     readonly replicas: number;
     readonly leads: Pick<LeadStore, 'insert'>;
     readonly quarantine: LeadQuarantine;
+    /** Told when Postgres is found to be away. */
+    readonly onAway: () => void;
   },
   metrics: Metrics,
   log: Logger,
 ): OpenBuffer {
-  const { broker, maxBytes, replicas, leads, quarantine } = options;
+  const { broker, maxBytes, replicas, leads, quarantine, onAway } = options;
   const buffer = new LeadBuffer(broker, { name: 'LEADS_BUFFER', maxBytes, replicas });
   const breaker = new Breaker((isOpen, err) => {
-    if (isOpen) log.warn({ err }, 'Postgres is away: leads go to the buffer');
-    else log.info('Postgres is back: leads go to it again');
+    if (!isOpen) {
+      log.info('Postgres is back: leads go to it again');
+      return;
+    }
+    log.warn({ err }, 'Postgres is away: leads go to the buffer');
+    onAway();
   });
   const observer = observeBuffer(metrics, log);
   watchBreaker(metrics, breaker);
