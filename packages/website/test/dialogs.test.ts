@@ -498,12 +498,18 @@ test(
     const filters = page.getByRole('dialog');
     await expectUsable(page, filters, '[role="dialog"]');
     await write(page, 'Sub-id (s1)', 'click-1');
-    await page.waitForURL('**s1=click-1*');
+    const search = () => new URL(page.url()).search;
+    await expect.poll(search, { timeout: 15_000 }).toBe('?s1=click-1');
     await page.keyboard.press('Escape');
     await isGone(filters);
     await expectFocusOn(page, 'Filters');
-    await press(page, 'Clear all');
-    await page.waitForURL('**/leads');
+    const cleared = async () => {
+      // The focus may be given back once more a moment later, and Enter then opens the filters again.
+      if (search() !== '') await press(page, 'Clear all');
+      return search();
+    };
+    await expect.poll(cleared, { timeout: 15_000, interval: 1_000 }).toBe('');
+    await isGone(filters);
 
     await lookAtMenu(page, 'More actions');
     const [download] = await Promise.all([
