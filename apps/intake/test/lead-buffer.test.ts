@@ -113,6 +113,18 @@ test('several who take have each their part, and what is given back comes again'
   expect(again.toSorted()).toEqual(names.toSorted());
 });
 
+test('of small messages many are taken at once, of large ones as many as hold a megabyte', async () => {
+  const buffer = open();
+  await Promise.all(Array.from({ length: 250 }, () => buffer.put([lead()])));
+  const small = await buffer.take(1_000);
+  expect(small).toHaveLength(250);
+  for (const message of small) message.acknowledge();
+  for (let n = 0; n < 300; n++) await buffer.put([lead({ address: 'x'.repeat(20_000) })]);
+  const taken = await buffer.take(1_000);
+  expect(taken.length).toBeGreaterThanOrEqual(52);
+  expect(taken.length).toBeLessThan(250);
+});
+
 test('it is full at its bound, says so before, and has room again', async () => {
   const buffer = open(megabyte);
   await buffer.checkRoom();

@@ -6,7 +6,11 @@ import { Breaker } from './breaker.ts';
 import { LeadDrainer } from './lead-drainer.ts';
 
 /** A buffer of messages by the names of their leads, in which those that are given back stay. */
-function setUp(messages: readonly (readonly string[])[], refuse: (name: string) => Error | undefined) {
+function setUp(
+  messages: readonly (readonly string[])[],
+  refuse: (name: string) => Error | undefined,
+  stored: Promise<void> = Promise.resolve(),
+) {
   const waiting = [...messages];
   const seen = {
     acknowledged: [] as string[],
@@ -43,6 +47,7 @@ function setUp(messages: readonly (readonly string[])[], refuse: (name: string) 
             const error = refuse(name);
             if (error !== undefined) throw error;
           }
+          await stored;
           return new Map();
         },
       },
@@ -77,6 +82,22 @@ test('messages are stored together, about a thousand leads at once', async () =>
   await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(1_103));
   await drainer[Symbol.asyncDispose]();
   expect(seen.inserts).toEqual([900, 203]);
+});
+
+test('while some are stored, the next are taken', async () => {
+  let commit: () => void = () => undefined;
+  const { drainer, seen } = setUp(
+    Array.from({ length: 1_500 }, (_, n) => [String(n)]),
+    () => undefined,
+    new Promise((resolve) => {
+      commit = resolve;
+    }),
+  );
+  await vi.waitFor(() => expect([seen.takes, seen.inserts]).toEqual([2, [1_000, 500]]));
+  expect(seen.acknowledged).toEqual([]);
+  commit();
+  await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(1_500));
+  await drainer[Symbol.asyncDispose]();
 });
 
 test('a lead that is refused for good goes to the quarantine, and its message is done with', async () => {
@@ -134,7 +155,7 @@ test('it lets requests go first, but not for ever, and ends at once all the same
 test('a broker that is there and gives nothing is told of, once', async () => {
   const { drainer, seen, state } = setUp([['a']], () => undefined);
   state.isBroken = true;
-  await vi.waitFor(() => expect(seen.takes).toBe(3), { timeout: 5_000 });
+  await vi.waitFor(() => expect(seen.takes).toBeGreaterThan(3), { timeout: 5_000 });
   expect(seen.failures).toBe(1);
   state.isBroken = false;
   await vi.waitFor(() => expect(seen.acknowledged).toEqual(['a']), { timeout: 5_000 });

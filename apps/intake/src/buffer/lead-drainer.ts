@@ -10,9 +10,12 @@ import {
 } from '@leads/core/lead';
 import type { Breaker } from './breaker.ts';
 
-/** Messages taken at once, and leads in one insert: as many as in one of those that requests wait for, twice. */
-const mostMessages = 100;
+/** Messages taken at once: of an edge with few connections they hold a lead or two each. */
+const mostMessages = 1_000;
+/** Leads in one insert: as many as in one of those that requests wait for, twice. */
 const mostLeads = 1_000;
+/** How many take and store side by side, so that one takes while the other stores. */
+const lanes = 2;
 const pauseMs = 250;
 const longestPauseMs = 1_000;
 /** For how long requests may go first, in milliseconds: after that leads are drained all the same. */
@@ -44,7 +47,7 @@ export class LeadDrainer implements AsyncDisposable {
   readonly #isBusy: () => boolean;
   readonly #observer: DrainObserver;
   readonly #isOver = new AbortController();
-  readonly #running: Promise<void>;
+  readonly #running: Promise<unknown>;
   #isTaking = true;
 
   /** @param options.isBusy whether there is much else to store. */
@@ -60,7 +63,7 @@ export class LeadDrainer implements AsyncDisposable {
     this.#breaker = options.breaker;
     this.#isBusy = options.isBusy;
     this.#observer = options.observer;
-    this.#running = this.#run();
+    this.#running = Promise.all(Array.from({ length: lanes }, () => this.#run()));
   }
 
   async #run(): Promise<void> {

@@ -29,6 +29,11 @@ const durable = 'drainer';
 const ackTimeoutMs = 1_000;
 /** What is not acknowledged for so long comes again, in milliseconds: whoever took it may have been killed. */
 const redeliverMs = 20_000;
+/** How many messages may be on their way to whoever takes them, all of them together. */
+const mostTaken = 10_000;
+/** Those that one call takes: so many at a time, until they hold enough for an insert or two. */
+const mostAtOnce = 100;
+const enoughBytes = 1024 * 1024;
 const leastPauseMs = 500;
 const longestPauseMs = 10_000;
 /** Servers take messages of 1 MiB by default, headers included. */
@@ -77,7 +82,7 @@ export class LeadBuffer {
   /**
    * Takes what waits, oldest first, a part each where several take.
    *
-   * @param most messages at most.
+   * @param most messages at most; fewer where they are large.
    * @returns nothing where nothing comes within a second.
    * @throws LeadsError `unavailable`
    */
@@ -87,11 +92,18 @@ export class LeadBuffer {
       const first = await consumer.next({ expires: 1_000 });
       if (first === null) return [];
       const taken = [first];
+      let bytes = first.data.length;
       // Not more than there are: it would be waited for.
-      const others = Math.min(first.info.pending, most - 1);
-      if (others > 0) {
-        const messages = await consumer.fetch({ max_messages: others, expires: 1_000 });
-        for await (const message of messages) taken.push(message);
+      for (let left = first.info.pending; left > 0 && taken.length < most && bytes < enoughBytes; ) {
+        const count = Math.min(left, most - taken.length, mostAtOnce);
+        const before = taken.length;
+        for await (const message of await consumer.fetch({ max_messages: count, expires: 1_000 })) {
+          taken.push(message);
+          bytes += message.data.length;
+        }
+        // Others take them too.
+        if (taken.length < before + count) break;
+        left = taken.at(-1)?.info.pending ?? 0;
       }
       return taken.map(toBufferedLeads);
     });
@@ -126,6 +138,7 @@ export class LeadBuffer {
       durable_name: durable,
       ack_policy: AckPolicy.Explicit,
       ack_wait: nanos(redeliverMs),
+      max_ack_pending: mostTaken,
       max_deliver: -1,
     });
     return this.#broker.jetStream.consumers.get(name, durable);
