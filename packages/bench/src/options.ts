@@ -57,6 +57,8 @@ export interface FaultOptions {
   readonly rate: number | undefined;
   /** Seconds instead of minutes. */
   readonly short: boolean;
+  /** Brokers sync each message to disk before they acknowledge it. */
+  readonly syncAlways: boolean;
   /** Where the data lies while it runs; a temporary place without it. */
   readonly dataDir: string | undefined;
   readonly json: boolean;
@@ -90,6 +92,7 @@ Options of faults:
                          (default: all, about 40 minutes)
   --rate <number>        leads a second (default: half of what is measured first, 1000 at most)
   --short                seconds instead of minutes, and a few kills instead of 20
+  --sync-always          NATS is on disk before it acknowledges, as in production: nats-server 2.10 or newer
   --data-dir <path>      where the data lies meanwhile, on the disk that is meant (default: a temporary place)
 
 Options of all:
@@ -172,6 +175,7 @@ function readFaultOptions(args: readonly string[]): FaultOptions {
       scenarios: { type: 'string', default: scenarios.join(',') },
       rate: { type: 'string' },
       short: { type: 'boolean', default: false },
+      'sync-always': { type: 'boolean', default: false },
       'data-dir': { type: 'string' },
       json: { type: 'boolean', default: false },
     },
@@ -185,6 +189,7 @@ function readFaultOptions(args: readonly string[]): FaultOptions {
     }),
     rate: values.rate === undefined ? undefined : readInteger('--rate', values.rate, 100_000),
     short: values.short,
+    syncAlways: values['sync-always'],
     dataDir: values['data-dir'],
     json: values.json,
   };

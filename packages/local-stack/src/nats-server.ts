@@ -28,6 +28,7 @@ const stopTimeoutMs = 10_000;
  * @param options.dataDir for its streams and its log; made where it is not there.
  * @param options.port default: a free one.
  * @param options.settings more of its configuration, in its own format.
+ * @param options.syncAlways each message is on disk before it is acknowledged, of which servers before 2.10 know nothing.
  * @throws Error with what it wrote, when it does not start.
  */
 export async function startNats(options: {
@@ -35,15 +36,16 @@ export async function startNats(options: {
   dataDir: string;
   port?: number | undefined;
   settings?: string | undefined;
+  syncAlways?: boolean;
 }): Promise<LocalNats> {
-  const { binary, dataDir, settings = '' } = options;
+  const { binary, dataDir, settings = '', syncAlways = false } = options;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const port = options.port ?? (await freePort());
   const configFile = join(dataDir, 'nats.conf');
   const streams = JSON.stringify(join(dataDir, 'streams'));
   writeFileSync(
     configFile,
-    `listen: "127.0.0.1:${port}"\nserver_name: "local-${port}"\n${settings.includes('jetstream') ? '' : `jetstream { store_dir: ${streams} }\n`}${settings}\n`,
+    `listen: "127.0.0.1:${port}"\nserver_name: "local-${port}"\n${settings.includes('jetstream') ? '' : `jetstream { store_dir: ${streams}${syncAlways ? ', sync_interval: always' : ''} }\n`}${settings}\n`,
     { mode: 0o600 },
   );
   const logFile = join(dataDir, 'nats.log');

@@ -95,6 +95,7 @@ export async function runDrill(options: {
   rate: number;
   parent: string | undefined;
   natsServer: string;
+  syncAlways: boolean;
   onProgress: (line: string) => void;
 }): Promise<DrillFigures> {
   const { name, scenario, rate } = options;

@@ -13,6 +13,7 @@ export interface FaultFigures {
   readonly cores: number;
   readonly node: string;
   readonly isShort: boolean;
+  readonly syncAlways: boolean;
   readonly drills: readonly (DrillFigures | FailedDrill)[];
 }
 
@@ -24,7 +25,12 @@ export async function measureFaults(
   options: FaultOptions,
   onProgress: (line: string) => void,
 ): Promise<FaultFigures> {
-  const common = { parent: options.dataDir, natsServer: await findNatsServer(), isShort: options.short };
+  const common = {
+    parent: options.dataDir,
+    natsServer: await findNatsServer(),
+    syncAlways: options.syncAlways,
+    isShort: options.short,
+  };
   const rate = options.rate ?? (await measureRate(common, onProgress));
   const scenarios = createScenarios();
   const drills: (DrillFigures | FailedDrill)[] = [];
@@ -41,12 +47,18 @@ export async function measureFaults(
       drills.push({ scenario: name, title: scenario.title, failure });
     }
   }
-  return { cores: availableParallelism(), node: process.version, isShort: options.short, drills };
+  return {
+    cores: availableParallelism(),
+    node: process.version,
+    isShort: options.short,
+    syncAlways: options.syncAlways,
+    drills,
+  };
 }
 
 /** Half of what the intake takes at most, with everything beside it that a drill has. */
 async function measureRate(
-  common: { parent: string | undefined; natsServer: string },
+  common: { parent: string | undefined; natsServer: string; syncAlways: boolean },
   onProgress: (line: string) => void,
 ): Promise<number> {
   await using stack = await startStack(common);

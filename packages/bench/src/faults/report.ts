@@ -16,12 +16,13 @@ export function isKept(drill: DrillFigures | FailedDrill): boolean {
 const recoveryAskedMs = 60_000;
 
 /** A table of the promises, a row a scenario, and what each scenario asks for beside them. */
-export function reportFaults({ cores, node, isShort, drills }: FaultFigures): string {
+export function reportFaults({ cores, node, isShort, syncAlways, drills }: FaultFigures): string {
   const done = drills.flatMap((drill) => ('failure' in drill ? [] : [drill]));
   const failed = drills.flatMap((drill) => ('failure' in drill ? [drill] : []));
   const parts = [
     `On ${cores} cores, shared by load, services, Postgres and NATS; Node ${node}.` +
-      (isShort ? ' Short: seconds instead of minutes.' : ''),
+      (isShort ? ' Short: seconds instead of minutes.' : '') +
+      (syncAlways ? ' NATS is on disk before it acknowledges.' : ''),
   ];
   if (done.length > 0) parts.push(promiseTable(done), noteTable(done));
   if (failed.length > 0) {

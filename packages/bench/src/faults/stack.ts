@@ -62,7 +62,7 @@ export interface FaultStack extends AsyncDisposable {
 
 /** @param options.parent where the data lies meanwhile; a temporary place without it. */
 export async function startStack(
-  options: StackOptions & { parent: string | undefined; natsServer: string },
+  options: StackOptions & { parent: string | undefined; natsServer: string; syncAlways: boolean },
 ): Promise<FaultStack> {
   const started: AsyncDisposable[] = [];
   const own = <Started extends AsyncDisposable>(one: Started): Started => {
@@ -149,7 +149,11 @@ function makeDirectory(parent: string | undefined): AsyncDisposable & { path: st
 
 async function natsParts(
   directory: string,
-  { natsServer: binary, natsServers = 1 }: { natsServer: string; natsServers?: number },
+  {
+    natsServer: binary,
+    natsServers = 1,
+    syncAlways,
+  }: { natsServer: string; natsServers?: number; syncAlways: boolean },
 ): Promise<Part<LocalNats>[]> {
   const members = await Promise.all(
     Array.from({ length: natsServers }, async () => ({ port: await freePort(), route: await freePort() })),
@@ -160,7 +164,8 @@ async function natsParts(
       natsServers === 1
         ? undefined
         : `cluster { name: "faults", listen: "127.0.0.1:${route}", routes: [${routes}] }`;
-    return new Part(() => startNats({ binary, port, settings, dataDir: join(directory, `nats-${index}`) }));
+    const dataDir = join(directory, `nats-${index}`);
+    return new Part(() => startNats({ binary, port, settings, syncAlways, dataDir }));
   });
 }
 
