@@ -5,12 +5,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Console, type SignedInPage, startConsole } from './console.ts';
 
 /*
- * What the website owes to a workspace of a million leads. What was measured is printed, medians first. Other tests
- * share the machine: of several times the least is the nearest to what a thing takes, and it is held to the limit.
+ * What the website owes to a workspace of many leads: that it asks for few of them, and looks at few to count them.
+ * How long that takes is printed; of a million leads `npm run bench -- list` tells it.
  */
 
-const leads = 1_000_000;
-const limits = { firstRowMs: 1_000, scriptBytes: 250_000, overviewMs: 300, domNodes: 4_000 } as const;
+const leads = 60_000;
+/** A page of 200 leads is 60 kB. */
+const limits = { scriptBytes: 250_000, answers: 5, answerBytes: 100_000, domNodes: 4_000 } as const;
 
 let console: Console;
 let signedIn: SignedInPage;
@@ -33,7 +34,7 @@ function expectNoFaults() {
   expect(faults.splice(0)).toEqual([]);
 }
 
-/** A year of leads, and what is counted of them, as it would be in the long run. */
+/** Leads of seven months, and what is counted of them, as it would be in the long run. */
 async function fill({ page, workspace }: SignedInPage): Promise<void> {
   page.on('pageerror', (error) => faults.push(error.message));
   await watchContent(page);
@@ -42,17 +43,8 @@ async function fill({ page, workspace }: SignedInPage): Promise<void> {
   const campaigns = [workspace.defaultCampaignId, workspace.demoCampaignId];
   for (let n = 1; n <= 10; n++) campaigns.push(await workspace.addCampaign(`C${n}`));
   const publisher = await workspace.addMember('publisher');
-  const indexes = await fixture.sql<{ name: string; definition: string }>(
-    `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
-     WHERE tablename = 'lead' AND indexname <> 'lead_pkey'`,
-  );
   const users = [workspace.owner.userId, publisher.userId];
-  // Neither foreign keys, which hold, nor indexes are kept up row by row.
   await fixture.sql(`
-    SET maintenance_work_mem = '256MB';
-    ALTER TABLE lead DISABLE TRIGGER ALL;
-    ALTER TABLE lead ENABLE TRIGGER lead_inserted;
-    ${indexes.map(({ name }) => `DROP INDEX ${name};`).join('\n')}
     INSERT INTO lead (
       id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164, s1, lp_name, words, created_at,
       updated_at
@@ -70,19 +62,15 @@ async function fill({ page, workspace }: SignedInPage): Promise<void> {
       ARRAY['4420' || digits, 'ada', n::text], at, at
     FROM (
       SELECT n, md5(n::text) AS hash, lpad((n::bigint * 7919 % 100000000)::text, 8, '0') AS digits,
-        now() - (${leads} + 1 - n) * interval '31 seconds' AS at
+        now() - (${leads} + 1 - n) * interval '5 minutes' AS at
       FROM generate_series(1, ${leads}) AS n
-    ) AS numbered;
-    ${indexes.map(({ definition }) => `${definition};`).join('\n')}
-    ALTER TABLE lead ENABLE TRIGGER ALL;
-    RESET maintenance_work_mem;`);
-  note('filled', `${((performance.now() - start) / 1000).toFixed(0)} s`);
+    ) AS numbered`);
 
   await using database = openDatabase({
     url: console.databaseUrl,
     poolSize: 1,
     connectTimeoutMs: 5_000,
-    statementTimeoutMs: 300_000,
+    statementTimeoutMs: 120_000,
     applicationName: 'leads-tests',
   });
   const store = createOverviewStore(database);
@@ -94,10 +82,8 @@ async function fill({ page, workspace }: SignedInPage): Promise<void> {
 }
 
 function note(what: string, figure: string): void {
-  measured.push(`a million leads: ${what}: ${figure}`);
+  measured.push(`${leads} leads: ${what}: ${figure}`);
 }
-
-const least = (values: readonly number[]) => Math.min(...values);
 
 function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
@@ -106,8 +92,9 @@ function median(values: readonly number[]): number {
 interface Load {
   readonly firstPaintMs: number;
   readonly contentMs: number;
-  /** What the scripts weighed on their way that were there before the content was. */
+  /** What was asked for and answered before the content was there. */
   readonly scriptBytes: number;
+  readonly answers: readonly { readonly path: string; readonly bytes: number }[];
 }
 
 /** Of which the first makes a page worth looking at. */
@@ -141,48 +128,63 @@ async function load(page: Page, path: string, content: string): Promise<Load> {
   await expect.poll(() => page.evaluate(() => 'contentMs' in globalThis)).toBe(true);
   const found = await page.evaluate(() => {
     const { insertedMs, contentMs } = globalThis as unknown as { insertedMs: number; contentMs: number };
-    const scripts = performance
+    const before = performance
       .getEntriesByType('resource')
       .filter((entry) => entry instanceof PerformanceResourceTiming)
-      .filter(({ name, responseEnd }) => name.endsWith('.js') && responseEnd <= insertedMs);
+      .filter(({ responseEnd }) => responseEnd <= insertedMs);
     return {
       contentMs,
       firstPaintMs: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN,
-      scriptBytes: scripts.reduce((sum, { transferSize }) => sum + transferSize, 0),
+      scriptBytes: before
+        .filter(({ name }) => name.endsWith('.js'))
+        .reduce((sum, { transferSize }) => sum + transferSize, 0),
+      answers: before
+        .filter(({ name }) => new URL(name).pathname.startsWith('/api/'))
+        .map(({ name, decodedBodySize }) => ({ path: new URL(name).pathname, bytes: decodedBodySize })),
     };
   });
   await session.detach();
   return found;
 }
 
+/** Loads a page three times, whose times are told; what it asked for is the same each time. */
 async function loads(path: string, content: string): Promise<Load> {
   const all: Load[] = [];
-  for (let round = 0; round < 7; round++) all.push(await load(signedIn.page, path, content));
-  const of = (name: keyof Load) => all.map((each) => each[name]);
-  const found = {
-    firstPaintMs: least(of('firstPaintMs')),
-    contentMs: least(of('contentMs')),
-    scriptBytes: median(of('scriptBytes')),
-  };
+  for (let round = 0; round < 3; round++) all.push(await load(signedIn.page, path, content));
+  const ms = (name: 'firstPaintMs' | 'contentMs') => median(all.map((each) => each[name])).toFixed(0);
+  const [found] = all as [Load];
   note(
     path,
-    `first contentful paint ${median(of('firstPaintMs')).toFixed(0)} ms, content ${median(of('contentMs')).toFixed(0)} ms (${all.map(({ contentMs }) => contentMs.toFixed(0)).join(', ')}), ${(found.scriptBytes / 1000).toFixed(0)} kB of scripts`,
+    `first contentful paint ${ms('firstPaintMs')} ms, content ${ms('contentMs')} ms, ${(found.scriptBytes / 1000).toFixed(0)} kB of scripts, ${JSON.stringify(found.answers)}`,
   );
   return found;
 }
 
-describe('a workspace of a million leads', () => {
-  test('shows its first leads within a second, by few scripts', { timeout: 60_000 }, async () => {
+function expectFew(answers: Load['answers']): void {
+  expect(answers.length).toBeGreaterThan(0);
+  expect(answers.length).toBeLessThanOrEqual(limits.answers);
+  expect(answers.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(limits.answerBytes);
+}
+
+describe('a workspace of many leads', () => {
+  test('shows its first leads by few scripts and a page of them', { timeout: 60_000 }, async () => {
     const found = await loads('/leads', contents.row);
     expect(found.scriptBytes).toBeGreaterThan(50_000);
     expect(found.scriptBytes).toBeLessThan(limits.scriptBytes);
-    expect(found.firstPaintMs).toBeLessThan(limits.firstRowMs);
-    expect(found.contentMs).toBeLessThan(limits.firstRowMs);
+    expectFew(found.answers);
   });
 
   test('keeps few nodes, however far the list is scrolled', { timeout: 60_000 }, async () => {
     const { page } = signedIn;
+    const isCount = (url: URL) => url.searchParams.get('count') === 'exact';
+    // How many they are takes the longer the more there are: nothing waits for it.
+    await page.route(isCount, async (route) => {
+      await page.locator(contents.row).first().waitFor();
+      await route.continue();
+    });
+    const counted = page.waitForResponse((response) => isCount(new URL(response.url())));
     await page.goto('/leads');
+    await counted;
     await page.locator(contents.row).first().waitFor();
     const count = () => page.evaluate(() => document.querySelectorAll('*').length);
     const before = await count();
@@ -192,7 +194,7 @@ describe('a workspace of a million leads', () => {
         .evaluateAll((rows) => Math.max(...rows.map((each) => Number(each.getAttribute('aria-rowindex')))));
     let most = before;
     let last = await lastIndex();
-    while (last < 3_000) {
+    while (last < 1_000) {
       await page.getByRole('grid').evaluate((grid) => {
         grid.scrollTop = grid.scrollHeight;
       });
@@ -209,33 +211,36 @@ describe('a workspace of a million leads', () => {
     const found = await loads('/overview?range=30d&zone=Europe/Berlin', contents.figure);
     expect(found.scriptBytes).toBeGreaterThan(50_000);
     expect(found.scriptBytes).toBeLessThan(limits.scriptBytes);
+    expectFew(found.answers);
     await signedIn.page.getByRole('figure').locator('svg').first().waitFor();
     await signedIn.page.getByText('the first 100 of a day are told apart').waitFor();
   });
 
-  test('is counted as a whole within 300 ms', { timeout: 60_000 }, async () => {
+  test('is counted as a whole without a look at its leads', { timeout: 60_000 }, async () => {
     const { page } = signedIn;
     const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-    // To tomorrow, which somewhere it is already.
-    const query = `from=${day(Date.now() - 370 * 86_400_000)}&to=${day(Date.now() + 86_400_000)}&zone=Europe/Berlin`;
-    const times: number[] = [];
-    for (let round = 0; round < 12; round++) {
+    const count = async (zone: string) => {
+      // To tomorrow, which somewhere it is already.
+      const query = `from=${day(Date.now() - 370 * 86_400_000)}&to=${day(Date.now() + 86_400_000)}&zone=${zone}`;
       const start = performance.now();
       const answer = await page.context().request.get(`${console.crm}/api/console/overview?${query}`);
+      expect(answer.status()).toBe(200);
       const overview = (await answer.json()) as Overview;
-      times.push(performance.now() - start);
+      note(`the overview in ${zone}`, `${(performance.now() - start).toFixed(0)} ms`);
       expect(overview.total.total).toBe(leads);
       expect(overview.campaigns.reduce((sum, { total }) => sum + total, 0)).toBe(leads);
       // Half of the leads have a sub-id of their own, which is told apart where it comes early in the day.
       expect(overview.s1.slice(0, 15).reduce((sum, { total }) => sum + total, 0)).toBe(leads / 2);
-      expect(overview.s1Others).toBeGreaterThan(leads / 3);
+      expect(overview.s1Others).toBeGreaterThan(leads / 6);
+    };
+    // Its days begin amid those that tallies are kept of: some hours of leads are looked at.
+    await count('Europe/Berlin');
+    const { fixture } = console;
+    await fixture.sql('ALTER TABLE lead RENAME TO lead_away');
+    try {
+      await count('UTC');
+    } finally {
+      await fixture.sql('ALTER TABLE lead_away RENAME TO lead');
     }
-    // The first finds caches and connections cold.
-    const [, ...warm] = times;
-    note(
-      'the overview',
-      `${median(warm).toFixed(0)} ms (${times.map((each) => each.toFixed(0)).join(', ')})`,
-    );
-    expect(least(warm)).toBeLessThan(limits.overviewMs);
   });
 });
