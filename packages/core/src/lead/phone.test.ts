@@ -75,7 +75,7 @@ describe('E.164', () => {
       '٣',
       '+1202555x',
     ];
-    const startedAt = performance.now();
+    const usedBefore = process.cpuUsage();
     for (const piece of hostile) {
       const phone = piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
       for (const text of [phone, `+1 202 555 0143${phone}`, `${phone}+1 202 555 0143`]) {
@@ -84,8 +84,9 @@ describe('E.164', () => {
         parsePhone('020 7946 0958', text);
       }
     }
-    // 126 calls; a pattern that backtracks takes seconds for one.
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    // 126 calls, some 50 ms in all; a pattern that backtracks takes seconds for one. Processor time, in microseconds,
+    // since a machine that has other things to do takes longer by the clock.
+    expect(process.cpuUsage(usedBefore).user).toBeLessThan(5_000_000);
   });
 });
 
