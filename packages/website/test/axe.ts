@@ -5,6 +5,9 @@ import type { Page } from 'playwright-core';
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** Of what nothing is told below: what is in order, by which selector it is found, and what would be fetched anew. */
+const leaveOut = { resultTypes: ['violations'], selectors: false, preload: false } as const;
+
 /**
  * What axe finds in a page, or in a part of it, that is serious or critical: a line for each element.
  * @param rules only these of axe's, by their ids.
@@ -29,7 +32,7 @@ export async function findBarriers(
       const { axe } = globalThis as unknown as { axe: { run(...args: unknown[]): Promise<AxeResults> } };
       return axe.run(part, options);
     },
-    [within, rules === undefined ? {} : { runOnly: rules }] as const,
+    [within, { ...leaveOut, ...(rules !== undefined && { runOnly: rules }) }] as const,
   );
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

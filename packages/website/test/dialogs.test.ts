@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { findBarriers } from './axe.ts';
 import { choose, chooseItem, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
 import { type Console, password, startConsole } from './console.ts';
+import { showIn } from './page-checks.ts';
 import { totp } from './totp.ts';
 
 // Every dialog and menu is opened, used and left by keys alone: no mouse, and nobody is kept out of it.
@@ -31,11 +32,6 @@ async function expectUsable(page: Page, part: Locator, selector: string): Promis
   // What else there is to find does not depend on the colours.
   expect(await findBarriers(page, { within: selector, rules: ['color-contrast'] })).toEqual([]);
   await showIn(page, 'light');
-}
-
-async function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
-  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
 }
 
 async function expectFocusWithin(part: Locator): Promise<void> {

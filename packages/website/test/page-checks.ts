@@ -12,6 +12,22 @@ export async function expectGoodPage(page: Page): Promise<void> {
   expect(beyond).toBeLessThanOrEqual(0);
 }
 
+/** Shows a page in other colours, as a browser does whose user prefers them. */
+export async function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+}
+
+/** Checks a page in light colours and in dark ones, on which nothing depends but contrast, and keeps pictures of it. */
+export async function expectGoodInBothColors(page: Page, name: string): Promise<void> {
+  await expectGoodPage(page);
+  await screenshot(page, `${name}-light`);
+  await showIn(page, 'dark');
+  expect(await findBarriers(page, { rules: ['color-contrast'] })).toEqual([]);
+  await screenshot(page, `${name}-dark`);
+  await showIn(page, 'light');
+}
+
 /** Checks a page as wide as a desk in light colours and as narrow as a phone in dark ones, and keeps pictures of it. */
 export async function expectGoodEverywhere(page: Page, name: string): Promise<void> {
   const size = page.viewportSize();
@@ -20,8 +36,7 @@ export async function expectGoodEverywhere(page: Page, name: string): Promise<vo
     [1440, 'light'],
   ] as const) {
     await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+    await showIn(page, colorScheme);
     await expectGoodPage(page);
     await screenshot(page, `${name}-${width}-${colorScheme}`);
   }
