@@ -6,7 +6,7 @@ import { type Console, type SignedInPage, startConsole } from './console.ts';
 
 /*
  * What the website owes to a workspace of many leads: that it asks for few of them, and looks at few to count them.
- * How long that takes is printed; of a million leads `npm run bench -- list` tells it.
+ * How long that takes is printed; how long lists of a million leads take, `npm run bench -- list` tells.
  */
 
 const leads = 60_000;
