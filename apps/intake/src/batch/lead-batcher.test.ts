@@ -96,14 +96,14 @@ test('a batch has its bound, and so has what is on its way', async () => {
 });
 
 test('a batch that does not come back is waited for a while only, and a full one sets out at once', async () => {
-  const { store, take } = setUp({ rows: 3, inFlight: 3, patienceMs: 40 });
+  const { store, take } = setUp({ rows: 3, inFlight: 3, patienceMs: 500 });
   store.isHeld = true;
   const all = [take('held')];
   await turn();
   all.push(take('a'));
   await turn();
   expect(store.batches).toEqual([['held']]);
-  await vi.waitFor(() => expect(store.batches).toEqual([['held'], ['a']]));
+  await vi.waitFor(() => expect(store.batches).toEqual([['held'], ['a']]), 20_000);
   all.push(take('b'), take('c'), take('d'), take('e'));
   await turn();
   expect(store.batches).toEqual([['held'], ['a'], ['b', 'c', 'd']]);

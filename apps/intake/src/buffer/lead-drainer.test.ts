@@ -5,6 +5,8 @@ import { expect, test, vi } from 'vitest';
 import { Breaker } from './breaker.ts';
 import { LeadDrainer } from './lead-drainer.ts';
 
+const soon = 20_000;
+
 /** A buffer of messages by the names of their leads, in which those that are given back stay. */
 function setUp(
   messages: readonly (readonly string[])[],
@@ -18,6 +20,7 @@ function setUp(
     quarantined: 0,
     failures: 0,
     takes: 0,
+    yields: 0,
   };
   const state = { isBusy: false, isBroken: false };
   const breaker = new Breaker(() => undefined);
@@ -58,7 +61,10 @@ function setUp(
       },
     },
     breaker,
-    isBusy: () => state.isBusy,
+    isBusy: () => {
+      seen.yields += 1;
+      return state.isBusy;
+    },
     observer: {
       drained: () => undefined,
       quarantined: () => undefined,
@@ -79,7 +85,7 @@ test('messages are stored together, about a thousand leads at once', async () =>
     [names(400, 'a'), names(500, 'b'), names(200, 'c'), names(3, 'd')],
     () => undefined,
   );
-  await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(1_103));
+  await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(1_103), soon);
   await drainer[Symbol.asyncDispose]();
   expect(seen.inserts).toEqual([900, 203]);
 });
@@ -93,10 +99,10 @@ test('while some are stored, the next are taken', async () => {
       commit = resolve;
     }),
   );
-  await vi.waitFor(() => expect([seen.takes, seen.inserts]).toEqual([2, [1_000, 500]]));
+  await vi.waitFor(() => expect([seen.takes, seen.inserts]).toEqual([2, [1_000, 500]]), soon);
   expect(seen.acknowledged).toEqual([]);
   commit();
-  await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(1_500));
+  await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(1_500), soon);
   await drainer[Symbol.asyncDispose]();
 });
 
@@ -104,7 +110,7 @@ test('a lead that is refused for good goes to the quarantine, and its message is
   const { drainer, seen } = setUp([['a', 'poison'], ['b']], (name) =>
     name === 'poison' ? databaseError('23503') : undefined,
   );
-  await vi.waitFor(() => expect(seen.acknowledged.toSorted()).toEqual(['a', 'b', 'poison']));
+  await vi.waitFor(() => expect(seen.acknowledged.toSorted()).toEqual(['a', 'b', 'poison']), soon);
   await drainer[Symbol.asyncDispose]();
   expect([seen.quarantined, seen.failures]).toEqual([1, 0]);
 });
@@ -113,7 +119,7 @@ test('a message that cannot be stored, or read, stays and holds up no other', as
   const { drainer, seen, waiting } = setUp([['bad'], ['a'], ['unreadable'], ['b']], (name) =>
     name === 'bad' ? databaseError('XX000') : undefined,
   );
-  await vi.waitFor(() => expect(seen.acknowledged.toSorted()).toEqual(['a', 'b']));
+  await vi.waitFor(() => expect(seen.acknowledged.toSorted()).toEqual(['a', 'b']), soon);
   await drainer[Symbol.asyncDispose]();
   expect(waiting.flat().toSorted()).toEqual(['bad', 'unreadable']);
   expect(seen.failures).toBeGreaterThanOrEqual(2);
@@ -125,13 +131,13 @@ test('without Postgres all stays, and only a message now and then is tried', asy
     Array.from({ length: 60 }, (_, n) => names(100, String(n))),
     () => (isAway ? new LeadsError('unavailable') : undefined),
   );
-  await vi.waitFor(() => expect(breaker.isOpen).toBe(true), { timeout: 5_000 });
+  await vi.waitFor(() => expect(breaker.isOpen).toBe(true), soon);
   const tried = seen.inserts.length;
-  await vi.waitFor(() => expect(seen.inserts.length).toBe(tried + 2), { timeout: 5_000 });
+  await vi.waitFor(() => expect(seen.inserts.length).toBe(tried + 2), soon);
   expect(seen.inserts.slice(tried)).toEqual([100, 100]);
   expect(seen.acknowledged).toEqual([]);
   isAway = false;
-  await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(6_000), { timeout: 5_000 });
+  await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(6_000), soon);
   await drainer[Symbol.asyncDispose]();
   expect([waiting, seen.failures, breaker.isOpen]).toEqual([[], 0, false]);
 });
@@ -140,24 +146,25 @@ test('it lets requests go first, but not for ever, and ends at once all the same
   const { drainer, seen, state } = setUp([['a']], () => undefined);
   state.isBusy = true;
   const start = performance.now();
-  await vi.waitFor(() => expect(seen.acknowledged).toEqual(['a']), { timeout: 5_000 });
+  await vi.waitFor(() => expect(seen.acknowledged).toEqual(['a']), soon);
   expect(performance.now() - start).toBeGreaterThan(900);
   await drainer[Symbol.asyncDispose]();
 
   const other = setUp([['b']], () => undefined);
   other.state.isBusy = true;
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  const end = performance.now();
+  await vi.waitFor(() => expect(other.seen.yields).toBeGreaterThan(0), soon);
+  const { yields } = other.seen;
   await other.drainer[Symbol.asyncDispose]();
-  expect(performance.now() - end).toBeLessThan(500);
+  // It is asked every 20 ms whether requests still go first.
+  expect(other.seen.yields - yields).toBeLessThanOrEqual(1);
 });
 
 test('a broker that is there and gives nothing is told of, once', async () => {
   const { drainer, seen, state } = setUp([['a']], () => undefined);
   state.isBroken = true;
-  await vi.waitFor(() => expect(seen.takes).toBeGreaterThan(3), { timeout: 5_000 });
+  await vi.waitFor(() => expect(seen.takes).toBeGreaterThan(3), soon);
   expect(seen.failures).toBe(1);
   state.isBroken = false;
-  await vi.waitFor(() => expect(seen.acknowledged).toEqual(['a']), { timeout: 5_000 });
+  await vi.waitFor(() => expect(seen.acknowledged).toEqual(['a']), soon);
   await drainer[Symbol.asyncDispose]();
 });
