@@ -15,11 +15,13 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { healInstallation, postgresBinaries } from './postgres-binaries.ts';
 import { postgresFailure } from './postgres-failure.ts';
 import { startPostgres } from './postgres.ts';
 import { processStart, waitForEnd } from './process-identity.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const isRoot = process.getuid?.() === 0;
 
@@ -27,6 +29,16 @@ let directory: string;
 let dataDir: string;
 let notices: string[];
 const onNotice = (line: string) => notices.push(line);
+
+/** Where there is a cluster that was started and stopped, to be copied: to make one takes longer than most tests. */
+const preparedDirectory = mkdtempSync(join(tmpdir(), 'leads-postgres-test-'));
+const prepared = join(preparedDirectory, 'cluster');
+beforeAll(async () => (await startPostgres({ dataDir: prepared, durable: false })).stop());
+afterAll(() => rmSync(preparedDirectory, { recursive: true, force: true }));
+
+function copyCluster(to: string): void {
+  for (const suffix of ['', '.password']) spawnSync('cp', ['-a', prepared + suffix, to + suffix]);
+}
 
 beforeEach(() => {
   // As root this is 0700, which Postgres's user cannot enter by itself: as in a clone below /root.
@@ -73,6 +85,7 @@ test('starts on a free port, for this machine only, with what is asked of its da
 });
 
 test('wants the password, which only its owner can read', async () => {
+  copyCluster(dataDir);
   await using postgres = await startPostgres({ dataDir, durable: false });
   const url = new URL(postgres.url('postgres'));
   expect(readFileSync(`${dataDir}.password`, 'utf8')).toBe(url.password);
@@ -83,6 +96,7 @@ test('wants the password, which only its owner can read', async () => {
 });
 
 test('keeps its data over a restart', async () => {
+  copyCluster(dataDir);
   {
     await using postgres = await startPostgres({ dataDir, durable: false });
     await postgres.createDatabase('leads');
@@ -94,6 +108,7 @@ test('keeps its data over a restart', async () => {
 });
 
 test('leaves no process and no lock when it is stopped, while clients are connected', async () => {
+  copyCluster(dataDir);
   const postgres = await startPostgres({ dataDir, durable: false });
   const client = new pg.Client(postgres.url('postgres'));
   client.on('error', () => undefined);
@@ -106,6 +121,7 @@ test('leaves no process and no lock when it is stopped, while clients are connec
 });
 
 test('recovers what was committed when it was killed', async () => {
+  copyCluster(dataDir);
   const killed = await startPostgres({ dataDir });
   await killed.createDatabase('leads');
   await query(killed.url(), 'CREATE TABLE kept AS SELECT 42 AS answer');
@@ -118,6 +134,7 @@ test('recovers what was committed when it was killed', async () => {
 });
 
 test('starts although the pid of a killed one has gone to another process', async () => {
+  copyCluster(dataDir);
   const killed = await startPostgres({ dataDir, durable: false });
   process.kill(killed.pid, 'SIGKILL');
   await killed.exited;
@@ -135,6 +152,7 @@ test('starts although the pid of a killed one has gone to another process', asyn
 });
 
 test('ends the one of a killed run before it starts', async () => {
+  copyCluster(dataDir);
   const orphan = await startPostgres({ dataDir, durable: false });
   await using postgres = await startPostgres({ dataDir, durable: false, onNotice });
   expect(await waitForEnd(orphan.pid, 0)).toBe(true);
@@ -150,6 +168,7 @@ test('makes the cluster anew when the making of it was cut off', async () => {
 });
 
 test('clones and drops databases', async () => {
+  copyCluster(dataDir);
   await using postgres = await startPostgres({ dataDir, durable: false });
   await postgres.createDatabase('first');
   await query(postgres.url('first'), 'CREATE TABLE cloned AS SELECT 1 AS one');
@@ -180,14 +199,13 @@ test('says in one line that the port is in use', async () => {
 
 test('does not take another Postgres on its port for itself, although the password is the same', async () => {
   const otherDir = join(directory, 'other');
-  await (await startPostgres({ dataDir: otherDir, durable: false })).stop();
-  for (const suffix of ['', '.password']) spawnSync('cp', ['-a', otherDir + suffix, dataDir + suffix]);
+  for (const each of [dataDir, otherDir]) copyCluster(each);
   await using other = await startPostgres({ dataDir: otherDir, durable: false });
   await expect(startPostgres({ dataDir, port: other.port, durable: false })).rejects.toThrow('is in use');
 });
 
 test('says in one line that the data is of another major version', async () => {
-  await (await startPostgres({ dataDir, durable: false })).stop();
+  copyCluster(dataDir);
   writeFileSync(join(dataDir, 'PG_VERSION'), '14\n');
   await expect(startPostgres({ dataDir })).rejects.toThrow(/was made by Postgres 14, this is Postgres 18/);
 });
@@ -198,13 +216,13 @@ test('says in one line that the directory holds something else, or that the pass
   await expect(startPostgres({ dataDir })).rejects.toThrow(/something else than a Postgres cluster/);
   rmSync(dataDir, { recursive: true });
 
-  await (await startPostgres({ dataDir, durable: false })).stop();
+  copyCluster(dataDir);
   rmSync(`${dataDir}.password`);
   await expect(startPostgres({ dataDir })).rejects.toThrow(/\.password is missing/);
 });
 
 test('starts on a directory whose modes were lost', async () => {
-  await (await startPostgres({ dataDir, durable: false })).stop();
+  copyCluster(dataDir);
   chmodSync(dataDir, 0o755);
   await using _ = await startPostgres({ dataDir, durable: false });
   expect(statSync(dataDir).mode & 0o777).toBe(0o700);
@@ -222,6 +240,7 @@ test('says what a full disk, and any other fatal error, is', () => {
 });
 
 test('ends when its owner ends without stopping it, or is killed', async () => {
+  copyCluster(dataDir);
   for (const ending of ['process.exit(3)', "process.kill(process.pid, 'SIGKILL')"]) {
     // The built module, since a plain Node process does not read the source.
     const module = new URL('../dist/postgres.js', import.meta.url).href;
@@ -275,7 +294,7 @@ if (isRoot) {
   });
 
   test('root takes over the data of an ordinary user', async () => {
-    await (await startPostgres({ dataDir, durable: false })).stop();
+    copyCluster(dataDir);
     spawnSync('chown', ['-R', '4242:4242', dataDir]);
     await using _ = await startPostgres({ dataDir, durable: false });
     expect(statSync(dataDir).uid).not.toBe(4242);
@@ -303,7 +322,7 @@ if (isRoot) {
     chownSync(own, 65534, 65534);
     expect(start(join(own, 'cluster'))).toBe('started');
 
-    await (await startPostgres({ dataDir, durable: false })).stop();
+    copyCluster(dataDir);
     chownSync(dataDir, 4242, 4242);
     expect(start(dataDir)).toMatch(
       /cluster belongs to the user 4242: start as that user or as root, or make it/,
