@@ -22,7 +22,18 @@ export interface LocalRun {
 }
 
 /** Runs it; when the test is over, however, it is told to end. */
-export function startRun(
+export function startRun(env: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]): LocalRun {
+  const run = launchRun(env, command);
+  const { child, ended } = run;
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+    await ended;
+  });
+  return run;
+}
+
+/** Runs it, until it is told to end. */
+export function launchRun(
   env: NodeJS.ProcessEnv,
   command: readonly [string, ...string[]] = [process.execPath, startProgram],
 ): LocalRun {
@@ -44,10 +55,6 @@ export function startRun(
     void ended.then((code) => reject(new Error(`It has ended (${code}): ${stderr}`)));
   });
   ready.catch(() => undefined);
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
-    await ended;
-  });
   return {
     child,
     stdout: () => stdout,

@@ -5,13 +5,47 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { freePort, isPortFree } from '../src/free-port.ts';
 import { waitForEnd } from '../src/process-identity.ts';
 import { createEmptyDatabase } from '../src/test-database.ts';
-import { curlLines, freshEnvironment, paste, processesOf, startProgram, startRun } from './local-run.ts';
+import {
+  curlLines,
+  freshEnvironment,
+  type LocalRun,
+  launchRun,
+  paste,
+  processesOf,
+  startProgram,
+  startRun,
+} from './local-run.ts';
 
 const slow = { timeout: 120_000 };
+const withoutLeads = [process.execPath, startProgram, '--empty'] as const;
+
+/** Where there is the data of a run that was ended, to be copied: to make it takes longer than most tests. */
+const prepared = mkdtempSync(join(tmpdir(), 'leads-start-test-'));
+let preparing: LocalRun;
+beforeAll(async () => {
+  const [CRM_PORT, INTAKE_PORT] = [String(await freePort()), String(await freePort())];
+  preparing = launchRun({ LEADS_DATA_DIR: join(prepared, 'data'), CRM_PORT, INTAKE_PORT }, withoutLeads);
+  await preparing.ready;
+  preparing.child.kill('SIGTERM');
+  await preparing.ended;
+}, 120_000);
+afterAll(async () => {
+  // Where it took too long.
+  preparing.child.kill('SIGTERM');
+  await preparing.ended;
+  rmSync(prepared, { recursive: true, force: true });
+});
+
+/** As {@link freshEnvironment}, for a run that is not the first. */
+async function usedEnvironment() {
+  const place = await freshEnvironment();
+  spawnSync('cp', ['-a', join(prepared, 'data'), place.dataDir]);
+  return place;
+}
 
 interface Demo {
   website: string;
@@ -132,7 +166,7 @@ async function signInAndLook({ website, email, password }: Demo) {
 }
 
 test('a newcomer signs in and finds leads of a month, once; with --empty none', slow, async () => {
-  const { dataDir, env } = await freshEnvironment();
+  const { dataDir, env } = await usedEnvironment();
   const started = async (...args: string[]) => {
     const run = startRun(env, [process.execPath, startProgram, ...args]);
     await run.ready;
@@ -174,8 +208,8 @@ test('a newcomer signs in and finds leads of a month, once; with --empty none', 
 });
 
 test('one run at a time; what a killed run leaves is ended by the next', slow, async () => {
-  const { dataDir, env } = await freshEnvironment();
-  const killed = startRun(env, [process.execPath, startProgram, '--empty']);
+  const { dataDir, env } = await usedEnvironment();
+  const killed = startRun(env, withoutLeads);
   await killed.ready;
   const pid = killed.child.pid ?? 0;
 
@@ -188,7 +222,7 @@ test('one run at a time; what a killed run leaves is ended by the next', slow, a
   await killed.ended;
   for (const orphan of orphans) expect(await waitForEnd(orphan, 0)).toBe(false);
 
-  const next = startRun(env, [process.execPath, startProgram, '--empty']);
+  const next = startRun(env, withoutLeads);
   await next.ready;
   expect(next.stderr()[0]).toMatch(`An earlier run (pid ${pid}) was killed`);
   for (const orphan of orphans) expect(await waitForEnd(orphan, 0)).toBe(true);
@@ -199,8 +233,8 @@ test('one run at a time; what a killed run leaves is ended by the next', slow, a
 });
 
 test('says which service has ended by itself, and ends the rest', slow, async () => {
-  const { dataDir, env } = await freshEnvironment();
-  const run = startRun(env);
+  const { dataDir, env } = await usedEnvironment();
+  const run = startRun(env, withoutLeads);
   await run.ready;
   process.kill(pidOf(dataDir, 'intake'), 'SIGKILL');
   expect(await run.ended).toBe(1);
@@ -209,7 +243,7 @@ test('says which service has ended by itself, and ends the rest', slow, async ()
   ]);
   expect(processesOf(dataDir)).toEqual([]);
 
-  const again = startRun(env);
+  const again = startRun(env, withoutLeads);
   await again.ready;
   process.kill(pidOf(dataDir, 'postgres'), 'SIGKILL');
   expect(await again.ended).toBe(1);
@@ -218,8 +252,8 @@ test('says which service has ended by itself, and ends the rest', slow, async ()
 });
 
 test('a second Ctrl-C does not wait for a service that hangs', slow, async () => {
-  const place = await freshEnvironment();
-  const run = startRun(place.env);
+  const place = await usedEnvironment();
+  const run = startRun(place.env, withoutLeads);
   await run.ready;
   process.kill(pidOf(place.dataDir, 'crm'), 'SIGSTOP');
   run.child.kill('SIGINT');
@@ -241,14 +275,14 @@ test('ends when told so while it starts, and starts the next time', slow, async 
     expect(run.stderr()).toEqual([]);
     expect(processesOf(dataDir)).toEqual([]);
   }
-  const run = startRun(env);
+  const run = startRun(env, withoutLeads);
   await run.ready;
   expect(run.stderr()).toEqual([]);
 });
 
 test("ends when npm's shell, which passes no signal on, is gone", slow, async () => {
-  const place = await freshEnvironment();
-  const npmShell = ['sh', '-c', `'${process.execPath}' '${startProgram}'; exit $?`] as const;
+  const place = await usedEnvironment();
+  const npmShell = ['sh', '-c', `'${process.execPath}' '${startProgram}' --empty; exit $?`] as const;
   const run = startRun({ ...place.env, npm_lifecycle_event: 'start' }, npmShell);
   await run.ready;
   run.child.kill('SIGKILL');
