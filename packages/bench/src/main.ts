@@ -1,4 +1,5 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, constants } from 'node:os';
+import { listenForStop } from '@leads/local-stack/stop-request';
 import { measureFaults } from './faults/measure.ts';
 import { isKept, reportFaults } from './faults/report.ts';
 import { measureIntake } from './intake/measure.ts';
@@ -49,20 +50,26 @@ async function measureList(options: ListOptions): Promise<ListFigures> {
   return figures;
 }
 
-// What was started ends with this process, and the temporary databases go.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+/** As a shell tells it of a process that a signal has ended. */
+const exitStopped = () => process.exit(128 + constants.signals[stop.reason as NodeJS.Signals]);
+const stop = listenForStop(exitStopped);
 try {
   const options = readOptions(process.argv.slice(2));
+  // What these have started is told to end when this process does; what faults have, which write on until they have
+  // ended, is waited for.
+  if (options?.command !== 'faults') stop.addEventListener('abort', exitStopped);
   const print = <Figures>(figures: Figures, asTables: (figures: Figures) => string) =>
     console.log(options?.json === true ? JSON.stringify(figures, undefined, 2) : asTables(figures));
   if (options === undefined) console.log(help);
   else if (options.command === 'list') print(await measureList(options), report);
   else if (options.command === 'faults') {
-    const figures = await measureFaults(options, progress);
+    const figures = await measureFaults(options, progress, stop);
     print(figures, reportFaults);
     if (!figures.drills.every(isKept)) process.exitCode = 1;
   } else print(await measureIntake(options, progress), reportIntake);
 } catch (error) {
+  // What was under way may be so still, without an end of its own.
+  if (stop.aborted) exitStopped();
   console.error((error as Error).message);
   process.exitCode = 1;
 }

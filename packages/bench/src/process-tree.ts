@@ -32,10 +32,15 @@ export function peakMemory(pid: number): number {
   return peaks.length === 0 ? Number.NaN : peaks.reduce((sum, peak) => sum + peak, 0);
 }
 
+/** A process and all below it; where there is no /proc, itself alone. */
+export function pidsOfTree(pid: number): number[] {
+  const tree = readTree(pid).map((member) => member.pid);
+  return tree.length === 0 ? [pid] : tree;
+}
+
 /** Sends a signal to a process and to all below it; where there is no /proc, to itself alone. */
 export function signalTree(pid: number, signal: NodeJS.Signals): void {
-  const tree = readTree(pid).map((member) => member.pid);
-  for (const each of tree.length === 0 ? [pid] : tree) {
+  for (const each of pidsOfTree(pid)) {
     try {
       process.kill(each, signal);
     } catch {

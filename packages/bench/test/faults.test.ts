@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Broker } from '@leads/core/broker';
@@ -6,11 +7,12 @@ import { createTestDatabase } from '@leads/local-stack/test-database';
 import { findNatsServer } from '@leads/local-stack/find-nats-server';
 import { startNats } from '@leads/local-stack/nats';
 import { openFixture } from '@leads/local-stack/testing/fixture';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { countOthers, longestGapMs, type RecordedAnswer } from '../src/faults/answers.ts';
 import { checkPromises } from '../src/faults/check.ts';
 import type { DrillFigures } from '../src/faults/drill.ts';
-import { runBench } from './run-bench.ts';
+import { pidsOfTree } from '../src/process-tree.ts';
+import { runBench, startBench } from './run-bench.ts';
 
 test('what was acknowledged is stored once and told in order, whatever is killed or cut', {
   timeout: 180_000,
@@ -39,6 +41,38 @@ test('what was acknowledged is stored once and told in order, whatever is killed
   expect(relayKilled?.acknowledged).toBeGreaterThan(0);
   expect(commitCut).toMatchObject({ acknowledged: 20, stored: 20 });
   expect(commitCut?.notes.find(({ name }) => name.startsWith('cut'))?.found).toBe('20');
+});
+
+test('told to end in the midst of a fault, it ends all that it has started and leaves nothing', {
+  timeout: 120_000,
+}, async () => {
+  const parent = mkdtempSync(join(tmpdir(), 'leads-stopped-'));
+  chmodSync(parent, 0o711);
+  const args = ['faults', '--short', '--rate', '50', '--scenarios', 'postgres-frozen', '--data-dir', parent];
+  const bench = startBench(args);
+  const ended = once(bench, 'exit') as Promise<[number | null]>;
+  const pids = () => pidsOfTree(bench.pid ?? 0);
+  const state = (pid: number) => {
+    try {
+      return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1] ?? 'gone';
+    } catch {
+      return 'gone';
+    }
+  };
+  // A Postgres that is stopped is the hardest to end.
+  await vi.waitFor(() => expect(pids().map(state)).toContain('T'), { timeout: 60_000, interval: 50 });
+  const started = pids();
+  // The bench, Postgres and its processes, nats-server, both services, and who sends the leads.
+  expect(started.length).toBeGreaterThan(6);
+  expect(readdirSync(parent)).toHaveLength(1);
+
+  bench.kill('SIGTERM');
+  expect(await ended).toEqual([143, null]);
+  expect(readdirSync(parent)).toEqual([]);
+  const alive = () => started.filter((pid) => !['gone', 'Z'].includes(state(pid)));
+  // Who sends the leads is not waited for.
+  await vi.waitFor(() => expect(alive()).toEqual([]), { timeout: 5_000 });
+  rmSync(parent, { recursive: true, force: true });
 });
 
 test('the checker finds what is lost, doubled, not told, and told in the wrong order', async () => {

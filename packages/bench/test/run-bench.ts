@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 
 const program = resolve(import.meta.dirname, '../dist/main.js');
@@ -10,4 +10,9 @@ export function runBench(args: string[]): Promise<{ code: number; stdout: string
       done({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
     });
   });
+}
+
+/** Starts the built bench, of which only what it writes on stderr is looked at. */
+export function startBench(args: string[]): ChildProcess {
+  return spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
 }

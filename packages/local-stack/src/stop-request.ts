@@ -6,15 +6,15 @@ const echoMs = 1_000;
  * does not pass signals on.
  *
  * @param onForce called when the wish is repeated.
- * @returns aborted at the first wish.
+ * @returns aborted at the first wish, with the signal's name as the reason; where there was none, with SIGTERM.
  */
 export function listenForStop(onForce: () => void): AbortSignal {
   const controller = new AbortController();
   let wishedAt = 0;
-  const wish = () => {
+  const wish = (signal: NodeJS.Signals) => {
     if (!controller.signal.aborted) {
       wishedAt = Date.now();
-      controller.abort();
+      controller.abort(signal);
     } else if (Date.now() - wishedAt > echoMs) {
       onForce();
     }
@@ -26,7 +26,7 @@ export function listenForStop(onForce: () => void): AbortSignal {
     const timer = setInterval(() => {
       if (process.ppid === parent) return;
       clearInterval(timer);
-      if (!controller.signal.aborted) wish();
+      if (!controller.signal.aborted) wish('SIGTERM');
     }, 500);
     timer.unref();
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leadPath } from '../intake/lead-requests.ts';
@@ -87,21 +88,34 @@ const eventsMayWaitMs = 1_500;
 /** Of all of a scenario, whatever happens. */
 const longestMs = 25 * 60_000;
 
-/** Runs one scenario on a stack of its own. */
-export async function runDrill(options: {
-  name: string;
-  scenario: Scenario;
-  isShort: boolean;
-  rate: number;
-  parent: string | undefined;
-  natsServer: string;
-  syncAlways: boolean;
-  onProgress: (line: string) => void;
-}): Promise<DrillFigures> {
-  const { name, scenario, rate } = options;
-  await using stack = await startStack({ ...scenario.stack, ...options });
-  const answersFile = join(stack.directory, 'answers');
+/** What a drill is run with. */
+interface DrillOptions {
+  readonly name: string;
+  readonly scenario: Scenario;
+  readonly isShort: boolean;
+  readonly rate: number;
+  readonly parent: string | undefined;
+  readonly natsServer: string;
+  readonly syncAlways: boolean;
+  readonly stop: AbortSignal;
+  readonly onProgress: (line: string) => void;
+}
+
+/**
+ * Runs one scenario on a stack of its own.
+ *
+ * @throws Error once all of the stack has ended, where it fails or is told to stop.
+ */
+export async function runDrill(options: DrillOptions): Promise<DrillFigures> {
+  await using stack = await startStack({ ...options.scenario.stack, ...options });
   using load = startLoadProcess();
+  options.stop.throwIfAborted();
+  return await unlessStopped(runOn(stack, load, options), options.stop);
+}
+
+async function runOn(stack: FaultStack, load: LoadProcess, options: DrillOptions): Promise<DrillFigures> {
+  const { name, scenario, rate } = options;
+  const answersFile = join(stack.directory, 'answers');
   const calm = options.isShort ? calmMs.short : calmMs.long;
   const startedAt = Date.now();
   const sending = scenario.isWithoutLoad === true ? undefined : send(load, stack, { rate, answersFile });
@@ -167,6 +181,19 @@ async function acknowledges(answersFile: string, since: number): Promise<boolean
     await sleep(50);
   }
   return true;
+}
+
+/** What comes of some work, which is not waited for any more once it is to stop. */
+async function unlessStopped<Result>(work: Promise<Result>, stop: AbortSignal): Promise<Result> {
+  const isOver = new AbortController();
+  const stopped = once(stop, 'abort', { signal: isOver.signal }).then(() => {
+    throw new Error('It was told to stop');
+  });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    isOver.abort();
+  }
 }
 
 async function inTime<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {

@@ -20,16 +20,23 @@ export interface FaultFigures {
 /** More would be no better a test of what is promised, and fill disks. */
 const highestRate = 1_000;
 
-/** Each scenario on a stack of its own, one after the other; one that fails does not keep the others from running. */
+/**
+ * Each scenario on a stack of its own, one after the other; one that fails does not keep the others from running.
+ *
+ * @param stop ends it before its time.
+ * @throws Error once all that was started has ended, where it was told to stop.
+ */
 export async function measureFaults(
   options: FaultOptions,
   onProgress: (line: string) => void,
+  stop: AbortSignal,
 ): Promise<FaultFigures> {
   const common = {
     parent: options.dataDir,
     natsServer: await findNatsServer(),
     syncAlways: options.syncAlways,
     isShort: options.short,
+    stop,
   };
   const rate = options.rate ?? (await measureRate(common, onProgress));
   const scenarios = createScenarios();
@@ -42,6 +49,7 @@ export async function measureFaults(
       if (impossible !== undefined) throw new Error(impossible);
       drills.push(await runDrill({ ...common, name, scenario, rate, onProgress }));
     } catch (error) {
+      if (stop.aborted) throw error;
       const failure = (error as Error).message;
       onProgress(`  ${failure}`);
       drills.push({ scenario: name, title: scenario.title, failure });
@@ -58,7 +66,7 @@ export async function measureFaults(
 
 /** Half of what the intake takes at most, with everything beside it that a drill has. */
 async function measureRate(
-  common: { parent: string | undefined; natsServer: string; syncAlways: boolean },
+  common: { parent: string | undefined; natsServer: string; syncAlways: boolean; stop: AbortSignal },
   onProgress: (line: string) => void,
 ): Promise<number> {
   await using stack = await startStack(common);

@@ -11,7 +11,9 @@ interface Running extends AsyncDisposable {
 export class Part<Process extends Running> implements AsyncDisposable {
   readonly #start: () => Promise<Process>;
   #process: Process | undefined;
+  #starting: Promise<Process> | undefined;
   #isFrozen = false;
+  #isOver = false;
 
   /** @param start starts it, and waits until it can be used. */
   constructor(start: () => Promise<Process>) {
@@ -28,10 +30,21 @@ export class Part<Process extends Running> implements AsyncDisposable {
     return this.#process !== undefined;
   }
 
-  /** @returns how long it took until it could be used, in milliseconds. */
+  /**
+   * @returns how long it took until it could be used, in milliseconds.
+   * @throws Error once it is disposed of: whoever was breaking it may not have heard.
+   */
   async start(): Promise<number> {
+    if (this.#isOver) throw new Error('It is not to be started any more');
     const startedAt = performance.now();
-    this.#process ??= await this.#start();
+    if (this.#process === undefined) {
+      this.#starting ??= this.#start();
+      try {
+        this.#process = await this.#starting;
+      } finally {
+        this.#starting = undefined;
+      }
+    }
     return performance.now() - startedAt;
   }
 
@@ -62,8 +75,11 @@ export class Part<Process extends Running> implements AsyncDisposable {
     return ended;
   }
 
+  /** Ends it, also where it is just being started. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
     if (this.#isFrozen) this.thaw();
-    await this.#process?.[Symbol.asyncDispose]();
+    const started = await this.#starting?.catch(() => undefined);
+    await (started ?? this.#process)?.[Symbol.asyncDispose]();
   }
 }

@@ -5,6 +5,7 @@ import { cutCommits } from './commit-cut.ts';
 import type { Note, Scenario } from './drill.ts';
 import type { ScenarioName } from '../options.ts';
 import { revokeKeys } from './key-revoked.ts';
+import { Part } from './part.ts';
 import { promote, startReplica } from './replica.ts';
 import { smallDiskImpossible } from './small-disk.ts';
 import { bufferedLeads, databaseName, settles } from './stack.ts';
@@ -219,9 +220,10 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
       title: 'a Postgres primary replaced by its streaming replica',
       stack: { proxy: {} },
       async run({ stack, isShort, onProgress }) {
-        const replica = stack.own(
-          await startReplica({ primaryUrl: stack.databaseUrl, dataDir: stack.postgresDataDir }),
-        );
+        const { databaseUrl: primaryUrl, postgresDataDir: dataDir } = stack;
+        const part = stack.own(new Part(() => startReplica({ primaryUrl, dataDir })));
+        await part.start();
+        const replica = part.process;
         onProgress('  the replica follows');
         await sleep(isShort ? 3_000 : 20_000);
         await stack.postgres.kill();

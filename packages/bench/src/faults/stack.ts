@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -50,7 +51,11 @@ export interface FaultStack extends AsyncDisposable {
   databaseUrl: string;
   /** Of a member who may do everything: `API_KEY` and `Authorization`. */
   readonly credentials: Readonly<Record<'API_KEY' | 'Authorization', string>>;
-  /** Ends something with the stack. */
+  /**
+   * Ends something with the stack.
+   *
+   * @throws Error where that has ended.
+   */
   own<Started extends AsyncDisposable>(one: Started): Started;
   /**
    * What is not level yet, nothing where all is: services that are not ready, events and buffered leads that wait.
@@ -60,19 +65,41 @@ export interface FaultStack extends AsyncDisposable {
   unsettled(eventsMayWaitMs: number): Promise<string | undefined>;
 }
 
-/** @param options.parent where the data lies meanwhile; a temporary place without it. */
+/**
+ * @param options.parent where the data lies meanwhile; a temporary place without it.
+ * @param options.stop keeps it from being started to the end.
+ */
 export async function startStack(
-  options: StackOptions & { parent: string | undefined; natsServer: string; syncAlways: boolean },
+  options: StackOptions & {
+    parent: string | undefined;
+    natsServer: string;
+    syncAlways: boolean;
+    stop: AbortSignal;
+  },
 ): Promise<FaultStack> {
+  const { stop } = options;
   const started: AsyncDisposable[] = [];
+  let isOver = false;
   const own = <Started extends AsyncDisposable>(one: Started): Started => {
+    if (isOver) throw new Error('The stack has ended');
     started.push(one);
     return one;
   };
   const end = async () => {
-    for (const one of started.splice(0).toReversed()) await one[Symbol.asyncDispose]();
+    isOver = true;
+    const failures: unknown[] = [];
+    // The directory, in which all of them write, is the last.
+    for (const one of started.splice(0).toReversed()) {
+      try {
+        await one[Symbol.asyncDispose]();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   };
   try {
+    stop.throwIfAborted();
     const { path: directory } = own(makeDirectory(options.parent));
     const postgresPort = await freePort();
     const { postgresMegabytes } = options;
@@ -81,10 +108,12 @@ export async function startStack(
     const postgres = own(new Part(() => startPostgres({ dataDir, port: postgresPort })));
     const nats = (await natsParts(directory, options)).map(own);
     await Promise.all([postgres, ...nats].map((server) => server.start()));
+    stop.throwIfAborted();
     await postgres.process.createDatabase(databaseName);
     const databaseUrl = postgres.process.url(databaseName);
     await migrate({ databaseUrl, migrationsDir });
     const credentials = await issueCredentials(databaseUrl, await createOwner(databaseUrl));
+    stop.throwIfAborted();
     const natsUrl = nats.map((server) => server.process.url).join();
 
     const proxy = own(await startTcpProxy({ port: postgresPort, ...options.proxy }));
@@ -135,14 +164,16 @@ function makeDirectory(parent: string | undefined): AsyncDisposable & { path: st
   const path = mkdtempSync(join(resolve(parent ?? tmpdir()), 'leads-faults-'));
   // The account that Postgres runs as has to get through to its data.
   chmodSync(path, 0o711);
-  const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 5 });
-  // Also where the process is told to end in the midst of it.
-  process.once('exit', remove);
+  const removal = { recursive: true, force: true, maxRetries: 15 };
+  // Also where it is not waited for that all have ended.
+  const removeNow = () => rmSync(path, removal);
+  process.once('exit', removeNow);
   return {
     path,
     async [Symbol.asyncDispose]() {
-      remove();
-      process.off('exit', remove);
+      // The processes of a Postgres that was killed write on until they notice.
+      await rm(path, removal);
+      process.off('exit', removeNow);
     },
   };
 }
