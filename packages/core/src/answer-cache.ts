@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { isOutage, LeadsError } from './errors.ts';
 import type { StoreWatch } from './store-watch.ts';
+import { late, within } from './within.ts';
 
 /**
  * How long an answer is believed, in milliseconds. With the time a request takes it keeps the promise that what is
@@ -148,7 +149,7 @@ export class AnswerCache<Found> {
     if (!(store.isAway && store.isTried)) {
       try {
         const isKnown = answer !== undefined || store.isAway;
-        const found = await within(this.#find(key, find), isKnown ? patienceMs.known : patienceMs.unknown);
+        const found = await within(isKnown ? patienceMs.known : patienceMs.unknown, this.#find(key, find));
         if (found !== late) return found;
         store.noteAway();
       } catch (error) {
@@ -172,21 +173,6 @@ export class AnswerCache<Found> {
   #keepRecalled(key: string, { found, asOf }: Recalled<Found>): void {
     const ttl = Math.ceil(asOf + staleMs - Date.now());
     if (ttl > 0) this.#answers.set(key, { found, freshUntil: 0 }, { ttl });
-  }
-}
-
-const late = Symbol('late');
-
-/** What a promise comes to, or {@link late}. */
-async function within<Result>(work: Promise<Result>, ms: number): Promise<Result | typeof late> {
-  let timer: NodeJS.Timeout | undefined;
-  const waiting = new Promise<typeof late>((resolve) => {
-    timer = setTimeout(resolve, ms, late);
-  });
-  try {
-    return await Promise.race([work, waiting]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

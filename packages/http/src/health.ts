@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { late, within } from '@leads/core/within';
 import { Type } from 'typebox';
 import type { Server } from './server.ts';
 
@@ -73,13 +73,9 @@ export async function healthRoutes(
 }
 
 async function isUp(check: () => Promise<void>): Promise<boolean> {
-  const isOver = new AbortController();
   try {
-    const isInTime = check().then(() => true);
-    return await Promise.race([isInTime, sleep(checkTimeoutMs, false, { signal: isOver.signal })]);
+    return (await within(checkTimeoutMs, check())) !== late;
   } catch {
     return false;
-  } finally {
-    isOver.abort();
   }
 }

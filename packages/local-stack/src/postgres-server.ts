@@ -1,6 +1,6 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, realpathSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { late, within } from '@leads/core/within';
 import pg from 'pg';
 import { saysDiskFull } from './disk-full.ts';
 import { superuser } from './postgres-cluster.ts';
@@ -89,7 +89,7 @@ export async function runServer(options: {
       ['SIGKILL', 10_000],
     ] as const) {
       signal(name);
-      if (await settles(ended, patienceMs)) return;
+      if ((await within(patienceMs, ended)) !== late) return;
     }
   };
 
@@ -98,7 +98,7 @@ export async function runServer(options: {
 
   const deadline = Date.now() + readyTimeoutMs;
   while (!(await answers(url('postgres'), dataDir))) {
-    await settles(ended, 25);
+    await within(25, ended);
     if (running && Date.now() < deadline) continue;
     await stop();
     const written = log.written();
@@ -149,15 +149,5 @@ async function execute(connectionString: string, sql: string): Promise<unknown[]
     return (await client.query(sql)).rows as unknown[];
   } finally {
     await client.end();
-  }
-}
-
-/** Whether the promise settles within the time. */
-async function settles(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([promise.then(() => true), sleep(timeoutMs, false, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
   }
 }

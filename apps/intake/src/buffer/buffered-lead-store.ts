@@ -1,6 +1,7 @@
 import type { LeadBuffer } from '@leads/core/buffer';
 import { isOutage, LeadsError } from '@leads/core/errors';
 import type { LeadStore, LeadToInsert, StoredLead } from '@leads/core/lead';
+import { late, within } from '@leads/core/within';
 import type { Breaker } from './breaker.ts';
 
 /** How long an insert is waited for before the buffer takes its leads; without the buffer, in milliseconds. */
@@ -53,7 +54,7 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
           this.#buffer.isConnected ? patienceMs : patienceWithoutBufferMs,
           inserting,
         );
-        if (added !== undefined) return added;
+        if (added !== late) return added;
         this.#breaker.late(since);
       } catch (error) {
         if (!isOutage(error)) throw error;
@@ -61,7 +62,9 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
     }
     // Either is enough, and by the ids both are no more than one. The insert may not come back for long.
     try {
-      const inTime = within(patienceMs, inserting).then((added) => added ?? Promise.reject(unavailable()));
+      const inTime = within(patienceMs, inserting).then((added) =>
+        added === late ? Promise.reject(unavailable()) : added,
+      );
       return await Promise.any([inTime, this.#putAway(leads)]);
     } catch (error) {
       throw error instanceof AggregateError ? error.errors[0] : error;
@@ -89,19 +92,6 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
     }
     this.#observer.buffered(leads.length);
     return none;
-  }
-}
-
-/** What comes of some work, or nothing when the time is over: the work then goes on by itself. */
-async function within<Result>(timeMs: number, work: Promise<Result>): Promise<Result | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeIsOver = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, timeMs, undefined);
-  });
-  try {
-    return await Promise.race([work, timeIsOver]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

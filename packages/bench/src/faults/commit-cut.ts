@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '@leads/core/within';
 import { CommitCutter } from './commit-cutter.ts';
 import type { Drill, Scenario } from './drill.ts';
 import { submitLead } from './single-lead.ts';
@@ -21,7 +22,7 @@ export function cutCommits(): Omit<Scenario, 'title'> {
       for (let number = 0; number < leads; number++) {
         const isCut = cutter.cutNext();
         await acknowledge(drill, number);
-        await Promise.race([isCut, sleep(patienceMs, undefined, { ref: false })]);
+        await within(patienceMs, isCut);
         if (number % 50 === 49) drill.onProgress(`  ${number + 1} of ${leads} leads`);
       }
       return {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { late, within } from '@leads/core/within';
 import { leadPath } from '../intake/lead-requests.ts';
 import { type LoadProcess, startLoadProcess } from '../intake/load.ts';
 import {
@@ -129,7 +130,9 @@ async function runOn(stack: FaultStack, load: LoadProcess, options: DrillOptions
     // Its connections are made first, which takes a while where there is little to be had of the cores.
     if (sending !== undefined) await acknowledges(answersFile, startedAt);
     await sleep(calm);
-    outcome = await inTime(scenario.run(drill), longestMs);
+    const found = await within(longestMs, scenario.run(drill));
+    if (found === late) throw new Error(`It took more than ${longestMs / 60_000} minutes`);
+    outcome = found;
     const { endedAt: from } = outcome;
     const isLevel =
       (await settles(stack, { eventsMayWaitMs, timeoutMs: levelTimeoutMs })) &&
@@ -193,17 +196,5 @@ async function unlessStopped<Result>(work: Promise<Result>, stop: AbortSignal): 
     return await Promise.race([work, stopped]);
   } finally {
     isOver.abort();
-  }
-}
-
-async function inTime<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {
-  const timer = new AbortController();
-  const late = sleep(timeoutMs, undefined, { signal: timer.signal }).then(() => {
-    throw new Error(`It took more than ${timeoutMs / 60_000} minutes`);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    timer.abort();
   }
 }

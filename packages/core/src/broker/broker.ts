@@ -9,6 +9,7 @@ import {
   type PubAck,
 } from 'nats';
 import { LeadsError } from '../errors.ts';
+import { late, within } from '../within.ts';
 
 export interface BrokerOptions {
   /** `nats://user:password@host:4222`, or several, separated by commas; `tls://` for TLS. */
@@ -97,13 +98,11 @@ export class Broker implements AsyncDisposable {
    */
   async tell(subject: string, payload: string): Promise<void> {
     const { connection } = this;
-    const isTold = (async () => {
+    const telling = (async () => {
       connection.publish(subject, payload);
       await connection.flush();
-      return true;
     })();
-    const isOver = sleep(tellTimeoutMs, false, { ref: false });
-    if (!(await available(Promise.race([isTold, isOver])))) throw new LeadsError('unavailable');
+    if ((await available(within(tellTimeoutMs, telling))) === late) throw new LeadsError('unavailable');
   }
 
   /** Listens from when there is a connection until it is closed; what is said while there is none is not heard. */

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { nanos, NatsError, type ObjectStore, StorageType } from 'nats';
@@ -6,6 +5,7 @@ import { Compile } from 'typebox/compile';
 import { staleMs } from '../answer-cache.ts';
 import { LeadsError } from '../errors.ts';
 import { IntakeSnapshot, type SnapshotShelf } from '../snapshot/intake-snapshot.ts';
+import { late, within } from '../within.ts';
 import type { Broker } from './broker.ts';
 
 const bucket = 'leads_intake';
@@ -59,11 +59,8 @@ export class NatsSnapshotShelf implements SnapshotShelf {
   get(): Promise<IntakeSnapshot | undefined> {
     return this.#withBucket(async (objects) => {
       // One whose parts are gone while it is read, since another was put there, would be waited for for ever.
-      const packed = await Promise.race([
-        objects.getBlob(name),
-        sleep(getTimeoutMs, undefined, { ref: false }),
-      ]);
-      if (packed === undefined) throw new Error('The snapshot was not read in time');
+      const packed = await within(getTimeoutMs, objects.getBlob(name));
+      if (packed === late) throw new Error('The snapshot was not read in time');
       if (packed === null) return undefined;
       const text = (await unpack(packed, { maxOutputLength: maxUnpackedBytes })).toString();
       const snapshot: unknown = JSON.parse(text);
