@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { Broker } from '@leads/core/broker';
+import { eventStreamName } from '@leads/core/event';
 import type { RecordedAnswer } from './answers.ts';
 
 /** What became of the leads that were acknowledged, and of the events of all. */
@@ -87,9 +88,9 @@ async function readEvents(
   let [disordered, repeated] = [0, 0];
   await using broker = new Broker({ url: natsUrl, name: 'leads-bench' });
   if (!(await broker.connected(patienceMs))) throw new Error('NATS does not answer, to be read');
-  const { state } = await (await broker.manager()).streams.info('LEADS');
+  const { state } = await (await broker.manager()).streams.info(eventStreamName);
   if (state.messages === 0) return { seen, disordered, repeated };
-  const consumer = await broker.jetStream.consumers.get('LEADS');
+  const consumer = await broker.jetStream.consumers.get(eventStreamName);
   const messages = await consumer.consume({ max_messages: 1_000 });
   for await (const message of messages) {
     const { id } = message.json<{ id: string }>();

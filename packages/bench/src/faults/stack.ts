@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Broker } from '@leads/core/broker';
+import { eventStreamName } from '@leads/core/event';
 import { migrate } from '@leads/core/migrate';
 import { freePort } from '@leads/local-stack/free-port';
 import { type LocalNats, startNats } from '@leads/local-stack/nats';
@@ -234,7 +235,7 @@ export async function bufferedLeads(natsUrl: string): Promise<string | undefined
   try {
     const manager = await broker.manager();
     for await (const { config, state } of manager.streams.list()) {
-      if (config.name !== 'LEADS' && !/^(?:KV|OBJ)_/.test(config.name) && state.messages > 0)
+      if (config.name !== eventStreamName && !/^(?:KV|OBJ)_/.test(config.name) && state.messages > 0)
         return 'leads wait in the buffer';
     }
     return undefined;
