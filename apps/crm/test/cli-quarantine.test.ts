@@ -90,10 +90,45 @@ test('leads quarantine lists what Postgres refused, and stores it once the reaso
   expect(await quarantine.list(10)).toEqual([]);
 });
 
+test('leads quarantine delete deletes what is named or is old, once it is told yes, and says what it was', async () => {
+  const taken = ids.map((id) => workspace.lead(owner, { id, source: 'intake' }));
+  await quarantine.add(taken.map((lead) => ({ lead, reason: '23503' })));
+  const left = async () => (await quarantine.list(10)).map(({ lead }) => lead.id);
+
+  const absent = '019c0a3e-5d2b-7c4e-9f10-000000000009';
+  expect(await leads('delete', first, absent, '--yes')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `error: Not in the quarantine, none was deleted: ${absent}\n`,
+  });
+  expect(await leads('delete', first, second)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `error: Nothing was deleted. With --yes these 2 are: ${first}, ${second}\n`,
+  });
+  expect(await left()).toEqual(ids);
+  const named = await leads('delete', first, '--yes');
+  expect(named).toEqual({ code: 0, stdout: `Deleted: 1.\n  ${first}\n`, stderr: '' });
+  expect(await left()).toEqual([second, third]);
+
+  await fixture.sql(`UPDATE lead_quarantine SET quarantined_at = now() - interval '91 days' WHERE id = $1`, [
+    second,
+  ]);
+  const unsure = await leads('delete', '--older-than', '90d');
+  expect(unsure).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(second) });
+  const old = await leads('delete', '--older-than', '90d', '--yes', '--json');
+  expect([old.code, JSON.parse(old.stdout)]).toEqual([0, { deleted: [second] }]);
+  expect(await left()).toEqual([third]);
+  expect((await leads('delete', '--older-than', '90d')).stdout).toBe('Deleted: 0.\n');
+});
+
 test.each([
   ['which leads', ['replay'], 'say which leads: their ids or --all'],
   ['which of both', ['replay', '--all', first], 'say which leads: their ids or --all'],
   ['an id', ['replay', 'x'], 'It is not an id.'],
+  ['which to delete', ['delete', '--yes'], 'say which leads: their ids or --older-than'],
+  ['which to delete of both', ['delete', first, '--older-than', '1d'], 'their ids or --older-than'],
+  ['a duration', ['delete', '--older-than', '90'], 'a whole number and a unit'],
 ])('without %s it is wrong usage', async (_, args, hint) => {
   const { code, stdout, stderr } = await leads(...args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -1,6 +1,6 @@
 import { type QuarantinedLead, type ReplayReport, replayQuarantined } from '@leads/core/lead';
 import type { Command } from 'commander';
-import { parseUuid } from './arguments.ts';
+import { parseDuration, parseUuid } from './arguments.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Refusal } from './failure.ts';
 import { examples, jsonOption } from './help.ts';
@@ -9,6 +9,12 @@ import { formatTable, formatTime, type OutputOptions, printResult } from './outp
 
 interface ReplayOptions extends OutputOptions {
   readonly all?: true;
+}
+
+interface DeleteOptions extends OutputOptions {
+  /** In seconds. */
+  readonly olderThan?: number;
+  readonly yes?: true;
 }
 
 /** How many leads are read at a time. */
@@ -50,6 +56,29 @@ export function addQuarantineCommands(program: Command): void {
       ),
     )
     .action(replayQuarantine);
+
+  quarantine
+    .command('delete')
+    .summary('delete leads of the quarantine for good')
+    .description(
+      'Deletes leads of the quarantine, which are then nowhere. Without --yes it only says which they are.',
+    )
+    .argument('[id...]', 'the ids of the leads', collectUuids)
+    .option(
+      '--older-than <duration>',
+      'every lead that has been in the quarantine for longer, such as 90d',
+      parseDuration,
+    )
+    .option('--yes', 'delete them')
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        'leads quarantine delete 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f --yes',
+        'leads quarantine delete --older-than 90d',
+      ),
+    )
+    .action(deleteQuarantined);
 }
 
 function collectUuids(id: string, before: readonly string[] = []): string[] {
@@ -83,7 +112,9 @@ async function replayQuarantine(
   }
   await using operator = openOperator();
   const reports: ReplayReport[] = [];
-  for await (const piece of options.all === true ? piecesOf(operator) : [await findAll(operator, ids)]) {
+  for await (const piece of options.all === true
+    ? piecesOf(operator)
+    : [await findAll(operator, ids, 'stored')]) {
     reports.push(await replayQuarantined(operator, piece));
   }
   const report = {
@@ -98,12 +129,50 @@ async function replayQuarantine(
   if (report.refused.length > 0) process.exitCode = exitCodes.refused;
 }
 
+async function deleteQuarantined(
+  ids: readonly string[],
+  options: DeleteOptions,
+  command: Command,
+): Promise<void> {
+  const { olderThan } = options;
+  if ((ids.length === 0) === (olderThan === undefined)) {
+    command.error('error: say which leads: their ids or --older-than');
+  }
+  await using operator = openOperator();
+  const meant =
+    olderThan === undefined
+      ? (await findAll(operator, ids, 'deleted')).map(({ lead }) => lead.id)
+      : await idsOlderThan(operator, olderThan);
+  if (options.yes === undefined && meant.length > 0) {
+    throw new Refusal(`Nothing was deleted. With --yes these ${meant.length} are: ${meant.join(', ')}`);
+  }
+  const deleted: string[] = [];
+  for (let at = 0; at < meant.length; at += batch) {
+    deleted.push(...(await operator.quarantine.remove(meant.slice(at, at + batch))));
+  }
+  const lines = [`Deleted: ${deleted.length}.`, ...deleted.map((id) => `  ${id}`)];
+  printResult(options, { deleted }, lines.join('\n'));
+}
+
+async function idsOlderThan(operator: Operator, seconds: number): Promise<string[]> {
+  const limit = new Date(Date.now() - seconds * 1000);
+  const ids: string[] = [];
+  for await (const piece of piecesOf(operator)) {
+    ids.push(...piece.filter(({ quarantinedAt }) => quarantinedAt < limit).map(({ lead }) => lead.id));
+  }
+  return ids;
+}
+
 /** @throws Refusal that names those that are not there. */
-async function findAll({ quarantine }: Operator, ids: readonly string[]): Promise<QuarantinedLead[]> {
+async function findAll(
+  { quarantine }: Operator,
+  ids: readonly string[],
+  done: 'stored' | 'deleted',
+): Promise<QuarantinedLead[]> {
   const found = await quarantine.find(ids);
   const foundIds = new Set(found.map(({ lead }) => lead.id));
   const missing = ids.filter((id) => !foundIds.has(id));
-  if (missing.length > 0) throw new Refusal(`Not in the quarantine, none was stored: ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Refusal(`Not in the quarantine, none was ${done}: ${missing.join(', ')}`);
   return found;
 }
 

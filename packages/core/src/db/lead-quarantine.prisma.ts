@@ -41,7 +41,9 @@ export function createLeadQuarantine({ select }: Database): LeadQuarantine {
     },
 
     async remove(ids) {
-      await select(Prisma.sql`DELETE FROM lead_quarantine WHERE id = ANY(${ids}::uuid[])`);
+      const rows = await select<{ id: string }>(Prisma.sql`
+        DELETE FROM lead_quarantine WHERE id = ANY(${ids}::uuid[]) RETURNING id`);
+      return rows.map(({ id }) => id).toSorted();
     },
   };
 }

@@ -16,7 +16,8 @@ export interface LeadQuarantine {
   /** By id, `limit` at most, after one. */
   list(limit: number, afterId?: string): Promise<QuarantinedLead[]>;
   find(ids: readonly string[]): Promise<QuarantinedLead[]>;
-  remove(ids: readonly string[]): Promise<void>;
+  /** @returns the ids of those that were there. */
+  remove(ids: readonly string[]): Promise<string[]>;
 }
 
 /** What became of leads that were tried again: by id, and of those that were refused again why. */
