@@ -342,10 +342,14 @@ describe('a stream costs little, and ends', () => {
 
   test('the consumer goes with its client', async () => {
     await vi.waitFor(async () => expect(await consumers()).toBe(0), 20_000);
+    const counted = async () =>
+      /^lead_event_streams (\d+)$/m.exec((await service.send({ path: '/metrics' })).text)?.[1];
     const streams = await Promise.all(names(3).map(() => follow()));
     await vi.waitFor(async () => expect(await consumers()).toBe(3), 20_000);
+    expect(await counted()).toBe('3');
     for (const stream of streams) stream.close();
     await vi.waitFor(async () => expect(await consumers()).toBe(0), 20_000);
+    expect(await counted()).toBe('0');
   });
 
   test('ten at once for a key; a place is free again when one ends', async () => {

@@ -151,6 +151,10 @@ test('leads that come while Postgres is dead are answered, and each is stored on
   expect(await readiness()).toEqual({ status: 200, checks: { database: 'down', buffer: 'up' } });
   expect(await metric('lead_buffer_active')).toBe(1);
   expect(await metric('lead_buffer_buffered_total')).toBe(101);
+  // At least so many characters of each.
+  expect(await metric('lead_buffer_bytes')).toBeGreaterThan(101 * 100);
+  expect(await metric('lead_buffer_messages')).toBeGreaterThan(0);
+  expect(await metric('lead_buffer_oldest_wait_seconds')).toBeGreaterThan(0);
 
   await bringPostgresBack();
   await stack.expectStored(answers);
@@ -161,6 +165,9 @@ test('leads that come while Postgres is dead are answered, and each is stored on
     },
   );
   expect(await metric('lead_buffer_active')).toBe(0);
+  for (const name of ['messages', 'bytes', 'oldest_wait_seconds']) {
+    await vi.waitFor(async () => expect(await metric(`lead_buffer_${name}`)).toBe(0));
+  }
   expect(await readiness()).toEqual({ status: 200, checks: { database: 'up', buffer: 'up' } });
   const after = await submit('after');
   expect(await stack.fixture.sql('SELECT FROM lead WHERE id = $1', [after.id])).toHaveLength(1);
@@ -260,11 +267,14 @@ test('what Postgres refuses for good is 400 while it is there, and in the quaran
 
 test('without Postgres and NATS nothing is acknowledged, and it goes on when both are back', async () => {
   await using stack = await startStack();
-  const { submit, many, readiness } = stack;
+  const { submit, many, readiness, metric } = stack;
+  expect(await metric('lead_buffer_messages')).toBe(0);
   await stack.killNats();
   // Postgres alone is enough.
   const before = await many(10, 'without-nats');
   expect(before.filter(({ status }) => status !== 200)).toEqual([]);
+  // Nobody can tell.
+  await vi.waitFor(async () => expect(await metric('lead_buffer_messages')).toBeNaN());
   await killPostgres();
   for (const { status, headers, tookMs } of [...(await many(30, 'lost')), await submit('lost')]) {
     expect(status).toBe(503);

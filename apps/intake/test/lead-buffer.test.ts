@@ -85,6 +85,25 @@ test('all of a lead comes out as it went in, and leaves the stream once it is ac
   await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0), 30_000);
 });
 
+test('it tells what waits, taken or not, and since when', async () => {
+  const buffer = open();
+  expect(await buffer.waiting()).toEqual({ messages: 0, bytes: 0, oldestAt: undefined });
+  const from = Date.now();
+  await buffer.put([lead(), lead()]);
+  await buffer.put([lead()]);
+  const [message] = await buffer.take(1);
+  const { messages, bytes, oldestAt } = await buffer.waiting();
+  expect([messages, bytes]).toEqual([2, (await stateOf()).bytes]);
+  expect(oldestAt?.getTime()).toBeGreaterThanOrEqual(from);
+  expect(oldestAt?.getTime()).toBeLessThanOrEqual(Date.now());
+  message?.acknowledge();
+  await vi.waitFor(async () => {
+    const rest = await buffer.waiting();
+    expect(rest.messages).toBe(1);
+    expect(Number(rest.oldestAt)).toBeGreaterThanOrEqual(Number(oldestAt));
+  });
+});
+
 test('leads that are too many for one message are several, none larger than the broker takes', async () => {
   const buffer = open();
   const leads = Array.from({ length: 500 }, () => lead({ address: 'ä'.repeat(5_000) }));

@@ -4,7 +4,7 @@ import { type Aggregator, AggregatorRegistry, collectDefaultMetrics, Registry } 
 
 type Labels = Readonly<Record<string, string | number>>;
 
-/** What a metric stands at: one number, or one for each set of labels. */
+/** What a metric stands at: one number, or one for each set of labels; an empty list where nobody can tell. */
 type Reading = number | readonly (readonly [Labels, number])[];
 
 interface MetricDescription {
@@ -46,7 +46,7 @@ const requestBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
  */
 export class Metrics {
   readonly #process = new Registry();
-  readonly #reports = new Map<string, () => MetricReport>();
+  readonly #reports = new Map<string, () => Promise<MetricReport>>();
   /** By route, method and status. */
   readonly #requests = new Map<string, Map<string, Map<number, Histogram>>>();
   readonly #malformed = new Map<number, number>();
@@ -81,9 +81,17 @@ export class Metrics {
     this.#add(description, 'counter', () => valuesOf(read()));
   }
 
-  /** Adds a number that goes up and down. `read` tells it when it is asked for. */
-  gauge(description: MetricDescription, read: () => Reading, aggregator: Aggregator = 'sum'): void {
-    this.#add(description, 'gauge', () => valuesOf(read()), aggregator);
+  /**
+   * Adds a number that goes up and down. `read` tells it when it is asked for: whoever scrapes waits for it.
+   *
+   * @param aggregator how the processes of a service are added up.
+   */
+  gauge(
+    description: MetricDescription,
+    read: () => Reading | Promise<Reading>,
+    aggregator: Aggregator = 'sum',
+  ): void {
+    this.#add(description, 'gauge', async () => valuesOf(await read()), aggregator);
   }
 
   /**
@@ -115,7 +123,7 @@ export class Metrics {
   /** Every metric as it stands. */
   async report(): Promise<MetricReport[]> {
     const ofProcess = (await this.#process.getMetricsAsJSON()) as unknown as MetricReport[];
-    return [...ofProcess, ...[...this.#reports.values()].map((report) => report())];
+    return [...ofProcess, ...(await Promise.all([...this.#reports.values()].map((report) => report())))];
   }
 
   /** Every metric in Prometheus's text format. Where this process is one of several, of all of them. */
@@ -124,11 +132,16 @@ export class Metrics {
   #add(
     description: MetricDescription,
     type: MetricReport['type'],
-    read: () => MetricReport['values'],
+    read: () => MetricReport['values'] | Promise<MetricReport['values']>,
     aggregator: Aggregator = 'sum',
   ): void {
     if (this.#reports.has(description.name)) throw new TypeError(`There is a metric ${description.name}`);
-    this.#reports.set(description.name, () => ({ ...description, type, aggregator, values: read() }));
+    this.#reports.set(description.name, async () => ({
+      ...description,
+      type,
+      aggregator,
+      values: await read(),
+    }));
   }
 
   #perRequestKind(): (readonly [Labels, Histogram])[] {

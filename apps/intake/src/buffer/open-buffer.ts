@@ -6,7 +6,7 @@ import type { Metrics } from '@leads/http/metrics';
 import { Breaker } from './breaker.ts';
 import { BufferedLeadStore } from './buffered-lead-store.ts';
 import { LeadDrainer } from './lead-drainer.ts';
-import { observeBuffer, watchBreaker } from './watch-buffer.ts';
+import { observeBuffer, watchBreaker, watchWaiting } from './watch-buffer.ts';
 
 /** The buffer of an intake, as the rest of it sees it. */
 export interface OpenBuffer extends AsyncDisposable {
@@ -48,6 +48,7 @@ export function openBuffer(
   });
   const observer = observeBuffer(metrics, log);
   watchBreaker(metrics, breaker);
+  watchWaiting(metrics, buffer);
   let drainer: LeadDrainer | undefined;
   return {
     leads: new BufferedLeadStore({ leads, buffer, breaker, observer: observer.into }),

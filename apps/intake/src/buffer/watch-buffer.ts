@@ -1,3 +1,5 @@
+import type { LeadBuffer, WaitingLeads } from '@leads/core/buffer';
+import { late, within } from '@leads/core/within';
 import type { Logger } from '@leads/http/log';
 import type { Metrics } from '@leads/http/metrics';
 import type { Breaker } from './breaker.ts';
@@ -59,5 +61,40 @@ export function watchBreaker(metrics: Metrics, breaker: Pick<Breaker, 'isOpen'>)
       help: 'Processes whose leads go to the buffer, since Postgres is away.',
     },
     () => Number(breaker.isOpen),
+  );
+}
+
+/** Whoever scrapes waits for the broker for so long at most, in milliseconds. */
+const patienceMs = 1_000;
+
+/** Tells what waits in the buffer, which all processes share: nothing where the broker does not tell. */
+export function watchWaiting(metrics: Metrics, buffer: Pick<LeadBuffer, 'waiting'>): void {
+  let asking: Promise<WaitingLeads | undefined> | undefined;
+  // Once for all metrics of a scrape.
+  const ask = () => {
+    asking ??= within(patienceMs, buffer.waiting())
+      .then((waiting) => (waiting === late ? undefined : waiting))
+      .catch(() => undefined)
+      .finally(() => (asking = undefined));
+    return asking;
+  };
+  const gauge = (name: string, help: string, read: (waiting: WaitingLeads) => number) => {
+    const readNow = async () => {
+      const waiting = await ask();
+      return waiting === undefined ? [] : read(waiting);
+    };
+    metrics.gauge({ name, help }, readNow, 'max');
+  };
+  gauge(
+    'lead_buffer_messages',
+    'Messages in the buffer, each of the leads that were put together.',
+    ({ messages }) => messages,
+  );
+  gauge('lead_buffer_bytes', 'How much room leads take in the buffer.', ({ bytes }) => bytes);
+  gauge(
+    'lead_buffer_oldest_wait_seconds',
+    'For how long the oldest leads have waited in the buffer.',
+    // The broker has a clock of its own.
+    ({ oldestAt }) => (oldestAt === undefined ? 0 : Math.max(0, Date.now() - oldestAt.getTime()) / 1_000),
   );
 }

@@ -1,1 +1,1 @@
-export { type BufferedLeads, type BufferStream, LeadBuffer } from './lead-buffer.ts';
+export { type BufferedLeads, type BufferStream, LeadBuffer, type WaitingLeads } from './lead-buffer.ts';

@@ -23,6 +23,16 @@ export interface BufferedLeads {
   giveBack(): void;
 }
 
+/** What is in the buffer and not yet acknowledged, taken or not. */
+export interface WaitingLeads {
+  /** Each holds the leads that were put together, or some of them. */
+  readonly messages: number;
+  /** What they take of its room. */
+  readonly bytes: number;
+  /** When the first of them was put into it; nothing of none. */
+  readonly oldestAt: Date | undefined;
+}
+
 const subject = 'buffer.leads';
 const durable = 'drainer';
 /** How long to wait for the broker's word that leads are stored, in milliseconds: somebody waits for an answer. */
@@ -111,12 +121,19 @@ export class LeadBuffer {
 
   /** @throws LeadsError `unavailable` where it takes no leads, or hardly any more. */
   async checkRoom(): Promise<void> {
-    const { name, maxBytes } = this.#stream;
-    const { state } = await this.#attempt(async () => {
+    const { maxBytes } = this.#stream;
+    const { bytes } = await this.waiting();
+    if (bytes + Math.min(largestMessage, maxBytes / 10) > maxBytes) throw new LeadsError('unavailable');
+  }
+
+  /** @throws LeadsError `unavailable` */
+  async waiting(): Promise<WaitingLeads> {
+    return this.#attempt(async () => {
       await this.#getReady();
-      return (await this.#broker.manager()).streams.info(name);
+      const { state } = await (await this.#broker.manager()).streams.info(this.#stream.name);
+      const { messages, bytes, first_ts: oldestAt } = state;
+      return { messages, bytes, oldestAt: messages === 0 ? undefined : new Date(oldestAt) };
     });
-    if (state.bytes + Math.min(largestMessage, maxBytes / 10) > maxBytes) throw new LeadsError('unavailable');
   }
 
   /** Once for all who ask, until something goes wrong: the stream itself may be what is gone. */

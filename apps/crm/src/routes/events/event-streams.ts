@@ -1,4 +1,5 @@
 import { LeadsError } from '@leads/core/errors';
+import type { Metrics } from '@leads/http/metrics';
 import type { Server } from '@leads/http/server';
 
 /** Each costs the broker a consumer, and this process up to 2 MiB that were read ahead of a slow client. */
@@ -16,9 +17,10 @@ export interface EventStreams {
   begin(apiKeyId: string | undefined): AbortController;
 }
 
-/** Bounds how many streams are open, and ends them when the service stops: by themselves they never do. */
-export function limitStreams(app: Server): EventStreams {
+/** Bounds, and tells, how many streams are open, and ends them when the service stops: by themselves they never do. */
+export function limitStreams(app: Server, metrics: Metrics): EventStreams {
   const open = new Map<AbortController, string | undefined>();
+  metrics.gauge({ name: 'lead_event_streams', help: 'Streams of events that are open.' }, () => open.size);
   app.addHook('preClose', async () => {
     for (const stream of open.keys()) stream.abort();
   });

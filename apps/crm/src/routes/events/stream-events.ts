@@ -77,7 +77,7 @@ data: {"specversion":"1.0","type":"lead.created",...}
 
 /** Tells events as they come (Server-Sent Events; HTML, 9.2). */
 export function streamEventsRoute(app: Server, context: CrmContext): void {
-  const streams = limitStreams(app);
+  const streams = limitStreams(app, context.metrics);
   app.get(
     '/events',
     {
