@@ -34,7 +34,8 @@ export const IntakeConfig = Type.Object({
     minimum: 1,
     maximum: 5,
     default: 1,
-    description: 'How many servers of a NATS cluster keep those leads; 3 in production',
+    description:
+      'How many servers of a NATS cluster keep those leads, and the snapshot for new instances; 3 in production',
   }),
   ...commonSettings,
 });

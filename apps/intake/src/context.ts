@@ -51,7 +51,13 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
   });
   const credentialStore = createCredentialStore(database);
   const broker = openBroker(config, { name: 'leads-intake', replicas: config.INTAKE_BUFFER_REPLICAS }, log);
-  const shelf = broker && new NatsSnapshotShelf(broker);
+  const shelf =
+    broker &&
+    new NatsSnapshotShelf(broker, {
+      replicas: config.INTAKE_BUFFER_REPLICAS,
+      onError: (err) =>
+        log.warn({ err }, 'The snapshot for new instances has not as many replicas as it should'),
+    });
   const memory =
     shelf && new IntakeMemory(shelf, (err) => log.warn({ err }, 'The snapshot could not be read'));
   const stale = { store: new StoreWatch(), memory };

@@ -9,6 +9,8 @@ import { late, within } from '../within.ts';
 import type { Broker } from './broker.ts';
 
 const bucket = 'leads_intake';
+/** As JetStream calls the stream behind it. */
+const stream = `OBJ_${bucket}`;
 const name = 'snapshot';
 /** How much room snapshots may take on the broker's disk: while one is put there, that is two. */
 const maxBytes = 64 * 1024 * 1024;
@@ -24,9 +26,21 @@ const unpack = promisify(gunzip);
 /** The latest snapshot in an object store of JetStream, which forgets it when it is too old to be used. */
 export class NatsSnapshotShelf implements SnapshotShelf {
   readonly #broker: Broker;
+  readonly #replicas: number;
+  readonly #onError: (error: unknown) => void;
+  #isSetRight = false;
 
-  constructor(broker: Broker) {
+  /**
+   * @param options.replicas how many servers of a cluster are to keep it.
+   * @param options.onError hears, once, that a bucket that stands cannot have as many: it is used as it is.
+   */
+  constructor(
+    broker: Broker,
+    { replicas, onError }: { replicas: number; onError: (error: unknown) => void },
+  ) {
     this.#broker = broker;
+    this.#replicas = replicas;
+    this.#onError = onError;
   }
 
   get isConnected(): boolean {
@@ -76,10 +90,25 @@ export class NatsSnapshotShelf implements SnapshotShelf {
         ttl: nanos(staleMs),
         max_bytes: maxBytes,
         storage: StorageType.File,
+        replicas: this.#replicas,
       });
+      if (!this.#isSetRight) await this.#setReplicas();
+      this.#isSetRight = true;
       return await work(objects);
     } catch (cause) {
       throw new LeadsError('unavailable', { cause });
+    }
+  }
+
+  /** A bucket keeps the replicas that it was made with until it is told. */
+  async #setReplicas(): Promise<void> {
+    const { streams } = await this.#broker.manager();
+    const { config } = await streams.info(stream);
+    if (config.num_replicas === this.#replicas) return;
+    try {
+      await streams.update(stream, { ...config, num_replicas: this.#replicas });
+    } catch (error) {
+      this.#onError(error);
     }
   }
 }
