@@ -145,6 +145,33 @@ test('of small messages many are taken at once, of large ones as many as hold a 
   expect(taken.length).toBeLessThan(250);
 });
 
+test('what one has taken who then dies comes to another after a while, without a word of the first', async () => {
+  const [dying, another] = [open(), open()];
+  const leads = [lead(), lead()];
+  await dying.put(leads);
+  await another.checkRoom();
+  expect(await dying.take(10)).toHaveLength(1);
+  expect(await another.take(10)).toEqual([]);
+  const { consumers } = await broker.manager();
+  const [consumer] = await consumers.list('LEADS_BUFFER').next();
+  const { ack_wait: waitNs = 0, ack_policy: policy, max_deliver: times } = consumer?.config ?? {};
+  expect({ waitNs, policy, times }).toEqual({ waitNs: 20e9, policy: 'explicit', times: -1 });
+
+  // Sooner, for the test.
+  await consumers.update('LEADS_BUFFER', consumer?.name ?? '', { ack_wait: 0.5e9 });
+  const again = await vi.waitFor(
+    async () => {
+      const [message] = await another.take(10);
+      if (message === undefined) throw new Error('It has not come again');
+      return message;
+    },
+    { timeout: 20_000 },
+  );
+  expect(again.leads()).toEqual(leads);
+  again.acknowledge();
+  await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0), { timeout: 5_000 });
+});
+
 test('it is full at its bound, says so before, and has room again', async () => {
   const buffer = open(megabyte);
   await buffer.checkRoom();
