@@ -39,7 +39,7 @@ async function startServers(count: number) {
   return {
     /** A shelf of a process that has just started, and how often it has told of an error. */
     open(replicas: number) {
-      const onError = vi.fn();
+      const onError = vi.fn<(error: unknown) => void>();
       return { shelf: new NatsSnapshotShelf(broker, { replicas, onError }), onError };
     },
     replicas: async () =>
