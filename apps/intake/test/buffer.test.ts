@@ -3,7 +3,6 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateApiKey } from '@leads/core/credential';
 import { createLeadQuarantine, openDatabase } from '@leads/core/db';
 import { replayQuarantined } from '@leads/core/lead';
 import { migrate } from '@leads/core/migrate';
