@@ -1,22 +1,58 @@
 # syntax=docker/dockerfile:1
 # The edge intake service.
 # Build from the repository's root: docker build -f docker/intake.Dockerfile -t leads-intake .
+# `npm run images:check` takes these steps without an engine: it knows the instructions that stand here.
 
-FROM node:22-bookworm-slim AS build
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+# The stages `pruned` and `build` are the same in the Dockerfiles of both services: whoever builds both takes them once.
+FROM ${NODE_IMAGE} AS pruned
+ENV DO_NOT_TRACK=1
 WORKDIR /src
 COPY . .
-RUN npm ci --ignore-scripts
-RUN npx turbo run build --filter=@leads/intake
+RUN --mount=type=cache,target=/root/.npm \
+  npm install --ignore-scripts --prefix ../turbo "turbo@$(node -p "require('./package.json').devDependencies.turbo")"
+RUN ../turbo/node_modules/.bin/turbo prune @leads/crm @leads/intake --docker
 
-# The service is bundled into apps/intake/dist: beside it only the files that are read while it runs.
-FROM node:22-bookworm-slim
+FROM ${NODE_IMAGE} AS build
+ENV DO_NOT_TRACK=1
+WORKDIR /src
+# The manifests first: while they stay the same, so does what is installed.
+COPY --from=pruned /src/out/json ./
+RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
+COPY --from=pruned /src/out/full ./
+COPY tsconfig.base.json ./
+COPY prisma prisma
+RUN npx turbo run build --filter=@leads/crm --filter=@leads/intake
+# A list of the packages that are in each image, and a failure where one is only for development.
+COPY docker/sbom.js docker/sbom.js
+RUN npm sbom --sbom-format cyclonedx > all.cdx.json
+RUN node docker/sbom.js apps/intake/dist node_modules/@scalar/fastify-api-reference < all.cdx.json > intake.cdx.json
+RUN node docker/sbom.js apps/crm/dist packages/website/dist node_modules/@scalar/fastify-api-reference \
+  node_modules/@prisma/schema-engine-wasm < all.cdx.json > crm.cdx.json
+RUN find apps/*/dist packages/website/dist -name '*.map' -delete
+RUN ln -s leads.js apps/crm/bin/leads
+
+# The service is bundled into apps/intake/dist: beside it only the files that are read while it runs. Nothing is installed or
+# run here, and nothing writes while it runs.
+FROM ${NODE_IMAGE}
+ARG VERSION=1.0.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="leads-intake" \
+  org.opencontainers.image.description="Takes leads from landing pages" \
+  org.opencontainers.image.licenses="MIT" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}"
 ENV NODE_ENV=production INTAKE_HOST=0.0.0.0 INTAKE_PORT=3001
 WORKDIR /app
+COPY LICENSE ./
+COPY --from=build /src/intake.cdx.json sbom.cdx.json
+COPY --from=build /src/node_modules/@scalar/fastify-api-reference node_modules/@scalar/fastify-api-reference
 COPY --from=build /src/apps/intake/package.json apps/intake/package.json
 COPY --from=build /src/apps/intake/dist apps/intake/dist
-COPY --from=build /src/node_modules/@scalar/fastify-api-reference node_modules/@scalar/fastify-api-reference
-USER node
+# `node` of the base image, by number, so that Kubernetes can tell it is not root.
+USER 1000:1000
 EXPOSE 3001
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --start-interval=1s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.INTAKE_PORT + '/health/live').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "apps/intake/dist/server.js"]

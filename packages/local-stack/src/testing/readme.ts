@@ -10,14 +10,22 @@ import { repositoryRoot } from '../repository.ts';
  * @param reader as the table's column "Read by" names it.
  */
 export function expectSettingsDocumented(reader: string, settings: Readonly<Record<string, object>>): void {
-  const readme = readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
-  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \| (.*) \|$/gm)]
-    .filter(([, , readers = '']) => readers.split(', ').includes(reader))
-    .map(([, name = '', , fallback, meaning]) => [name, { fallback, meaning }]);
+  const rows = rowsOf(reader).map(([, name = '', , fallback, meaning]) => [name, { fallback, meaning }]);
   const expected = Object.entries<{ default?: unknown; description?: string }>(settings).map(
     ([name, setting]) => [name, { fallback: describeDefault(setting), meaning: setting.description }],
   );
   expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(expected));
+}
+
+/** The names of the settings that the configuration table has for a reader. */
+export function documentedSettings(reader: string): string[] {
+  return rowsOf(reader).map(([, name = '']) => name);
+}
+
+function rowsOf(reader: string): RegExpMatchArray[] {
+  const readme = readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \| (.*) \|$/gm)];
+  return rows.filter(([, , readers = '']) => readers.split(', ').includes(reader));
 }
 
 function describeDefault(setting: { default?: unknown }): string {
