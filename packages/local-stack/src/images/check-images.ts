@@ -44,12 +44,15 @@ async function buildAll(directory: string): Promise<Record<Name, Image>> {
       if (ms > 500) console.log(`${(ms / 1000).toFixed(1).padStart(5)} s  ${step}`);
     },
   });
-  const build = (name: Name) => builder.build(join(repositoryRoot, `docker/${name}.Dockerfile`));
+  const crm = builder.build(join(repositoryRoot, 'docker/crm.Dockerfile'));
+  const intake = builder.build(join(repositoryRoot, 'docker/intake.Dockerfile'));
   try {
-    const [crm, intake] = await Promise.all([build('crm'), build('intake')]);
-    return { crm, intake };
+    const [crmImage, intakeImage] = await Promise.all([crm, intake]);
+    return { crm: crmImage, intake: intakeImage };
   } catch (error) {
     failed.abort(error);
+    // What is killed may still write into what is removed next.
+    await Promise.allSettled([crm, intake]);
     throw error;
   }
 }
@@ -92,8 +95,8 @@ async function tryImages(images: Record<Name, Image>): Promise<void> {
     accessToken: string;
   };
 
-  const crm = await start('crm', images.crm, env);
-  const intake = await start('intake', images.intake, env);
+  await using crm = await start('crm', images.crm, env);
+  await using intake = await start('intake', images.intake, env);
   const orderId = await submitLead(intake.url, apiKey);
   await findLead(crm.url, { apiKey, accessToken }, orderId);
   await expectPage(`${crm.url}/`, '<div id="root">');
@@ -112,7 +115,7 @@ async function start(
   name: Name,
   image: Image,
   settings: Readonly<Record<string, string>>,
-): Promise<{ url: string; stop: () => Promise<void> }> {
+): Promise<AsyncDisposable & { url: string; stop: () => Promise<void> }> {
   const prefix = name.toUpperCase();
   const port = await freePort();
   // The image listens on every address, which is more than a check needs.
@@ -135,13 +138,17 @@ async function start(
     if (Date.now() > deadline) break;
     await sleep(100);
   }
-  if (!isRunning || !(await isHealthy())) {
+  const kill = async () => {
     service.signal('SIGKILL');
     await service.exited;
+  };
+  if (!isRunning || !(await isHealthy())) {
+    await kill();
     throw new Error(`leads-${name} does not become healthy:\n${service.output()}`);
   }
   return {
     url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: kill,
     async stop() {
       service.signal('SIGTERM');
       const timer = setTimeout(() => service.signal('SIGKILL'), stopTimeoutMs);

@@ -1,0 +1,12 @@
+import { loadConfig } from '@leads/http/config';
+import { kustomizedSettings } from '@leads/local-stack/testing/kustomization';
+import { expect, test } from 'vitest';
+import { CrmConfig } from '../src/config.ts';
+
+test('the service starts with the settings that it has in Kubernetes', () => {
+  const secrets = { DATABASE_URL: 'postgresql://leads_crm@postgres/leads', JWT_SECRET: 'x'.repeat(32) };
+
+  const config = loadConfig(CrmConfig, { ...kustomizedSettings('crm'), ...secrets });
+
+  expect(config).toMatchObject({ EVENTS_STREAM_REPLICAS: 3, SHUTDOWN_DELAY_MS: 10_000 });
+});
