@@ -149,6 +149,7 @@ function open(url: string): Database {
 
 const commands = [
   'migrate',
+  'db grant',
   'user create',
   'campaign create',
   'campaign update',

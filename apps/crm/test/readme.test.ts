@@ -2,6 +2,7 @@ import { expectSettingsDocumented } from '@leads/local-stack/testing/readme';
 import { test } from 'vitest';
 import {
   BrokerSettings,
+  GrantSettings,
   MigrateSettings,
   PasswordLinkSettings,
   SigningSettings,
@@ -17,6 +18,7 @@ test("the README's configuration table is what the command line reads", () => {
   expectSettingsDocumented('`leads`', {
     ...StoreSettings.properties,
     ...MigrateSettings.properties,
+    ...GrantSettings.properties,
     ...SigningSettings.properties,
     ...PasswordLinkSettings.properties,
     ...BrokerSettings.properties,

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { exitCodes } from './exit-codes.ts';
 import {
   BrokerSettings,
+  GrantSettings,
   MigrateSettings,
   PasswordLinkSettings,
   SigningSettings,
@@ -30,6 +31,7 @@ export function commonHelp(command: Command): string {
     ...SigningSettings.properties,
     ...PasswordLinkSettings.properties,
     ...MigrateSettings.properties,
+    ...GrantSettings.properties,
     ...BrokerSettings.properties,
   }).map(([name, setting]): [string, string] => {
     const { description = '' } = setting as { description?: string };
@@ -56,6 +58,9 @@ const readBy: Readonly<Record<string, string>> = {
   PUBLIC_URL: ' (leads user password-link)',
   CRM_PORT: ' (leads user password-link)',
   LEADS_MIGRATIONS_DIR: ' (leads migrate)',
+  DATABASE_STATEMENT_TIMEOUT_MS: ' (leads db grant)',
+  LEADS_CRM_PASSWORD: ' (leads db grant)',
+  LEADS_INTAKE_PASSWORD: ' (leads db grant)',
 };
 
 /** Laid out as commander lays out options. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addCampaignCommands } from './campaign.ts';
+import { addDbCommands } from './db.ts';
 import { addEventsCommands } from './events.ts';
 import { exitCodes } from './exit-codes.ts';
 import { addExportCommand } from './export.ts';
@@ -47,6 +48,7 @@ function createProgram(): Command {
     .exitOverride()
     .addHelpText('afterAll', ({ command }) => commonHelp(command));
   addMigrateCommand(program);
+  addDbCommands(program);
   addUserCommands(program);
   addCampaignCommands(program);
   addLandingPageCommands(program);

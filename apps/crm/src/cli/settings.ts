@@ -2,7 +2,8 @@ import { ConfigError, loadConfig } from '@leads/http/config';
 import { type Static, type TObject, Type } from 'typebox';
 import { CrmConfig } from '../config.ts';
 
-const { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS, NATS_URL } = CrmConfig.properties;
+const { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS, DATABASE_STATEMENT_TIMEOUT_MS, NATS_URL } =
+  CrmConfig.properties;
 
 /** What every command reads that works on the stores. */
 export const StoreSettings = Type.Object({ DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS, NATS_URL });
@@ -14,6 +15,22 @@ export const MigrateSettings = Type.Object({
     default: '',
     description: "The directory of the migrations, where it is not the repository's",
   }),
+});
+
+const passwordOf = (service: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: '^[!-~]+$',
+      description: `The password of the ${service}'s role in Postgres. If absent, a role that is there keeps its own, and a new one gets a random one, which is shown once`,
+    }),
+  );
+
+/** What `leads db grant` reads. */
+export const GrantSettings = Type.Object({
+  DATABASE_URL,
+  DATABASE_STATEMENT_TIMEOUT_MS,
+  LEADS_CRM_PASSWORD: passwordOf('CRM'),
+  LEADS_INTAKE_PASSWORD: passwordOf('intake'),
 });
 
 /** What commands read as well that sign: without the services' secret they would make what these refuse. */

@@ -1,7 +1,6 @@
 import { duplicateStatus } from '../lead/lead-status.ts';
 import type { LeadToInsert } from '../lead/lead-store.ts';
 import type { Transaction } from './client.ts';
-import { phoneFromTheEnd } from './lead-selection.ts';
 
 /**
  * Makes out which leads, about to be inserted in this transaction, are duplicates: of a lead that their campaign
@@ -29,25 +28,15 @@ export async function markDuplicates(
     ) AS locks`;
 
   // A statement of its own: it must see what others have committed while this one waited for the locks.
-  // Aggregated and not ordered with a limit, which would tempt the planner to walk the campaign by time.
   const all = [...watched.values()];
   const seen = await tx.$queryRaw<{ key: string; first: string }[]>`
-    SELECT sent.key, found.first
-    FROM unnest(
+    SELECT key, first FROM first_leads_of_phones(
       ${[...watched.keys()]}::text[],
       ${all.map(({ lead }) => lead.workspaceId)}::uuid[],
       ${all.map(({ lead }) => lead.campaignId)}::uuid[],
       ${all.map(({ phoneE164 }) => phoneE164)}::text[],
       ${all.map(({ since }) => since)}::timestamptz[]
-    ) AS sent (key, workspace_id, campaign_id, phone_e164, since)
-    CROSS JOIN LATERAL (
-      SELECT (array_agg(coalesce(duplicate_of, id) ORDER BY created_at DESC, id DESC))[1] AS first
-      FROM lead
-      WHERE lead.workspace_id = sent.workspace_id AND lead.campaign_id = sent.campaign_id
-        AND ${phoneFromTheEnd} = reverse(substr(sent.phone_e164, 2))
-        AND lead.phone_e164 = sent.phone_e164 AND lead.created_at >= sent.since
-    ) AS found
-    WHERE found.first IS NOT NULL`;
+    )`;
 
   const firsts = new Map(seen.map(({ key, first }) => [key, first]));
   return leads.map((lead) => {

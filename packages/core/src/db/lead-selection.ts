@@ -16,7 +16,7 @@ export interface FoundSelection extends Omit<LeadSelection, 'filter'> {
 }
 
 /** The digits of a lead's phone number from the end, as the index has them. */
-export const phoneFromTheEnd = Prisma.sql`left(reverse(regexp_replace(coalesce(phone_e164, phone), '[^0-9]', '', 'g')), 32)`;
+const phoneFromTheEnd = Prisma.sql`left(reverse(regexp_replace(coalesce(phone_e164, phone), '[^0-9]', '', 'g')), 32)`;
 
 const times = { createdAt: Prisma.sql`created_at`, updatedAt: Prisma.sql`updated_at` } as const;
 const directions = { ascending: Prisma.sql`ASC`, descending: Prisma.sql`DESC` } as const;

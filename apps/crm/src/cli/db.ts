@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import type { GrantedRole } from '@leads/core/grant';
+import { type Command, InvalidArgumentError } from 'commander';
+import { connectionFault } from './connection-fault.ts';
+import { Refusal } from './failure.ts';
+import { examples, jsonOption } from './help.ts';
+import { type OutputOptions, printResult } from './output.ts';
+import { GrantSettings, readSettings } from './settings.ts';
+
+interface GrantOptions extends OutputOptions {
+  readonly crmRole: string;
+  readonly intakeRole: string;
+  readonly crmPasswordFile?: string;
+  readonly intakePasswordFile?: string;
+}
+
+/** `leads db ...` */
+export function addDbCommands(program: Command): void {
+  const db = program
+    .command('db')
+    .summary('the roles of the services in Postgres')
+    .description('The roles of the services in Postgres.');
+
+  db.command('grant')
+    .summary('make the roles of the services, and give them their rights')
+    .description(
+      'Makes a role in Postgres for each service where it is not there, and gives it the rights that its work takes: no more, and what is too much is taken away. Run it as the role that migrates, after each `leads migrate`. All other commands work as that role, too.',
+    )
+    .option('--crm-role <name>', "the CRM's role", parseRole, 'leads_crm')
+    .option('--intake-role <name>', "the intake's role", parseRole, 'leads_intake')
+    .option('--crm-password-file <path>', "has the password of the CRM's role, instead of LEADS_CRM_PASSWORD")
+    .option(
+      '--intake-password-file <path>',
+      "has the password of the intake's role, instead of LEADS_INTAKE_PASSWORD",
+    )
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples('leads db grant', 'leads db grant --crm-password-file /run/secrets/crm-password'),
+    )
+    .action(grant);
+}
+
+/** A name that Postgres takes as it is. */
+function parseRole(text: string): string {
+  if (/^[a-z_][a-z0-9_]{0,47}$/.test(text) && !text.startsWith('pg_')) return text;
+  throw new InvalidArgumentError(
+    'A role has lower-case letters, digits and underscores, 48 at most, no digit first and no pg_.',
+  );
+}
+
+async function grant(options: GrantOptions): Promise<void> {
+  const settings = readSettings(GrantSettings);
+  const { GrantError, grantRoles } = await import('@leads/core/grant');
+  try {
+    const roles = await grantRoles({
+      databaseUrl: settings.DATABASE_URL,
+      statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
+      roles: {
+        crm: {
+          name: options.crmRole,
+          password: passwordIn(options.crmPasswordFile) ?? settings.LEADS_CRM_PASSWORD,
+        },
+        intake: {
+          name: options.intakeRole,
+          password: passwordIn(options.intakePasswordFile) ?? settings.LEADS_INTAKE_PASSWORD,
+        },
+      },
+    });
+    printResult(options, { roles }, roles.map(lineOf).join('\n'));
+  } catch (error) {
+    if (error instanceof GrantError) throw new Refusal(error.message, { cause: error });
+    throw connectionFault(error) ?? error;
+  }
+}
+
+/** @throws Refusal where the file has no password. */
+function passwordIn(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  let password: string;
+  try {
+    password = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new Refusal(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'it fails'}`);
+  }
+  if (!/^[!-~]+$/.test(password)) throw new Refusal(`${path} has no password of printable ASCII characters`);
+  return password;
+}
+
+function lineOf({ name, created, password }: GrantedRole): string {
+  if (!created) return `${name} has its rights.`;
+  const shown = password === undefined ? '' : `, and the password ${password}, which is not shown again`;
+  return `${name} is there now: it has its rights${shown}.`;
+}

@@ -1,0 +1,134 @@
+import { type Fixture, jwtSecret, openFixture } from '@leads/local-stack/testing/fixture';
+import type { RunningService } from '@leads/local-stack/testing/running-service';
+import { createServiceRoles, type ServiceRoles } from '@leads/local-stack/testing/service-roles';
+import { createTestDatabase, type TestDatabase } from '@leads/local-stack/test-database';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createAccessTokenCodec } from '../src/access-token-codec.ts';
+import { startCrmService } from './crm.ts';
+import { leadsApi, leadsPath } from './leads-api.ts';
+import { signInAs, Visitor } from './visitor.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let database: TestDatabase;
+let roles: ServiceRoles;
+let fixture: Fixture;
+let service: RunningService;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  roles = await createServiceRoles(database.url);
+  fixture = openFixture(database.url, await createAccessTokenCodec(jwtSecret));
+  service = await startCrmService(roles.crm);
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
+  await roles[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const phone = '+1 202 555 0143';
+
+test('as its role the CRM does what integrators ask of it', async () => {
+  const workspace = await fixture.createWorkspace();
+  const { owner } = workspace;
+  const api = leadsApi(service);
+  const created = await api.create(owner, { name: 'Ada', phone }, { 'Idempotency-Key': 'once' });
+  expect(created.status).toBe(200);
+  const { id } = created.json<{ lead: { id: string } }>().lead;
+  const again = await api.create(owner, { name: 'Ada', phone }, { 'Idempotency-Key': 'once' });
+  expect(again.json()).toMatchObject({ lead: { id } });
+
+  expect((await api.edit(owner, id, { city: 'Paris' })).status).toBe(200);
+  expect((await api.changeStatuses(owner, [id], 'Approved')).status).toBe(200);
+  expect((await api.get(owner, id)).status).toBe('Approved');
+  expect(await api.history(owner, id)).toHaveLength(3);
+  expect((await api.list(owner, { count: 'exact' })).totalCount).toBe(1);
+  const searches: Record<string, string>[] = [
+    { q: 'ada' },
+    { phone },
+    { campaignCode: 'DEMO' },
+    { sort: '-updatedAt', q: 'ada' },
+    { status: 'Approved' },
+  ];
+  for (const query of searches)
+    expect([query, (await api.list(owner, query)).leads]).toMatchObject([query, [{ id }]]);
+
+  const watched = { duplicateWindowSeconds: 3600 };
+  const changed = await service.send({
+    method: 'PATCH',
+    path: `/api/v1/campaigns/${workspace.demoCampaignId}`,
+    headers: { ...owner.headers },
+    body: watched,
+  });
+  expect(changed.json()).toMatchObject({ campaign: watched });
+  const duplicate = (await api.create(owner, { name: 'Eve', phone })).json<{ lead: { id: string } }>();
+  expect(await api.get(owner, duplicate.lead.id)).toMatchObject({ status: 'Trashed', duplicateOf: id });
+
+  const imported = await service.send({
+    method: 'POST',
+    path: `${leadsPath}/import?campaignCode=default`,
+    headers: { ...owner.headers, 'Content-Type': 'text/csv' },
+    body: `name,phone\nGrace,${phone}\nBarbara,${phone}\n`,
+  });
+  expect(imported.json()).toMatchObject({ accepted: 2 });
+  const exported = await api.send(owner, 'GET', '', { headers: { Accept: 'application/x-ndjson' } });
+  expect(exported.text.trim().split('\n')).toHaveLength(4);
+
+  const page = await service.send({
+    method: 'POST',
+    path: '/api/v1/landing-pages',
+    headers: { ...owner.headers },
+    body: { name: 'spring', campaignCode: 'DEMO' },
+  });
+  expect(page.status).toBeLessThan(300);
+  const pages = await service.send({ path: '/api/v1/landing-pages', headers: { ...owner.headers } });
+  expect(pages.json()).toMatchObject([{ name: 'spring', leads: 0 }]);
+
+  // What is counted is added up in its own time.
+  await vi.waitFor(async () => expect(await fixture.sql('SELECT FROM lead_tally_entry')).toHaveLength(0), {
+    timeout: 30_000,
+    interval: 100,
+  });
+});
+
+test('as its role the CRM does what the website asks of it', async () => {
+  const stranger = new Visitor(service);
+  expect((await stranger.signUp()).status).toBe(200);
+  const workspace = await fixture.createWorkspace();
+  const { visitor, member } = await signInAs(service, workspace, 'owner');
+  await fixture.leads.insert([workspace.lead(member)]);
+  for (const path of ['/overview?zone=UTC', '/api-keys', '/access-tokens', '/members', '/sessions']) {
+    const { status } = await visitor.get(path);
+    expect([path, status < 500]).toEqual([path, true]);
+  }
+  const key = await visitor.send('POST', '/console/api-keys', { name: 'Mine' });
+  expect(key.status).toBeLessThan(300);
+  expect((await visitor.account('/sign-out')).status).toBe(200);
+  expect((await visitor.signIn(member.email)).status).toBe(200);
+  const denied = service.logs.entries().filter((entry) => JSON.stringify(entry).includes('42501'));
+  expect(denied).toEqual([]);
+});
+
+test.each([
+  ['delete a lead', 'DELETE FROM lead'],
+  ['change the history of leads', `UPDATE lead_change SET reason = 'none'`],
+  ['change what a key is', `UPDATE api_key SET hash = sha256('mine')`],
+  ['make a token last', `UPDATE access_token SET expires_at = 'infinity'`],
+  ['delete a campaign', 'DELETE FROM campaign'],
+  ['read the quarantine', 'SELECT FROM lead_quarantine'],
+  ['make events', 'INSERT INTO lead_outbox (lead_ids, versions) VALUES (ARRAY[]::uuid[], ARRAY[]::int[])'],
+  ['make a table', 'CREATE TABLE mine ()'],
+  ['switch triggers off', 'ALTER TABLE lead DISABLE TRIGGER ALL'],
+])('as its role one cannot %s', async (_, sql) => {
+  const client = new pg.Client({ connectionString: roles.crm });
+  await client.connect();
+  try {
+    await expect(client.query(sql)).rejects.toMatchObject({ code: '42501' });
+  } finally {
+    await client.end();
+  }
+});

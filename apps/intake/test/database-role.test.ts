@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Broker } from '@leads/core/broker';
+import { findNatsServer } from '@leads/local-stack/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/nats';
+import { type Fixture, openFixture } from '@leads/local-stack/testing/fixture';
+import { createServiceRoles, type ServiceRoles } from '@leads/local-stack/testing/service-roles';
+import { createTestDatabase, type TestDatabase } from '@leads/local-stack/test-database';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startIntakeService } from './intake.ts';
+
+// Last uses are written every few seconds, and a late insert is waited for.
+vi.setConfig({ testTimeout: 120_000 });
+
+const directory = mkdtempSync(join(tmpdir(), 'leads-role-'));
+let nats: LocalNats;
+let database: TestDatabase;
+let roles: ServiceRoles;
+let fixture: Fixture;
+
+beforeAll(async () => {
+  nats = await startNats({ binary: await findNatsServer(), dataDir: directory });
+  database = await createTestDatabase();
+  roles = await createServiceRoles(database.url);
+  fixture = openFixture(database.url);
+});
+
+afterAll(async () => {
+  await nats.stop();
+  rmSync(directory, { recursive: true, force: true });
+  await fixture[Symbol.asyncDispose]();
+  await roles[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const patience = { timeout: 30_000, interval: 100 };
+
+test('as its role the intake does all of its work', async () => {
+  const workspace = await fixture.createWorkspace();
+  const { id, owner, demoCampaignId } = workspace;
+  const goneCampaignId = await workspace.addCampaign('GONE');
+  await workspace.mapLandingPage('watched', demoCampaignId);
+  await workspace.mapLandingPage('gone', goneCampaignId);
+  await fixture.campaigns.update(id, demoCampaignId, () => ({ duplicateWindowSeconds: 3600 }));
+
+  await using service = await startIntakeService(roles.intake, { NATS_URL: nats.url });
+  const submit = async (fields: object, headers: Record<string, string> = {}) => {
+    const answer = await service.send({
+      method: 'POST',
+      path: '/api/v1/leads',
+      headers: { API_KEY: owner.apiKey, ...headers },
+      body: { name: 'Ada', phone: '+1 202 555 0143', ...fields },
+    });
+    expect(answer.status).toBe(200);
+    return answer.json<{ order_id: string }>().order_id;
+  };
+  const stored = async (orderId: string) =>
+    (await fixture.sql<{ status: string }>('SELECT status FROM lead WHERE id = $1', [orderId]))[0]?.status;
+
+  // One alone, many together, one again, a duplicate.
+  expect(await stored(await submit({}))).toBe('OnHold');
+  const many = await Promise.all(Array.from({ length: 30 }, (_, n) => submit({ s1: `click-${n}` })));
+  expect(await fixture.sql('SELECT FROM lead WHERE id = ANY($1)', [many])).toHaveLength(30);
+  const again = { 'Idempotency-Key': 'once' };
+  expect(await submit({}, again)).toBe(await submit({}, again));
+  await submit({ lp_name: 'watched' });
+  expect(await stored(await submit({ lp_name: 'watched' }))).toBe('Trashed');
+
+  // What is noted beside leads, some time later.
+  await submit({ lp_name: 'unknown' });
+  await using broker = new Broker({ url: nats.url, name: 'test' });
+  expect(await broker.connected(5_000)).toBe(true);
+  await vi.waitFor(async () => {
+    expect(await fixture.sql(`SELECT campaign_id FROM landing_page WHERE name = 'unknown'`)).toEqual([
+      { campaign_id: null },
+    ]);
+    const used = 'SELECT FROM api_key WHERE id = $1 AND last_used_at IS NOT NULL';
+    expect(await fixture.sql(used, [owner.apiKeyId])).toHaveLength(1);
+    const objects = await broker.jetStream.views.os('leads_intake');
+    expect((await objects.list()).length).toBeGreaterThan(0);
+  }, patience);
+
+  // What could not be stored for a while: one is, of the other the campaign is gone.
+  const letGo = await fixture.holdTable('lead');
+  const [later, never] = await Promise.all([submit({}), submit({ lp_name: 'gone' })]);
+  await fixture.sql('UPDATE landing_page SET campaign_id = NULL WHERE campaign_id = $1', [goneCampaignId]);
+  await fixture.sql('DELETE FROM campaign WHERE id = $1', [goneCampaignId]);
+  await letGo();
+  await vi.waitFor(async () => {
+    expect(await stored(later)).toBe('OnHold');
+    expect(await fixture.sql('SELECT id, reason FROM lead_quarantine')).toEqual([
+      { id: never, reason: '23503' },
+    ]);
+  }, patience);
+  const denied = service.logs.entries().filter((entry) => JSON.stringify(entry).includes('42501'));
+  expect(denied).toEqual([]);
+});
+
+test.each([
+  ['read a lead', 'SELECT name FROM lead'],
+  ['read all of a lead', 'SELECT * FROM lead'],
+  ['find a lead by its phone number', `SELECT id FROM lead WHERE phone = '1'`],
+  ['be told more than the id of one it stores', storing('RETURNING phone')],
+  ['store over one that is there', storing(`ON CONFLICT (id) DO UPDATE SET name = 'Eve'`)],
+  ['change a lead', `UPDATE lead SET status = 'Paid'`],
+  ['delete a lead', 'DELETE FROM lead'],
+  ['empty the table of leads', 'TRUNCATE lead'],
+  ['read the history of leads', 'SELECT FROM lead_change'],
+  ['read what is counted', 'SELECT FROM lead_tally, lead_tally_entry'],
+  ['read the outbox', 'SELECT FROM lead_outbox'],
+  [
+    'write into the outbox',
+    'INSERT INTO lead_outbox (lead_ids, versions) VALUES (ARRAY[]::uuid[], ARRAY[]::int[])',
+  ],
+  ['read the quarantine', 'SELECT lead FROM lead_quarantine'],
+  ['empty the quarantine', 'DELETE FROM lead_quarantine'],
+  ['change what a key is', `UPDATE api_key SET hash = sha256('mine')`],
+  ['give a key more scope', `UPDATE api_key SET scope = 'full'`],
+  ['bring a revoked key back', 'UPDATE api_key SET revoked_at = NULL'],
+  ['make a key', 'INSERT INTO api_key DEFAULT VALUES'],
+  ['delete a key', 'DELETE FROM api_key'],
+  ['read access tokens', 'SELECT FROM access_token'],
+  ['read users', 'SELECT FROM "user"'],
+  ['read passwords', 'SELECT FROM account'],
+  ['read sessions', 'SELECT FROM session'],
+  ['become an owner', `UPDATE member SET role = 'owner'`],
+  ['read the secret of an integration page', 'SELECT integration_token FROM campaign'],
+  ['change a campaign', `UPDATE campaign SET name = 'mine'`],
+  ['map a landing page', 'UPDATE landing_page SET campaign_id = NULL'],
+  ['make a table', 'CREATE TABLE mine ()'],
+  ['switch triggers off', 'ALTER TABLE lead DISABLE TRIGGER ALL'],
+  ['switch triggers off for itself', 'SET session_replication_role = replica'],
+  [
+    'make a trigger of one that has more rights',
+    'CREATE TEMPORARY TABLE mine (); CREATE TRIGGER t AFTER INSERT ON mine EXECUTE FUNCTION note_inserted_leads()',
+  ],
+  ['read the server’s files', `SELECT pg_read_file('/etc/passwd')`],
+])('as its role one cannot %s', async (_, sql) => {
+  const client = new pg.Client({ connectionString: roles.intake });
+  await client.connect();
+  try {
+    await expect(client.query(sql)).rejects.toMatchObject({ code: '42501' });
+  } finally {
+    await client.end();
+  }
+});
+
+function storing(more: string): string {
+  return `
+    INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, words, created_at, updated_at)
+    VALUES (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'intake', 'OnHold', 'Ada', '1',
+      '{}', now(), now()) ${more}`;
+}

@@ -1,0 +1,223 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  addTenant,
+  asAdmin,
+  createEmptyDatabase,
+  createMigratedDatabase,
+  databaseUrl,
+  migrationsDir,
+  type TestDatabase,
+} from '../../test/database.ts';
+import { newId } from '../uuid.ts';
+import { effectiveRights, GrantError, grantRoles } from './grant.ts';
+import { migrate } from './migrate.ts';
+import { functionRights, type Service, type TableRights, tableRights } from './service-rights.ts';
+
+/** Roles are the whole server's: other files have theirs. */
+const suffix = newId().replaceAll('-', '').slice(-20);
+const names = { crm: `crm_${suffix}`, intake: `intake_${suffix}` };
+const services = ['crm', 'intake'] as const;
+
+let database: TestDatabase;
+
+const grant = (
+  passwords: Partial<Record<Service, string>> = {},
+  url = database.url,
+  roles: Record<Service, string> = names,
+) =>
+  grantRoles({
+    databaseUrl: url,
+    statementTimeoutMs: 5_000,
+    roles: {
+      crm: { name: roles.crm, password: passwords.crm },
+      intake: { name: roles.intake, password: passwords.intake },
+    },
+  });
+
+async function connectAs(name: string, password: string): Promise<pg.Client & AsyncDisposable> {
+  const client = new pg.Client({ connectionString: databaseUrl(database.name, { name, password }) });
+  client.on('error', () => undefined);
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  await grant({ crm: 'crm-secret', intake: 'intake-secret' });
+});
+
+afterAll(async () => {
+  await database.query(`DROP OWNED BY ${names.crm}, ${names.intake}`);
+  await database[Symbol.asyncDispose]();
+  await asAdmin(`DROP ROLE ${names.crm}, ${names.intake}`);
+});
+
+test('of every table and every function with the rights of its owner it is decided who may do what with it', async () => {
+  const tables = await database.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm')`,
+  );
+  expect(Object.keys(tableRights).toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
+
+  const functions = await database.query<{
+    name: string;
+    isTriggers: boolean;
+    settings: string[] | null;
+    isFree: boolean;
+  }>(
+    `SELECT proname AS name, prorettype = 'trigger'::regtype AS "isTriggers", proconfig AS settings,
+       EXISTS (SELECT FROM aclexplode(coalesce(proacl, acldefault('f', proowner))) WHERE grantee = 0) AS "isFree"
+     FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`,
+  );
+  const called = functions.filter(({ isTriggers }) => !isTriggers).map(({ name }) => name);
+  expect(Object.keys(functionRights).toSorted()).toEqual(called.toSorted());
+  for (const { name, settings, isFree } of functions) {
+    // Else whoever calls it could have it look into tables of their own.
+    expect([name, settings]).toEqual([name, ['search_path=public, pg_temp']]);
+    expect([name, isFree]).toEqual([name, false]);
+  }
+});
+
+/** Whatever a trigger does to another table, it does for whoever may not do that. */
+test('every trigger that touches tables has the rights of their owner', async () => {
+  const others = await database.query<{ name: string }>(
+    `SELECT DISTINCT proname AS name FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
+     WHERE NOT tgisinternal AND NOT prosecdef AND prosrc ~* '(from|into|update|perform)\\s'`,
+  );
+  expect(others).toEqual([]);
+});
+
+test.each(services)('the role of %s may do what is decided, and nothing else', async (service) => {
+  const columns = await database.query<{ table: string; column: string }>(
+    `SELECT relname AS table, attname AS column FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+     WHERE relname = ANY($1) AND relnamespace = 'public'::regnamespace AND attnum > 0 AND NOT attisdropped`,
+    [Object.keys(tableRights)],
+  );
+  const decided = Object.entries(tableRights).flatMap(([table, of]) => {
+    const rights: TableRights = of[service] ?? {};
+    const all = columns.filter((each) => each.table === table).map(({ column }) => column);
+    const each = (['select', 'insert', 'update'] as const).flatMap((right) => {
+      const given = rights[right] ?? [];
+      return (given === 'all' ? all : given).map((column) => `${right} ${table}.${column}`);
+    });
+    return rights.delete === true ? [...each, `delete ${table}`] : each;
+  });
+  const found = (await effectiveRights(database.client, names[service])).map(
+    ({ right, table, column }) => `${right} ${table}${column === null ? '' : `.${column}`}`,
+  );
+  expect(found.toSorted()).toEqual(decided.toSorted());
+  for (const [name, callers] of Object.entries(functionRights)) {
+    const [row] = await database.query<{ may: boolean }>(
+      'SELECT has_function_privilege($1, oid, $2) AS may FROM pg_proc WHERE proname = $3',
+      [names[service], 'EXECUTE', name],
+    );
+    expect([name, row?.may]).toEqual([name, callers.includes(service)]);
+  }
+});
+
+test('what was given besides is taken away, and what was taken away given again', async () => {
+  await using intake = await connectAs(names.intake, 'intake-secret');
+  const mayRead = () =>
+    intake.query('SELECT name FROM lead').then(
+      () => true,
+      () => false,
+    );
+  await database.query(`
+    GRANT ALL ON ALL TABLES IN SCHEMA public TO ${names.intake};
+    GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${names.intake};
+    GRANT SELECT (name), UPDATE (name) ON lead TO ${names.intake};
+    GRANT CREATE ON SCHEMA public TO PUBLIC;
+    REVOKE ALL ON campaign FROM ${names.intake}`);
+  expect(await mayRead()).toBe(true);
+  expect(await grant()).toEqual([
+    { service: 'crm', name: names.crm, created: false },
+    { service: 'intake', name: names.intake, created: false },
+  ]);
+  expect(await mayRead()).toBe(false);
+  await intake.query('SELECT id, status FROM campaign');
+  await expect(intake.query('CREATE TABLE mine ()')).rejects.toMatchObject({ code: '42501' });
+});
+
+test.each([
+  [
+    'a right that PUBLIC has',
+    `GRANT SELECT ON session TO PUBLIC`,
+    `REVOKE SELECT ON session FROM PUBLIC`,
+    /select session/,
+  ],
+  [
+    'membership of who owns the tables',
+    `GRANT $owner TO $role`,
+    `REVOKE $owner FROM $role`,
+    /owns the tables/,
+  ],
+  [
+    'row-level security passed by',
+    `ALTER ROLE $role BYPASSRLS`,
+    `ALTER ROLE $role NOBYPASSRLS`,
+    /row-level security/,
+  ],
+  [
+    'a right on a sequence',
+    `GRANT USAGE ON lead_outbox_id_seq TO PUBLIC`,
+    `REVOKE ALL ON lead_outbox_id_seq FROM PUBLIC`,
+    /sequence lead_outbox/,
+  ],
+])('%s is refused, and nothing is changed', async (_, given, taken, message) => {
+  const owner = new URL(database.url).username;
+  const of = (sql: string) => sql.replace('$role', names.intake).replace('$owner', owner);
+  await database.query(`${of(given)}; REVOKE SELECT ON session FROM ${names.crm}`);
+  try {
+    await expect(grant()).rejects.toThrow(GrantError);
+    await expect(grant()).rejects.toThrow(message);
+    const [row] = await database.query(`SELECT has_table_privilege($1, 'session', 'DELETE') AS may`, [
+      names.crm,
+    ]);
+    expect(row).toEqual({ may: true });
+  } finally {
+    await database.query(of(taken));
+    await grant();
+  }
+});
+
+test('a new role gets a random password, told once; a given one changes it', async () => {
+  const roles = { crm: `new_${names.crm}`, intake: `new_${names.intake}` };
+  try {
+    const [crm, intake] = await grant({ intake: 'given' }, database.url, roles);
+    expect(crm).toMatchObject({ service: 'crm', name: roles.crm, created: true });
+    expect(intake).toEqual({ service: 'intake', name: roles.intake, created: true, password: undefined });
+    await (await connectAs(roles.crm, crm?.password ?? ''))[Symbol.asyncDispose]();
+    await (await connectAs(roles.intake, 'given'))[Symbol.asyncDispose]();
+    await grant({ crm: 'another' }, database.url, roles);
+    await expect(connectAs(roles.crm, crm?.password ?? '')).rejects.toMatchObject({ code: '28P01' });
+    await using again = await connectAs(roles.crm, 'another');
+    const { rows } = await again.query(`SELECT current_setting('statement_timeout') AS bound`);
+    expect(rows).toEqual([{ bound: '5s' }]);
+  } finally {
+    await database.query(
+      `DROP OWNED BY ${roles.crm}, ${roles.intake}; DROP ROLE ${roles.crm}, ${roles.intake}`,
+    );
+  }
+});
+
+test('who owns the tables and may make roles is enough; who may not is told what is missing', async () => {
+  const owner = `owner_${suffix}`;
+  const roles = { crm: `own_${names.crm}`, intake: `own_${names.intake}` };
+  await asAdmin(`CREATE ROLE ${owner} LOGIN CREATEROLE PASSWORD 'secret'`);
+  try {
+    await using own = await createEmptyDatabase();
+    const url = databaseUrl(own.name, { name: owner, password: 'secret' });
+    await expect(grant({}, url, roles)).rejects.toThrow(/leads migrate/);
+    await asAdmin(`ALTER DATABASE ${own.name} OWNER TO ${owner}`);
+    await migrate({ databaseUrl: url, migrationsDir });
+    await grant({}, url, roles);
+    await grant({}, url, roles);
+    await asAdmin(`ALTER ROLE ${owner} NOCREATEROLE`);
+    await grant({}, url, roles);
+    await expect(grant({}, url, { ...roles, crm: `more_${suffix}` })).rejects.toThrow(/DATABASE_URL/);
+    await addTenant(own, 'rows');
+    await own.query(`DROP OWNED BY ${roles.crm}, ${roles.intake}`);
+  } finally {
+    await asAdmin(`DROP ROLE IF EXISTS ${roles.crm}, ${roles.intake}, ${owner}`);
+  }
+});

@@ -1,0 +1,88 @@
+/*
+ * What each service may do with each table, and nothing else: everything its stores do, and no more. A table that is new
+ * is decided on here, if only to give nobody a right.
+ */
+
+/** All columns, or those named. */
+export type Columns = 'all' | readonly string[];
+
+export interface TableRights {
+  readonly select?: Columns;
+  readonly insert?: Columns;
+  readonly update?: Columns;
+  readonly delete?: true;
+}
+
+/** Each has a role of its own. */
+export type Service = 'crm' | 'intake';
+
+const read = { select: 'all' } as const;
+const add = { ...read, insert: 'all' } as const;
+const change = { ...add, update: 'all' } as const;
+const everything = { ...change, delete: true } as const;
+
+/** When and from where a credential was used last. */
+const lastUse = ['last_used_at', 'last_used_from'];
+
+/** By table. */
+export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Service, TableRights>>>>> = {
+  workspace: { crm: change },
+  user: { crm: change },
+  member: { crm: everything, intake: { select: ['id', 'workspace_id', 'user_id', 'role'] } },
+  session: { crm: everything },
+  account: { crm: everything },
+  verification: { crm: everything },
+  two_factor: { crm: everything },
+  invitation: { crm: everything },
+  attempt: { crm: everything },
+  campaign: {
+    crm: change,
+    // Not the secret of its integration page.
+    intake: {
+      select: ['id', 'workspace_id', 'status', 'is_default', 'duplicate_window_seconds', 'updated_at'],
+    },
+  },
+  landing_page: {
+    crm: change,
+    intake: { select: ['id', 'workspace_id', 'name', 'campaign_id', 'updated_at'], insert: 'all' },
+  },
+  // Nobody changes what a credential is: it is revoked, and the next one is made.
+  api_key: {
+    crm: { ...add, update: ['revoked_at', ...lastUse] },
+    intake: {
+      select: [
+        'id',
+        'workspace_id',
+        'user_id',
+        'name',
+        'hash',
+        'prefix',
+        'scope',
+        'default_campaign_id',
+        'allowed_origins',
+        'replaces_id',
+        'created_at',
+        'expires_at',
+        'revoked_at',
+        ...lastUse,
+      ],
+      update: lastUse,
+    },
+  },
+  access_token: { crm: { ...add, update: ['revoked_at', ...lastUse] } },
+  // The intake is told which of the leads that it sent were there already: their ids, and nothing else of any lead.
+  lead: { crm: change, intake: { select: ['id'], insert: 'all' } },
+  lead_change: { crm: add },
+  lead_tally: { crm: change },
+  // What is counted and what is to be told is written by triggers, with the rights of who owns the tables.
+  lead_tally_entry: { crm: { ...read, delete: true } },
+  lead_outbox: { crm: { ...read, update: 'all', delete: true } },
+  // Read and emptied on the command line, whose role is the owner's.
+  lead_quarantine: { intake: { select: ['id', 'reason'], insert: 'all', update: ['reason'] } },
+  _prisma_migrations: {},
+};
+
+/** By function that works with the rights of who owns the tables, and that is no trigger's: who may call it. */
+export const functionRights: Readonly<Record<string, readonly Service[]>> = {
+  first_leads_of_phones: ['crm', 'intake'],
+};
