@@ -57,6 +57,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     poolSize: config.DATABASE_POOL_SIZE,
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
+    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
     applicationName: 'leads-crm',
   });
   const overview = createOverviewStore(database);

@@ -43,6 +43,7 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
     poolSize: config.DATABASE_POOL_SIZE,
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
+    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
     applicationName: 'leads-intake',
   });
   const campaigns = createCampaignStore(database);

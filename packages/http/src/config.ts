@@ -55,6 +55,11 @@ export const commonSettings = {
     description: 'Connections to Postgres at most',
   }),
   DATABASE_CONNECT_TIMEOUT_MS: ms('How long to wait for a connection to Postgres', 2_000),
+  DATABASE_PREPARED_STATEMENTS: Type.Boolean({
+    default: true,
+    description:
+      'Whether statements are prepared; false behind a pooler that passes connections on and does not know of it, such as PgBouncer before 1.21',
+  }),
   DATABASE_STATEMENT_TIMEOUT_MS: ms('How long one statement may take', 5_000),
   NATS_URL: Type.Optional(
     Type.String({

@@ -126,6 +126,7 @@ export async function addDemoLeads(databaseUrl: string, slug: string, now: Date)
   for (const decide of [judged, paid]) {
     const changes = current.flatMap((lead) => decide(lead, now) ?? []);
     const done = await store.change(
+      owner.workspace.id,
       changes.map(({ lead, at, from, reason }) => ({
         lead,
         change: {

@@ -20,7 +20,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
             id, workspace_id AS "workspaceId", code, name, status, is_default AS "isDefault",
             duplicate_window_seconds AS "duplicateWindowSeconds", created_at AS "createdAt", updated_at AS "updatedAt"
           FROM campaign WHERE workspace_id = ${workspaceId}::uuid AND code = ${code}`,
-        'find_campaign',
+        { name: 'find_campaign' },
       );
       return campaign && (withoutNulls(campaign) as unknown as Campaign);
     },
@@ -197,18 +197,21 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
 
     async countLeads({ workspaceId, userId }, landingPages, newest) {
       // The index holds the first 255 characters of a name, which is as much as a landing page has.
-      const counts = await prisma.$queryRaw<{ name: string; leads: number }[]>`
+      const counts = await select<{ name: string; leads: number }>(
+        Prisma.sql`
         SELECT page.name, (
           SELECT count(*) FILTER (WHERE ${userId ?? null}::uuid IS NULL OR user_id = ${userId ?? null}::uuid)::int
           FROM (
-            SELECT user_id FROM lead
+            SELECT user_id FROM lead_of_workspace
             WHERE workspace_id = ${workspaceId}::uuid AND lp_name IS NOT NULL
               AND left(lp_name, 255) = page.name AND lp_name = page.name
             ORDER BY created_at DESC, id DESC
             LIMIT ${newest}
           ) AS newest
         ) AS leads
-        FROM unnest(${[...landingPages]}::text[]) AS page (name)`;
+        FROM unnest(${[...landingPages]}::text[]) AS page (name)`,
+        { workspaceId },
+      );
       return new Map(counts.map(({ name, leads }) => [name, leads]));
     },
   };

@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { queryFor } from './acting-query.ts';
 import { DatabaseError, translateDatabaseError } from './database-error.ts';
 import { type Prisma, PrismaClient } from './generated/client.ts';
 
@@ -12,8 +13,18 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs: number;
   /** How long Postgres may work on one statement, in milliseconds. The client waits 1 s longer, then hangs up. */
   readonly statementTimeoutMs: number;
+  /** Whether statements may be prepared, once a connection; not where a pooler passes connections on. Default: true. */
+  readonly preparedStatements?: boolean | undefined;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
+}
+
+/** How a statement is run. */
+export interface StatementOptions {
+  /** Prepares the statement, once a connection; the text must then be the same whenever the name is. */
+  readonly name?: string | undefined;
+  /** Whose rows the statement is about: with a role under row-level security, it sees no others. */
+  readonly workspaceId?: string | undefined;
 }
 
 /** What a pool of connections is doing. */
@@ -47,6 +58,7 @@ const plansKept = 32;
 
 /** A pool of connections with Prisma on it. Every error it throws is a translated one. */
 export function openDatabase(options: DatabaseOptions) {
+  const { preparedStatements = true } = options;
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize,
@@ -80,13 +92,19 @@ export function openDatabase(options: DatabaseOptions) {
 
   /** As `pool.query`, but a statement that Postgres refuses costs no connection. */
   const run = async <Row extends pg.QueryResultRow | (string | null)[]>(
-    config: pg.QueryConfig & { rowMode?: 'array' },
+    unnamed: pg.QueryConfig & { rowMode?: 'array' },
+    { name, workspaceId }: StatementOptions = {},
   ): Promise<Row[]> => {
+    const config = name === undefined || !preparedStatements ? unnamed : { ...unnamed, name };
     let broken = false;
     let client: pg.PoolClient | undefined;
     try {
       client = await pool.connect();
-      return (await client.query<pg.QueryResultRow>(config)).rows as Row[];
+      const asked =
+        workspaceId === undefined
+          ? client.query<pg.QueryResultRow>(config)
+          : queryFor(client, workspaceId, config);
+      return (await asked).rows as Row[];
     } catch (error) {
       const translated = translateDatabaseError(error);
       broken = !(translated instanceof DatabaseError && error instanceof pg.DatabaseError);
@@ -100,26 +118,32 @@ export function openDatabase(options: DatabaseOptions) {
     prisma,
     /**
      * Rows by the driver itself: Prisma takes several times as long for a page of rows, nearly all of it in reading them.
-     *
-     * @param name prepares the statement, once a connection; the text must then be the same whenever the name is.
      */
     select: async <Row extends pg.QueryResultRow>(
       { text, values }: Pick<Prisma.Sql, 'text' | 'values'>,
-      name?: string,
-    ): Promise<Row[]> => run<Row>(name === undefined ? { text, values } : { text, values, name }),
+      how?: StatementOptions,
+    ): Promise<Row[]> => run<Row>({ text, values }, how),
     /**
      * As `select`, but rows are arrays and their values the texts that Postgres writes.
      */
-    selectTexts: async (query: Prisma.Sql, name?: string): Promise<(string | null)[][]> => {
-      const config = { text: query.text, values: query.values, rowMode: 'array' as const, types: unparsed };
-      return run<(string | null)[]>(name === undefined ? config : { ...config, name });
-    },
-    /** Runs `work` in one transaction. What fails as it begins or ends is translated here: no query has failed. */
+    selectTexts: async ({ text, values }: Prisma.Sql, how?: StatementOptions): Promise<(string | null)[][]> =>
+      run<(string | null)[]>({ text, values, rowMode: 'array', types: unparsed }, how),
+    /**
+     * Runs `work` in one transaction, of a workspace if need be. What fails as it begins or ends is translated here: no
+     * query has failed.
+     */
     transaction: async <Result>(
       work: (tx: Omit<typeof prisma, OutsideTransactions>) => Promise<Result>,
+      { workspaceId }: Pick<StatementOptions, 'workspaceId'> = {},
     ): Promise<Result> => {
+      const begun = async (tx: Omit<typeof prisma, OutsideTransactions>) => {
+        if (workspaceId !== undefined) {
+          await tx.$queryRaw`SELECT FROM set_config('leads.workspace', ${workspaceId}, true)`;
+        }
+        return work(tx);
+      };
       try {
-        return await prisma.$transaction(work, {
+        return await prisma.$transaction(begun, {
           maxWait: options.connectTimeoutMs,
           timeout: options.statementTimeoutMs,
         });

@@ -158,7 +158,9 @@ describe('what Postgres refuses', () => {
     const lead = leadOf(tenant);
     const store = createLeadStore(database);
     await store.insert([lead]);
-    const work = store.change([changeOf(lead, { lead: { ...secrets, email: 'secret@example.com' } })]);
+    const work = store.change(tenant.workspaceId, [
+      changeOf(lead, { lead: { ...secrets, email: 'secret@example.com' } }),
+    ]);
     expect(everything(await expectRefused(work, '23514'))).not.toMatch(/Secretive|123456|Hidden|secret@/);
   });
 
@@ -237,8 +239,8 @@ describe('what is an outage', () => {
     await expectUnavailable(createLeadStore(database).list(selection(tenant), { limit: 1 }));
     await expectUnavailable(createLeadStore(database).count(selection(tenant)));
     await expectUnavailable(createLeadStore(database).find({ workspaceId: tenant.workspaceId }, [newId()]));
-    await expectUnavailable(createLeadStore(database).history(newId(), 0, 1));
-    await expectUnavailable(createLeadStore(database).change([changeOf(leadOf(tenant))]));
+    await expectUnavailable(createLeadStore(database).history(leadOf(tenant), 0, 1));
+    await expectUnavailable(createLeadStore(database).change(tenant.workspaceId, [changeOf(leadOf(tenant))]));
     const watched = leadOf(tenant, { phoneE164: '+442079460958' });
     await expectUnavailable(createLeadStore(database).insert([{ ...watched, duplicateWindowSeconds: 60 }]));
     await expectUnavailable(createCredentialStore(database).findApiKey(Buffer.alloc(32)));

@@ -40,7 +40,7 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
               cardinality(lead_ids) > ${most}::int AS "isCut"
             FROM lead_outbox ORDER BY id LIMIT ${mostRows}`,
         );
-        const events = await eventsOf(tx, rows);
+        const events = await eventsOf(tx, rows, most);
         await tell(events);
         const told = rows.filter(({ isCut }) => !isCut).map(({ id }) => id);
         await tx.$executeRaw`DELETE FROM lead_outbox WHERE id = ANY(${told}::bigint[])`;
@@ -83,18 +83,17 @@ function atMost(most: number, rows: readonly OutboxRow[]): readonly OutboxRow[] 
 }
 
 /** In order. A lead that is not there any more has no events. */
-async function eventsOf(tx: Transaction, rows: readonly OutboxRow[]): Promise<LeadEvent[]> {
-  const ids = [...new Set(rows.flatMap(({ leadIds }) => leadIds))];
+async function eventsOf(tx: Transaction, rows: readonly OutboxRow[], most: number): Promise<LeadEvent[]> {
+  const ids = rows.map(({ id }) => id);
   const leads = await tx.$queryRaw<Record<string, unknown>[]>`
-    SELECT ${everyColumn} FROM lead WHERE id = ANY(${ids}::uuid[])`;
+    SELECT ${everyColumn} FROM leads_of_outbox(${ids}::bigint[], ${most}::int) AS lead`;
   const leadById = new Map(
     leads.map((row) => withoutNulls(row) as unknown as FoundLead).map((lead) => [lead.id, lead]),
   );
-  const changed = leads.filter(({ version }) => (version as number) > 1).map(({ id }) => id as string);
   const changes = new Map<string, LeadChange[]>();
-  if (changed.length > 0) {
+  if (leads.some(({ version }) => (version as number) > 1)) {
     const found = await tx.$queryRaw<Record<string, unknown>[]>`
-      SELECT lead_id AS "leadId", ${changesAsFound} FROM lead_change WHERE lead_id = ANY(${changed}::uuid[])`;
+      SELECT lead_id AS "leadId", ${changesAsFound} FROM changes_of_outbox(${ids}::bigint[], ${most}::int)`;
     for (const row of found) {
       const { leadId, ...change } = withoutNulls(row);
       const ofLead = changes.get(leadId as string) ?? [];

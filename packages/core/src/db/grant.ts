@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { scramVerifier } from './scram.ts';
-import { functionRights, type Service, type TableRights, tableRights } from './service-rights.ts';
+import { functionRights, rowRights, type Service, type TableRights, tableRights } from './service-rights.ts';
 
 /** A role that cannot be given its rights, and no more than these. Nothing has been changed. */
 export class GrantError extends Error {
@@ -58,6 +58,7 @@ export async function grantRoles(options: {
       await boundStatements(client, roles[service].name, statementTimeoutMs);
       await grantSchema(client, roles[service].name, schema);
       await grantTables(client, service, roles[service].name);
+      await grantRows(client, service, roles[service].name);
       await expectNoMore(client, service, roles[service].name);
     }
     await client.query('COMMIT');
@@ -180,6 +181,44 @@ async function grantTables(client: pg.Client, service: Service, name: string): P
     if (callers.includes(service)) statements.push(`GRANT EXECUTE ON FUNCTION ${quoted} TO ${role}`);
   }
   await client.query(statements.join(';\n'));
+}
+
+/**
+ * Row-level security, and the policies of a role. Both need the table for themselves for a moment: nothing is done where
+ * all is as it should be, which a policy's comment tells.
+ */
+async function grantRows(client: pg.Client, service: Service, name: string): Promise<void> {
+  for (const [table, of] of Object.entries(rowRights)) {
+    const quoted = pg.escapeIdentifier(table);
+    const { rows } = await client.query<{ isSecured: boolean }>(
+      'SELECT relrowsecurity AS "isSecured" FROM pg_class WHERE oid = to_regclass(quote_ident($1))',
+      [table],
+    );
+    if (rows[0]?.isSecured !== true) await client.query(`ALTER TABLE ${quoted} ENABLE ROW LEVEL SECURITY`);
+
+    const wanted = new Map(
+      of[service]?.map(({ to, rows: condition }) => [
+        `${name}_${to}`,
+        `FOR ${to} TO ${pg.escapeIdentifier(name)} ${to === 'insert' ? 'WITH CHECK' : 'USING'} (${condition})`,
+      ]),
+    );
+    const { rows: present } = await client.query<{ policy: string; definition: string | null }>(
+      `SELECT polname AS policy, obj_description(oid, 'pg_policy') AS definition FROM pg_policy
+       WHERE polrelid = to_regclass(quote_ident($1))
+         AND polroles && ARRAY[0, (SELECT oid FROM pg_roles WHERE rolname = $2)]::oid[]`,
+      [table, name],
+    );
+    for (const { policy, definition } of present) {
+      if (wanted.get(policy) === definition) wanted.delete(policy);
+      else await client.query(`DROP POLICY ${pg.escapeIdentifier(policy)} ON ${quoted}`);
+    }
+    for (const [policy, definition] of wanted) {
+      const named = `POLICY ${pg.escapeIdentifier(policy)} ON ${quoted}`;
+      await client.query(
+        `CREATE ${named} ${definition}; COMMENT ON ${named} IS ${pg.escapeLiteral(definition)}`,
+      );
+    }
+  }
 }
 
 /** What numbers the rows of the tables, as it is named in a statement. */

@@ -71,6 +71,8 @@ beforeAll(async () => {
     FROM campaign, generate_series(timestamptz '2025-01-01', '2025-07-01', '6 hours') AS at
     WHERE code = 'default' AND workspace_id <> '${tenant.workspaceId}';`);
   await database.query('VACUUM ANALYZE lead');
+  // As the store says it with every statement.
+  await database.query(`SELECT set_config('leads.workspace', $1, false)`, [tenant.workspaceId]);
 });
 
 afterAll(async () => {

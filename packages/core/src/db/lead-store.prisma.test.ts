@@ -381,7 +381,7 @@ describe('change', () => {
       createdAt: new Date(0),
     } as const;
     const first = changeOf(from, { lead: { ...changes, ...other } });
-    const at = (await store.change([first])).get(from.id);
+    const at = (await store.change(tenant.workspaceId, [first])).get(from.id);
     expect(at).toEqual(first.change.createdAt);
     const updatedAt = first.change.createdAt;
     expect(await found(from.id)).toEqual({
@@ -397,7 +397,7 @@ describe('change', () => {
     const cleared = Object.fromEntries(
       Object.entries(bare).filter(([field]) => !(field in optional)),
     ) as unknown as StoredLead;
-    await store.change([
+    await store.change(tenant.workspaceId, [
       changeOf({ ...cleared, version: 2 }, { change: { status: { from: 'OnHold', to: 'Approved' } } }),
     ]);
     expect(await found(from.id)).toEqual({
@@ -418,15 +418,18 @@ describe('change', () => {
   test('leaves a lead alone that is in another version, and changes the others', async () => {
     const leads = [leadOf(tenant), leadOf(tenant), leadOf(tenant)] as const;
     await store.insert(leads);
-    await store.change([changeOf(leads[1])]);
-    const changed = await store.change(leads.map((lead) => changeOf(lead)));
+    await store.change(tenant.workspaceId, [changeOf(leads[1])]);
+    const changed = await store.change(
+      tenant.workspaceId,
+      leads.map((lead) => changeOf(lead)),
+    );
     expect([...changed.keys()].toSorted()).toEqual([leads[0].id, leads[2].id].toSorted());
     for (const { id } of leads) {
       expect((await found(id))?.version).toBe(2);
-      expect(await store.history(id, 0, 10)).toHaveLength(1);
+      expect(await store.history({ id, workspaceId: tenant.workspaceId }, 0, 10)).toHaveLength(1);
     }
-    expect(await store.change([changeOf(leadOf(tenant))])).toEqual(new Map());
-    expect(await store.change([])).toEqual(new Map());
+    expect(await store.change(tenant.workspaceId, [changeOf(leadOf(tenant))])).toEqual(new Map());
+    expect(await store.change(tenant.workspaceId, [])).toEqual(new Map());
   });
 
   test('of many at once only one wins each version', async () => {
@@ -435,7 +438,7 @@ describe('change', () => {
     for (let version = 1; version <= 10; version++) {
       const wins = await Promise.all(
         Array.from({ length: 8 }, (_, i) =>
-          store.change([
+          store.change(tenant.workspaceId, [
             changeOf(
               { ...lead, version },
               { lead: { city: String(i) }, change: { status: undefined, fields: { city: { to: i } } } },
@@ -446,7 +449,7 @@ describe('change', () => {
       expect(wins.filter(({ size }) => size === 1)).toHaveLength(1);
     }
     const { version, city } = (await found(lead.id)) ?? {};
-    const history = await store.history(lead.id, 0, 100);
+    const history = await store.history(lead, 0, 100);
     expect(version).toBe(11);
     expect(history.map((entry) => entry.version)).toEqual(Array.from({ length: 10 }, (_, i) => i + 2));
     expect(history.at(-1)?.fields).toEqual({ city: { to: Number(city) } });
@@ -464,7 +467,7 @@ describe('change', () => {
         changeOf({ ...lead, version }, { change: { status: undefined, fields: { city: { to: 'x' } } } }),
       );
       const orders = [changes, changes.toReversed(), changes, changes.toReversed()];
-      const changing = Promise.all(orders.map((each) => store.change(each)));
+      const changing = Promise.all(orders.map((each) => store.change(tenant.workspaceId, each)));
       await expect
         .poll(() => testDatabase.query(waiting), { timeout: 15_000 })
         .toEqual([{ count: orders.length }]);
@@ -485,11 +488,11 @@ describe('change', () => {
       { userId: newId() },
     ] as const) {
       const changes = [changeOf(leads[0]), changeOf(leads[1], { change })];
-      await expect(store.change(changes)).rejects.toBeInstanceOf(DatabaseError);
+      await expect(store.change(tenant.workspaceId, changes)).rejects.toBeInstanceOf(DatabaseError);
     }
     for (const lead of leads) {
       expect(await found(lead.id)).toEqual({ ...lead, campaignCode: 'default' });
-      expect(await store.history(lead.id, 0, 10)).toEqual([]);
+      expect(await store.history(lead, 0, 10)).toEqual([]);
     }
   });
 
@@ -497,9 +500,9 @@ describe('change', () => {
     const lead = leadOf(tenant);
     await store.insert([lead]);
     const past = new Date(lead.updatedAt.getTime() - 60_000);
-    const changed = await store.change([changeOf(lead, { change: { createdAt: past } })]);
+    const changed = await store.change(tenant.workspaceId, [changeOf(lead, { change: { createdAt: past } })]);
     expect(changed.get(lead.id)).toEqual(lead.updatedAt);
-    expect(await store.history(lead.id, 0, 1)).toMatchObject([{ createdAt: lead.updatedAt }]);
+    expect(await store.history(lead, 0, 1)).toMatchObject([{ createdAt: lead.updatedAt }]);
   });
 
   test('makes a lead found by what it is now, and no longer by what it was', async () => {
@@ -516,7 +519,7 @@ describe('change', () => {
       phoneE164: '+12025550143',
       email: 'grace@navy.io',
     };
-    await store.change([changeOf(lead, { lead: changes })]);
+    await store.change(tenant.workspaceId, [changeOf(lead, { lead: changes })]);
     for (const filter of before) expect(await ids(filter)).toEqual([]);
     for (const filter of after) expect(await ids(filter)).toEqual([lead.id]);
   });
@@ -537,15 +540,15 @@ describe('history', () => {
     ] as const;
     for (const [i, entry] of entries.entries()) {
       const change = { status: undefined, ...entry };
-      await store.change([changeOf({ ...lead, version: i + 1 }, { change })]);
+      await store.change(tenant.workspaceId, [changeOf({ ...lead, version: i + 1 }, { change })]);
     }
     const expected = entries.map((entry, i) => Object.assign({ version: i + 2 }, entry));
-    expect(await store.history(lead.id, 0, 10)).toEqual(expected);
-    expect(await store.history(lead.id, 1, 10)).toEqual(expected);
-    expect(await store.history(lead.id, 3, 10)).toEqual(expected.slice(2));
-    expect(await store.history(lead.id, 2, 2)).toEqual(expected.slice(1, 3));
-    expect(await store.history(lead.id, 5, 2)).toEqual([]);
-    expect(await store.history(newId(), 0, 10)).toEqual([]);
+    expect(await store.history(lead, 0, 10)).toEqual(expected);
+    expect(await store.history(lead, 1, 10)).toEqual(expected);
+    expect(await store.history(lead, 3, 10)).toEqual(expected.slice(2));
+    expect(await store.history(lead, 2, 2)).toEqual(expected.slice(1, 3));
+    expect(await store.history(lead, 5, 2)).toEqual([]);
+    expect(await store.history({ id: newId(), workspaceId: tenant.workspaceId }, 0, 10)).toEqual([]);
   });
 });
 

@@ -44,26 +44,31 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
   };
 
   return {
-    async insert(leads) {
+    async insert(leads, workspaceId) {
       const added = leads.some(isWatched)
-        ? await transaction(async (tx) =>
-            insert(
-              ({ text, values }) => tx.$queryRawUnsafe(text, ...values),
-              await markDuplicates(tx, leads),
-            ),
+        ? await transaction(
+            async (tx) =>
+              insert(
+                ({ text, values }) => tx.$queryRawUnsafe(text, ...values),
+                await markDuplicates(tx, leads),
+              ),
+            { workspaceId },
           )
-        : await insert((statement) => select(statement, statement.name), leads);
+        : await insert((statement) => select(statement, { name: statement.name, workspaceId }), leads);
       return new Map(added.map((lead) => [lead.id, lead]));
     },
 
     async list(asked, piece) {
       const selection = await found(asked);
       if (selection === undefined) return [];
+      const { workspaceId } = asked.scope;
       const plain = plainPiece(listedColumns, selection, piece);
       const rows =
         plain === undefined
-          ? await inSteps(statementsOf(listedColumns, selection, piece), piece, selectTexts)
-          : await selectTexts(plain.sql, plain.name);
+          ? await inSteps(statementsOf(listedColumns, selection, piece), piece, (query) =>
+              selectTexts(query, { workspaceId }),
+            )
+          : await selectTexts(plain.sql, { name: plain.name, workspaceId });
       return rows.map(toListedLead);
     },
 
@@ -71,7 +76,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
       const selection = await found(asked);
       if (selection === undefined) return [];
       const rows = await inSteps(statementsOf(everyColumn, selection, piece), piece, (query) =>
-        select<Record<string, unknown>>(query),
+        select<Record<string, unknown>>(query, { workspaceId: asked.scope.workspaceId }),
       );
       return rows.map((row) => withoutNulls(row) as unknown as FoundLead);
     },
@@ -80,7 +85,8 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
       const selection = await found(asked);
       if (selection === undefined) return 0;
       const [row] = await select<{ count: number }>(
-        Prisma.sql`SELECT count(*)::float8 AS count FROM lead WHERE ${matching(selection)}`,
+        Prisma.sql`SELECT count(*)::float8 AS count FROM lead_of_workspace WHERE ${matching(selection)}`,
+        { workspaceId: asked.scope.workspaceId },
       );
       return row?.count ?? 0;
     },
@@ -88,17 +94,21 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
     async find(scope: LeadScope, ids) {
       const ofUser =
         scope.userId === undefined ? Prisma.empty : Prisma.sql`AND user_id = ${scope.userId}::uuid`;
-      const rows = await select<Record<string, unknown>>(Prisma.sql`
-        SELECT ${everyColumn} FROM lead
-        WHERE id = ANY(${ids}::uuid[]) AND workspace_id = ${scope.workspaceId}::uuid ${ofUser}`);
+      const rows = await select<Record<string, unknown>>(
+        Prisma.sql`
+          SELECT ${everyColumn} FROM lead
+          WHERE id = ANY(${ids}::uuid[]) AND workspace_id = ${scope.workspaceId}::uuid ${ofUser}`,
+        { workspaceId: scope.workspaceId },
+      );
       return rows.map((row) => withoutNulls(row) as unknown as FoundLead);
     },
 
-    async change(changes) {
+    async change(workspaceId, changes) {
       const leads = changes.map(({ lead }) => lead);
       const entries = changes.map(({ change }) => change);
       // Locked in the order of their ids, so that two changes of the same leads wait instead of deadlocking.
-      const changed = await select<{ id: string; updatedAt: Date }>(Prisma.sql`
+      const changed = await select<{ id: string; updatedAt: Date }>(
+        Prisma.sql`
         WITH sent AS (
           SELECT * FROM unnest(
             ${leads.map((lead) => lead.id)}::uuid[], ${arrays(editableColumns, leads)},
@@ -120,14 +130,19 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
           SELECT sent.id, sent.version, changed.updated_at, ${stored(changeColumns)}
           FROM sent JOIN changed ON changed.id = sent.id
         )
-        SELECT id, updated_at AS "updatedAt" FROM changed`);
+        SELECT id, updated_at AS "updatedAt" FROM changed`,
+        { workspaceId },
+      );
       return new Map(changed.map(({ id, updatedAt }) => [id, updatedAt]));
     },
 
-    async history(leadId, aboveVersion, limit) {
-      const rows = await select<Record<string, unknown>>(Prisma.sql`
-        SELECT ${changesAsFound} FROM lead_change WHERE lead_id = ${leadId}::uuid AND version > ${aboveVersion}
-        ORDER BY version LIMIT ${limit}`);
+    async history({ id, workspaceId }, aboveVersion, limit) {
+      const rows = await select<Record<string, unknown>>(
+        Prisma.sql`
+          SELECT ${changesAsFound} FROM lead_change WHERE lead_id = ${id}::uuid AND version > ${aboveVersion}
+          ORDER BY version LIMIT ${limit}`,
+        { workspaceId },
+      );
       return rows.map((row) => withoutNulls(row) as unknown as LeadChange);
     },
   };

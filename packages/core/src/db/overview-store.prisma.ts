@@ -89,17 +89,24 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
       const [from, to] = [bounds[0], bounds.at(-1)];
       if (from === undefined || to === undefined) throw new RangeError('A range has a beginning and an end');
       const range = { from, to };
+      // Some look at leads.
+      const { workspaceId } = scope;
       const byValue = (kind: Kind) => Prisma.sql`
         SELECT value, ${sums} FROM (${counted(scope, kind, range)}) AS counted WHERE value IS NOT NULL
         GROUP BY value HAVING sum(on_hold + trashed + paid + approved) > 0`;
       const topValues = (kind: Kind) =>
-        select<CountedValue>(Prisma.sql`${byValue(kind)} ORDER BY ${mostFirst}, value LIMIT ${top}`);
+        select<CountedValue>(Prisma.sql`${byValue(kind)} ORDER BY ${mostFirst}, value LIMIT ${top}`, {
+          workspaceId,
+        });
       const [[previous = nothing, ...steps], campaigns, landingPages, s1, [s1Others]] = await Promise.all([
         countSteps(scope, { from: previousFrom, to }, [previousFrom, ...bounds.slice(0, -1)]),
-        select<CountedValue & { name: string }>(Prisma.sql`
+        select<CountedValue & { name: string }>(
+          Prisma.sql`
           SELECT code AS value, name, "OnHold", "Trashed", "Paid", "Approved"
           FROM (${byValue('campaign')}) AS summed JOIN campaign ON id = summed.value::uuid
-          ORDER BY "OnHold" + "Trashed" + "Paid" + "Approved" DESC, code LIMIT ${top}`),
+          ORDER BY "OnHold" + "Trashed" + "Paid" + "Approved" DESC, code LIMIT ${top}`,
+          { workspaceId },
+        ),
         topValues('landing_page'),
         topValues('s1'),
         select<{ leads: number }>(Prisma.sql`

@@ -73,6 +73,7 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   // The intake is told which of the leads that it sent were there already: their ids, and nothing else of any lead.
   lead: { crm: change, intake: { select: ['id'], insert: 'all' } },
   lead_change: { crm: add },
+  lead_of_workspace: { crm: read },
   lead_tally: { crm: change },
   // What is counted and what is to be told is written by triggers, with the rights of who owns the tables.
   lead_tally_entry: { crm: { ...read, delete: true } },
@@ -85,4 +86,31 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
 /** By function that works with the rights of who owns the tables, and that is no trigger's: who may call it. */
 export const functionRights: Readonly<Record<string, readonly Service[]>> = {
   first_leads_of_phones: ['crm', 'intake'],
+  leads_of_outbox: ['crm'],
+  changes_of_outbox: ['crm'],
+};
+
+/** A condition that rows meet, in SQL, and what may then be done with them. */
+export interface RowRight {
+  readonly to: 'all' | 'select' | 'insert';
+  readonly rows: string;
+}
+
+/**
+ * By table under row-level security: which rows of those that it has a right to a service sees and makes. Where nothing is
+ * said, none. Whoever owns the tables sees all.
+ */
+export const rowRights: Readonly<Record<string, Readonly<Partial<Record<Service, readonly RowRight[]>>>>> = {
+  lead: {
+    crm: [{ to: 'all', rows: 'workspace_id = acting_workspace()' }],
+    // Of many workspaces at once; that it reads no more than ids is a matter of its rights.
+    intake: [
+      { to: 'select', rows: 'true' },
+      { to: 'insert', rows: 'true' },
+    ],
+  },
+  lead_change: {
+    // Those of the leads that it sees.
+    crm: [{ to: 'all', rows: 'EXISTS (SELECT FROM lead WHERE lead.id = lead_change.lead_id)' }],
+  },
 };

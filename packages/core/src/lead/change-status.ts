@@ -48,6 +48,7 @@ export async function changeStatuses(
 
   const createdAt = new Date();
   const changed = await leads.change(
+    principal.workspaceId,
     allowed.map((lead) => ({
       lead: { ...lead, status, version: lead.version + 1 },
       change: {

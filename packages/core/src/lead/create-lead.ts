@@ -47,9 +47,10 @@ export async function createLead(
   const { lead, extraLeftOut } = placed(campaign.id);
   const sent: StoredLead =
     id === undefined ? lead : { ...lead, contentHash: contentHash(lead, body.campaignCode) };
-  const added = await stores.leads.insert([
-    { ...sent, duplicateWindowSeconds: campaign.duplicateWindowSeconds },
-  ]);
+  const added = await stores.leads.insert(
+    [{ ...sent, duplicateWindowSeconds: campaign.duplicateWindowSeconds }],
+    workspaceId,
+  );
   const stored = added.get(sent.id);
   if (stored !== undefined) return { lead: toLead(stored), extraLeftOut };
 

@@ -43,7 +43,7 @@ export async function editLead(
     if (ifMatch?.has(found.version) === false) throw new LeadsError('precondition_failed');
     const { lead, change, extraLeftOut } = edited(found, patch, principal);
     if (change === undefined) return { lead: toLeadDetail(found), extraLeftOut };
-    const updatedAt = (await leads.change([{ lead, change }])).get(lead.id);
+    const updatedAt = (await leads.change(principal.workspaceId, [{ lead, change }])).get(lead.id);
     if (updatedAt !== undefined) return { lead: toLeadDetail({ ...lead, updatedAt }), extraLeftOut };
     // Overtaken. Fields may be set on top of what has changed; a status was decided on what is no more.
     if (ifMatch !== undefined) throw new LeadsError('precondition_failed');

@@ -42,7 +42,7 @@ export async function getLeadHistory(
   const lead = await findLead(leads, principal, id);
   const entries = aboveVersion < 1 ? [creationOf(lead)] : [];
   const limit = historyPage - entries.length;
-  const changes = await leads.history(lead.id, aboveVersion, limit + 1);
+  const changes = await leads.history(lead, aboveVersion, limit + 1);
   entries.push(...changes.slice(0, limit).map(toHistoryEntry));
   const last = entries.at(-1);
   return {

@@ -171,8 +171,9 @@ function createBatchStore(
     return { lead: whole, extraLeftOut: kept.leftOut };
   };
 
+  const ofWorkspace = { insert: (batch: readonly LeadToInsert[]) => leads.insert(batch, workspaceId) };
   const insert = (placed: readonly Placed[]): Promise<void> =>
-    insertEach(leads, placed, {
+    insertEach(ofWorkspace, placed, {
       stored: async (items, added) => {
         for (const { duplicateOf } of added.values()) {
           report.accepted += 1;

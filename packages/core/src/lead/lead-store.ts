@@ -65,9 +65,10 @@ export interface LeadStore {
    * duplicates among the leads and of those that are stored are made out one by one, however many instances
    * store at once.
    *
+   * @param workspaceId where all are of one workspace; the CRM, which is held to one at a time, has to say it.
    * @returns by id, the leads that this call added, as they are stored: a duplicate is trashed.
    */
-  insert(leads: readonly LeadToInsert[]): Promise<ReadonlyMap<string, StoredLead>>;
+  insert(leads: readonly LeadToInsert[], workspaceId?: string): Promise<ReadonlyMap<string, StoredLead>>;
 
   /** The representations of the leads of a piece, in order: what is shown is all that is read. */
   list(selection: LeadSelection, piece: LeadPiece): Promise<Lead[]>;
@@ -79,15 +80,20 @@ export interface LeadStore {
   find(scope: LeadScope, ids: readonly string[]): Promise<FoundLead[]>;
 
   /**
-   * Changes leads and adds to their histories, in one transaction. Each lead is given as it shall be, its version
+   * Changes leads of a workspace and adds to their histories, in one transaction. Each lead is given as it shall be, its version
    * one above the one it was read in; a lead that has moved on meanwhile is left alone.
    *
    * @returns the ids of the leads that were changed, with the time of their change.
    */
   change(
+    workspaceId: string,
     changes: readonly { readonly lead: StoredLead; readonly change: LeadChange }[],
   ): Promise<ReadonlyMap<string, Date>>;
 
   /** The changes of a lead above a version, oldest first, `limit` at most. */
-  history(leadId: string, aboveVersion: number, limit: number): Promise<LeadChange[]>;
+  history(
+    lead: Pick<StoredLead, 'id' | 'workspaceId'>,
+    aboveVersion: number,
+    limit: number,
+  ): Promise<LeadChange[]>;
 }

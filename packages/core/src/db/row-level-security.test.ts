@@ -1,0 +1,186 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  addTenant,
+  asAdmin,
+  changeOf,
+  createMigratedDatabase,
+  databaseOptions,
+  databaseUrl,
+  leadOf,
+  selection,
+  type Tenant,
+  type TestDatabase,
+} from '../../test/database.ts';
+import type { LeadEvent } from '../event/lead-event.schema.ts';
+import type { StoredLead } from '../lead/lead.ts';
+import { newId } from '../uuid.ts';
+import { type Database, openDatabase } from './client.ts';
+import { createEventOutbox } from './event-outbox.prisma.ts';
+import { Prisma } from './generated/client.ts';
+import { grantRoles } from './grant.ts';
+import { createLeadStore } from './lead-store.prisma.ts';
+
+const suffix = newId().replaceAll('-', '').slice(-20);
+const names = { crm: `crm_${suffix}`, intake: `intake_${suffix}` };
+const password = 'secret';
+
+let database: TestDatabase;
+/** As the CRM's role, on one connection, so that each statement comes after the last. */
+let crm: Database;
+let a: Tenant;
+let b: Tenant;
+let ofA: StoredLead;
+let ofB: StoredLead;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  await grantRoles({
+    databaseUrl: database.url,
+    statementTimeoutMs: 5_000,
+    roles: { crm: { name: names.crm, password }, intake: { name: names.intake, password } },
+  });
+  [a, b] = [await addTenant(database, 'a'), await addTenant(database, 'b')];
+  [ofA, ofB] = [leadOf(a), leadOf(b)];
+  crm = openDatabase({
+    ...databaseOptions(databaseUrl(database.name, { name: names.crm, password })),
+    poolSize: 1,
+  });
+  for (const lead of [ofA, ofB]) {
+    const store = createLeadStore(crm);
+    await store.insert([lead], lead.workspaceId);
+    await store.change(lead.workspaceId, [changeOf(lead)]);
+  }
+});
+
+afterAll(async () => {
+  await crm[Symbol.asyncDispose]();
+  await database.query(`DROP OWNED BY ${names.crm}, ${names.intake}`);
+  await database[Symbol.asyncDispose]();
+  await asAdmin(`DROP ROLE ${names.crm}, ${names.intake}`);
+});
+
+const tables = ['lead', 'lead_of_workspace', 'lead_change'] as const;
+const count = async (table: (typeof tables)[number], workspaceId?: string) => {
+  const [row] = await crm.select<{ rows: number }>(
+    Prisma.sql`SELECT count(*)::int AS rows FROM ${Prisma.raw(table)}`,
+    { workspaceId },
+  );
+  return row?.rows;
+};
+
+test.each(tables)(
+  'as the CRM, without a workspace no row of %s is visible, and with one those of it',
+  async (table) => {
+    expect(await count(table)).toBe(0);
+    expect(await count(table, a.workspaceId)).toBe(1);
+    // What was said is over with its statement, though the connection is the same.
+    expect(await count(table)).toBe(0);
+    expect(await count(table, newId())).toBe(0);
+    expect(await count(table, a.workspaceId)).toBe(1);
+  },
+);
+
+test('whatever a statement asks for, it gets no rows of another workspace', async () => {
+  const workspaceId = a.workspaceId;
+  const found = (id: string) =>
+    crm.select(Prisma.sql`SELECT id FROM lead WHERE id = ${id}::uuid`, { workspaceId });
+  expect(await found(ofA.id)).toHaveLength(1);
+  expect(await found(ofB.id)).toEqual([]);
+  const history = Prisma.sql`SELECT FROM lead_change WHERE lead_id = ${ofB.id}::uuid`;
+  expect(await crm.select(history, { workspaceId })).toEqual([]);
+  const changed = Prisma.sql`UPDATE lead SET name = 'Eve' WHERE id = ${ofB.id}::uuid RETURNING id`;
+  expect(await crm.select(changed, { workspaceId })).toEqual([]);
+  expect(await crm.select(changed)).toEqual([]);
+
+  const store = createLeadStore(crm);
+  expect(await store.change(workspaceId, [changeOf({ ...ofB, version: 2 })])).toEqual(new Map());
+  expect(await store.history({ id: ofB.id, workspaceId }, 0, 10)).toEqual([]);
+});
+
+test('none is stored for another workspace, nor for none', async () => {
+  const store = createLeadStore(crm);
+  for (const workspaceId of [a.workspaceId, undefined]) {
+    await expect(store.insert([leadOf(b)], workspaceId)).rejects.toMatchObject({ sqlState: '42501' });
+    const watched = { ...leadOf(b, { phoneE164: '+442079460958' }), duplicateWindowSeconds: 60 };
+    await expect(store.insert([watched], workspaceId)).rejects.toMatchObject({ sqlState: '42501' });
+  }
+  const more = { ...leadOf(b, { phoneE164: '+442079460958' }), duplicateWindowSeconds: 60 };
+  expect((await store.insert([more], b.workspaceId)).size).toBe(1);
+});
+
+test('a workspace that is none is refused; what fails leaves the connection as it was', async () => {
+  const listed = () => createLeadStore(crm).list(selection(a), { limit: 10 });
+  expect(await listed()).toMatchObject([{ id: ofA.id }]);
+  await expect(count('lead', 'none')).rejects.toMatchObject({ sqlState: '22P02' });
+  const named = { name: 'of_no_table', workspaceId: a.workspaceId };
+  for (const _ of [1, 2]) {
+    await expect(crm.select(Prisma.sql`SELECT FROM no_table`, named)).rejects.toMatchObject({
+      sqlState: '42P01',
+    });
+    const ofNothing = Prisma.sql`SELECT 1 / ${0}::int`;
+    await expect(crm.select(ofNothing, { ...named, name: 'by_zero' })).rejects.toMatchObject({
+      sqlState: '22012',
+    });
+    expect(await listed()).toMatchObject([{ id: ofA.id }]);
+    expect(await count('lead')).toBe(0);
+  }
+  // As once the table is there: what failed was not taken for prepared.
+  await database.query(`CREATE TABLE no_table (); GRANT SELECT ON no_table TO ${names.crm}`);
+  expect(await crm.select(Prisma.sql`SELECT FROM no_table`, named)).toEqual([]);
+});
+
+test('a transaction is for one workspace from its beginning to its end', async () => {
+  const ids = await crm.transaction(
+    async (tx) => {
+      await tx.$queryRaw`SELECT 1`;
+      return tx.$queryRaw<{ id: string }[]>`SELECT id FROM lead`;
+    },
+    { workspaceId: a.workspaceId },
+  );
+  expect(ids).toEqual([{ id: ofA.id }]);
+  expect(await crm.transaction((tx) => tx.$queryRaw`SELECT id FROM lead`)).toEqual([]);
+});
+
+test('events are told of the leads of all workspaces, and of none that no event waits of', async () => {
+  const told: LeadEvent[] = [];
+  const outbox = createEventOutbox(crm);
+  while (await outbox.handOver(100, async (events) => void told.push(...events)));
+  const idsOf = (type: string) => told.filter((event) => event.type === type).map(({ data }) => data.lead.id);
+  expect(idsOf('lead.created')).toEqual(expect.arrayContaining([ofA.id, ofB.id]));
+  expect(idsOf('lead.status_changed')).toEqual([ofA.id, ofB.id]);
+  for (const name of ['leads_of_outbox', 'changes_of_outbox']) {
+    const all = Prisma.sql`SELECT FROM ${Prisma.raw(name)}(ARRAY(SELECT generate_series(1, 1000)), 1000)`;
+    expect(await crm.select(all)).toEqual([]);
+  }
+});
+
+/** That these use their indexes is seen in lead-plans.test.ts, as who owns the tables. */
+test.each([
+  ['words', `array_to_tsvector(words) @@ '''ada'':*'::tsquery`],
+  ['phone', `left(reverse(regexp_replace(coalesce(phone_e164, phone), '[^0-9]', '', 'g')), 32) = '1'`],
+  ['landing page', `lp_name IS NOT NULL AND left(lp_name, 255) = 'x'`],
+])('a search by %s is planned for the CRM as for who owns the tables', async (_, condition) => {
+  const client = new pg.Client({
+    connectionString: databaseUrl(database.name, { name: names.crm, password }),
+  });
+  await client.connect();
+  try {
+    const planOf = async (of: pg.Client, table: string): Promise<unknown> => {
+      await of.query(`SELECT set_config('leads.workspace', $1, false)`, [a.workspaceId]);
+      const where = `workspace_id = '${a.workspaceId}' AND ${condition}`;
+      return (await of.query(`EXPLAIN (COSTS OFF) SELECT id FROM ${table} WHERE ${where}`)).rows;
+    };
+    const plan = await planOf(client, 'lead_of_workspace');
+    expect(plan).toEqual(await planOf(database.client, 'lead_of_workspace'));
+    // Which is what the view is there for.
+    await client.query('SET enable_seqscan = off');
+    expect(JSON.stringify(await planOf(client, 'lead'))).not.toMatch(/Index Cond[^"]*(words|reverse|lp_name)/);
+  } finally {
+    await client.end();
+  }
+});
+
+test('who owns the tables sees all', async () => {
+  expect(await database.query('SELECT id FROM lead')).toHaveLength(3);
+});
