@@ -100,7 +100,8 @@ test.each(services)('the role of %s may do what is decided, and nothing else', a
       const given = rights[right] ?? [];
       return (given === 'all' ? all : given).map((column) => `${right} ${table}.${column}`);
     });
-    return rights.delete === true ? [...each, `delete ${table}`] : each;
+    if (rights.delete === true) each.push(`delete ${table}`);
+    return each;
   });
   const found = (await effectiveRights(database.client, names[service])).map(
     ({ right, table, column }) => `${right} ${table}${column === null ? '' : `.${column}`}`,

@@ -171,7 +171,7 @@ function createBatchStore(
     return { lead: whole, extraLeftOut: kept.leftOut };
   };
 
-  const ofWorkspace = { insert: (batch: readonly LeadToInsert[]) => leads.insert(batch, workspaceId) };
+  const ofWorkspace = { insert: (some: readonly LeadToInsert[]) => leads.insert(some, workspaceId) };
   const insert = (placed: readonly Placed[]): Promise<void> =>
     insertEach(ofWorkspace, placed, {
       stored: async (items, added) => {

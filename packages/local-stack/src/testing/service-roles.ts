@@ -36,9 +36,13 @@ export async function createServiceRoles(databaseUrl: string): Promise<ServiceRo
     password,
     async [Symbol.asyncDispose]() {
       const client = new pg.Client({ connectionString: databaseUrl });
-      await client.connect();
       const both = `${names.crm}, ${names.intake}`;
-      await client.query(`DROP OWNED BY ${both}; DROP ROLE ${both}`).finally(() => client.end());
+      try {
+        await client.connect();
+        await client.query(`DROP OWNED BY ${both}; DROP ROLE ${both}`);
+      } finally {
+        await client.end();
+      }
     },
   };
 }
