@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -7,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CredentialVerifier, generateApiKey, type Principal } from '@leads/core/credential';
 import { createCredentialStore, createWorkspaceStore, type Database, openDatabase } from '@leads/core/db';
+import { runAs } from '@leads/local-stack/testing/service-roles';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@leads/local-stack/test-database';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
@@ -418,6 +420,62 @@ describe('leads migrate', () => {
     });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^error: There are no migrations in \S+absent: set LEADS_MIGRATIONS_DIR\n$/);
+  });
+});
+
+describe('leads db grant', () => {
+  const suffix = randomUUID().slice(0, 8);
+  const names = [`crm_${suffix}`, `intake_${suffix}`] as const;
+  const asked = ['db', 'grant', '--crm-role', names[0], '--intake-role', names[1]];
+
+  test('makes the roles of the services, with the password of a file or a random one that is shown once', async () => {
+    await using database = await createTestDatabase();
+    const directory = mkdtempSync(join(tmpdir(), 'leads-grant-'));
+    const file = join(directory, 'password');
+    const env = { DATABASE_URL: database.url };
+    try {
+      const unreadable = await run([...asked, '--crm-password-file', file], env);
+      expect(unreadable).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: `error: ${file} cannot be read: ENOENT\n`,
+      });
+      writeFileSync(file, 'of-a-file\n');
+      const first = await run([...asked, '--crm-password-file', file, '--json'], env);
+      expect(first).toMatchObject({ code: 0, stderr: '' });
+      expect(JSON.parse(first.stdout)).toEqual({
+        roles: [
+          { service: 'crm', name: names[0], created: true },
+          {
+            service: 'intake',
+            name: names[1],
+            created: true,
+            password: expect.stringMatching(/^[\w-]{32}$/),
+          },
+        ],
+      });
+      const again = await run(asked, env);
+      expect(again.stdout).toBe(`${names[0]} has its rights.\n${names[1]} has its rights.\n`);
+      const url = new URL(database.url);
+      [url.username, url.password] = [names[0], 'of-a-file'];
+      const refused = await run(asked, { DATABASE_URL: url.href });
+      expect(refused).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^error: [^\n]*owns? the tables/),
+      });
+    } finally {
+      rmSync(directory, { recursive: true });
+      await runAs(database.url, `DROP OWNED BY ${names.join(', ')}; DROP ROLE ${names.join(', ')}`);
+    }
+  });
+
+  test('says where the database is not migrated', async () => {
+    await using database = await createEmptyDatabase();
+    const { code, stderr } = await run(asked, { DATABASE_URL: database.url });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('run `leads migrate` first'),
+    });
   });
 });
 

@@ -1,8 +1,7 @@
 import { type Fixture, jwtSecret, openFixture } from '@leads/local-stack/testing/fixture';
 import type { RunningService } from '@leads/local-stack/testing/running-service';
-import { createServiceRoles, type ServiceRoles } from '@leads/local-stack/testing/service-roles';
+import { createServiceRoles, runAs, type ServiceRoles } from '@leads/local-stack/testing/service-roles';
 import { createTestDatabase, type TestDatabase } from '@leads/local-stack/test-database';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { startCrmService } from './crm.ts';
@@ -124,11 +123,5 @@ test.each([
   ['make a table', 'CREATE TABLE mine ()'],
   ['switch triggers off', 'ALTER TABLE lead DISABLE TRIGGER ALL'],
 ])('as its role one cannot %s', async (_, sql) => {
-  const client = new pg.Client({ connectionString: roles.crm });
-  await client.connect();
-  try {
-    await expect(client.query(sql)).rejects.toMatchObject({ code: '42501' });
-  } finally {
-    await client.end();
-  }
+  await expect(runAs(roles.crm, sql)).rejects.toMatchObject({ code: '42501' });
 });

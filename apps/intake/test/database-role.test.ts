@@ -5,9 +5,8 @@ import { Broker } from '@leads/core/broker';
 import { findNatsServer } from '@leads/local-stack/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/nats';
 import { type Fixture, openFixture } from '@leads/local-stack/testing/fixture';
-import { createServiceRoles, type ServiceRoles } from '@leads/local-stack/testing/service-roles';
+import { createServiceRoles, runAs, type ServiceRoles } from '@leads/local-stack/testing/service-roles';
 import { createTestDatabase, type TestDatabase } from '@leads/local-stack/test-database';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startIntakeService } from './intake.ts';
 
@@ -138,13 +137,7 @@ test.each([
   ],
   ['read the server’s files', `SELECT pg_read_file('/etc/passwd')`],
 ])('as its role one cannot %s', async (_, sql) => {
-  const client = new pg.Client({ connectionString: roles.intake });
-  await client.connect();
-  try {
-    await expect(client.query(sql)).rejects.toMatchObject({ code: '42501' });
-  } finally {
-    await client.end();
-  }
+  await expect(runAs(roles.intake, sql)).rejects.toMatchObject({ code: '42501' });
 });
 
 function storing(more: string): string {

@@ -175,7 +175,9 @@ test.each([
     expect(plan).toEqual(await planOf(database.client, 'lead_of_workspace'));
     // Which is what the view is there for.
     await client.query('SET enable_seqscan = off');
-    expect(JSON.stringify(await planOf(client, 'lead'))).not.toMatch(/Index Cond[^"]*(words|reverse|lp_name)/);
+    expect(JSON.stringify(await planOf(client, 'lead'))).not.toMatch(
+      /Index Cond[^"]*(words|reverse|lp_name)/,
+    );
   } finally {
     await client.end();
   }

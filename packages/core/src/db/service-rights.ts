@@ -4,7 +4,7 @@
  */
 
 /** All columns, or those named. */
-export type Columns = 'all' | readonly string[];
+type Columns = 'all' | readonly string[];
 
 export interface TableRights {
   readonly select?: Columns;

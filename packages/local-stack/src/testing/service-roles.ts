@@ -35,14 +35,19 @@ export async function createServiceRoles(databaseUrl: string): Promise<ServiceRo
     intake: urlOf(names.intake),
     password,
     async [Symbol.asyncDispose]() {
-      const client = new pg.Client({ connectionString: databaseUrl });
       const both = `${names.crm}, ${names.intake}`;
-      try {
-        await client.connect();
-        await client.query(`DROP OWNED BY ${both}; DROP ROLE ${both}`);
-      } finally {
-        await client.end();
-      }
+      await runAs(databaseUrl, `DROP OWNED BY ${both}; DROP ROLE ${both}`);
     },
   };
+}
+
+/** Runs statements on a connection of their own. @throws the error of node-postgres */
+export async function runAs(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  try {
+    await client.connect();
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
