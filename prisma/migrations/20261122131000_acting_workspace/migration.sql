@@ -4,7 +4,8 @@ CREATE FUNCTION "acting_workspace"() RETURNS uuid LANGUAGE sql STABLE PARALLEL S
     RETURN NULLIF(current_setting('leads.workspace', true), '')::uuid;
 
 -- The same for searches. Under row-level security Postgres uses an index for the few conditions only that cannot tell
--- anything of other rows, which those of words, phone numbers and landing pages are not among.
+-- anything of other rows, which those of words, phone numbers and landing pages are not among. It has the columns that there
+-- are now: a migration that adds one has to replace it, one that takes one away to make it anew.
 CREATE VIEW "lead_of_workspace" AS SELECT * FROM "lead" WHERE "workspace_id" = "acting_workspace"();
 
 -- What the relay is told of, whose the leads may be: those that events wait of, of each row that many.

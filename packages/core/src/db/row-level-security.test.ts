@@ -183,6 +183,16 @@ test.each([
   }
 });
 
+test('the view of leads has all of their columns', async () => {
+  const columnsOf = (table: string) =>
+    database.query(
+      `SELECT attname AS name FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped
+       ORDER BY attname`,
+      [table],
+    );
+  expect(await columnsOf('lead_of_workspace')).toEqual(await columnsOf('lead'));
+});
+
 test('who owns the tables sees all', async () => {
   expect(await database.query('SELECT id FROM lead')).toHaveLength(3);
 });
