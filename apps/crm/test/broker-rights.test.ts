@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Broker } from '@leads/core/broker';
+import { createBufferPlace, createEventsPlace, ErasureStream } from '@leads/core/erasure';
 import { findNatsServer } from '@leads/local-stack/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/nats';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -10,7 +12,7 @@ import { leadsApi } from './leads-api.ts';
 
 const shipped = join(import.meta.dirname, '../../../docker/nats-server.conf');
 const directory = mkdtempSync(join(tmpdir(), 'leads-nats-'));
-const users = ['crm', 'intake', 'reader'] as const;
+const users = ['crm', 'intake', 'reader', 'operator'] as const;
 type User = (typeof users)[number];
 
 let nats: LocalNats;
@@ -95,7 +97,45 @@ test('with the rights that it has the intake puts leads into its stream and take
   }
 });
 
+test('with the rights that it has the operator erases from both streams, and notes it in a third', async () => {
+  await using intake = await connectAs('intake');
+  const lead = {
+    id: randomUUID(),
+    workspaceId: randomUUID(),
+    createdAt: new Date().toISOString(),
+    phone: '1',
+  };
+  const kept = { ...lead, id: randomUUID() };
+  await intake.publish('buffer.leads', JSON.stringify([lead, kept]), 'second');
+  await using operator = await connectAs('operator');
+  const places = [createBufferPlace(operator), createEventsPlace(operator)];
+  const found = [];
+  for (const place of places) found.push(await place.visit(({ id }) => id !== kept.id, { erase: true }));
+  expect(found.map(({ counts }) => counts)).toEqual([{ buffered: 1 }, { events: 1 }]);
+  for (const place of places) found.push(await place.visit(() => true, { erase: false }));
+  expect(found.slice(2).map(({ counts }) => counts)).toEqual([{ buffered: 1 }, { events: 0 }]);
+  const log = new ErasureStream(operator);
+  const erasure = { id: randomUUID(), at: new Date(), keys: ['key'], seal: 'seal' };
+  await log.write(erasure);
+  expect(await log.read()).toEqual([erasure]);
+});
+
 test.each<[User, string[], string[]]>([
+  [
+    'operator',
+    [
+      'leads.0.lead.created',
+      '$JS.API.STREAM.CREATE.LEADS',
+      '$JS.API.STREAM.DELETE.LEADS',
+      '$JS.API.STREAM.PURGE.LEADS',
+      '$JS.API.STREAM.PURGE.LEADS_BUFFER',
+      '$JS.API.STREAM.DELETE.LEADS_ERASED',
+      '$JS.API.STREAM.MSG.DELETE.LEADS_ERASED',
+      '$JS.API.CONSUMER.MSG.NEXT.LEADS_BUFFER.drainer',
+      '$SYS.REQ.SERVER.PING',
+    ],
+    ['>', 'leads.>', 'buffer.>', 'erasure.log', '_INBOX.>', '_INBOX.crm.>', '$SYS.>'],
+  ],
   [
     'crm',
     [

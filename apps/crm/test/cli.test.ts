@@ -167,6 +167,7 @@ const commands = [
   'quarantine list',
   'quarantine replay',
   'events tail',
+  'erase',
 ];
 
 describe('help and usage', () => {

@@ -3,6 +3,7 @@ import { test } from 'vitest';
 import {
   BrokerSettings,
   GrantSettings,
+  ErasureSettings,
   MigrateSettings,
   PasswordLinkSettings,
   SigningSettings,
@@ -22,5 +23,6 @@ test("the README's configuration table is what the command line reads", () => {
     ...SigningSettings.properties,
     ...PasswordLinkSettings.properties,
     ...BrokerSettings.properties,
+    ...ErasureSettings.properties,
   });
 });

@@ -3,6 +3,7 @@ import { exitCodes } from './exit-codes.ts';
 import {
   BrokerSettings,
   GrantSettings,
+  ErasureSettings,
   MigrateSettings,
   PasswordLinkSettings,
   SigningSettings,
@@ -33,6 +34,7 @@ export function commonHelp(command: Command): string {
     ...MigrateSettings.properties,
     ...GrantSettings.properties,
     ...BrokerSettings.properties,
+    ...ErasureSettings.properties,
   }).map(([name, setting]): [string, string] => {
     const { description = '' } = setting as { description?: string };
     return [name, description + (readBy[name] ?? '')];
@@ -53,7 +55,8 @@ export function commonHelp(command: Command): string {
 }
 
 const readBy: Readonly<Record<string, string>> = {
-  NATS_URL: ' (leads events; whatever revokes or changes, to be in force at once)',
+  ERASURE_SECRET: ' (leads erase)',
+  NATS_URL: ' (leads events, leads erase; whatever revokes or changes, to be in force at once)',
   JWT_SECRET: ' (leads token create, leads user password-link)',
   PUBLIC_URL: ' (leads user password-link)',
   CRM_PORT: ' (leads user password-link)',

@@ -6,11 +6,15 @@ import {
   createAccountStore,
   createCampaignStore,
   createCredentialStore,
+  createErasureTable,
   createLeadQuarantine,
+  createLeadsPlace,
   createLeadStore,
+  createQuarantinePlace,
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
+import type { ErasurePlace, ErasureTable } from '@leads/core/erasure';
 import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
 import type { Membership, Workspace, WorkspaceStore } from '@leads/core/workspace';
 import { Refusal } from './failure.ts';
@@ -23,6 +27,9 @@ export interface Operator extends AsyncDisposable {
   readonly leads: LeadStore;
   readonly quarantine: LeadQuarantine;
   readonly workspaces: WorkspaceStore;
+  /** What holds leads, in the order in which they are erased, and where erasures are noted. */
+  readonly erasable: readonly ErasurePlace[];
+  readonly erasures: ErasureTable;
   /** What accounts are kept in. */
   readonly accounts: Pick<AccountOptions, 'openAdapter' | 'ping' | 'store'>;
 }
@@ -47,12 +54,15 @@ export function openOperator(): Operator {
     applicationName: 'leads-cli',
   });
   const announce = announceBy(settings.NATS_URL);
+  const quarantine = createLeadQuarantine(database);
   return {
     campaigns: announceRoutes(createCampaignStore(database), announce),
     credentials: announceRevocations(createCredentialStore(database), announce),
     leads: createLeadStore(database),
-    quarantine: createLeadQuarantine(database),
+    quarantine,
     workspaces: createWorkspaceStore(database),
+    erasable: [createQuarantinePlace(quarantine), createLeadsPlace(database)],
+    erasures: createErasureTable(database),
     accounts: {
       openAdapter: async () =>
         (await import('@leads/core/db/account-adapter')).createAccountAdapter(database),

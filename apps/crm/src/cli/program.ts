@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addCampaignCommands } from './campaign.ts';
 import { addDbCommands } from './db.ts';
+import { addEraseCommand } from './erase.ts';
 import { addEventsCommands } from './events.ts';
 import { exitCodes } from './exit-codes.ts';
 import { addExportCommand } from './export.ts';
@@ -58,5 +59,6 @@ function createProgram(): Command {
   addExportCommand(program);
   addQuarantineCommands(program);
   addEventsCommands(program);
+  addEraseCommand(program);
   return program;
 }

@@ -42,6 +42,16 @@ export const PasswordLinkSettings = Type.Object({
   CRM_PORT: CrmConfig.properties.CRM_PORT,
 });
 
+/** What `leads erase` reads as well. */
+export const ErasureSettings = Type.Object({
+  NATS_URL,
+  ERASURE_SECRET: Type.String({
+    minLength: 32,
+    description:
+      'Makes the hashes by which an erasure is kept to be done again: at least 32 random characters, kept for as long as any backup',
+  }),
+});
+
 /** What `leads events` reads. */
 export const BrokerSettings = Type.Object({ NATS_URL: CrmConfig.properties.NATS_URL });
 

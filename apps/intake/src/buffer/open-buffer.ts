@@ -1,5 +1,5 @@
 import type { Broker } from '@leads/core/broker';
-import { LeadBuffer } from '@leads/core/buffer';
+import { bufferStreamName, LeadBuffer } from '@leads/core/buffer';
 import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
 import type { Logger } from '@leads/http/log';
 import type { Metrics } from '@leads/http/metrics';
@@ -37,7 +37,7 @@ export function openBuffer(
   log: Logger,
 ): OpenBuffer {
   const { broker, maxBytes, replicas, leads, quarantine, onAway } = options;
-  const buffer = new LeadBuffer(broker, { name: 'LEADS_BUFFER', maxBytes, replicas });
+  const buffer = new LeadBuffer(broker, { name: bufferStreamName, maxBytes, replicas });
   const breaker = new Breaker((isOpen, err) => {
     if (!isOpen) {
       log.info('Postgres is back: leads go to it again');

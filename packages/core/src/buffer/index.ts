@@ -1,1 +1,7 @@
-export { type BufferedLeads, type BufferStream, LeadBuffer, type WaitingLeads } from './lead-buffer.ts';
+export {
+  type BufferedLeads,
+  type BufferStream,
+  bufferStreamName,
+  LeadBuffer,
+  type WaitingLeads,
+} from './lead-buffer.ts';

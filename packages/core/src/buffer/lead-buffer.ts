@@ -23,6 +23,10 @@ export interface BufferedLeads {
   giveBack(): void;
 }
 
+/** What the stream is called, in every deployment, and what leads are published to. */
+export const bufferStreamName = 'LEADS_BUFFER';
+export const bufferSubject = 'buffer.leads';
+
 /** What is in the buffer and not yet acknowledged, taken or not. */
 export interface WaitingLeads {
   /** Each holds the leads that were put together, or some of them. */
@@ -32,8 +36,6 @@ export interface WaitingLeads {
   /** When the first of them was put into it; nothing of none. */
   readonly oldestAt: Date | undefined;
 }
-
-const subject = 'buffer.leads';
 const durable = 'drainer';
 /** How long to wait for the broker's word that leads are stored, in milliseconds: somebody waits for an answer. */
 const ackTimeoutMs = 1_000;
@@ -80,7 +82,7 @@ export class LeadBuffer {
       const most = Math.min(connection.info?.max_payload ?? largestMessage, largestMessage) - headersRoom;
       await Promise.all(
         toPayloads(leads, most).map((payload) =>
-          jetStream.publish(subject, payload, {
+          jetStream.publish(bufferSubject, payload, {
             timeout: ackTimeoutMs,
             expect: { streamName: this.#stream.name },
           }),
@@ -148,7 +150,7 @@ export class LeadBuffer {
     await ensureStream(
       manager,
       // What does not fit is refused: the oldest was acknowledged first of all.
-      { name, subjects: [subject], retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New },
+      { name, subjects: [bufferSubject], retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New },
       { max_bytes: maxBytes, num_replicas: replicas },
     );
     await manager.consumers.add(name, {

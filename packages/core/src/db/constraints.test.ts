@@ -144,6 +144,17 @@ const rows = {
     s1: '{click-1}',
   }),
   lead_outbox: () => ({ id: 1_000_000, lead_ids: [leadId], versions: [1], created_at: 'now()' }),
+  lead_tally_erased: () => ({
+    id: 1_000_000,
+    workspace_id: a.workspaceId,
+    user_id: a.userId,
+    campaign_id: a.campaignId,
+    at: '2026-01-01T00:00:00Z',
+    status: 'OnHold',
+    leads: 1,
+    with_s1: 1,
+  }),
+  erasure: () => ({ id: newId(), keys: ['x'], seal: 'y', at: 'now()', found: '{}' }),
   lead_quarantine: () => ({ id: newId(), lead: '{}', quarantined_at: 'now()' }),
 } satisfies Record<string, () => Record<string, unknown>>;
 type Table = keyof typeof rows;
@@ -190,7 +201,15 @@ async function refusal(work: () => Promise<void>): Promise<pg.DatabaseError> {
 }
 
 const tablesWithId = (Object.keys(rows) as Table[]).filter(
-  (table) => !['attempt', 'lead_change', 'lead_tally', 'lead_tally_entry', 'lead_outbox'].includes(table),
+  (table) =>
+    ![
+      'attempt',
+      'lead_change',
+      'lead_tally',
+      'lead_tally_entry',
+      'lead_tally_erased',
+      'lead_outbox',
+    ].includes(table),
 );
 const statuses = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const;
 /** From one status to another: all that is allowed. */
@@ -453,8 +472,22 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     '23514',
     () => insert('campaign', { duplicate_window_seconds }),
   ]),
+  ...[0, -1, 36_501].map((retention_days): [string, string, () => Promise<void>] => [
+    'campaign_retention_days_check',
+    '23514',
+    () => insert('campaign', { retention_days }),
+  ]),
+  ...[{ leads: 0, with_s1: 0 }, { with_s1: 2 }, { with_s1: -1 }].map(
+    (counts): [string, string, () => Promise<void>] => [
+      'lead_tally_erased_leads_check',
+      '23514',
+      () => insert('lead_tally_erased', counts),
+    ],
+  ),
+  ['erasure_keys_check', '23514', () => insert('erasure', { keys: [] })],
+  ['erasure_found_check', '23514', () => insert('erasure', { found: '[]' })],
 
-  ...(['lead_change', 'lead_tally', 'lead_tally_entry', 'lead_outbox'] as const).map(
+  ...(['lead_change', 'lead_tally', 'lead_tally_entry', 'lead_tally_erased', 'lead_outbox'] as const).map(
     (table): [string, string, () => Promise<void>] => [
       `${table}_pkey`,
       '23505',
@@ -609,6 +642,37 @@ describe('no wrong row', () => {
         'The history of leads is only ever added to',
       ]);
     }
+  });
+
+  test("a lead's history goes with its lead, by the tables' owner only, and both stay counted", async () => {
+    const role = `service_${newId().replaceAll('-', '')}`;
+    const attempts = [
+      `DELETE FROM lead_change WHERE lead_id = '${leadId}'`,
+      `SELECT set_config('leads.erasing', 'on', true); DELETE FROM lead_change WHERE lead_id = '${leadId}'`,
+      `SELECT * FROM erase_leads('{${leadId}}')`,
+    ];
+    for (const sql of attempts) {
+      const error = await refusal(async () => {
+        await insert('lead_change');
+        await database.query(`CREATE ROLE ${role}; GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role};
+          GRANT ALL ON ALL FUNCTIONS IN SCHEMA public TO ${role}; SET LOCAL ROLE ${role}`);
+        await database.query(sql);
+      });
+      expect([sql, error.code]).toEqual([sql, '42501']);
+    }
+    await undone(async () => {
+      await insert('lead_change');
+      await insert('lead_change', { version: 3, from_status: 'Trashed', to_status: 'OnHold' });
+      const entries = await database.query('SELECT * FROM lead_tally_entry ORDER BY id');
+      expect(await database.query(`SELECT * FROM erase_leads('{${leadId}, ${newId()}}')`)).toEqual([
+        { erased_leads: '1', erased_changes: '2' },
+      ]);
+      expect(await database.query(`SELECT FROM lead WHERE id = '${leadId}'`)).toEqual([]);
+      expect(await database.query('SELECT * FROM lead_tally_entry ORDER BY id')).toEqual(entries);
+      expect(
+        await database.query('SELECT campaign_id, status, leads, with_s1 FROM lead_tally_erased'),
+      ).toEqual([{ campaign_id: a.campaignId, status: 'OnHold', leads: 1, with_s1: 1 }]);
+    });
   });
 
   test('a lead with a history cannot be taken away, nor who made it', async () => {

@@ -9,7 +9,7 @@ import { changesAsFound, everyColumn } from './lead-store.prisma.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /** Taken by who hands over; any number that nobody else takes. */
-const lock = 2_718_281_828;
+export const handOverLock = 2_718_281_828;
 /** Rows looked at: each holds one event or several hundred. */
 const mostRows = 500;
 
@@ -30,7 +30,7 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
       return transaction(async (tx) => {
         // For the transaction and not for the session, which a pooler may share.
         const [turn] = await tx.$queryRaw<{ isOurs: boolean }[]>`
-          SELECT pg_try_advisory_xact_lock(${lock}) AS "isOurs"`;
+          SELECT pg_try_advisory_xact_lock(${handOverLock}) AS "isOurs"`;
         if (turn?.isOurs !== true) return undefined;
         // What is not committed yet is passed by: no event of the same leads is committed before it.
         const rows = atMost(

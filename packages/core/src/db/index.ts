@@ -4,6 +4,7 @@ export { type Database, type DatabaseOptions, openDatabase, type PoolUse } from 
 export { createCredentialStore } from './credential-store.prisma.ts';
 export { createSnapshotSource } from './snapshot-source.prisma.ts';
 export { DatabaseError } from './database-error.ts';
+export { createErasureTable, createLeadsPlace, createQuarantinePlace } from './erasure-store.prisma.ts';
 export { createEventOutbox } from './event-outbox.prisma.ts';
 export { createLeadQuarantine } from './lead-quarantine.prisma.ts';
 export { createLeadStore } from './lead-store.prisma.ts';

@@ -10,7 +10,7 @@ import { Prisma } from './generated/client.ts';
 
 const dayMs = 86_400_000;
 /** Taken by who adds up; any number that nobody else takes. */
-const lock = 4_815_162_342;
+export const addUpLock = 4_815_162_342;
 
 const counts = Prisma.sql`on_hold, trashed, paid, approved`;
 const sums = Prisma.sql`
@@ -32,6 +32,12 @@ const valueOfLead = {
   campaign: Prisma.sql`campaign_id::text`,
   landing_page: Prisma.sql`lead_tally_name(lp_name)`,
   s1: Prisma.sql`s1`,
+} as const;
+/** Of erased leads, which `s1` they had is not known any more. */
+const valueOfErased = {
+  campaign: Prisma.sql`campaign_id::text`,
+  landing_page: Prisma.sql`lp_name`,
+  s1: Prisma.sql`NULL`,
 } as const;
 const ofEntries = {
   campaign: Prisma.sql`campaign_id::text AS value, ${byStatus('leads')} FROM lead_tally_entry`,
@@ -64,14 +70,17 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
     return bounds.map((_, index) => byStep.get(index + 1) ?? nothing);
   };
 
-  /** From the tallies of whole days; what of the range is beside them, from the leads. */
+  /** From the tallies of whole days; what of the range is beside them, from the leads and what is left of them. */
   const counted = (scope: LeadScope, kind: Kind, range: Span): Prisma.Sql => {
     const { days, beside } = wholeDays(range);
-    const ofLeads = beside.map(
-      (span) => Prisma.sql`
+    const ofLeads = beside.flatMap((span) => [
+      Prisma.sql`
         SELECT ${valueOfLead[kind]} AS value, ${byStatus('1')} FROM lead
         WHERE ${ofLead(scope)} AND ${within('created_at', span)}`,
-    );
+      Prisma.sql`
+        SELECT ${valueOfErased[kind]} AS value, ${byStatus('leads')} FROM lead_tally_erased
+        WHERE ${ofLead(scope)} AND ${within('at', span)}`,
+    ]);
     return Prisma.join(
       [
         Prisma.sql`
@@ -110,8 +119,20 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
         topValues('landing_page'),
         topValues('s1'),
         select<{ leads: number }>(Prisma.sql`
-          SELECT coalesce(sum(on_hold + trashed + paid + approved), 0)::int AS leads FROM lead_tally
-          WHERE ${ofTally(scope)} AND kind = 's1_others' AND ${within('at', wholeDays(range).days)}`),
+          SELECT coalesce(sum(leads), 0)::int AS leads FROM (
+            ${Prisma.join(
+              [
+                Prisma.sql`
+                  SELECT on_hold + trashed + paid + approved AS leads FROM lead_tally
+                  WHERE ${ofTally(scope)} AND kind = 's1_others' AND ${within('at', wholeDays(range).days)}`,
+                ...wholeDays(range).beside.map(
+                  (span) => Prisma.sql`
+                    SELECT with_s1 FROM lead_tally_erased WHERE ${ofLead(scope)} AND ${within('at', span)}`,
+                ),
+              ],
+              ' UNION ALL ',
+            )}
+          ) AS others`),
       ]);
       return { previous, steps, campaigns, landingPages, s1, s1Others: s1Others?.leads ?? 0 };
     },
@@ -119,7 +140,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
     async addUp(most) {
       const [row] = await select<{ added: number }>(Prisma.sql`
         WITH turn AS MATERIALIZED (
-          SELECT pg_try_advisory_xact_lock(${lock}) AS is_ours
+          SELECT pg_try_advisory_xact_lock(${addUpLock}) AS is_ours
         ), oldest AS (
           SELECT id, leads, sum(abs(leads)) OVER (ORDER BY id) AS up_to FROM (
             SELECT id, leads FROM lead_tally_entry WHERE (SELECT is_ours FROM turn) ORDER BY id LIMIT ${most}

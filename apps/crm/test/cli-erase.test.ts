@@ -1,0 +1,301 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Broker } from '@leads/core/broker';
+import { bufferStreamName, LeadBuffer } from '@leads/core/buffer';
+import { createLeadQuarantine, openDatabase } from '@leads/core/db';
+import type { FoundCounts } from '@leads/core/erasure';
+import type { LeadDetail, StoredLead } from '@leads/core/lead';
+import { findNatsServer } from '@leads/local-stack/find-nats-server';
+import { startNats } from '@leads/local-stack/nats';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startCrm } from './crm.ts';
+import { leadsApi, ok } from './leads-api.ts';
+
+// Each test starts processes, each of which loads Prisma: seconds, where others are at work too.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+const program = resolve(import.meta.dirname, '../bin/leads.js');
+const directory = mkdtempSync(join(tmpdir(), 'leads-erase-'));
+const nats = await startNats({ binary: await findNatsServer(), dataDir: join(directory, 'nats') });
+const crm = await startCrm({ NATS_URL: nats.url });
+const { fixture } = crm;
+const api = leadsApi(crm.service);
+const workspace = await fixture.createWorkspace();
+const other = await fixture.createWorkspace();
+const { owner } = workspace;
+const broker = new Broker({ url: nats.url, name: 'tests' });
+const client = openDatabase({
+  url: crm.databaseUrl,
+  poolSize: 1,
+  connectTimeoutMs: 5_000,
+  statementTimeoutMs: 10_000,
+  applicationName: 'leads-tests',
+});
+const quarantine = createLeadQuarantine(client);
+const buffer = new LeadBuffer(broker, { name: bufferStreamName, maxBytes: 10_000_000, replicas: 1 });
+beforeAll(async () => {
+  expect(await broker.connected(10_000)).toBe(true);
+});
+afterAll(async () => {
+  await client[Symbol.asyncDispose]();
+  await broker[Symbol.asyncDispose]();
+  await crm[Symbol.asyncDispose]();
+  await nats.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const env = {
+  DATABASE_URL: crm.databaseUrl,
+  NATS_URL: nats.url,
+  ERASURE_SECRET: 'a secret of the tests, at least 32 characters long',
+};
+
+async function leads(args: readonly string[], settings: Readonly<Record<string, string>> = env) {
+  const child = spawn(process.execPath, [program, 'erase', ...args], {
+    env: { PATH: process.env['PATH'], ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+async function json<Value>(...args: string[]): Promise<Value> {
+  const { code, stdout, stderr } = await leads([...args, '--json']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as Value;
+}
+
+interface Report {
+  readonly id: string;
+  readonly erasures: number;
+  readonly found: FoundCounts;
+  readonly erased: FoundCounts;
+  readonly left: FoundCounts;
+}
+
+const nothing = { leads: 0, changes: 0, waitingEvents: 0, quarantined: 0, buffered: 0, events: 0 };
+
+/** Every message of a stream, as it is kept. */
+async function messagesOf(stream: string): Promise<string[]> {
+  const manager = await broker.manager();
+  const info = await manager.streams.info(stream).catch(() => undefined);
+  const messages: string[] = [];
+  for (let seq = info?.state.first_seq ?? 1; seq <= (info?.state.last_seq ?? 0); seq++) {
+    const message = await manager.streams.getMessage(stream, { seq }).catch(() => undefined);
+    if (message !== undefined) messages.push(Buffer.from(message.data).toString());
+  }
+  return messages;
+}
+
+/** Until no event waits: what is not told any more is in the stream. */
+const allTold = () =>
+  vi.waitFor(async () => expect(await fixture.sql('SELECT FROM lead_outbox')).toEqual([]), {
+    timeout: 60_000,
+    interval: 100,
+  });
+
+/** Every row of every table, as text. */
+async function dump(): Promise<string> {
+  const tables = await fixture.sql<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+  );
+  const rows = await Promise.all(
+    tables.map(({ name }) => fixture.sql(`SELECT to_jsonb(t)::text AS row FROM "${name}" AS t`)),
+  );
+  return JSON.stringify(rows);
+}
+
+/** What JetStream has on its disk, as bytes. */
+function onBrokersDisk(): Buffer {
+  const root = join(directory, 'nats', 'streams');
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  return Buffer.concat(files.map(({ parentPath, name }) => readFileSync(join(parentPath, name))));
+}
+
+/** How many leads the overview tells that there were. */
+async function counted(): Promise<number | undefined> {
+  const [row] = await fixture.sql<{ leads: number }>(
+    `SELECT coalesce(sum(leads), 0)::int AS leads FROM (
+       SELECT on_hold + trashed + paid + approved AS leads FROM lead_tally WHERE kind = 'time' AND of_id = $1
+       UNION ALL SELECT leads FROM lead_tally_entry WHERE workspace_id = $1
+     ) AS counted`,
+    [workspace.id],
+  );
+  return row?.leads;
+}
+
+async function create(fields: Partial<LeadDetail>): Promise<LeadDetail> {
+  const body = { campaignCode: 'DEMO', name: 'Grace Hopper', phone: '+1 202 555 0143', ...fields };
+  return ok<{ lead: LeadDetail }>(await api.create(owner, body)).lead;
+}
+
+const stored = (fields: Partial<StoredLead>) => workspace.lead(owner, { source: 'intake', ...fields });
+
+describe('leads erase', () => {
+  test('takes a person out of everything there is, and nobody else', async () => {
+    // Ada, by all that a lead may be known by.
+    const ada = await create({
+      name: 'Ada Canary',
+      phone: '+44 20 7946 0958',
+      email: 'Ada.Canary@example.io',
+    });
+    ok(await api.edit(owner, ada.id, { city: 'Adatown' }));
+    ok(await api.edit(owner, ada.id, { status: 'Trashed', reason: 'Ada asked' }));
+    const before = await create({ name: 'Ada Before', phone: '0044 20 7946 0958' });
+    ok(await api.edit(owner, before.id, { phone: '+1 202 555 0199' }));
+    const waiting = stored({ name: 'Ada Waiting', phone: '02079460958', s1: 'click-of-ada' });
+    const byMail = stored({
+      name: 'Ada Mail',
+      phone: '5',
+      extra: '{"Mail": "ADA.canary@EXAMPLE.io"}',
+      s1: 'campaign-7',
+    });
+    const grace = await create({});
+    await fixture.leads.insert([waiting, byMail, stored({ name: 'Grace', phone: '7', s1: 'campaign-7' })]);
+    // Of the same digits within another country.
+    await create({ name: 'Namesake', phone: '+46 20 794 609 58' });
+    await allTold();
+    await quarantine.add([
+      { lead: stored({ name: 'Ada Refused', phone: '+442079460958', phoneE164: '+442079460958' }) },
+      { lead: stored({ name: 'Grace Refused', phone: '8' }) },
+    ]);
+    await buffer.put([
+      stored({ name: 'Ada Buffered', phone: '00442079460958' }),
+      stored({ name: 'Grace Buffered', phone: '8' }),
+    ]);
+    await buffer.put([stored({ name: 'Ada Alone', phone: '1', email: 'ada.canary@example.io' })]);
+    expect(await counted()).toBe(7);
+
+    const who = ['--phone', '020 7946 0958', '--country', 'GB', '--email', 'ada.canary@example.IO'];
+    const planned = await leads([...who, '--dry-run']);
+    expect(planned).toMatchObject({ code: 0, stderr: '' });
+    expect(planned.stdout).toContain('4 leads, 3 entries of histories');
+    expect(planned.stdout).not.toMatch(/Ada|7946|example/i);
+    expect(await dump()).toContain('Ada Canary');
+
+    const { erased, left, id } = await json<Report>(...who, '--yes');
+    expect(erased).toEqual({
+      leads: 4,
+      changes: 3,
+      waitingEvents: 0,
+      quarantined: 1,
+      buffered: 2,
+      events: 7,
+    });
+    expect(left).toEqual(nothing);
+
+    const everything = [
+      await dump(),
+      ...(await messagesOf('LEADS')),
+      ...(await messagesOf(bufferStreamName)),
+    ].join();
+    for (const trace of [
+      /Ada [A-Z]/,
+      /Adatown/,
+      /Ada asked/,
+      /canary/i,
+      /(44 ?|\b0)20 ?7946/,
+      /click-of-ada/,
+    ]) {
+      expect(trace.exec(everything)?.[0]).toBeUndefined();
+    }
+    for (const kept of ['Grace Hopper', 'Grace Refused', 'Grace Buffered', 'Namesake', 'campaign-7']) {
+      expect(everything).toContain(kept);
+    }
+    const disk = onBrokersDisk();
+    expect(disk.includes('Grace Hopper')).toBe(true);
+    for (const trace of ['Ada Canary', 'Ada Before', 'Ada Buffered', 'Ada Alone', 'Adatown']) {
+      expect(disk.includes(trace), trace).toBe(false);
+    }
+    expect(await api.get(owner, grace.id)).toMatchObject({ name: 'Grace Hopper' });
+    expect(await counted()).toBe(7);
+
+    expect(await fixture.sql('SELECT id, found, finished_at IS NULL AS open FROM erasure')).toEqual([
+      { id, found: erased, open: false },
+    ]);
+    expect((await json<Report>(...who, '--yes')).erased).toEqual(nothing);
+  });
+
+  test('is done again after a restore, for whoever came before it', async () => {
+    const log = join(directory, 'erasures.jsonl');
+    const person = { name: 'Bob Canary', phone: '+49 30 901820', createdAt: new Date(Date.now() - 60_000) };
+    const [first, theirs] = [stored(person), other.lead(other.owner, person)];
+    await fixture.leads.insert([first, theirs]);
+    await allTold();
+
+    const slug = ['--workspace', workspace.slug, '--log', log];
+    const { erased } = await json<Report>('--phone', '+49 30 901820', ...slug, '--yes');
+    expect(erased).toMatchObject({ leads: 1, events: 1 });
+
+    // What a restore from an earlier backup does: the lead is back, and the table knows of no erasure.
+    await fixture.leads.insert([
+      first,
+      stored({ ...person, id: crypto.randomUUID(), createdAt: new Date() }),
+    ]);
+    await fixture.sql('TRUNCATE erasure');
+    const alone = { DATABASE_URL: env.DATABASE_URL, ERASURE_SECRET: env.ERASURE_SECRET };
+    const wrong = await leads(['--again', '--yes'], { ...env, ERASURE_SECRET: 'x'.repeat(32) });
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('another ERASURE_SECRET')]);
+    const again = await leads(['--again', '--yes', '--json', '--without-events', '--log', log], alone);
+    expect(again).toMatchObject({ code: 0, stderr: 'Without NATS: its streams are not looked at.\n' });
+    expect(JSON.parse(again.stdout)).toMatchObject({ erasures: 1, erased: { leads: 1 } });
+    expect(await fixture.leads.find({ workspaceId: workspace.id }, [first.id])).toEqual([]);
+    expect(await fixture.leads.find({ workspaceId: other.id }, [theirs.id])).toHaveLength(1);
+
+    // From the log in NATS alone, of all erasures so far; who came after is not meant.
+    await fixture.leads.insert([first]);
+    await fixture.sql('TRUNCATE erasure');
+    const report = await json<Report>('--again', '--yes');
+    expect(report).toMatchObject({ erasures: 3, erased: { leads: 1 } });
+    expect(
+      await fixture.sql('SELECT name FROM lead WHERE workspace_id = $1 AND name = $2', [
+        workspace.id,
+        person.name,
+      ]),
+    ).toHaveLength(1);
+    expect(await fixture.sql('SELECT FROM erasure WHERE finished_at IS NOT NULL')).toHaveLength(3);
+  });
+
+  test('cut short, is finished by the next', async () => {
+    const lead = await create({ name: 'Cut Canary', phone: '+33 1 70 18 99 00' });
+    ok(await api.edit(owner, lead.id, { phone: '+33 1 70 18 99 01' }));
+    await allTold();
+    // As one that ended after the database, whose first event tells another number than it was asked for.
+    await fixture.sql(`CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'cut'; END $$;
+      CREATE TRIGGER cut BEFORE DELETE ON lead EXECUTE FUNCTION cut()`);
+    const cut = await leads(['--phone', '+33 1 70 18 99 01', '--yes']);
+    expect(cut.code).toBe(1);
+    await fixture.sql('DROP TRIGGER cut ON lead');
+    await fixture.sql('SELECT erase_leads($1)', [[lead.id]]);
+    expect((await messagesOf('LEADS')).join()).toContain('Cut Canary');
+    const { erased } = await json<Report>('--id', crypto.randomUUID(), '--yes');
+    expect(erased).toEqual({ ...nothing, events: 2 });
+    expect((await messagesOf('LEADS')).join()).not.toContain('Cut Canary');
+  });
+
+  test.each([
+    ['whom', [], 'say whose leads'],
+    ['one of both', ['--again', '--id', crypto.randomUUID()], 'say whose leads'],
+    ['an id', ['--id', 'x'], 'It is not an id.'],
+    ['a log', ['--id', crypto.randomUUID(), '--without-events'], '--log <file>'],
+  ])('without %s it is wrong usage', async (_, args, said) => {
+    const { code, stdout, stderr } = await leads(args);
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
+  });
+
+  test('what it cannot do safely it does not do', async () => {
+    const { NATS_URL: _, ...withoutNats } = env;
+    const one = ['--phone', '+44 20 7946 0958'];
+    expect((await leads([...one, '--yes'], withoutNats)).stderr).toContain('say --without-events');
+    expect((await leads(one)).stderr).toBe('error: Nobody is there to be asked: say --yes\n');
+    const national = await leads(['--phone', '020 7946 0958', '--yes']);
+    expect([national.code, national.stderr]).toEqual([1, expect.stringContaining('with its country code')]);
+  });
+});

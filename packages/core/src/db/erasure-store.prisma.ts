@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ErasurePlace, ErasureTable, FoundCounts } from '../erasure/erase.ts';
+import type { Erasure, IsErased } from '../erasure/erasure.ts';
+import { tracesOf, tracesOfChange } from '../erasure/lead-traces.ts';
+import type { LeadQuarantine } from '../lead/lead-quarantine.ts';
+import type { StoredLead } from '../lead/lead.ts';
+import type { Database, Transaction } from './client.ts';
+import { handOverLock } from './event-outbox.prisma.ts';
+import { Prisma } from './generated/client.ts';
+import { addUpLock, createOverviewStore } from './overview-store.prisma.ts';
+import { withoutNulls } from './without-nulls.ts';
+
+/** Rows looked at in one statement, and leads erased in one transaction. */
+const pageSize = 5_000;
+const erasedAtOnce = 500;
+/** Before every id there is. */
+const firstId = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The leads in Postgres, their histories and what waits to be told of them. All are looked at, a page at a time: no
+ * index knows every spelling.
+ */
+export function createLeadsPlace(database: Database): ErasurePlace {
+  return {
+    async visit(isErased, options) {
+      const leadIds = [...(await findLeads(database, isErased))];
+      const counts = { leads: 0, changes: 0, waitingEvents: 0 };
+      for (let at = 0; at < leadIds.length; at += erasedAtOnce) {
+        const ids = leadIds.slice(at, at + erasedAtOnce);
+        const some = await (options.erase ? eraseLeads(database, ids) : countLeads(database, ids));
+        counts.leads += some.leads;
+        counts.changes += some.changes;
+        counts.waitingEvents += some.waitingEvents;
+      }
+      return { counts, leadIds };
+    },
+  };
+}
+
+/** The leads that Postgres refused. */
+export function createQuarantinePlace(quarantine: Pick<LeadQuarantine, 'list' | 'remove'>): ErasurePlace {
+  return {
+    async visit(isErased, options) {
+      const leadIds: string[] = [];
+      let after: string | undefined;
+      for (;;) {
+        const piece = await quarantine.list(erasedAtOnce, after);
+        after = piece.at(-1)?.lead.id;
+        if (after === undefined) break;
+        const ids = piece.filter(({ lead }) => isErased(tracesOf(lead))).map(({ lead }) => lead.id);
+        if (options.erase && ids.length > 0) await quarantine.remove(ids);
+        leadIds.push(...ids);
+      }
+      return { counts: { quarantined: leadIds.length }, leadIds };
+    },
+  };
+}
+
+/** The log of erasures in Postgres. */
+export function createErasureTable({ select }: Pick<Database, 'select'>): ErasureTable {
+  const read = async (where: Prisma.Sql) => {
+    const rows = await select<{ [Field in keyof Erasure]: Erasure[Field] | null }>(Prisma.sql`
+      SELECT id, workspace_id AS "workspaceId", keys, seal, at FROM erasure WHERE ${where} ORDER BY id`);
+    return rows.map((row) => withoutNulls(row) as unknown as Erasure);
+  };
+  return {
+    async write({ id, workspaceId, keys, seal, at }) {
+      await select(Prisma.sql`
+        INSERT INTO erasure (id, workspace_id, keys, seal, at, found)
+        VALUES (${id}::uuid, ${workspaceId ?? null}::uuid, ${keys}::text[], ${seal}, ${at.toISOString()}::timestamptz, '{}')
+        ON CONFLICT (id) DO NOTHING`);
+    },
+    read: () => read(Prisma.sql`true`),
+    unfinished: () => read(Prisma.sql`finished_at IS NULL`),
+    async finish(ids, counts: FoundCounts) {
+      // What was found when it was first finished is not written over when it is done again.
+      await select(Prisma.sql`
+        UPDATE erasure SET finished_at = now(), found = ${JSON.stringify(counts)}::jsonb
+        WHERE id = ANY(${ids}::uuid[]) AND finished_at IS NULL`);
+    },
+  };
+}
+
+/** By what they are, and by what their histories tell that they were. */
+async function findLeads({ select }: Database, isErased: IsErased): Promise<Set<string>> {
+  const found = new Set<string>();
+  let after = { leadId: firstId, version: 0 };
+  for (;;) {
+    const changes = await select<ChangeRow>(Prisma.sql`
+      SELECT lead_id AS "leadId", page.version, workspace_id AS "workspaceId", lead.created_at AS "createdAt", country,
+        CASE WHEN fields ?| '{phone,email,extra}' THEN fields END AS fields
+      FROM (
+        SELECT * FROM lead_change WHERE (lead_id, version) > (${after.leadId}::uuid, ${after.version}::int)
+        ORDER BY lead_id, version LIMIT ${pageSize}
+      ) AS page JOIN lead ON lead.id = lead_id ORDER BY lead_id, page.version`);
+    const last = changes.at(-1);
+    if (last === undefined) break;
+    after = last;
+    for (const { leadId, workspaceId, createdAt, country, fields } of changes) {
+      if (fields === null) continue;
+      const lead = { id: leadId, workspaceId, createdAt, country: country ?? undefined };
+      if (isErased(tracesOfChange(lead, fields))) found.add(leadId);
+    }
+  }
+  for (let afterId = firstId; ; ) {
+    const leads = await select<Record<string, unknown>>(Prisma.sql`
+      SELECT id, workspace_id AS "workspaceId", created_at AS "createdAt", phone, phone_e164 AS "phoneE164", email,
+        CASE WHEN extra::text LIKE '%@%' THEN extra::text END AS extra
+      FROM lead WHERE id > ${afterId}::uuid ORDER BY id LIMIT ${pageSize}`);
+    const rows = leads.map((row) => withoutNulls(row) as unknown as StoredLead);
+    for (const lead of rows) if (isErased(tracesOf(lead))) found.add(lead.id);
+    const last = rows.at(-1);
+    if (last === undefined) return found;
+    afterId = last.id;
+  }
+}
+
+interface ChangeRow {
+  readonly leadId: string;
+  readonly version: number;
+  readonly workspaceId: string;
+  readonly createdAt: Date;
+  readonly country: string | null;
+  readonly fields: Parameters<typeof tracesOfChange>[1] | null;
+}
+
+interface Counts {
+  readonly leads: number;
+  readonly changes: number;
+  readonly waitingEvents: number;
+}
+
+async function countLeads({ select }: Database, ids: readonly string[]): Promise<Counts> {
+  const [row] = await select<{ changes: number; waitingEvents: number }>(Prisma.sql`
+    SELECT (SELECT count(*)::int FROM lead_change WHERE lead_id = ANY(${ids}::uuid[])) AS changes,
+      (SELECT count(*)::int FROM lead_outbox, unnest(lead_ids) AS lead_id
+        WHERE lead_ids && ${ids}::uuid[] AND lead_id = ANY(${ids}::uuid[])) AS "waitingEvents"`);
+  return { leads: ids.length, changes: row?.changes ?? 0, waitingEvents: row?.waitingEvents ?? 0 };
+}
+
+async function eraseLeads(database: Database, ids: readonly string[]): Promise<Counts> {
+  await addUpTallies(database, ids);
+  return database.transaction(async (tx) => {
+    // Nobody is in the middle of telling events of them, nor of adding them up; who would waits.
+    await tx.$queryRaw`SELECT FROM (VALUES (1)) AS one, pg_advisory_xact_lock(${addUpLock})`;
+    await tx.$queryRaw`SELECT FROM (VALUES (1)) AS one, pg_advisory_xact_lock(${handOverLock})`;
+    await forgetS1(tx, ids);
+    const [erased] = await tx.$queryRaw<{ leads: number; changes: number }[]>`
+      SELECT erased_leads::int AS leads, erased_changes::int AS changes FROM erase_leads(${ids}::uuid[])`;
+    return {
+      leads: erased?.leads ?? 0,
+      changes: erased?.changes ?? 0,
+      waitingEvents: await forgetEvents(tx, ids),
+    };
+  });
+}
+
+/** Until what was counted of the leads' `s1` is in the tallies, where one is told apart from another. */
+async function addUpTallies(database: Database, ids: readonly string[]): Promise<void> {
+  const { addUp } = createOverviewStore(database);
+  for (let attempt = 1; attempt <= 50; attempt++) {
+    while ((await addUp(20_000)) > 0);
+    const waiting = await database.select(Prisma.sql`
+      SELECT FROM lead_tally_entry
+      WHERE s1 && (SELECT coalesce(array_agg(s1), '{}') FROM lead WHERE id = ANY(${ids}::uuid[]) AND s1 IS NOT NULL)
+      LIMIT 1`);
+    if (waiting.length === 0) return;
+    // Another is at it.
+    await sleep(100);
+  }
+}
+
+/** An `s1` that only these leads were counted by may be a person's own: it is counted among the others. */
+async function forgetS1(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await tx.$executeRaw`
+    WITH gone AS (
+      SELECT workspace_id, s1, count(*) AS leads FROM lead WHERE id = ANY(${ids}::uuid[]) AND s1 IS NOT NULL GROUP BY 1, 2
+    ), own AS (
+      SELECT workspace_id, s1 FROM gone
+      WHERE leads >= (
+        SELECT coalesce(sum(on_hold + trashed + paid + approved), 0) FROM lead_tally AS tally
+        WHERE tally.workspace_id = gone.workspace_id AND of_id = gone.workspace_id AND kind = 's1' AND value = s1
+      )
+    ), taken AS (
+      DELETE FROM lead_tally AS tally USING own
+      WHERE tally.workspace_id = own.workspace_id AND kind = 's1' AND value = s1
+      RETURNING tally.*
+    )
+    INSERT INTO lead_tally AS kept (workspace_id, of_id, kind, at, value, on_hold, trashed, paid, approved)
+    SELECT workspace_id, of_id, 's1_others', at, '', sum(on_hold), sum(trashed), sum(paid), sum(approved)
+    FROM taken GROUP BY workspace_id, of_id, at
+    ON CONFLICT (workspace_id, of_id, kind, at, value) DO UPDATE SET
+      on_hold = kept.on_hold + excluded.on_hold, trashed = kept.trashed + excluded.trashed,
+      paid = kept.paid + excluded.paid, approved = kept.approved + excluded.approved`;
+}
+
+/** @returns how many events waited. */
+async function forgetEvents(tx: Transaction, ids: readonly string[]): Promise<number> {
+  const [row] = await tx.$queryRaw<{ events: number }[]>`
+    WITH waiting AS (
+      SELECT id, lead_id, version, place, lead_id = ANY(${ids}::uuid[]) AS is_gone
+      FROM lead_outbox, unnest(lead_ids, versions) WITH ORDINALITY AS each (lead_id, version, place)
+      WHERE lead_ids && ${ids}::uuid[]
+    ), left_over AS (
+      UPDATE lead_outbox SET lead_ids = others.lead_ids, versions = others.versions
+      FROM (
+        SELECT id, array_agg(lead_id ORDER BY place) AS lead_ids, array_agg(version ORDER BY place) AS versions
+        FROM waiting WHERE NOT is_gone GROUP BY id
+      ) AS others WHERE lead_outbox.id = others.id
+    ), emptied AS (
+      DELETE FROM lead_outbox WHERE id IN (SELECT id FROM waiting GROUP BY id HAVING bool_and(is_gone))
+    )
+    SELECT count(*)::int AS events FROM waiting WHERE is_gone`;
+  return row?.events ?? 0;
+}
