@@ -168,6 +168,8 @@ const commands = [
   'quarantine replay',
   'events tail',
   'erase',
+  'retention set',
+  'retention run',
 ];
 
 describe('help and usage', () => {

@@ -35,6 +35,16 @@ export function parseDuplicateWindow(text: string): number {
   return seconds;
 }
 
+const longestRetentionDays = 36_500;
+
+/** For how many days leads are kept: 36500 at most, or 0 for `off`. */
+export function parseRetentionDays(text: string): number {
+  if (text === 'off') return 0;
+  const days = parseCount(text);
+  if (days > longestRetentionDays) throw new InvalidArgumentError('It must be 36500 at most, or off.');
+  return days;
+}
+
 /** A name or code that people read: 1 to 255 characters, without control characters. Trimmed. */
 export function parseText(text: string): string {
   const trimmed = text.trim();

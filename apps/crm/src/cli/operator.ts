@@ -11,11 +11,13 @@ import {
   createLeadsPlace,
   createLeadStore,
   createQuarantinePlace,
+  createRetentionStore,
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
 import type { ErasurePlace, ErasureTable } from '@leads/core/erasure';
 import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
+import type { RetentionStore } from '@leads/core/retention';
 import type { Membership, Workspace, WorkspaceStore } from '@leads/core/workspace';
 import { Refusal } from './failure.ts';
 import { readSettings, StoreSettings } from './settings.ts';
@@ -27,6 +29,7 @@ export interface Operator extends AsyncDisposable {
   readonly leads: LeadStore;
   readonly quarantine: LeadQuarantine;
   readonly workspaces: WorkspaceStore;
+  readonly retention: RetentionStore;
   /** What holds leads, in the order in which they are erased, and where erasures are noted. */
   readonly erasable: readonly ErasurePlace[];
   readonly erasures: ErasureTable;
@@ -61,6 +64,7 @@ export function openOperator(): Operator {
     leads: createLeadStore(database),
     quarantine,
     workspaces: createWorkspaceStore(database),
+    retention: createRetentionStore(database),
     erasable: [createQuarantinePlace(quarantine), createLeadsPlace(database)],
     erasures: createErasureTable(database),
     accounts: {

@@ -14,6 +14,7 @@ import { addLandingPageCommands } from './landing-page.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { printNotice } from './output.ts';
 import { addQuarantineCommands } from './quarantine.ts';
+import { addRetentionCommands } from './retention.ts';
 import { isDebugging } from './settings.ts';
 import { addTokenCommands } from './token.ts';
 import { addUserCommands } from './user.ts';
@@ -60,5 +61,6 @@ function createProgram(): Command {
   addQuarantineCommands(program);
   addEventsCommands(program);
   addEraseCommand(program);
+  addRetentionCommands(program);
   return program;
 }

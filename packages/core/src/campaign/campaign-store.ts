@@ -11,6 +11,8 @@ export interface Campaign {
   readonly isDefault: boolean;
   /** A lead whose phone number the campaign has seen within this time is a duplicate; absent where none is. */
   readonly duplicateWindowSeconds?: number | undefined;
+  /** For how many days leads are kept; absent where they are kept for good. */
+  readonly retentionDays?: number | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -21,6 +23,8 @@ export interface CampaignUpdate {
   readonly status?: CampaignStatus | undefined;
   /** `null` for no duplicates. */
   readonly duplicateWindowSeconds?: number | null | undefined;
+  /** `null` to keep leads for good. */
+  readonly retentionDays?: number | null | undefined;
   /** Takes the place of the workspace's default. */
   readonly isDefault?: true | undefined;
 }

@@ -18,7 +18,8 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         Prisma.sql`
           SELECT
             id, workspace_id AS "workspaceId", code, name, status, is_default AS "isDefault",
-            duplicate_window_seconds AS "duplicateWindowSeconds", created_at AS "createdAt", updated_at AS "updatedAt"
+            duplicate_window_seconds AS "duplicateWindowSeconds", retention_days AS "retentionDays",
+            created_at AS "createdAt", updated_at AS "updatedAt"
           FROM campaign WHERE workspace_id = ${workspaceId}::uuid AND code = ${code}`,
         { name: 'find_campaign' },
       );
@@ -91,13 +92,16 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         await takeTurns(tx, workspaceId);
         const campaign = await tx.campaign.findFirst({ where: { workspaceId, id }, omit: withoutToken });
         if (campaign === null) return undefined;
-        const { isDefault, name, status, duplicateWindowSeconds } = decide(withoutNulls(campaign));
+        const { isDefault, name, status, duplicateWindowSeconds, retentionDays } = decide(
+          withoutNulls(campaign),
+        );
         const becomesDefault = isDefault === true && !campaign.isDefault;
         if (becomesDefault) await removeDefault(tx, workspaceId);
         const data = {
           ...(name !== undefined && { name }),
           ...(status !== undefined && { status }),
           ...(duplicateWindowSeconds !== undefined && { duplicateWindowSeconds }),
+          ...(retentionDays !== undefined && { retentionDays }),
           ...(becomesDefault && { isDefault: true }),
         };
         return withoutNulls(await tx.campaign.update({ where: { id }, data, omit: withoutToken }));

@@ -9,4 +9,5 @@ export { createEventOutbox } from './event-outbox.prisma.ts';
 export { createLeadQuarantine } from './lead-quarantine.prisma.ts';
 export { createLeadStore } from './lead-store.prisma.ts';
 export { createOverviewStore } from './overview-store.prisma.ts';
+export { createRetentionStore } from './retention-store.prisma.ts';
 export { createWorkspaceStore } from './workspace-store.prisma.ts';

@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { createLeadQuarantine, createOverviewStore, openDatabase } from '@leads/core/db';
+import { openFixture } from '@leads/local-stack/testing/fixture';
+import { createTestDatabase } from '@leads/local-stack/test-database';
+import { afterAll, expect, test, vi } from 'vitest';
+
+// A test starts several processes, each of which loads Prisma: seconds, where others are at work too.
+vi.setConfig({ testTimeout: 120_000 });
+
+const program = resolve(import.meta.dirname, '../bin/leads.js');
+const database = await createTestDatabase();
+const fixture = openFixture(database.url);
+const workspace = await fixture.createWorkspace();
+const client = openDatabase({
+  url: database.url,
+  poolSize: 1,
+  connectTimeoutMs: 5_000,
+  statementTimeoutMs: 60_000,
+  applicationName: 'leads-tests',
+});
+afterAll(async () => {
+  await client[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+function start(...args: string[]) {
+  const child = spawn(process.execPath, [program, 'retention', ...args], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }));
+  return { child, ended };
+}
+
+const leads = (...args: string[]) => start(...args).ended;
+
+const ageOf = (days: number) => new Date(Date.now() - days * 86_400_000);
+/** Leads of an age in days, half of them with a history. */
+async function add(count: number, days: number, campaignId = workspace.demoCampaignId): Promise<void> {
+  const some = Array.from({ length: count }, (_, n) =>
+    workspace.lead(workspace.owner, { createdAt: ageOf(days), s1: `click-${n}`, campaignId }),
+  );
+  await fixture.leads.insert(some);
+  await fixture.sql(
+    `INSERT INTO lead_change (lead_id, version, user_id, fields, created_at)
+     SELECT id, 2, user_id, '{"city": {"to": "London"}}', now() FROM lead WHERE id = ANY($1)`,
+    [some.filter((_, n) => n % 2 === 0).map(({ id }) => id)],
+  );
+}
+
+const inDemo = async () => {
+  const [row] = await fixture.sql<{ leads: number; changes: number }>(
+    `SELECT count(*)::int AS leads, (SELECT count(*)::int FROM lead_change) AS changes
+     FROM lead WHERE campaign_id = $1`,
+    [workspace.demoCampaignId],
+  );
+  return row;
+};
+const overview = () =>
+  createOverviewStore(client).count(
+    { workspaceId: workspace.id },
+    // Beside whole days in UTC, as another time zone has them.
+    { previousFrom: ageOf(200), bounds: [ageOf(100), ageOf(0)].map(quarter), top: 20 },
+  );
+const quarter = (time: Date) => new Date(Math.floor(time.getTime() / 900_000) * 900_000);
+
+test('leads go that are older than their campaign keeps them, and stay counted', async () => {
+  expect((await leads('run')).stdout).toBe('No campaign has a retention: leads are kept for good.\n');
+  await add(1_500, 31);
+  await add(20, 29);
+  await add(5, 400, workspace.defaultCampaignId);
+  const quarantine = createLeadQuarantine(client);
+  for (const days of [31, 29]) {
+    await quarantine.add([{ lead: workspace.lead(workspace.owner, { createdAt: ageOf(days) }) }]);
+  }
+  const before = await overview();
+  expect(before.campaigns[0]).toMatchObject({ value: 'DEMO', OnHold: 1_520 });
+
+  const set = await leads(
+    'set',
+    '--workspace',
+    workspace.slug,
+    '--campaign',
+    'DEMO',
+    '--days',
+    '30',
+    '--json',
+  );
+  expect(JSON.parse(set.stdout)).toEqual({ workspace: workspace.slug, code: 'DEMO', retentionDays: 30 });
+  const told = { workspace: workspace.slug, code: 'DEMO', retentionDays: 30 };
+  const planned = await leads('run', '--dry-run', '--json');
+  expect(JSON.parse(planned.stdout)).toEqual({ campaigns: [{ ...told, leads: 1_501 }], isComplete: true });
+  expect(await inDemo()).toEqual({ leads: 1_520, changes: 763 });
+
+  // Bounded, and of several batches; then the rest.
+  const bounded = await leads('run', '--max', '1200', '--json', '--quiet');
+  expect(bounded).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(bounded.stdout)).toEqual({ campaigns: [{ ...told, leads: 1_201 }], isComplete: false });
+  expect(await inDemo()).toMatchObject({ leads: 320 });
+  const rest = await leads('run', '--json', '--quiet');
+  expect(JSON.parse(rest.stdout)).toEqual({ campaigns: [{ ...told, leads: 300 }], isComplete: true });
+  expect(await inDemo()).toEqual({ leads: 20, changes: 13 });
+  expect(await quarantine.list(10)).toHaveLength(1);
+
+  const { s1: _before, s1Others: _others, ...counted } = before;
+  expect(await overview()).toMatchObject(counted);
+
+  await leads('set', '--workspace', workspace.slug, '--campaign', 'DEMO', '--days', 'off');
+  expect((await leads('run')).stdout).toContain('No campaign has a retention');
+});
+
+test('killed in the middle it leaves whole leads, and one run is at it at a time', async () => {
+  await add(3_000, 50);
+  await leads('set', '--workspace', workspace.slug, '--campaign', 'DEMO', '--days', '40');
+  const all = (await inDemo())?.leads ?? 0;
+  const killed = start('run', '--quiet');
+  await vi.waitFor(async () => expect((await inDemo())?.leads).toBeLessThan(all), {
+    timeout: 60_000,
+    interval: 5,
+  });
+  killed.child.kill('SIGKILL');
+  await killed.ended;
+  const torn = await fixture.sql('SELECT FROM lead_change LEFT JOIN lead ON id = lead_id WHERE id IS NULL');
+  expect(torn).toEqual([]);
+
+  await add(10, 50);
+  await client.transaction(async (tx) => {
+    // As a run holds it while it deletes.
+    await tx.$queryRawUnsafe('SELECT FROM (VALUES (1)) AS one, pg_advisory_xact_lock(1618033988)');
+    const second = await leads('run', '--quiet');
+    expect(second).toEqual({ code: 1, stdout: '', stderr: 'error: Another run is at it\n' });
+  });
+  expect((await leads('run', '--quiet')).code).toBe(0);
+  expect(await inDemo()).toMatchObject({ leads: 20 });
+});
+
+test.each([
+  ['days', ['set', '--campaign', 'DEMO', '--days', '0'], 'Give a whole number, 1 or more.'],
+  ['few enough days', ['set', '--campaign', 'DEMO', '--days', '36501'], 'It must be 36500 at most'],
+  ['a campaign', ['set', '--days', '1'], "required option '--campaign <code>'"],
+])('without %s it is wrong usage', async (_, args, said) => {
+  const { code, stdout, stderr } = await leads(...args);
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
+});

@@ -1,0 +1,2 @@
+export type { RetentionStore } from './retention-store.ts';
+export { type RetentionReport, runRetention } from './run-retention.ts';
