@@ -10,7 +10,7 @@ import type { FoundCounts } from '@leads/core/erasure';
 import type { LeadDetail, StoredLead } from '@leads/core/lead';
 import { findNatsServer } from '@leads/local-stack/find-nats-server';
 import { startNats } from '@leads/local-stack/nats';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { startCrm } from './crm.ts';
 import { leadsApi, ok } from './leads-api.ts';
 
@@ -36,9 +36,7 @@ const client = openDatabase({
 });
 const quarantine = createLeadQuarantine(client);
 const buffer = new LeadBuffer(broker, { name: bufferStreamName, maxBytes: 10_000_000, replicas: 1 });
-beforeAll(async () => {
-  expect(await broker.connected(10_000)).toBe(true);
-});
+if (!(await broker.connected(10_000))) throw new Error('The broker that was just started is there');
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
   await broker[Symbol.asyncDispose]();

@@ -168,6 +168,7 @@ const commands = [
   'quarantine replay',
   'events tail',
   'erase',
+  'backup-check',
   'retention set',
   'retention run',
 ];

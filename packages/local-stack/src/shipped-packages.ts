@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { repositoryRoot } from './repository.ts';
 
 /** An entry of package-lock.json (npm's documentation, "package-lock.json", `packages`). */
-export interface LockedPackage {
+interface LockedPackage {
   readonly version?: string;
   readonly license?: string;
   readonly resolved?: string;

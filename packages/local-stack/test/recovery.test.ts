@@ -110,17 +110,23 @@ async function startIntake(databaseUrl: string, { owner }: TestWorkspace) {
   };
 }
 
-async function erase(databaseUrl: string, ...args: string[]): Promise<unknown> {
+async function leads(databaseUrl: string, ...args: string[]): Promise<{ code: unknown; answer: unknown }> {
   const program = join(repositoryRoot, 'apps/crm/bin/leads.js');
-  const options = ['--yes', '--json', '--without-events', '--log', erasureLog];
-  const child = spawn(process.execPath, [program, 'erase', ...args, ...options], {
+  const child = spawn(process.execPath, [program, ...args, '--json'], {
     env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, ERASURE_SECRET: 'x'.repeat(32) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let stdout = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  expect(await once(child, 'close')).toEqual([0, null]);
-  return JSON.parse(stdout);
+  const [code] = (await once(child, 'close')) as unknown[];
+  return { code, answer: JSON.parse(stdout) };
+}
+
+async function erase(databaseUrl: string, ...args: string[]): Promise<unknown> {
+  const options = ['--yes', '--without-events', '--log', erasureLog];
+  const { code, answer } = await leads(databaseUrl, 'erase', ...args, ...options);
+  expect(code).toBe(0);
+  return answer;
 }
 
 test('what was acknowledged is there after a restore, and who was erased is erased again', async () => {
@@ -148,6 +154,18 @@ test('what was acknowledged is there after a restore, and who was erased is eras
   await fixture.sql(`SELECT pg_switch_wal()`);
   await fixture.sql(`SELECT pg_create_restore_point('before_erasure')`);
   expect(await erase(url, '--id', gone)).toMatchObject({ erased: { leads: 1 }, left: { leads: 0 } });
+  await vi.waitFor(
+    async () =>
+      expect(await leads(url, 'backup-check')).toMatchObject({
+        code: 0,
+        answer: { archiveMode: 'on', faults: [] },
+      }),
+    { timeout: 60_000 },
+  );
+  await vi.waitFor(
+    async () => expect(await leads(url, 'backup-check', '--max-age', '1s')).toMatchObject({ code: 1 }),
+    { timeout: 60_000 },
+  );
   const last = await intake.take(['Fay', 'Gil']);
 
   // The machine dies with the last lead acknowledged, and all of the data directory but the log is lost.
@@ -166,6 +184,10 @@ test('what was acknowledged is there after a restore, and who was erased is eras
     await using again = await startIntake(latest.url, workspace);
     const [id] = await again.take(['Hal']);
     expect(await latest.idsThere()).toContain(id);
+    expect(await leads(latest.url, 'backup-check')).toMatchObject({
+      code: 1,
+      answer: { faults: ['archive_mode is off: nothing is archived.'] },
+    });
   }
 
   const target = [`recovery_target_name = 'before_erasure'`, `recovery_target_action = 'promote'`];

@@ -3,6 +3,7 @@ import type { Announce } from '@leads/core/broker';
 import { announceRoutes, type CampaignStore } from '@leads/core/campaign';
 import { announceRevocations, type CredentialStore } from '@leads/core/credential';
 import {
+  type Archiving,
   createAccountStore,
   createCampaignStore,
   createCredentialStore,
@@ -13,6 +14,7 @@ import {
   createQuarantinePlace,
   createRetentionStore,
   createWorkspaceStore,
+  lookAtArchiving,
   openDatabase,
 } from '@leads/core/db';
 import type { ErasurePlace, ErasureTable } from '@leads/core/erasure';
@@ -30,6 +32,7 @@ export interface Operator extends AsyncDisposable {
   readonly quarantine: LeadQuarantine;
   readonly workspaces: WorkspaceStore;
   readonly retention: RetentionStore;
+  readonly archiving: () => Promise<Archiving>;
   /** What holds leads, in the order in which they are erased, and where erasures are noted. */
   readonly erasable: readonly ErasurePlace[];
   readonly erasures: ErasureTable;
@@ -65,6 +68,7 @@ export function openOperator(): Operator {
     quarantine,
     workspaces: createWorkspaceStore(database),
     retention: createRetentionStore(database),
+    archiving: () => lookAtArchiving(database),
     erasable: [createQuarantinePlace(quarantine), createLeadsPlace(database)],
     erasures: createErasureTable(database),
     accounts: {

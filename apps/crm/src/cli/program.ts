@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { addBackupCheckCommand } from './backup-check.ts';
 import { addCampaignCommands } from './campaign.ts';
 import { addDbCommands } from './db.ts';
 import { addEraseCommand } from './erase.ts';
@@ -62,5 +63,6 @@ function createProgram(): Command {
   addEventsCommands(program);
   addEraseCommand(program);
   addRetentionCommands(program);
+  addBackupCheckCommand(program);
   return program;
 }

@@ -36,6 +36,7 @@ export interface WaitingLeads {
   /** When the first of them was put into it; nothing of none. */
   readonly oldestAt: Date | undefined;
 }
+
 const durable = 'drainer';
 /** How long to wait for the broker's word that leads are stored, in milliseconds: somebody waits for an answer. */
 const ackTimeoutMs = 1_000;

@@ -157,9 +157,9 @@ async function eraseLeads(database: Database, ids: readonly string[]): Promise<C
 
 /** Until what was counted of the leads' `s1` is in the tallies, where one is told apart from another. */
 async function addUpTallies(database: Database, ids: readonly string[]): Promise<void> {
-  const { addUp } = createOverviewStore(database);
+  const overview = createOverviewStore(database);
   for (let attempt = 1; attempt <= 50; attempt++) {
-    while ((await addUp(20_000)) > 0);
+    while ((await overview.addUp(20_000)) > 0);
     const waiting = await database.select(Prisma.sql`
       SELECT FROM lead_tally_entry
       WHERE s1 && (SELECT coalesce(array_agg(s1), '{}') FROM lead WHERE id = ANY(${ids}::uuid[]) AND s1 IS NOT NULL)

@@ -1,3 +1,4 @@
+export { type Archiving, lookAtArchiving } from './archiving.ts';
 export { createAccountStore } from './account-store.prisma.ts';
 export { createCampaignStore } from './campaign-store.prisma.ts';
 export { type Database, type DatabaseOptions, openDatabase, type PoolUse } from './client.ts';

@@ -75,6 +75,9 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   lead_change: { crm: add },
   lead_of_workspace: { crm: read },
   lead_tally: { crm: change },
+  // Erasing is the owner's.
+  lead_tally_erased: { crm: read },
+  erasure: {},
   // What is counted and what is to be told is written by triggers, with the rights of who owns the tables.
   lead_tally_entry: { crm: { ...read, delete: true } },
   lead_outbox: { crm: { ...read, update: 'all', delete: true } },

@@ -5,7 +5,7 @@ import { type Erasure, type ErasureKeys, type IsErased, whatIsErased, type Whom 
 export const foundKinds = ['leads', 'changes', 'waitingEvents', 'quarantined', 'buffered', 'events'] as const;
 export type FoundCounts = Readonly<Partial<Record<(typeof foundKinds)[number], number>>>;
 
-export interface Found {
+interface Found {
   readonly counts: FoundCounts;
   /** Of the leads that it was of. */
   readonly leadIds: Iterable<string>;

@@ -45,7 +45,7 @@ export function createBufferPlace(broker: Broker): ErasurePlace {
       const leadIds = new Set<string>();
       let buffered = 0;
       for await (const { sequence, data } of getMessages(manager, bufferStreamName)) {
-        const leads = parse<readonly LeadJson[]>(data);
+        const leads = parse(data) as readonly LeadJson[] | undefined;
         if (!Array.isArray(leads)) continue;
         const kept = leads.filter((lead: LeadJson) => !isErased(tracesOf(fromLeadJson(lead))));
         if (kept.length === leads.length) continue;
@@ -99,9 +99,9 @@ export class ErasureStream implements ErasureLog {
 
 /** What an event tells of whom its lead is; nothing for what is no event. */
 function tracesOfEvent(data: Uint8Array): [LeadTraces, ...LeadTraces[]] | undefined {
-  const event = parse<LeadEvent>(data);
-  const lead = event?.data?.lead;
-  if (event === undefined || lead === undefined) return undefined;
+  const event = parse(data) as LeadEvent | undefined;
+  if (event?.specversion !== '1.0') return undefined;
+  const { lead } = event.data;
   const of = {
     id: event.subject,
     workspaceId: event.source.slice(event.source.lastIndexOf('/') + 1),
@@ -205,9 +205,9 @@ function isAbsent(error: unknown): boolean {
   return error.api_error.code === 404 || /not found|no message found/i.test(error.api_error.description);
 }
 
-function parse<Value>(data: Uint8Array): Value | undefined {
+function parse(data: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(data).toString()) as Value;
+    return JSON.parse(Buffer.from(data).toString()) as unknown;
   } catch {
     return undefined;
   }

@@ -1,0 +1,32 @@
+import type { Database } from './client.ts';
+import { Prisma } from './generated/client.ts';
+
+/** How Postgres archives its write-ahead log, as far as it knows itself. */
+export interface Archiving {
+  /** A replica archives nothing: its primary does. */
+  readonly isReplica: boolean;
+  readonly walLevel: string;
+  readonly archiveMode: string;
+  readonly archivedAt: Date | null;
+  readonly failedAt: Date | null;
+  /** What was written since the end of the segment that was archived last, in bytes; unknown where none was. */
+  readonly unarchivedBytes: number | null;
+}
+
+/** @throws LeadsError `unavailable` without the database. */
+export async function lookAtArchiving({ select }: Pick<Database, 'select'>): Promise<Archiving> {
+  // A segment's name is its timeline, and its place in units of 4 GiB and of its size, each in eight digits.
+  const [row] = await select<Archiving>(Prisma.sql`
+    SELECT pg_is_in_recovery() AS "isReplica", current_setting('wal_level') AS "walLevel",
+      current_setting('archive_mode') AS "archiveMode", last_archived_time AS "archivedAt",
+      last_failed_time AS "failedAt",
+      CASE WHEN NOT pg_is_in_recovery() AND last_archived_wal ~ '^[0-9A-F]{24}' THEN (
+        pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')
+        - ('x' || substr(last_archived_wal, 9, 8))::bit(32)::bigint * 4294967296
+        - (('x' || substr(last_archived_wal, 17, 8))::bit(32)::bigint + 1)
+          * pg_size_bytes(current_setting('wal_segment_size'))
+      )::float8 END AS "unarchivedBytes"
+    FROM pg_stat_archiver`);
+  if (row === undefined) throw new Error('Postgres always tells of its archiver');
+  return row;
+}
