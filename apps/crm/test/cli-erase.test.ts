@@ -239,8 +239,10 @@ describe('leads erase', () => {
     ]);
     await fixture.sql('TRUNCATE erasure');
     const alone = { DATABASE_URL: env.DATABASE_URL, ERASURE_SECRET: env.ERASURE_SECRET };
-    const wrong = await leads(['--again', '--yes'], { ...env, ERASURE_SECRET: 'x'.repeat(32) });
-    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('another ERASURE_SECRET')]);
+    for (const args of [['--again'], ['--id', first.id]]) {
+      const wrong = await leads([...args, '--yes'], { ...env, ERASURE_SECRET: 'x'.repeat(32) });
+      expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('another ERASURE_SECRET')]);
+    }
     const again = await leads(['--again', '--yes', '--json', '--without-events', '--log', log], alone);
     expect(again).toMatchObject({ code: 0, stderr: 'Without NATS: its streams are not looked at.\n' });
     expect(JSON.parse(again.stdout)).toMatchObject({ erasures: 1, erased: { leads: 1 } });

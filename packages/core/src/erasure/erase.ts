@@ -78,8 +78,13 @@ export async function planErasure(
   return { erasure: { ...named, keys: [...all] }, counts };
 }
 
-/** Erases what was planned, and what earlier erasures have left that were cut short. First of all it is noted. */
+/**
+ * Erases what was planned, and what earlier erasures have left that were cut short. First of all it is noted.
+ *
+ * @throws Error where an earlier one was noted with another secret: all could not be done again by one of them.
+ */
 export async function erase(targets: ErasureTargets, erasure: Erasure): Promise<ErasureReport> {
+  await readLogs(targets);
   for (const log of [...targets.logs, targets.table]) await log.write(erasure);
   return carryOut(targets, await targets.table.unfinished());
 }
@@ -92,21 +97,24 @@ export async function erase(targets: ErasureTargets, erasure: Erasure): Promise<
 export async function eraseAgain(
   targets: ErasureTargets,
 ): Promise<ErasureReport & { readonly erasures: number }> {
-  const logs = await Promise.all(
-    [...targets.logs, targets.table].map(async (log) => ({ log, read: await log.read() })),
-  );
+  const logs = await readLogs(targets);
   const erasures = [
     ...new Map(logs.flatMap(({ read }) => read).map((erasure) => [erasure.id, erasure])).values(),
   ];
-  const foreign = erasures.find((erasure) => !targets.keys.hasMade(erasure));
-  if (foreign !== undefined) {
-    throw new Error(`The erasure ${foreign.id} was noted with another ERASURE_SECRET: nothing was erased`);
-  }
   for (const { log, read } of logs) {
     const there = new Set(read.map(({ id }) => id));
     for (const erasure of erasures) if (!there.has(erasure.id)) await log.write(erasure);
   }
   return { ...(await carryOut(targets, erasures)), erasures: erasures.length };
+}
+
+async function readLogs({ keys, logs, table }: ErasureTargets) {
+  const all = await Promise.all([...logs, table].map(async (log) => ({ log, read: await log.read() })));
+  const foreign = all.flatMap(({ read }) => read).find((erasure) => !keys.hasMade(erasure));
+  if (foreign !== undefined) {
+    throw new Error(`The erasure ${foreign.id} was noted with another ERASURE_SECRET: nothing was erased`);
+  }
+  return all;
 }
 
 async function carryOut(
