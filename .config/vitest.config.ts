@@ -18,8 +18,9 @@ export default defineConfig({
     env: { NODE_ENV: 'test' },
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For machines that have much else to do: what waits in vain is found all the same.
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
     reporters: 'default',
   },
 });

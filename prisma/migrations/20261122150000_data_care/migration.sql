@@ -63,6 +63,12 @@ BEGIN
     RETURN NULL;
 END
 $$;
+-- It counts with its owner's rights, as before, which a function that is replaced forgets.
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION "count_changed_lead"() SECURITY DEFINER SET search_path = %I, pg_temp', current_schema());
+END
+$$;
 
 -- Erases leads with their histories, and keeps how many there were. Ids that are of no lead are passed over.
 CREATE FUNCTION "erase_leads"(ids uuid[], OUT erased_leads bigint, OUT erased_changes bigint)
