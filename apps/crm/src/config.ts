@@ -10,6 +10,7 @@ export const CrmConfig = Type.Object(
     CRM_PORT: port('The port to listen on', 3000),
     JWT_SECRET: Type.String({
       minLength: 32,
+      secret: true,
       description:
         'Signs access tokens and cookies: at least 32 random characters, the same for every instance',
     }),
@@ -30,6 +31,8 @@ export const CrmConfig = Type.Object(
     SMTP_URL: Type.Optional(
       Type.String({
         pattern: '^smtps?://',
+        format: 'server-urls',
+        secret: true,
         description:
           'The mail server, as smtp://user:password@host:port. Without one, addresses are not confirmed, and operators hand out the links of new passwords',
       }),

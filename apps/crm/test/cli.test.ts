@@ -263,6 +263,25 @@ describe('the environment', () => {
     expect(stderr).not.toContain('hidden-word');
   });
 
+  test('secrets are read from files as well', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'leads-secrets-'));
+    try {
+      const [databaseFile, secretFile] = [join(directory, 'database'), join(directory, 'secret')];
+      writeFileSync(databaseFile, `${anywhere}\n`);
+      const env = { DATABASE_URL_FILE: databaseFile, JWT_SECRET_FILE: secretFile };
+      const absent = await run(tokenCreate, env);
+      expect(absent.code).toBe(2);
+      expect(absent.stderr).toMatch(/^error: JWT_SECRET_FILE cannot be read: there is no such file .*\n$/);
+
+      writeFileSync(secretFile, jwtSecret);
+      const { code, stderr } = await run(tokenCreate, env);
+      expect(code).toBe(3);
+      expect(stderr).toMatch(/^error: The database at 127\.0\.0\.1:1 cannot be reached.*\n$/);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
   test('JWT_SECRET is not asked for, nor looked at, where no token is made', async () => {
     const { code } = await run(['token', 'list'], { DATABASE_URL: anywhere, JWT_SECRET: 'short' });
     expect(code).toBe(3);

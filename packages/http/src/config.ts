@@ -1,4 +1,6 @@
-import { Ajv } from 'ajv';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { Ajv, type ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
 import { type Static, type TObject, Type } from 'typebox';
 
@@ -7,36 +9,124 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What a schema says of a setting, besides what it has to look like. */
+interface Described {
+  readonly description?: string;
+  /** Whether it is never to be shown, and may be given as a file. */
+  readonly secret?: boolean;
+}
+
 /**
- * Reads a service's settings from the environment: one variable a property of the schema, under its name.
- * An empty variable counts as absent.
+ * Reads a service's settings from the environment: one variable a property of the schema, under its name. A setting
+ * that the schema marks as `secret` may be the content of a file instead, which the variable `<name>_FILE` names; a
+ * line break at its end is cut. An empty variable counts as absent.
  *
- * @throws ConfigError that names every fault at once.
+ * @throws ConfigError that names every fault at once, and no value.
  */
-export function loadConfig<Schema extends TObject>(
-  schema: Schema,
-  env: Readonly<Record<string, string | undefined>>,
-): Static<Schema> {
+export function loadConfig<Schema extends TObject>(schema: Schema, env: Environment): Static<Schema> {
+  const described: Record<string, Described> = schema.properties;
   const settings: Record<string, unknown> = {};
-  for (const name of Object.keys(schema.properties)) {
-    if (env[name] !== undefined && env[name] !== '') settings[name] = env[name];
+  /** By setting, the variable that it was read from. */
+  const readFrom = new Map<string, string>();
+  const unread = new Map<string, string>();
+  for (const [name, { secret }] of Object.entries(described)) {
+    const file = secret === true ? env[fileVariable(name)] || undefined : undefined;
+    if (file === undefined) {
+      if (env[name]) settings[name] = env[name];
+      continue;
+    }
+    readFrom.set(name, fileVariable(name));
+    // What others depend on is there all the same, be it unknown.
+    settings[name] = '';
+    if (env[name]) unread.set(name, `and ${name} are both set: one of them is to be`);
+    else
+      try {
+        const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+        if (text === '') unread.set(name, 'names an empty file');
+        settings[name] = text;
+      } catch (error) {
+        unread.set(name, `cannot be read: ${reasonOf(error)}`);
+      }
   }
+
   const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true, strict: false });
   addFormats.default(ajv);
+  for (const [format, { holds }] of Object.entries(formats)) ajv.addFormat(format, holds);
   const validate = ajv.compile<Static<Schema>>(schema);
-  if (validate(settings)) return settings;
+  if (validate(settings) && unread.size === 0) return settings;
 
-  const described: Record<string, { description?: string }> = schema.properties;
-  const faults = (validate.errors ?? []).map(({ instancePath, message, params, keyword }) => {
-    const isMissing = keyword === 'required' || keyword === 'dependencies';
-    const name = isMissing ? String(params['missingProperty']) : instancePath.slice(1);
-    const needed =
-      keyword === 'dependencies' ? `is required with ${String(params['property'])}` : 'is required';
-    const reason = isMissing ? needed : message;
+  // One a setting: of a text that cannot be read, nothing else needs to be said.
+  const faults = new Map(unread);
+  for (const error of validate.errors ?? []) {
+    const { name, reason } = describeFault(error);
+    if (!faults.has(name)) faults.set(name, reason);
+  }
+  const lines = [...faults].map(([name, reason]) => {
     const { description } = described[name] ?? {};
-    return `${name} ${reason ?? 'is invalid'}${description === undefined ? '' : ` (${description})`}`;
+    const about = description === undefined ? '' : ` (${description})`;
+    return `${readFrom.get(name) ?? name} ${reason}${about}`;
   });
-  throw new ConfigError(faults.join('\n'));
+  throw new ConfigError(lines.join('\n'));
+}
+
+/** The names of the settings of a schema that may be given as files. */
+export function secretsOf({ properties }: Pick<TObject, 'properties'>): string[] {
+  return Object.entries<Described>(properties).flatMap(([name, { secret }]) => (secret === true ? name : []));
+}
+
+const fileVariable = (name: string) => `${name}_FILE`;
+
+/** Why a file cannot be read, without its name, which may be the secret itself. */
+function reasonOf(error: unknown): string {
+  const { code = 'unknown' } = error as NodeJS.ErrnoException;
+  const reasons: Readonly<Record<string, string>> = {
+    EACCES: 'this process may not',
+    EISDIR: 'it is a directory',
+    ENOENT: 'there is no such file',
+  };
+  return reasons[code] ?? code;
+}
+
+function describeFault({ instancePath, message, params, keyword }: ErrorObject): {
+  name: string;
+  reason: string;
+} {
+  if (keyword === 'required') return { name: String(params['missingProperty']), reason: 'is required' };
+  if (keyword === 'dependencies') {
+    const reason = `is required with ${String(params['property'])}`;
+    return { name: String(params['missingProperty']), reason };
+  }
+  const format = keyword === 'format' ? formats[String(params['format'])] : undefined;
+  return { name: instancePath.slice(1), reason: format?.reason ?? message ?? 'is invalid' };
+}
+
+const unreadableAddress = 'cannot be read; in a password, what is special in an address is percent-encoded';
+
+/** What `format` may say of a setting besides JSON Schema's own, and what is told where it does not hold. */
+const formats: Readonly<Record<string, { holds: (text: string) => boolean; reason: string }>> = {
+  // node-postgres allows a user without a host, for a socket named in the query; URL does not.
+  'database-url': {
+    holds: (text) => URL.canParse(text.replace('@/', '@localhost/')),
+    reason: unreadableAddress,
+  },
+  'server-urls': {
+    holds: (text) => text.split(',').every((url) => URL.canParse(url)),
+    reason: unreadableAddress,
+  },
+  proxies: {
+    holds: (text) => text === '' || text.split(',').every((proxy) => isProxy(proxy.trim())),
+    reason: "must be addresses and CIDR ranges, separated by commas, or 'loopback' and the like",
+  },
+};
+
+function isProxy(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [address = '', bits, ...others] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || others.length > 0) return false;
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
 const ms = (description: string, defaultMs: number, maximum = 600_000) =>
@@ -46,6 +136,8 @@ const ms = (description: string, defaultMs: number, maximum = 600_000) =>
 export const commonSettings = {
   DATABASE_URL: Type.String({
     pattern: '^postgres(ql)?://',
+    format: 'database-url',
+    secret: true,
     description: 'Postgres, as postgresql://user:password@host:port/database',
   }),
   DATABASE_POOL_SIZE: Type.Integer({
@@ -64,6 +156,8 @@ export const commonSettings = {
   NATS_URL: Type.Optional(
     Type.String({
       pattern: '^(nats|tls)://[^\\s,]+(,(nats|tls)://[^\\s,]+)*$',
+      format: 'server-urls',
+      secret: true,
       description:
         'NATS with JetStream, as nats://user:password@host:4222, or tls://; several servers of a cluster separated by commas',
     }),
@@ -77,6 +171,7 @@ export const commonSettings = {
   ),
   TRUST_PROXY: Type.String({
     default: '',
+    format: 'proxies',
     description:
       "Proxies whose X-Forwarded-* headers are believed: addresses and CIDR ranges, separated by commas, or 'loopback', 'linklocal', 'uniquelocal'; empty for none",
   }),
@@ -87,6 +182,7 @@ export const commonSettings = {
   METRICS_TOKEN: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9._~+/-]{16,}=*$',
+      secret: true,
       description:
         'What Prometheus sends as a bearer token for /metrics, 16 characters at least. If absent, /metrics is for this machine only',
     }),

@@ -1,3 +1,4 @@
+import { secretsOf } from '@leads/http/config';
 import { type Command, Option } from 'commander';
 import { exitCodes } from './exit-codes.ts';
 import {
@@ -27,7 +28,7 @@ export function examples(...commands: string[]): string {
 
 /** What stands after every help: the environment that the commands read, and their exit codes. */
 export function commonHelp(command: Command): string {
-  const environment = Object.entries({
+  const properties = {
     ...StoreSettings.properties,
     ...SigningSettings.properties,
     ...PasswordLinkSettings.properties,
@@ -35,10 +36,15 @@ export function commonHelp(command: Command): string {
     ...GrantSettings.properties,
     ...BrokerSettings.properties,
     ...ErasureSettings.properties,
-  }).map(([name, setting]): [string, string] => {
+  };
+  const environment = Object.entries(properties).map(([name, setting]): [string, string] => {
     const { description = '' } = setting as { description?: string };
     return [name, description + (readBy[name] ?? '')];
   });
+  environment.push([
+    '<NAME>_FILE',
+    `instead of any of ${secretsOf({ properties }).join(', ')}: the file that holds it`,
+  ]);
   environment.push(['LEADS_DEBUG', '1 to see where an error comes from']);
 
   return [

@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig } from '@leads/http/config';
+import { loadConfig } from '@leads/http/config';
 import { type Static, type TObject, Type } from 'typebox';
 import { CrmConfig } from '../config.ts';
 
@@ -62,13 +62,7 @@ export const BrokerSettings = Type.Object({ NATS_URL: CrmConfig.properties.NATS_
  * @throws ConfigError that names every fault.
  */
 export function readSettings<Schema extends TObject>(schema: Schema): Static<Schema> {
-  const settings = loadConfig(schema, process.env);
-  if ('DATABASE_URL' in schema.properties && databaseUrlParts() === undefined) {
-    throw new ConfigError(
-      'DATABASE_URL cannot be read; in a password, what is special in an address is percent-encoded',
-    );
-  }
-  return settings;
+  return loadConfig(schema, process.env);
 }
 
 /** Whether `LEADS_DEBUG=1` asks for more about failures. */
@@ -78,19 +72,25 @@ export function isDebugging(): boolean {
 
 /** Host and port of `DATABASE_URL`, to name the database without its password. */
 export function databaseAddress(): string {
-  const url = databaseUrlParts();
-  if (url === undefined) return 'DATABASE_URL';
+  const text = textOf(Type.Object({ DATABASE_URL }), 'DATABASE_URL');
+  // node-postgres allows a user without a host, for a socket named in the query; URL does not.
+  const address = text.replace('@/', '@localhost/');
+  if (!URL.canParse(address)) return 'DATABASE_URL';
+  const url = new URL(address);
   return `${url.searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || 5432}`;
 }
 
 /** Hosts and ports of `NATS_URL`, without its passwords. */
 export function brokerAddress(): string {
-  const urls = (process.env['NATS_URL'] ?? '').split(',');
+  const urls = textOf(BrokerSettings, 'NATS_URL').split(',');
   return urls.map((url) => (URL.canParse(url) ? new URL(url).host : 'NATS_URL')).join(', ');
 }
 
-function databaseUrlParts(): URL | undefined {
-  // node-postgres allows a user without a host, for a socket named in the query; URL does not.
-  const text = (process.env['DATABASE_URL'] ?? '').replace('@/', '@localhost/');
-  return URL.canParse(text) ? new URL(text) : undefined;
+/** A setting that a command has read before; an empty text where it cannot be read again. */
+function textOf(schema: TObject, name: string): string {
+  try {
+    return String(loadConfig(schema, process.env)[name] ?? '');
+  } catch {
+    return '';
+  }
 }

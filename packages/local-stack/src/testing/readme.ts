@@ -5,7 +5,7 @@ import { repositoryRoot } from '../repository.ts';
 
 /**
  * Holds the README's configuration table against a config schema: one row a setting, with its default and its
- * description, and no row that the reader does not know.
+ * description, and no row that the reader does not know; the paragraph about secrets names those that are.
  *
  * @param reader as the table's column "Read by" names it.
  */
@@ -15,6 +15,11 @@ export function expectSettingsDocumented(reader: string, settings: Readonly<Reco
     ([name, setting]) => [name, { fallback: describeDefault(setting), meaning: setting.description }],
   );
   expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(expected));
+
+  const [paragraph = ''] = /^Secrets may be files [^]*?\n\n/m.exec(readme) ?? [];
+  for (const [name, setting] of Object.entries(settings)) {
+    expect([name, paragraph.includes(`\`${name}\``)]).toEqual([name, 'secret' in setting]);
+  }
 }
 
 /** The names of the settings that the configuration table has for a reader. */

@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Type } from 'typebox';
+import { afterAll, expect, test } from 'vitest';
+import { ConfigError, commonSettings, loadConfig, secretsOf } from './config.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'leads-config-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function file(name: string, content: string | Buffer): string {
+  const path = join(directory, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const Settings = Type.Object({
+  DATABASE_URL: commonSettings.DATABASE_URL,
+  NATS_URL: commonSettings.NATS_URL,
+  METRICS_TOKEN: commonSettings.METRICS_TOKEN,
+  TRUST_PROXY: commonSettings.TRUST_PROXY,
+  PORT: Type.Integer({ default: 80 }),
+});
+const database = 'postgresql://leads:hidden-word@db/leads';
+
+/** The lines of what does not hold; none where all does. */
+function faultsOf(env: Record<string, string>): string[] {
+  try {
+    loadConfig(Settings, env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n');
+    throw error;
+  }
+}
+
+test('every secret may be a file, whose last line break is cut', () => {
+  expect(secretsOf(Settings)).toEqual(['DATABASE_URL', 'NATS_URL', 'METRICS_TOKEN']);
+  const settings = loadConfig(Settings, {
+    DATABASE_URL_FILE: file('database', `${database}\n`),
+    NATS_URL_FILE: file('nats', 'nats://crm:hidden-word@nats:4222\r\n'),
+    METRICS_TOKEN_FILE: file('token', 'x'.repeat(16)),
+  });
+  expect(settings).toEqual({
+    DATABASE_URL: database,
+    NATS_URL: 'nats://crm:hidden-word@nats:4222',
+    METRICS_TOKEN: 'x'.repeat(16),
+    TRUST_PROXY: '',
+    PORT: 80,
+  });
+});
+
+test('only one line break is cut, and nothing else', () => {
+  const Secret = Type.Object({ KEY: Type.String({ secret: true }) });
+  expect(loadConfig(Secret, { KEY_FILE: file('key', ' a\nb \n\n') })).toEqual({ KEY: ' a\nb \n' });
+});
+
+test('what is no secret is no file', () => {
+  expect(loadConfig(Settings, { DATABASE_URL: database, PORT_FILE: file('port', '81') }).PORT).toBe(80);
+});
+
+test('an empty variable counts as absent, that of a file too', () => {
+  expect(faultsOf({ DATABASE_URL: database, DATABASE_URL_FILE: '' })).toEqual([]);
+  expect(faultsOf({ DATABASE_URL: '', DATABASE_URL_FILE: file('database', database) })).toEqual([]);
+});
+
+test('all faults are named at once, each setting once, by the variable that it was read from', () => {
+  const faults = faultsOf({
+    DATABASE_URL: database,
+    DATABASE_URL_FILE: file('both', 'hidden-word'),
+    NATS_URL_FILE: join(directory, 'hidden-word'),
+    METRICS_TOKEN_FILE: file('wrong', 'hidden-word'),
+    TRUST_PROXY: '10.0.0.0/33',
+    PORT: 'hidden-word',
+  });
+  const expected = [
+    /^DATABASE_URL_FILE and DATABASE_URL are both set/,
+    /^NATS_URL_FILE cannot be read: there is no such file/,
+    /^METRICS_TOKEN_FILE must match pattern/,
+    /^TRUST_PROXY must be addresses and CIDR ranges/,
+    /^PORT must be integer/,
+  ];
+  expect(faults).toHaveLength(expected.length);
+  for (const fault of expected) expect(faults).toContainEqual(expect.stringMatching(fault));
+  expect(faults.join('\n')).not.toContain('hidden-word');
+});
+
+test.for([
+  ['a directory', () => directory, 'cannot be read: it is a directory'],
+  ['an empty file', () => file('empty', '\n'), 'names an empty file'],
+] as const)('%s is no secret', ([, path, reason]) => {
+  expect(faultsOf({ DATABASE_URL_FILE: path() })).toEqual([
+    expect.stringContaining(`DATABASE_URL_FILE ${reason}`),
+  ]);
+});
+
+test('a file that cannot be read does not hide what depends on it', () => {
+  const Mail = Type.Object(
+    { SMTP_URL: Type.Optional(Type.String({ secret: true })), MAIL_FROM: Type.Optional(Type.String()) },
+    { dependencies: { SMTP_URL: ['MAIL_FROM'] } },
+  );
+  expect(() => loadConfig(Mail, { SMTP_URL_FILE: join(directory, 'absent') })).toThrow(
+    'SMTP_URL_FILE cannot be read: there is no such file\nMAIL_FROM is required with SMTP_URL',
+  );
+});
+
+test.for([
+  ['DATABASE_URL', 'nothing of the kind', 'must match pattern'],
+  ['DATABASE_URL', 'postgresql://a:hidden-word#@b/c', 'cannot be read; in a password'],
+  ['NATS_URL', 'nats://a:1,nats://b:hidden-word#@c', 'cannot be read; in a password'],
+  ['TRUST_PROXY', 'proxy.internal', 'must be addresses'],
+  ['TRUST_PROXY', '10.0.0.0/8/8', 'must be addresses'],
+  ['TRUST_PROXY', '::1/0', 'must be addresses'],
+] as const)('%s=%s is told once', ([name, value, reason]) => {
+  const faults = faultsOf({ DATABASE_URL: database, [name]: value });
+  expect(faults).toEqual([expect.stringContaining(`${name} ${reason}`)]);
+  expect(faults[0]).not.toContain('hidden-word');
+});
+
+test.for([
+  ['DATABASE_URL', 'postgresql://leads@/leads?host=/run/postgresql'],
+  ['DATABASE_URL', 'postgres:///leads?host=/run/postgresql'],
+  ['NATS_URL', 'nats://a:1,tls://u:p%23@b:2'],
+  ['TRUST_PROXY', 'loopback, 10.0.0.0/8,2001:db8::/32, 192.0.2.1'],
+] as const)('%s=%s holds', ([name, value]) => {
+  expect(faultsOf({ DATABASE_URL: database, [name]: value })).toEqual([]);
+});
