@@ -13,6 +13,7 @@ await runService(async () => {
   const context = await createContext(config, log);
   return {
     app: await buildApp(config, context, log),
+    log,
     context,
     listen: { host: config.CRM_HOST, port: config.CRM_PORT },
     shutdownDelayMs: config.SHUTDOWN_DELAY_MS,

@@ -20,6 +20,7 @@ await runService(async () => {
   const context = createContext(config, log);
   return {
     app: await buildApp(config, context, log),
+    log,
     context,
     listen: { host: config.INTAKE_HOST, port: config.INTAKE_PORT },
     shutdownDelayMs: config.SHUTDOWN_DELAY_MS,

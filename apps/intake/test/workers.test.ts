@@ -22,6 +22,7 @@ const soon = { timeout: 20_000, interval: 20 };
 interface LogLine {
   readonly msg: string;
   readonly level: string;
+  readonly reqId?: string;
   readonly worker?: number;
   readonly pid?: number;
 }
@@ -160,6 +161,36 @@ describe('several workers', { timeout: 60_000 }, () => {
     const samples = await pair.metrics();
     expect(sumOf(samples, 'http_requests_total', taken)).toBe(30);
     expect(sumOf(samples, 'leads_worker_restarts_total')).toBe(1);
+  });
+
+  test.for([
+    ['the primary', 1],
+    ['the whole group', -1],
+  ] as const)('SIGUSR2 to %s switches the log level of all, also of who comes later', async ([, group]) => {
+    const pair = await Pair.start();
+    const switched = 'The log level is switched';
+    /** Who has answered since the last switch, by whether it told why it refused: at `debug` it does. */
+    const answering = async (isTelling: boolean) => {
+      for (let i = 0; i < 2; i++) expect((await pair.send(route)).status).toBe(405);
+      const told = new Set(pair.lines('Refused').map(({ reqId }) => reqId));
+      const lines = pair.lines();
+      const since = lines.slice(lines.findLastIndex(({ msg }) => msg === switched) + 1);
+      const answers = since.filter(({ msg, reqId }) => msg === 'Request' && told.has(reqId) === isTelling);
+      return new Set(answers.map(({ worker }) => worker));
+    };
+    await expect.poll(() => answering(false), soon).toEqual(new Set([1, 2]));
+    expect(pair.lines('Refused')).toEqual([]);
+
+    process.kill(group * pair.pid, 'SIGUSR2');
+    await expect.poll(() => answering(true), soon).toEqual(new Set([1, 2]));
+    process.kill(pair.workerPids()[0] ?? 0, 'SIGKILL');
+    await expect
+      .poll(() => pair.lines('A worker has ended by itself: another is started'), soon)
+      .toHaveLength(1);
+    await expect.poll(() => answering(true), soon).toContain(3);
+    process.kill(group * pair.pid, 'SIGUSR2');
+    await expect.poll(() => answering(false), soon).toEqual(new Set([2, 3]));
+    expect(pair.lines(switched)).toMatchObject([{ logLevel: 'debug' }, { logLevel: 'info' }]);
   });
 
   test('workers that end again and again end the service, with a line that says so', async () => {

@@ -88,6 +88,7 @@ export function createErrorHandler(findFaults: FaultFinder) {
     const { code, message, status } = error;
     if (code === 'unexpected') request.log.error({ err: error.cause }, 'Unexpected error');
     else if (status >= 500) request.log.warn({ err: error.cause }, message);
+    else request.log.debug({ code, reasons: reasonsOf(thrown) }, 'Refused');
     const retryAfter = error.retryAfterSeconds ?? (code === 'unavailable' ? retryAfterSeconds : undefined);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     reply.code(status).header('vary', withAccept(reply.getHeader('vary')));
@@ -99,6 +100,12 @@ export function createErrorHandler(findFaults: FaultFinder) {
     const fields = isOfSchema ? findFaults(request) : error.fields;
     void reply.type(problemMediaType).send(problemBody(code, { message, fields, requestId: request.id }));
   };
+}
+
+/** Why, in words of our own, and paths within the schema: what a caller sent may be anything, names of fields too. */
+function reasonsOf(thrown: FastifyError | LeadsError): string[] {
+  if (thrown instanceof LeadsError) return thrown.fields.map(({ reason }) => reason);
+  return (thrown.validation ?? []).map(({ schemaPath }) => `${thrown.validationContext ?? ''} ${schemaPath}`);
 }
 
 /** A Vary header (RFC 9110, 12.5.5) that names Accept besides what it names already. */

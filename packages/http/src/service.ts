@@ -2,14 +2,18 @@ import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { ConfigError } from './config.ts';
+import type { Logger } from './log.ts';
+import { LogLevel } from './log-level.ts';
 import type { Metrics } from './metrics.ts';
 import type { Server } from './server.ts';
-import { shutdownMs } from './shutdown.ts';
+import { shutdown } from './shutdown.ts';
 import { joinWorkers } from './workers.ts';
 
 /** What takes requests, and what it does that with. */
 interface Service {
   app: Server;
+  /** What the server's own log is a child of. */
+  log: Logger;
   context: AsyncDisposable & { readonly metrics: Metrics };
   listen: { host: string; port: number };
   shutdownDelayMs: number;
@@ -18,7 +22,7 @@ interface Service {
 /**
  * Runs a service as this process until it is told to stop: SIGTERM and SIGINT first make `/health/ready` say 503
  * while requests are still served, then no more are taken, those under way are answered, and the context is
- * disposed. A second signal ends the process at once.
+ * disposed. A second signal ends the process at once. SIGUSR2 switches the log level.
  *
  * @param start builds the service; its errors end the process with one clear line and exit code 1. Nothing, where
  *   workers of this process are the service.
@@ -27,20 +31,19 @@ export async function runService(start: () => Promise<Service | undefined>): Pro
   try {
     const service = await start();
     if (service === undefined) return;
-    const { app, context, listen, shutdownDelayMs } = service;
-    const { close } = closeWithGrace(
-      { delay: shutdownMs, logger: false },
-      async ({ signal, err, manual }) => {
-        if (err === undefined) app.log.info({ signal }, 'Stopping');
-        else app.log.fatal({ err }, 'Stopping after an error that nobody caught');
-        app.lifecycle.draining = true;
-        if (signal !== undefined || manual === true) await sleep(shutdownDelayMs);
-        await app.close();
-        await context[Symbol.asyncDispose]();
-        app.log.info('Stopped');
-      },
-    );
-    if (cluster.isWorker) joinWorkers(app, context.metrics, close);
+    const { app, log, context, listen, shutdownDelayMs } = service;
+    const { close } = closeWithGrace(shutdown, async ({ signal, err, manual }) => {
+      if (err === undefined) app.log.info({ signal }, 'Stopping');
+      else app.log.fatal({ err }, 'Stopping after an error that nobody caught');
+      app.lifecycle.draining = true;
+      if (signal !== undefined || manual === true) await sleep(shutdownDelayMs);
+      await app.close();
+      await context[Symbol.asyncDispose]();
+      app.log.info('Stopped');
+    });
+    const logLevel = new LogLevel(log, app.log);
+    if (cluster.isWorker) joinWorkers(app, { metrics: context.metrics, logLevel, stop: close });
+    else logLevel.switchBySignal();
     await app.listen(listen);
     app.log.info({ host: listen.host, port: listen.port }, 'Listening');
   } catch (error) {

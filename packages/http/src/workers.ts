@@ -4,9 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsError } from '@leads/core/errors';
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from './log.ts';
+import { LogLevel, logLevelSignal } from './log-level.ts';
 import { addUpReports, formatReports, type MetricReport, type Metrics } from './metrics.ts';
 import type { Server } from './server.ts';
-import { shutdownMs } from './shutdown.ts';
+import { shutdown } from './shutdown.ts';
 
 /** What the primary tells a worker. */
 type Order =
@@ -15,7 +16,8 @@ type Order =
   /** Drain and end. */
   | { readonly kind: 'stop' }
   | { readonly kind: 'report' }
-  | { readonly kind: 'metrics'; readonly text: string };
+  | { readonly kind: 'metrics'; readonly text: string }
+  | { readonly kind: 'logLevel'; readonly level: string };
 
 /** What a worker tells the primary. */
 type Answer =
@@ -46,6 +48,7 @@ export async function runWorkers(
   const lastReports = new Map<Worker, MetricReport[]>();
   /** What those counted that have ended: sums must not fall when a worker goes. */
   let ended: Promise<MetricReport[]> = Promise.resolve([]);
+  const logLevel = new LogLevel(log);
   let restarts = 0;
   let hasBegun = false;
   let isStopping = false;
@@ -78,6 +81,7 @@ export async function runWorkers(
       exit.then(() => false),
     ]);
     if (!isListening && !hasBegun && !isStopping) throw new Error('a worker has ended before it listened');
+    if (isListening) order(worker, { kind: 'logLevel', level: logLevel.current });
     if (isListening && hasBegun) order(worker, { kind: 'begin' });
     void exit.then((how) => replace(worker, how, ends));
   };
@@ -115,7 +119,10 @@ export async function runWorkers(
   process.once('exit', () => {
     for (const worker of workers) worker.process.kill('SIGKILL');
   });
-  const { close } = closeWithGrace({ delay: shutdownMs, logger: false }, async ({ signal, err, manual }) => {
+  logLevel.switchBySignal((level) => {
+    for (const worker of workers) order(worker, { kind: 'logLevel', level });
+  });
+  const { close } = closeWithGrace(shutdown, async ({ signal, err, manual }) => {
     if (signal !== undefined) log.info({ signal }, 'Stopping');
     if (err !== undefined) log.fatal({ err }, 'Stopping after an error that nobody caught');
     isStopping = true;
@@ -139,17 +146,20 @@ export async function runWorkers(
 }
 
 /**
- * Makes this process one of several: it stops with all, is ready when all are, and its `/metrics` speaks for all.
+ * Makes this process one of several: it stops with all, is ready when all are, logs at the level that all do, and its
+ * `/metrics` speaks for all.
  *
- * @param stop drains and ends this process.
+ * @param own.stop drains and ends this process.
  */
 export function joinWorkers(
   { lifecycle, log }: Pick<Server, 'lifecycle' | 'log'>,
-  metrics: Metrics,
-  stop: () => void,
+  { metrics, logLevel, stop }: { metrics: Metrics; logLevel: LogLevel; stop: () => void },
 ): void {
   lifecycle.starting = true;
+  // The primary has it as well where the whole group is signalled, and tells.
+  process.on(logLevelSignal, () => undefined);
   process.on('message', (order: Order) => {
+    if (order.kind === 'logLevel') logLevel.current = order.level;
     if (order.kind === 'begin') lifecycle.starting = false;
     // A terminal's Ctrl-C reaches every process by itself.
     if (order.kind === 'stop' && !lifecycle.draining) stop();

@@ -1,4 +1,4 @@
-import { mkdtempSync, chmodSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -136,6 +136,56 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
     expect(faults).toHaveLength(named.length);
     expect(new Set(faults.map((fault) => fault.split(' ')[0]))).toEqual(new Set(named));
     expect(service.output.stderr).not.toContain('short');
+  });
+
+  test('switches its log level at SIGUSR2, and back', async () => {
+    const output: string[] = [];
+    const onOutput = (text: string) => void output.push(text);
+    await using service = await startService(name, { env: { ...ground.env, LOG_LEVEL: 'warn' }, onOutput });
+    const lines = () => output.join('').split('\n').slice(0, -1);
+    /** What is told of a request that is refused. */
+    const toldOf = async (id: string) => {
+      const answer = await fetch(`${service.url}${createPath[name]}`, {
+        method: 'DELETE',
+        headers: { 'X-Request-Id': id },
+      });
+      expect([answer.status, answer.headers.get('x-request-id')]).toEqual([405, id]);
+      return lines().filter((line) => line.includes(id));
+    };
+    const switched = (times: number) =>
+      expect.poll(() => lines().filter((line) => line.includes('log level is switched')).length).toBe(times);
+
+    await toldOf('at-warn');
+    process.kill(service.pid, 'SIGUSR2');
+    await switched(1);
+    await expect.poll(() => toldOf('at-debug')).not.toEqual([]);
+    const told = lines().filter((line) => line.includes('at-debug'));
+    expect(told.map((line) => JSON.parse(line) as unknown).slice(0, 2)).toMatchObject([
+      { level: 'debug', reqId: 'at-debug', code: 'method_not_allowed', msg: 'Refused' },
+      { level: 'info', reqId: 'at-debug', status: 405, msg: 'Request' },
+    ]);
+    process.kill(service.pid, 'SIGUSR2');
+    await switched(2);
+    await toldOf('at-warn-again');
+    await service.stop();
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+    expect(lines().filter((line) => line.includes('at-warn'))).toEqual([]);
+  });
+
+  test('reads its secrets from files', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'leads-secrets-'));
+    try {
+      const env: Record<string, string> = {};
+      for (const secret of ['DATABASE_URL', 'JWT_SECRET'] as const) {
+        const path = join(directory, secret);
+        writeFileSync(path, `${ground.env[secret]}\n`);
+        env[`${secret}_FILE`] = path;
+      }
+      await using service = await startService(name, { env });
+      expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
   });
 
   test('on a port in use says so in one line and ends with code 1', async () => {
