@@ -152,8 +152,10 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
       expect([answer.status, answer.headers.get('x-request-id')]).toEqual([405, id]);
       return lines().filter((line) => line.includes(id));
     };
-    const switched = (times: number) =>
-      expect.poll(() => lines().filter((line) => line.includes('log level is switched')).length).toBe(times);
+    const switched = async (times: number) => {
+      const told = () => lines().filter((line) => line.includes('log level is switched')).length;
+      await expect.poll(told).toBe(times);
+    };
 
     await toldOf('at-warn');
     process.kill(service.pid, 'SIGUSR2');

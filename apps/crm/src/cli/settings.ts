@@ -89,7 +89,8 @@ export function brokerAddress(): string {
 /** A setting that a command has read before; an empty text where it cannot be read again. */
 function textOf(schema: TObject, name: string): string {
   try {
-    return String(loadConfig(schema, process.env)[name] ?? '');
+    const { [name]: value } = loadConfig(schema, process.env) as Record<string, unknown>;
+    return typeof value === 'string' ? value : '';
   } catch {
     return '';
   }

@@ -280,7 +280,7 @@ export async function describeTransport({ service, fixture }: { service: Running
       expect(unroutable?.headers['x-request-id']).toBe('abc');
     });
 
-    test('a log line tells the method, the route, the status and the time, and nothing that was sent', async () => {
+    test('a log line tells the method, the route, the status and the time, one of `debug` why it is refused, and none what was sent', async () => {
       const id = 'what-a-line-tells';
       await service.send({
         method: 'POST',
@@ -289,9 +289,12 @@ export async function describeTransport({ service, fixture }: { service: Running
         body: {},
       });
       const lines = service.logs.entries().filter(({ reqId }) => reqId === id);
-      const names = ['durationMs', 'level', 'method', 'msg', 'reqId', 'route', 'service', 'status', 'time'];
-      expect(lines.map((line) => Object.keys(line).toSorted())).toEqual([names]);
-      expect(lines[0]?.['route']).toBe(path);
+      expect(lines.map((line) => Object.keys(line).toSorted())).toEqual([
+        ['code', 'level', 'msg', 'reasons', 'reqId', 'service', 'time'],
+        ['durationMs', 'level', 'method', 'msg', 'reqId', 'route', 'service', 'status', 'time'],
+      ]);
+      expect(lines[0]).toMatchObject({ level: 'debug', code: 'invalid_input' });
+      expect(lines[1]?.['route']).toBe(path);
     });
   });
 
