@@ -14,7 +14,12 @@ import { leadsRoutes } from './routes/leads-routes.ts';
 
 /** The CRM service: an authenticated API for integrators, and a website for users. */
 export async function buildApp(config: CrmConfig, context: CrmContext, log: Logger): Promise<Server> {
-  const app = createServer({ log, trustProxy: config.TRUST_PROXY, metrics: context.metrics });
+  const app = createServer({
+    log,
+    trustProxy: config.TRUST_PROXY,
+    metrics: context.metrics,
+    tracing: context.tracing,
+  });
 
   await describeApi(app, {
     title: 'Leads: CRM',

@@ -25,11 +25,14 @@ import type { WorkspaceStore } from '@leads/core/workspace';
 import { openBroker } from '@leads/http/broker';
 import type { Logger } from '@leads/http/log';
 import { Metrics, watchCaches, watchPool } from '@leads/http/metrics';
+import { traceInserts } from '@leads/http/trace-leads';
+import { openTracing, type Tracing } from '@leads/http/tracing';
 import packageJson from '../package.json' with { type: 'json' };
 import { createAccessTokenCodec } from './access-token-codec.ts';
 import type { CrmConfig } from './config.ts';
 import { publicUrlOf } from './console/addresses.ts';
 import { createMailer } from './mailer.ts';
+import { tracePublishing } from './trace-events.ts';
 import { watchEvents } from './watch-events.ts';
 
 /** Everything the CRM service needs, built once. */
@@ -46,12 +49,15 @@ export interface CrmContext extends AsyncDisposable {
   readonly leads: LeadStore;
   readonly metrics: Metrics;
   readonly overview: OverviewStore;
+  /** None where nothing is traced. */
+  readonly tracing: Tracing | undefined;
   readonly workspaces: WorkspaceStore;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
 }
 
 export async function createContext(config: CrmConfig, log: Logger): Promise<CrmContext> {
+  const tracing = await openTracing(config, { name: 'leads-crm', version: packageJson.version }, log);
   const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
@@ -96,12 +102,15 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     broker &&
     new EventRelay(
       outbox,
-      new EventPublisher(broker, {
-        name: eventStreamName,
-        maxAgeMs: streamMs,
-        maxBytes: config.EVENTS_STREAM_MEGABYTES * 1024 * 1024,
-        replicas: config.EVENTS_STREAM_REPLICAS,
-      }),
+      tracePublishing(
+        new EventPublisher(broker, {
+          name: eventStreamName,
+          maxAgeMs: streamMs,
+          maxBytes: config.EVENTS_STREAM_MEGABYTES * 1024 * 1024,
+          replicas: config.EVENTS_STREAM_REPLICAS,
+        }),
+        tracing,
+      ),
       (err) => log.warn({ err }, 'Events could not be told: they wait, and it is tried again'),
     );
   watchEvents(metrics, { outboxKeeper, relay });
@@ -126,9 +135,10 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     credentialStore,
     credentialUse,
     events: broker && new EventReader(broker, eventStreamName),
-    leads: createLeadStore(database),
+    leads: traceInserts(createLeadStore(database), tracing),
     metrics,
     overview,
+    tracing,
     workspaces,
     pingDatabase: () => database.ping(),
     async [Symbol.asyncDispose]() {
@@ -138,6 +148,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
       await tallyKeeper[Symbol.asyncDispose]();
       await credentialUse[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
+      await tracing?.[Symbol.asyncDispose]();
     },
   };
 }

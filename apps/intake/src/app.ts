@@ -15,7 +15,12 @@ import { submitLeadRoute } from './routes/submit-lead.ts';
  * around it.
  */
 export async function buildApp(config: IntakeConfig, context: IntakeContext, log: Logger): Promise<Server> {
-  const app = createServer({ log, trustProxy: config.TRUST_PROXY, metrics: context.metrics });
+  const app = createServer({
+    log,
+    trustProxy: config.TRUST_PROXY,
+    metrics: context.metrics,
+    tracing: context.tracing,
+  });
 
   await describeApi(app, {
     title: 'Leads: edge intake',

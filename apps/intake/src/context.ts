@@ -14,6 +14,8 @@ import { openBroker } from '@leads/http/broker';
 import type { Logger } from '@leads/http/log';
 import { Metrics, watchCaches, watchPool } from '@leads/http/metrics';
 import { createRateLimit, type RateLimits } from '@leads/http/rate-limit';
+import { traceInserts } from '@leads/http/trace-leads';
+import type { Tracing } from '@leads/http/tracing';
 import packageJson from '../package.json' with { type: 'json' };
 import { LeadBatcher } from './batch/lead-batcher.ts';
 import { observeBatches, watchBatches } from './batch/watch-batches.ts';
@@ -31,13 +33,15 @@ export interface IntakeContext extends AsyncDisposable {
   readonly routes: IntakeRoutes;
   readonly rateLimits: RateLimits;
   readonly metrics: Metrics;
+  /** None where nothing is traced. */
+  readonly tracing: Tracing | undefined;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
   /** Where there is a buffer: @throws LeadsError `unavailable` when it takes no leads. */
   readonly checkBuffer: (() => Promise<void>) | undefined;
 }
 
-export function createContext(config: IntakeConfig, log: Logger): IntakeContext {
+export function createContext(config: IntakeConfig, log: Logger, tracing?: Tracing): IntakeContext {
   const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
@@ -78,7 +82,7 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
     snapshots?.noteChange();
   });
   const metrics = new Metrics({ service: 'intake', version: packageJson.version });
-  const leadStore = createLeadStore(database);
+  const leadStore = traceInserts(createLeadStore(database), tracing);
   const buffer =
     broker &&
     openBuffer(
@@ -105,6 +109,7 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
     leads,
     metrics,
     routes,
+    tracing,
     rateLimits: {
       browserKeys: createRateLimit(config.INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE),
       secretKeys: createRateLimit(config.INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE),
@@ -119,6 +124,7 @@ export function createContext(config: IntakeConfig, log: Logger): IntakeContext 
       await landingPages[Symbol.asyncDispose]();
       await credentialUse[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
+      await tracing?.[Symbol.asyncDispose]();
     },
   };
 }

@@ -3,6 +3,7 @@ import { loadConfig } from '@leads/http/config';
 import { createLogger } from '@leads/http/log';
 import { Metrics } from '@leads/http/metrics';
 import { runService } from '@leads/http/service';
+import { openTracing } from '@leads/http/tracing';
 import { runWorkers } from '@leads/http/workers';
 import packageJson from '../package.json' with { type: 'json' };
 import { IntakeConfig } from './config.ts';
@@ -17,7 +18,8 @@ await runService(async () => {
   }
   // The primary of several has no use for them.
   const [{ createContext }, { buildApp }] = await Promise.all([import('./context.ts'), import('./app.ts')]);
-  const context = createContext(config, log);
+  const tracing = await openTracing(config, { name: 'leads-intake', version: packageJson.version }, log);
+  const context = createContext(config, log, tracing);
   return {
     app: await buildApp(config, context, log),
     log,

@@ -132,6 +132,44 @@ function isProxy(text: string): boolean {
 const ms = (description: string, defaultMs: number, maximum = 600_000) =>
   Type.Integer({ minimum: 0, maximum, default: defaultMs, description: `${description}, in milliseconds` });
 
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
+/** Where traces are told, under the names of OpenTelemetry. */
+export const tracingSettings = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^?#\\s@]+$',
+      format: 'server-urls',
+      description:
+        'Where traces are told by OTLP over HTTP, as http://collector:4318; /v1/traces is added. If absent, nothing is traced',
+    }),
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: Type.Optional(
+    Type.String({
+      pattern: '^[^=,\\s]+=[^=,]*(,[^=,\\s]+=[^=,]*)*$',
+      secret: true,
+      description: 'Headers for it, as name=value,name=value, percent-encoded',
+    }),
+  ),
+  OTEL_TRACES_SAMPLER: Type.Enum(samplers, {
+    default: 'parentbased_always_on',
+    description: `Which requests are traced: ${samplers.join(', ')}`,
+  }),
+  OTEL_TRACES_SAMPLER_ARG: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    default: 1,
+    description: 'The part of them that is, from 0 to 1, with a sampler of ratios',
+  }),
+};
+
 /** What both services are told: where Postgres is, and how to behave as a process. */
 export const commonSettings = {
   DATABASE_URL: Type.String({
@@ -187,6 +225,7 @@ export const commonSettings = {
         'What Prometheus sends as a bearer token for /metrics, 16 characters at least. If absent, /metrics is for this machine only',
     }),
   ),
+  ...tracingSettings,
   SHUTDOWN_DELAY_MS: ms(
     'After SIGTERM, how long to go on serving while /health/ready says 503, so that load balancers notice',
     3_000,

@@ -19,6 +19,7 @@ import { parseJsonBody } from './json-body.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { Problem } from './problem.ts';
+import { traceRequests, type Tracing } from './tracing.ts';
 
 /** A Fastify whose handlers get their types from the routes' TypeBox schemas. */
 export type Server = FastifyInstance<
@@ -52,9 +53,14 @@ const requestIdShape = /^[\w.:-]{1,128}$/;
  * The server both services are built on: strict JSON in, errors of three fields or in detail out, bounded in size
  * and time, request ids, and logs that hold no personal data.
  *
- * @param options.metrics where requests are counted, if they are.
+ * @param options.metrics where requests are counted, if they are; `options.tracing` where they are traced.
  */
-export function createServer(options: { log: Logger; trustProxy: string; metrics?: Metrics }): Server {
+export function createServer(options: {
+  log: Logger;
+  trustProxy: string;
+  metrics?: Metrics;
+  tracing?: Tracing | undefined;
+}): Server {
   const { metrics } = options;
   const loggerInstance: FastifyBaseLogger = options.log;
   const handleError = createErrorHandler(createFaultFinder());
@@ -113,6 +119,7 @@ export function createServer(options: { log: Logger; trustProxy: string; metrics
   // An expectation that is not known may be ignored (RFC 9110, 10.1.1); Node would refuse it with an empty body.
   app.server.on('checkExpectation', (...exchange) => app.server.emit('request', ...exchange));
 
+  traceRequests(app, options.tracing);
   // With callbacks, here and below: each promise on the way of every request costs what can be measured.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

@@ -1,5 +1,5 @@
 import { isBrowserKey } from '@leads/core/credential';
-import { IdempotencyKey, IntakeLead, leadIdFor, submitLead } from '@leads/core/lead';
+import { IdempotencyKey, IntakeLead, leadIdFor, type LeadTaker, submitLead } from '@leads/core/lead';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/errors';
 import { formMediaType } from '@leads/http/form-body';
 import { rateLimitHeaders } from '@leads/http/rate-limit';
@@ -19,6 +19,11 @@ const Submitted = Type.Object(
   },
   { additionalProperties: false, description: 'The lead is stored.' },
 );
+
+/** Carries on the trace of a request, if it is of one, to what stores its lead and to the event that it becomes. */
+function ofTrace(leads: LeadTaker, traceParent: string | undefined): LeadTaker {
+  return traceParent === undefined ? leads : { take: (lead) => leads.take({ ...lead, traceParent }) };
+}
 
 /** Create a lead from a landing page (specification, 4.3). */
 export function submitLeadRoute(app: Server, context: IntakeContext): void {
@@ -72,7 +77,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
       const idempotencyKey = request.headers['idempotency-key'];
       const store = async (lead: IntakeLead): Promise<string> => {
         const { id, extraLeftOut } = await submitLead(
-          context,
+          { routes: context.routes, leads: ofTrace(context.leads, request.span?.traceParent) },
           principal,
           lead,
           clientAddress(request),

@@ -3,8 +3,10 @@ import {
   type ConnectionOptions,
   connect,
   Events,
+  headers,
   type JetStreamClient,
   type JetStreamManager,
+  type JetStreamPublishOptions,
   type NatsConnection,
   type PubAck,
 } from 'nats';
@@ -85,10 +87,21 @@ export class Broker implements AsyncDisposable {
    * Publishes to a stream, and waits until the broker has stored it.
    *
    * @param id tells repeats apart, within the stream's window.
+   * @param traceParent of the request that it came of, as the header `traceparent`.
    * @throws LeadsError `unavailable`: whether it is stored is then not known.
    */
-  async publish(subject: string, payload: string | Uint8Array, id: string): Promise<PubAck> {
-    return available(this.jetStream.publish(subject, payload, { msgID: id }));
+  async publish(
+    subject: string,
+    payload: string | Uint8Array,
+    id: string,
+    traceParent?: string,
+  ): Promise<PubAck> {
+    const options: Partial<JetStreamPublishOptions> = { msgID: id };
+    if (traceParent !== undefined) {
+      options.headers = headers();
+      options.headers.set('traceparent', traceParent);
+    }
+    return available(this.jetStream.publish(subject, payload, options));
   }
 
   /**

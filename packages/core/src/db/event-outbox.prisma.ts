@@ -17,6 +17,8 @@ interface OutboxRow {
   readonly id: bigint;
   readonly leadIds: string[];
   readonly versions: number[];
+  /** By lead. */
+  readonly traceParents: Readonly<Record<string, string>> | null;
   /** Whether there is more in the row. */
   readonly isCut: boolean;
 }
@@ -37,7 +39,7 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
           most,
           await tx.$queryRaw<OutboxRow[]>`
             SELECT id, lead_ids[:${most}::int]::text[] AS "leadIds", versions[:${most}::int] AS versions,
-              cardinality(lead_ids) > ${most}::int AS "isCut"
+              trace_parents AS "traceParents", cardinality(lead_ids) > ${most}::int AS "isCut"
             FROM lead_outbox ORDER BY id LIMIT ${mostRows}`,
         );
         const events = await eventsOf(tx, rows, most);
@@ -101,11 +103,13 @@ async function eventsOf(tx: Transaction, rows: readonly OutboxRow[], most: numbe
       changes.set(leadId as string, ofLead);
     }
   }
-  return rows.flatMap(({ leadIds, versions }) =>
+  return rows.flatMap(({ leadIds, versions, traceParents }) =>
     leadIds.flatMap((id, at) => {
       const lead = leadById.get(id);
       const event = lead && toLeadEvent(lead, changes.get(id) ?? [], versions[at] ?? 1);
-      return event ?? [];
+      if (event === undefined) return [];
+      const traceParent = traceParents?.[id];
+      return traceParent === undefined ? event : { ...event, traceparent: traceParent };
     }),
   );
 }

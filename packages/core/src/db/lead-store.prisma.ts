@@ -1,6 +1,13 @@
 import type { FoundLead, StoredLead } from '../lead/lead.ts';
 import type { LeadScope } from '../lead/lead-scope.ts';
-import type { LeadChange, LeadPiece, LeadSelection, LeadStore, LeadToInsert } from '../lead/lead-store.ts';
+import type {
+  LeadChange,
+  LeadPiece,
+  LeadSelection,
+  LeadStore,
+  LeadToInsert,
+  Traced,
+} from '../lead/lead-store.ts';
 import type { Database } from './client.ts';
 import { markDuplicates } from './duplicates.ts';
 import { Prisma } from './generated/client.ts';
@@ -106,6 +113,8 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
     async change(workspaceId, changes) {
       const leads = changes.map(({ lead }) => lead);
       const entries = changes.map(({ change }) => change);
+      const parents = traceParentsOf(changes.map(({ lead: { id }, traceParent }) => ({ id, traceParent })));
+      const noting = parents === undefined ? Prisma.empty : noteTraceParents(Prisma.sql`${parents}`);
       // Locked in the order of their ids, so that two changes of the same leads wait instead of deadlocking.
       const changed = await select<{ id: string; updatedAt: Date }>(
         Prisma.sql`
@@ -115,7 +124,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
             ${arrays(changeColumns, entries)}, ${entries.map((entry) => entry.createdAt.toISOString())}::timestamptz[]
           ) AS sent (id, ${names(editableColumns)}, ${names(changeColumns)}, changed_at)
         ), locked AS MATERIALIZED (
-          SELECT lead.id FROM lead JOIN sent ON sent.id = lead.id AND sent.version = lead.version + 1
+          SELECT lead.id FROM lead JOIN sent ON sent.id = lead.id AND sent.version = lead.version + 1 ${noting}
           ORDER BY lead.id FOR NO KEY UPDATE OF lead
         ), changed AS (
           UPDATE lead SET
@@ -170,19 +179,43 @@ interface InsertStatement {
 }
 
 /** Texts that are made once: to put one together takes longer than to send a lead. */
-const insertFrom = (rows: Prisma.Sql) =>
+const insertFrom = (rows: Prisma.Sql, more: Prisma.Sql) =>
   Prisma.sql`
-  INSERT INTO lead (${names(leadColumns)}) SELECT ${stored(leadColumns)} FROM ${rows} AS sent (${names(leadColumns)})
+  INSERT INTO lead (${names(leadColumns)})
+  SELECT ${stored(leadColumns)} FROM ${rows} AS sent (${names(leadColumns)}) ${more}
   ON CONFLICT (id) DO NOTHING
   RETURNING id`.text;
-const insertLeads = insertFrom(Prisma.sql`unnest(${arrays(leadColumns, [])})`);
-const insertLead = insertFrom(Prisma.sql`(VALUES (${parameters(leadColumns)}))`);
+const insertsWith = (more = Prisma.empty) => ({
+  many: insertFrom(Prisma.sql`unnest(${arrays(leadColumns, [])})`, more),
+  one: insertFrom(Prisma.sql`(VALUES (${parameters(leadColumns)}))`, more),
+});
+const untraced = insertsWith();
+/** What the outbox notes of where events come from, as long as the transaction lasts. */
+const noteTraceParents = (text: Prisma.Sql) =>
+  Prisma.sql`CROSS JOIN (SELECT set_config('leads.trace_parents', ${text}, true)) AS trace_parents`;
+const traced = insertsWith(noteTraceParents(Prisma.raw(`$${Object.keys(leadColumns).length + 1}`)));
 
-function toStatement(leads: readonly StoredLead[]): InsertStatement {
+/** By lead, as JSON; nothing where none is traced. */
+function traceParentsOf(leads: readonly (Traced & { readonly id: string })[]): string | undefined {
+  const parents = leads.flatMap(({ id, traceParent }) =>
+    traceParent === undefined ? [] : [[id, traceParent]],
+  );
+  return parents.length === 0 ? undefined : JSON.stringify(Object.fromEntries(parents));
+}
+
+function toStatement(leads: readonly LeadToInsert[]): InsertStatement {
   const [lead, ...others] = leads;
-  return lead !== undefined && others.length === 0
-    ? { name: 'insert_lead', text: insertLead, values: valuesOf(leadColumns, lead) }
-    : { name: 'insert_leads', text: insertLeads, values: arrayValues(leadColumns, leads) };
+  const statement: InsertStatement =
+    lead !== undefined && others.length === 0
+      ? { name: 'insert_lead', text: untraced.one, values: valuesOf(leadColumns, lead) }
+      : { name: 'insert_leads', text: untraced.many, values: arrayValues(leadColumns, leads) };
+  const parents = traceParentsOf(leads);
+  if (parents === undefined) return statement;
+  return {
+    name: `traced_${statement.name}`,
+    text: others.length === 0 ? traced.one : traced.many,
+    values: [...statement.values, parents],
+  };
 }
 
 /** @returns the leads that were added. */

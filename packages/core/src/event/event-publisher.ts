@@ -46,7 +46,7 @@ export class EventPublisher {
       if (!this.#isStreamReady) await this.#prepare();
       this.#isStreamReady = true;
       await inOrder(events, (event) =>
-        this.#broker.publish(subjectOf(event), JSON.stringify(event), event.id),
+        this.#broker.publish(subjectOf(event), JSON.stringify(event), event.id, event.traceparent),
       );
     } catch (error) {
       // The stream itself may be what is gone.

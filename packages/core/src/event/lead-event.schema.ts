@@ -41,6 +41,14 @@ export const LeadEvent = Type.Object(
       examples: ['2026-11-21T09:30:00.000Z'],
     }),
     datacontenttype: Type.Literal('application/json'),
+    traceparent: Type.Optional(
+      Type.String({
+        pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+        description:
+          "The request that did it, where it was traced (CloudEvents, Distributed Tracing extension; W3C Trace Context). In NATS the message's header of that name has it too.",
+        examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+      }),
+    ),
     data: Type.Object(
       { lead: LeadDetail, change: LeadHistoryEntry },
       { additionalProperties: false, description: 'The lead as the change left it, and the change.' },

@@ -4,8 +4,16 @@ import type { LeadScope } from './lead-scope.ts';
 import type { LeadStatus } from './lead-status.ts';
 import type { LeadSearch, PhoneSearch } from './search.ts';
 
-/** A lead to be stored. Within the campaign's duplicate window, in seconds, it is a duplicate. */
-export type LeadToInsert = StoredLead & { readonly duplicateWindowSeconds?: number | undefined };
+/** Of the request that something came of, where it is traced: a `traceparent` (W3C Trace Context, 3.2). */
+export interface Traced {
+  readonly traceParent?: string | undefined;
+}
+
+/**
+ * A lead to be stored. Within the campaign's duplicate window, in seconds, it is a duplicate. The event of its creation
+ * carries on its trace.
+ */
+export type LeadToInsert = StoredLead & Traced & { readonly duplicateWindowSeconds?: number | undefined };
 
 /** Which leads of a scope are meant; what is absent does not matter. */
 export interface LeadFilter {
@@ -87,7 +95,7 @@ export interface LeadStore {
    */
   change(
     workspaceId: string,
-    changes: readonly { readonly lead: StoredLead; readonly change: LeadChange }[],
+    changes: readonly (Traced & { readonly lead: StoredLead; readonly change: LeadChange })[],
   ): Promise<ReadonlyMap<string, Date>>;
 
   /** The changes of a lead above a version, oldest first, `limit` at most. */

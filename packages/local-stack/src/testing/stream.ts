@@ -3,6 +3,8 @@ import { Broker } from '@leads/core/broker';
 export interface StreamMessage {
   readonly subject: string;
   readonly data: unknown;
+  /** The header `traceparent`. */
+  readonly traceParent: string | undefined;
 }
 
 /** What a JetStream stream holds, oldest first; nothing where there is no such stream. */
@@ -16,7 +18,11 @@ export async function readStream(url: string, stream: string): Promise<StreamMes
   const consumer = await broker.jetStream.consumers.get(stream);
   const read: StreamMessage[] = [];
   for await (const message of await consumer.fetch({ max_messages: count, expires: 10_000 })) {
-    read.push({ subject: message.subject, data: message.json() });
+    read.push({
+      subject: message.subject,
+      data: message.json(),
+      traceParent: message.headers?.get('traceparent') || undefined,
+    });
   }
   return read;
 }

@@ -1,6 +1,7 @@
 import { changeStatuses, LeadStatus, StatusChange } from '@leads/core/lead';
 import { bodyErrors, commonErrors, ErrorBody, errorResponses } from '@leads/http/errors';
 import type { Server } from '@leads/http/server';
+import { ofRequest } from '@leads/http/trace-leads';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../context.ts';
 
@@ -59,7 +60,11 @@ export function changeStatusesRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { status } = request.body;
-      const outcomes = await changeStatuses(context.leads, request.principal, request.body);
+      const outcomes = await changeStatuses(
+        ofRequest(context.leads, request),
+        request.principal,
+        request.body,
+      );
       const results = outcomes.map((outcome) =>
         'error' in outcome
           ? { id: outcome.id, success: false, error: outcome.error.kind, message: outcome.error.message }

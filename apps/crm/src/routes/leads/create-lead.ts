@@ -1,6 +1,7 @@
 import { createLead, IdempotencyKey, Lead, NewLead } from '@leads/core/lead';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/errors';
 import type { Server } from '@leads/http/server';
+import { ofRequest } from '@leads/http/trace-leads';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../context.ts';
 
@@ -28,7 +29,7 @@ export function createLeadRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { lead, extraLeftOut } = await createLead(
-        context,
+        { ...context, leads: ofRequest(context.leads, request) },
         request.principal,
         request.body,
         request.headers['idempotency-key'],

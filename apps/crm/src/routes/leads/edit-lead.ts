@@ -1,6 +1,7 @@
 import { editLead, LeadDetail, LeadPatch } from '@leads/core/lead';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/errors';
 import type { Server } from '@leads/http/server';
+import { ofRequest } from '@leads/http/trace-leads';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../context.ts';
 import { idPath } from '../id-path.ts';
@@ -46,7 +47,13 @@ export function editLeadRoute(app: Server, context: CrmContext): void {
     async (request, reply) => {
       const versions = versionsOf(request.headers['if-match']);
       const { principal, params, body } = request;
-      const { lead, extraLeftOut } = await editLead(context.leads, principal, params.id, body, versions);
+      const { lead, extraLeftOut } = await editLead(
+        ofRequest(context.leads, request),
+        principal,
+        params.id,
+        body,
+        versions,
+      );
       if (extraLeftOut > 0)
         request.log.warn({ extraLeftOut }, 'Fields beyond the bounds of extra were left out');
       reply.header('etag', etagOf(lead));

@@ -4,6 +4,7 @@ import { commonErrors, errorResponses } from '@leads/http/errors';
 import { createBodyCheck } from '@leads/http/faults';
 import { readLongBody, takeLongBodies } from '@leads/http/long-body';
 import type { Server } from '@leads/http/server';
+import { ofRequest } from '@leads/http/trace-leads';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../context.ts';
@@ -116,15 +117,20 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
       const rejections: ImportRejection[] = [];
       try {
         const file = readLongBody(request, { signal: transfers.stopping });
-        const report = await importLeads(context, request.principal, file, {
-          campaignCode,
-          idempotencyKey: request.headers['idempotency-key'],
-          validate,
-          signal: transfers.stopping,
-          onRejection(rejection) {
-            if (rejections.length < listed) rejections.push(rejection);
+        const report = await importLeads(
+          { ...context, leads: ofRequest(context.leads, request) },
+          request.principal,
+          file,
+          {
+            campaignCode,
+            idempotencyKey: request.headers['idempotency-key'],
+            validate,
+            signal: transfers.stopping,
+            onRejection(rejection) {
+              if (rejections.length < listed) rejections.push(rejection);
+            },
           },
-        });
+        );
         const truncated = report.rejected > rejections.length;
         return { success: true as const, ...report, rejections, truncated };
       } finally {

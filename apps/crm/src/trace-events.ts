@@ -1,0 +1,33 @@
+import type { EventPublisher } from '@leads/core/event';
+import { ended } from '@leads/http/trace-leads';
+import type { Tracing } from '@leads/http/tracing';
+
+type Publisher = Pick<EventPublisher, 'isConnected' | 'publish'>;
+
+/** Publishes with a span for each event that is of a trace. */
+export function tracePublishing(publisher: Publisher, tracing: Tracing | undefined): Publisher {
+  if (tracing === undefined) return publisher;
+  return {
+    get isConnected() {
+      return publisher.isConnected;
+    },
+    async publish(events) {
+      const spans = events.flatMap(({ id, type, traceparent: parent }) =>
+        parent === undefined
+          ? []
+          : tracing.start(`send ${type}`, {
+              kind: 'producer',
+              parent,
+              attributes: {
+                'messaging.system': 'nats',
+                'messaging.operation.type': 'send',
+                'messaging.operation.name': 'publish',
+                'messaging.destination.template': `leads.{workspaceId}.${type}`,
+                'messaging.message.id': id,
+              },
+            }),
+      );
+      await ended(spans, () => publisher.publish(events));
+    },
+  };
+}
