@@ -197,10 +197,12 @@ const traced = insertsWith(noteTraceParents(Prisma.raw(`$${Object.keys(leadColum
 
 /** By lead, as JSON; nothing where none is traced. */
 function traceParentsOf(leads: readonly (Traced & { readonly id: string })[]): string | undefined {
+  // Nearly always none is, and this is asked for every batch.
+  if (!leads.some(({ traceParent }) => traceParent !== undefined)) return undefined;
   const parents = leads.flatMap(({ id, traceParent }) =>
     traceParent === undefined ? [] : [[id, traceParent]],
   );
-  return parents.length === 0 ? undefined : JSON.stringify(Object.fromEntries(parents));
+  return JSON.stringify(Object.fromEntries(parents));
 }
 
 function toStatement(leads: readonly LeadToInsert[]): InsertStatement {
