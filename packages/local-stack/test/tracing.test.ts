@@ -21,6 +21,8 @@ let nats: LocalNats;
 let gateway: Gateway;
 let receiver: OtlpReceiver;
 let env: Record<string, string>;
+/** Both services, with traces. */
+let pair: Readonly<Record<ServiceName, Service>>;
 
 beforeAll(async () => {
   ground = await prepareGround();
@@ -37,8 +39,11 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
     OTEL_BSP_SCHEDULE_DELAY: '100',
   };
+  const [crm, intake] = await Promise.all([startService('crm', { env }), startService('intake', { env })]);
+  pair = { crm, intake };
 });
 afterAll(async () => {
+  await Promise.all([pair.crm.stop(), pair.intake.stop()]);
   await nats.kill();
   await gateway[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
@@ -80,7 +85,7 @@ const eventsOf = async (leadId: string) => {
 
 describe('traces', { timeout: 120_000 }, () => {
   test('go from a request to the intake through the outbox to its event, also through the buffer', async () => {
-    const [crm, intake] = await Promise.all([start('crm'), start('intake')]);
+    const { crm, intake } = pair;
     const expectWhole = async (leadId: string, trace: ReturnType<typeof newTrace>) => {
       await expect
         .poll(
@@ -152,7 +157,7 @@ describe('traces', { timeout: 120_000 }, () => {
   });
 
   test('begin where none comes with a request, and follow what was decided about sampling', async () => {
-    const [, intake] = await Promise.all([start('crm'), start('intake')]);
+    const { intake } = pair;
     const unsampled = newTrace(false);
     const ofNone = await create(intake);
     const ofWrong = await create(intake, { traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` });
@@ -189,8 +194,7 @@ describe('traces', { timeout: 120_000 }, () => {
   });
 
   test('are not without the setting', async () => {
-    const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: undefined };
-    const [, intake] = await Promise.all([start('crm', settings), start('intake', settings)]);
+    const intake = await start('intake', { OTEL_EXPORTER_OTLP_ENDPOINT: undefined });
     const trace = newTrace();
     const id = await create(intake, { traceparent: trace.traceparent });
     await expect.poll(() => eventsOf(id), soon).toHaveLength(1);

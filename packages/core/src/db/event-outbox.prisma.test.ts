@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   addTenant,
+  changeOf,
   createMigratedDatabase,
   databaseOptions,
   leadOf,
@@ -10,6 +11,7 @@ import {
 import { createGate } from '../../test/gate.ts';
 import { LeadsError } from '../errors.ts';
 import type { EventOutbox } from '../event/event-outbox.ts';
+import type { LeadEvent } from '../event/lead-event.schema.ts';
 import type { LeadStore } from '../lead/lead-store.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createEventOutbox } from './event-outbox.prisma.ts';
@@ -75,6 +77,40 @@ test('hands over no more than it is asked for, and each event once', async () =>
   }
   expect(counts).toEqual([6, 6, 7, 7, 7, 2]);
   expect(told.size).toBe(35);
+});
+
+test('tells of each lead the request that it came of, and of none that of another', async () => {
+  // One connection: what is set for a statement is not to be there for the next.
+  await using narrow = openDatabase({ ...databaseOptions(testDatabase.url), poolSize: 1 });
+  const store = createLeadStore(narrow);
+  const traceParent = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
+  const added = Array.from({ length: 6 }, () => leadOf(tenant));
+  const [a, b, c, lone, watched, last] = added;
+  if (!a || !b || !c || !lone || !watched || !last) throw new Error('There are six');
+  await store.insert([{ ...a, traceParent: traceParent('a') }, b, { ...c, traceParent: traceParent('c') }]);
+  await store.insert([{ ...lone, traceParent: traceParent('1') }]);
+  const phoneE164 = '+442079460958';
+  await store.insert([{ ...watched, phoneE164, duplicateWindowSeconds: 60, traceParent: traceParent('2') }]);
+  await store.insert([last]);
+  await store.change([{ ...changeOf(b), traceParent: traceParent('b') }]);
+  await store.change([changeOf(a)]);
+
+  const told = new Map<string, string | undefined>();
+  const tell = async (events: readonly LeadEvent[]) => {
+    for (const { id, traceparent } of events) told.set(id, traceparent);
+  };
+  // A row that is cut knows them of both parts.
+  while ((await outbox.handOver(2, tell)) !== 0);
+  expect(Object.fromEntries(told)).toEqual({
+    [`${a.id}.1`]: traceParent('a'),
+    [`${b.id}.1`]: undefined,
+    [`${c.id}.1`]: traceParent('c'),
+    [`${lone.id}.1`]: traceParent('1'),
+    [`${watched.id}.1`]: traceParent('2'),
+    [`${last.id}.1`]: undefined,
+    [`${b.id}.2`]: traceParent('b'),
+    [`${a.id}.2`]: undefined,
+  });
 });
 
 test('knows since when the oldest waits', async () => {
