@@ -299,7 +299,7 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
     });
   const email = `${personal.next()}@example.com`;
   const password = secrets.next();
-  await page('/sign-up/email', { name: personal.next(), email, password });
+  expect((await page('/sign-up/email', { name: personal.next(), email, password })).status).toBe(200);
   await page('/sign-up/email', { name: personal.next(), email: personal.next(), password: secrets.next() });
   await page('/sign-in/email', { email, password });
   await page('/sign-in/email', { email, password: secrets.next() });
