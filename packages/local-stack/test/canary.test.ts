@@ -119,8 +119,10 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
   await gateway.open();
   secrets.keep(decodeURIComponent(new URL(ground.databaseUrl).password));
 
-  const output: string[] = [];
-  const onOutput = (text: string) => void output.push(text);
+  const output = { crm: '', intake: '' };
+  const heard = (service: 'crm' | 'intake') => (text: string) => {
+    output[service] += text;
+  };
   const metricsToken = secrets.keep(`${secrets.next()}metrics`);
   const env = {
     DATABASE_URL: gateway.url,
@@ -140,9 +142,9 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
   await using crm = await startService('crm', {
     env: { ...env, PUBLIC_URL: publicUrl },
     port: crmPort,
-    onOutput,
+    onOutput: heard('crm'),
   });
-  await using intake = await startService('intake', { env, onOutput });
+  await using intake = await startService('intake', { env, onOutput: heard('intake') });
   const clients = {
     crm: new HttpClient(crmPort),
     intake: new HttpClient(Number(new URL(intake.url).port)),
@@ -311,7 +313,11 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
 
   // Postgres quotes a row that it refuses.
   const refused = personal.next();
-  await fixture.sql(`ALTER TABLE lead ADD CONSTRAINT canary CHECK (name <> '${refused}') NOT VALID`);
+  for (const table of ['lead', '"user"', 'campaign'])
+    await fixture.sql(`ALTER TABLE ${table} ADD CONSTRAINT canary CHECK (name <> '${refused}') NOT VALID`);
+  const account = { name: refused, email: `${personal.next()}@example.com`, password: secrets.next() };
+  expect((await page('/sign-up/email', account)).status).toBeGreaterThanOrEqual(400);
+  await api('POST', '/campaigns', { code: 'CANARY', name: refused });
   for (const service of ['crm', 'intake'] as const) {
     const body = seededLead({ campaignCode: 'DEMO', name: refused });
     expect(
@@ -364,7 +370,8 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
       expect.toSatisfy((count: number) => count > 0),
     ]);
   expect(personal.foundIn(events)).toBeDefined();
-  const log = output.join('');
+  const log = output.crm + output.intake;
+  for (const line of log.trimEnd().split('\n')) expect(() => JSON.parse(line) as unknown, line).not.toThrow();
   for (const text of ['Refused', 'Postgres is away', 'Stopped']) expect(log).toContain(text);
 
   for (const [what, text] of Object.entries({
