@@ -383,7 +383,7 @@ describe('leads migrate', () => {
     expect({ code: applied.code, ...JSON.parse(applied.stdout) }).toEqual({ code: 0, applied: names });
 
     expect(await json('migrate')).toEqual({ applied: [] });
-    expect(await json('migrate --check')).toEqual({ pending: [] });
+    expect(await json('migrate --check')).toEqual({ pending: [], ahead: [] });
     const text = { code: 0, stdout: 'The database is up to date.\n', stderr: '' };
     expect(await leads('migrate')).toEqual(text);
     expect(await leads('migrate --check')).toEqual(text);
@@ -433,6 +433,7 @@ describe('leads migrate', () => {
     const check = await run(['migrate', '--check', '--json'], env);
     expect(JSON.parse(check.stdout)).toEqual({
       pending: ['20260101000000_slow', '20260102000000_broken'],
+      ahead: [],
     });
   });
 

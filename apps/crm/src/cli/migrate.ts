@@ -18,7 +18,10 @@ export function addMigrateCommand(program: Command): void {
     .description(
       'Applies the migrations that the database lacks: all of them or, where one fails, none. Of two runs at once the second waits for the first.',
     )
-    .option('--check', 'apply nothing; exit with 0 when the database is up to date, with 1 when not')
+    .option(
+      '--check',
+      'apply nothing; exit with 0 when the database has all migrations of this release, with 1 when it lacks some or has another history',
+    )
     .addOption(jsonOption())
     .addHelpText('after', examples('leads migrate', 'leads migrate --check'))
     .action(async (options: OutputOptions & { check?: true }) => {
@@ -51,10 +54,15 @@ async function apply(target: Target, options: OutputOptions): Promise<void> {
 }
 
 async function check(target: Target, options: OutputOptions): Promise<void> {
-  const { pendingMigrations } = await import('@leads/core/migrate');
-  const pending = await pendingMigrations(target);
+  const { migrationState } = await import('@leads/core/migrate');
+  const { pending, ahead } = await migrationState(target);
   const lines = pending.map((name) => `Pending ${name}`);
-  printResult(options, { pending }, lines.length === 0 ? 'The database is up to date.' : lines.join('\n'));
-  if (pending.length > 0)
+  if (pending.length === 0) lines.push('The database is up to date.');
+  printResult(options, { pending, ahead }, lines.join('\n'));
+  if (ahead.length > 0) {
+    printNotice(`A newer release has been here: the database is ahead of this one by ${ahead.join(', ')}`);
+  }
+  if (pending.length > 0) {
     throw new Refusal(`The database lacks ${pending.join(', ')}: run \`leads migrate\``);
+  }
 }

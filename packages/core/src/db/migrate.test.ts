@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ import {
   schemaPath,
   type TestDatabase,
 } from '../../test/database.ts';
-import { diffMigrations, MigrationError, migrate, pendingMigrations } from './migrate.ts';
+import { diffMigrations, type LockPatience, MigrationError, migrate, migrationState } from './migrate.ts';
 
 let database: TestDatabase;
 let scratch: string;
@@ -51,15 +51,38 @@ function copyOf(names: readonly string[]): string {
   return directory;
 }
 
-const run = (directory = migrationsDir, onNotice?: (line: string) => void) =>
-  migrate({
-    databaseUrl: database.url,
-    migrationsDir: directory,
-    ...(onNotice !== undefined && { onNotice }),
-  });
+const run = (
+  directory = migrationsDir,
+  onNotice: (line: string) => void = () => undefined,
+  lockPatience: LockPatience = { timeoutMs: 300, pauseMs: 300, attempts: 200 },
+) => migrate({ databaseUrl: database.url, migrationsDir: directory, onNotice, lockPatience });
 
 /** What is noticed when a database lacks all of them. */
 const applying = migrations.map((name) => `Applying ${name}`);
+
+const migratingProcess = `
+  import { migrate } from ${JSON.stringify(resolve(import.meta.dirname, '../../dist/db/migrate.js'))};
+  const [databaseUrl, migrationsDir] = process.argv.slice(1);
+  const onNotice = (line) => console.log(JSON.stringify(line));
+  console.log(JSON.stringify(await migrate({ databaseUrl, migrationsDir, onNotice })));`;
+
+/** A Node that runs a script, whose lines on stdout are JSON. */
+function startProcess(script: string, args: readonly string[]) {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  const lines = () =>
+    stdout.split('\n').flatMap((line) => (line === '' ? [] : (JSON.parse(line) as unknown)));
+  return {
+    said: lines,
+    kill: () => child.kill('SIGKILL'),
+    ended: once(child, 'close').then(() => ({ lines: lines() })),
+  };
+}
 
 async function failureOf(work: Promise<unknown>): Promise<MigrationError> {
   const error = await work.then(
@@ -174,32 +197,14 @@ describe('migrate', () => {
   });
 
   test('of two processes at once, one applies and the other finds nothing to do', async () => {
-    const built = resolve(import.meta.dirname, '../../dist/db/migrate.js');
-    const script = `
-      import { migrate } from ${JSON.stringify(built)};
-      const [databaseUrl, migrationsDir] = process.argv.slice(1);
-      const onNotice = (line) => console.log(JSON.stringify(line));
-      console.log(JSON.stringify(await migrate({ databaseUrl, migrationsDir, onNotice })));`;
     // Neither can begin before both wait.
     await database.query('SELECT pg_advisory_lock(7262001)');
-    const outcomes = Promise.all(
-      [1, 2].map(async () => {
-        const args = ['--input-type=module', '--eval', script, database.url, migrationsDir];
-        const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-        const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-        expect(stderr).toBe('');
-        return stdout
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as unknown);
-      }),
-    );
-    const waiting = `SELECT count(*)::int AS waiting FROM pg_locks JOIN pg_database ON pg_database.oid = database
-      WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()`;
-    await expect.poll(() => database.query(waiting), { timeout: 20_000 }).toEqual([{ waiting: 2 }]);
-    await database.query('SELECT pg_advisory_unlock(7262001)');
     const notice = 'Another migration is running: waiting for it';
-    expect((await outcomes).toSorted((x, y) => y.length - x.length)).toEqual([
+    const runs = [1, 2].map(() => startProcess(migratingProcess, [database.url, migrationsDir]));
+    for (const { said } of runs) await expect.poll(said, { timeout: 20_000 }).toContain(notice);
+    await database.query('SELECT pg_advisory_unlock(7262001)');
+    const outcomes = await Promise.all(runs.map(async ({ ended }) => (await ended).lines));
+    expect(outcomes.toSorted((x, y) => y.length - x.length)).toEqual([
       [notice, ...applying, { applied: migrations }],
       [notice, { applied: [] }],
     ]);
@@ -325,7 +330,10 @@ describe('migrate', () => {
       const directory = copyWith({ [migration]: `${edited}-- a comment more\n` });
       expect(await run(directory)).toEqual({ applied: [] });
       expect(await dump()).toEqual(before);
-      expect(await pendingMigrations({ databaseUrl: database.url, migrationsDir: directory })).toEqual([]);
+      expect(await migrationState({ databaseUrl: database.url, migrationsDir: directory })).toEqual({
+        pending: [],
+        ahead: [],
+      });
     }
     const next = '20270101000000_next';
     const edited = Object.fromEntries(migrations.map((name) => [name, `${migrationSql(name)}\n`]));
@@ -392,33 +400,240 @@ describe('leads of the release before', () => {
   });
 });
 
-describe('pendingMigrations', () => {
-  const pending = (directory = migrationsDir) =>
-    pendingMigrations({ databaseUrl: database.url, migrationsDir: directory });
+describe('migrationState', () => {
+  const state = (directory = migrationsDir) =>
+    migrationState({ databaseUrl: database.url, migrationsDir: directory });
   const next = '20270101000000_next';
+  const level = { pending: [], ahead: [] };
 
-  test('before: all; after: none; with a newer release: the newer ones', async () => {
-    expect(await pending()).toEqual(migrations);
+  test('before: all is pending; after: nothing; with a newer release: what is newer', async () => {
+    expect(await state()).toEqual({ pending: migrations, ahead: [] });
     await run();
-    expect(await pending()).toEqual([]);
-    expect(await pending(copyWith({ [next]: 'SELECT 1;' }))).toEqual([next]);
+    expect(await state()).toEqual(level);
+    expect(await state(copyWith({ [next]: 'SELECT 1;' }))).toEqual({ pending: [next], ahead: [] });
   });
 
-  test('ahead of this release: none', async () => {
+  test('ahead of this release: says by what', async () => {
     await run(copyWith({ [next]: 'SELECT 1;' }));
-    expect(await pending()).toEqual([]);
+    expect(await state()).toEqual({ pending: [], ahead: [next] });
   });
 
-  test('diverged from this release: an error', async () => {
+  test('diverged from this release: an error that names both', async () => {
     await run(copyWith({ [next]: 'SELECT 1;' }));
-    const error = await failureOf(pending(copyWith({ '20270102000000_other': 'SELECT 1;' })));
+    const other = '20270102000000_other';
+    const error = await failureOf(state(copyWith({ [other]: 'SELECT 1;' })));
     expect(error.message).toMatch(/another history/);
+    expect(error.message).toMatch(new RegExp(`has ${next}, and lacks ${other}`));
+  });
+
+  test('one that did not come to its end is pending', async () => {
+    await run();
+    const directory = copyWith({ [next]: '-- leads: no transaction\nSELECT 1 / 0;' });
+    await failureOf(run(directory));
+    expect(await state(directory)).toEqual({ pending: [next], ahead: [] });
   });
 
   test('changes nothing', async () => {
     const before = await dump();
-    await pending();
+    await state();
     expect(await dump()).toEqual(before);
+  });
+});
+
+describe('a table that somebody else uses', () => {
+  const next = '20270101000000_next';
+  const added = () =>
+    database.query(
+      `SELECT FROM information_schema.columns WHERE table_name = 'lead' AND column_name = 'added'`,
+    );
+
+  /** A session that has looked at a table and does not come to its end. */
+  async function holdLead(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: database.url, application_name: 'forgotten psql' });
+    await client.connect();
+    await client.query('BEGIN; SELECT FROM lead');
+    return client;
+  }
+
+  test('is waited for in turns, so that writers go on, until it is free', async () => {
+    await run();
+    const directory = copyWith({ [next]: 'ALTER TABLE lead ADD COLUMN added INT;' });
+    const tenant = await addTenant(database, 'a');
+    const holder = await holdLead();
+    const notices: string[] = [];
+    const running = run(directory, (line) => notices.push(line));
+    try {
+      await expect.poll(() => notices, { timeout: 20_000 }).toContainEqual(expect.stringMatching(/^Waiting/));
+      const tries = () => notices.filter((line) => line === `Applying ${next}`).length;
+      const before = tries();
+      // Each waits for as long as one try takes at most; had the table a queue, none would come through.
+      for (let count = 0; count < 3 || tries() < before + 2; count++) await insertLead(tenant);
+      expect(await added()).toEqual([]);
+    } finally {
+      await holder.end();
+    }
+    expect((await running).applied).toEqual([next]);
+    expect(await added()).toHaveLength(1);
+    expect(notices).toContainEqual(
+      expect.stringMatching(
+        /^Waiting for lead, held by process \d+ \(forgotten psql, idle in transaction, for \d+ s\)$/,
+      ),
+    );
+  });
+
+  test('is given up in the end: it is said who has it, and nothing is changed', async () => {
+    await run();
+    const directory = copyWith({
+      [next]: 'CREATE TABLE half (id INT); ALTER TABLE lead ADD COLUMN added INT;',
+    });
+    const before = await dump();
+    const holder = await holdLead();
+    try {
+      const patience = { timeoutMs: 500, pauseMs: 10, attempts: 2 };
+      const error = await failureOf(run(directory, undefined, patience));
+      expect(error.migration).toBe(next);
+      expect(error.message).toMatch(
+        /^Migration \d+_next failed: .*lock timeout, 2 times: lead, held by process \d+ \(forgotten psql, /,
+      );
+    } finally {
+      await holder.end();
+    }
+    await expect.poll(dump).toEqual(before);
+  });
+});
+
+const insertLead = (tenant: { workspaceId: string; campaignId: string; userId: string }, s1 = 'x') =>
+  database.query(
+    `INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, s1, created_at, updated_at)
+     VALUES (gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Ada', '1', $4, now(), now())`,
+    [tenant.workspaceId, tenant.campaignId, tenant.userId, s1],
+  );
+
+describe('a migration without a transaction', () => {
+  const before = '20270101000000_before';
+  const index = '20270102000000_index';
+  const after = '20270103000000_after';
+  const steps = {
+    [before]: 'CREATE TABLE before (id INT);',
+    [index]: `-- leads: no transaction
+      CREATE INDEX CONCURRENTLY IF NOT EXISTS lead_website_idx ON lead (website);
+      -- One more; of another kind.
+      CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS lead_s1_key ON lead (s1);`,
+    [after]: 'CREATE TABLE after (id INT);',
+  };
+  const indexes = () =>
+    database.query(`SELECT relname AS name, indisvalid AS valid FROM pg_index JOIN pg_class ON oid = indexrelid
+      WHERE relname IN ('lead_website_idx', 'lead_s1_key') ORDER BY 1`);
+  const bothValid = [
+    { name: 'lead_s1_key', valid: true },
+    { name: 'lead_website_idx', valid: true },
+  ];
+  const ofIndex = async () => (await history()).filter(({ migration_name: name }) => name === index);
+  /** A session that has begun before and written: an index that is built concurrently waits for it. */
+  async function holdBack(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('BEGIN; UPDATE lead SET city = NULL WHERE false');
+    return client;
+  }
+
+  test('runs statement by statement after all before it, and is noted as Prisma does', async () => {
+    const notices: string[] = [];
+    const { applied } = await run(copyWith(steps), (line) => notices.push(line));
+    expect(applied).toEqual([...migrations, before, index, after]);
+    expect(notices).toEqual(applied.map((name) => `Applying ${name}`));
+    expect(await indexes()).toEqual(bothValid);
+    const rows = await history();
+    expect(rows.map((row) => row.migration_name)).toEqual(applied);
+    expect(await ofIndex()).toEqual([
+      expect.objectContaining({
+        checksum: createHash('sha256').update(steps[index]).digest('hex'),
+        applied_steps_count: 1,
+        finished_at: expect.any(Date),
+        logs: null,
+        rolled_back_at: null,
+      }),
+    ]);
+    expect((await run(copyWith(steps))).applied).toEqual([]);
+  });
+
+  test('keeps nobody from writing, and is not kept from its end by a run that waits for it', async () => {
+    await run();
+    const tenant = await addTenant(database, 'a');
+    const directory = copyWith(steps);
+    const older = await holdBack();
+    const notices: string[] = [];
+    const running = run(directory, (line) => notices.push(line));
+    await expect
+      .poll(() => notices, { timeout: 20_000 })
+      .toContainEqual(expect.stringMatching(/^Waiting for transactions that began before, held by process/));
+    const waiting: string[] = [];
+    const second = run(directory, (line) => waiting.push(line));
+    await expect.poll(() => waiting, { timeout: 20_000 }).toHaveLength(1);
+    for (let count = 0; count < 5; count++) await insertLead(tenant, `written ${count}`);
+    // For longer than a lock is waited for.
+    await sleep(1_000);
+    expect(await ofIndex()).toMatchObject([{ finished_at: null }]);
+    await older.end();
+    expect((await running).applied).toEqual([before, index, after]);
+    expect((await second).applied).toEqual([]);
+    expect(waiting).toEqual(['Another migration is running: waiting for it']);
+    expect(await indexes()).toEqual(bothValid);
+  });
+
+  test('that fails leaves what is before it applied; the next run drops what is of no use and goes on', async () => {
+    await run();
+    const tenant = await addTenant(database, 'a');
+    await insertLead(tenant, 'twice');
+    await insertLead(tenant, 'twice');
+    const directory = copyWith(steps);
+    for (const tries of [1, 2]) {
+      const error = await failureOf(run(directory));
+      expect(error.migration).toBe(index);
+      expect(error.message).toMatch(/could not create unique index "lead_s1_key"/);
+      expect(await indexes()).toEqual([
+        { name: 'lead_s1_key', valid: false },
+        { name: 'lead_website_idx', valid: true },
+      ]);
+      expect(await ofIndex()).toHaveLength(tries);
+    }
+    expect((await history()).map((row) => row.migration_name)).toContain(before);
+
+    await database.query(`UPDATE lead SET s1 = id::text`);
+    expect((await run(directory)).applied).toEqual([index, after]);
+    expect(await indexes()).toEqual(bothValid);
+    expect(await ofIndex()).toMatchObject([
+      { finished_at: null, rolled_back_at: expect.any(Date), logs: expect.stringContaining(index) },
+      { finished_at: null, rolled_back_at: expect.any(Date) },
+      { finished_at: expect.any(Date), rolled_back_at: null, applied_steps_count: 1 },
+    ]);
+  });
+
+  test('whose process is killed is applied by the next run', async () => {
+    await run();
+    const directory = copyWith(steps);
+    const older = await holdBack();
+    const killed = startProcess(migratingProcess, [database.url, directory]);
+    await expect
+      .poll(killed.said, { timeout: 20_000 })
+      .toContainEqual(expect.stringMatching(/^Waiting for transactions/));
+    killed.kill();
+    await killed.ended;
+    await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND query LIKE '%CONCURRENTLY%' AND pid <> pg_backend_pid()`);
+    await older.end();
+    await expect.poll(indexes).toEqual([{ name: 'lead_website_idx', valid: false }]);
+    expect((await run(directory)).applied).toEqual([index, after]);
+    expect(await indexes()).toEqual(bothValid);
+  });
+
+  test('of which the checks of the schema make a shadow database too', async () => {
+    const diff = await diffMigrations({
+      databaseUrl: database.url,
+      migrationsDir: copyWith({ [index]: steps[index] }),
+      schemaPath,
+    });
+    expect(diff).toMatch(/DROP INDEX "lead_s1_key"/);
   });
 });
 

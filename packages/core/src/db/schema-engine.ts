@@ -6,6 +6,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
+import { runMigration } from './migration-script.ts';
 
 /** Node has it; its type declarations do not. */
 declare const WebAssembly: {
@@ -24,30 +25,32 @@ export interface EngineSession extends AsyncDisposable {
  *
  * @param options.schema `schema.prisma`, where the engine needs one.
  * @param options.runScript runs a migration's script in place of the engine's adapter, which would cut it at
- *   every semicolon, even within a function's body. By default Postgres takes it whole.
+ *   every semicolon, even within a function's body.
  * @throws Error of node-postgres when the database cannot be reached.
  */
 export async function openSchemaEngine(options: {
   databaseUrl: string;
   schema?: { path: string; content: string };
-  runScript?: (script: string, query: (sql: string) => Promise<unknown>) => Promise<unknown>;
+  runScript?: (script: string) => Promise<unknown>;
 }): Promise<EngineSession> {
   loadBindings();
   const client = await openClient(options.databaseUrl);
   const query = (sql: string) => client.query(sql);
-  const runScript = options.runScript ?? ((script) => query(script));
+  const runScript = options.runScript ?? ((script) => runMigration(script, query));
 
   const adapters = bindMigrationAwareSqlAdapterFactory({
     provider: 'postgres',
     adapterName: '@prisma/adapter-pg',
-    connect: () => adapt(client, (script) => runScript(script, query)),
+    connect: () => adapt(client, runScript),
     connectToShadowDb: async () => {
       const name = `prisma_shadow_${randomUUID()}`;
       await query(`CREATE DATABASE "${name}"`);
       const url = new URL(options.databaseUrl);
       url.pathname = name;
       const shadowClient = await openClient(url.href);
-      const shadow = await adapt(shadowClient, (script) => shadowClient.query(script));
+      const shadow = await adapt(shadowClient, (script) =>
+        runMigration(script, (sql) => shadowClient.query(sql)),
+      );
       shadow.dispose = async () => {
         await shadowClient.end();
         await query(`DROP DATABASE "${name}"`);
@@ -98,7 +101,8 @@ function withoutWaiting([name, binding]: [string, unknown]): [string, unknown] {
   return [name, (...args: unknown[]) => (binding(...args) as NodeJS.Timeout).unref()];
 }
 
-async function openClient(connectionString: string): Promise<pg.Client> {
+/** A connection; whoever opens it ends it. */
+export async function openClient(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 });
   // A connection that breaks fails the statement under way and those that follow; that is enough.
   client.on('error', () => undefined);
