@@ -38,7 +38,11 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
   });
 
   await registerRoutes(app, async (routes) => {
-    await healthRoutes(routes, { database: context.pingDatabase });
+    await healthRoutes(
+      routes,
+      { database: context.pingDatabase },
+      { needed: 'all', checkSchema: context.checkSchema },
+    );
     await metricsRoutes(routes, context.metrics, config.METRICS_TOKEN);
     await docsRoutes(routes, ['ApiKey', 'AccessToken']);
     routes.get('/asyncapi.json', { schema: { hide: true }, logLevel: 'warn' }, async () => describeEvents());

@@ -23,6 +23,7 @@ import type { LeadStore } from '@leads/core/lead';
 import { type OverviewStore, TallyKeeper } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import { openBroker } from '@leads/http/broker';
+import { watchSchema } from '@leads/http/schema';
 import type { Logger } from '@leads/http/log';
 import { Metrics, watchCaches, watchPool } from '@leads/http/metrics';
 import { traceInserts } from '@leads/http/trace-leads';
@@ -54,6 +55,8 @@ export interface CrmContext extends AsyncDisposable {
   readonly workspaces: WorkspaceStore;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
+  /** @throws LeadsError `unavailable` when the database lacks a migration of this release. */
+  readonly checkSchema: () => Promise<void>;
 }
 
 export async function createContext(config: CrmConfig, log: Logger): Promise<CrmContext> {
@@ -66,6 +69,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
     applicationName: 'leads-crm',
   });
+  const schema = watchSchema(database, log);
   const overview = createOverviewStore(database);
   const tallyKeeper = new TallyKeeper(overview, (err) =>
     log.warn({ err }, 'What was counted lately could not be added up: it is tried again'),
@@ -141,6 +145,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     tracing,
     workspaces,
     pingDatabase: () => database.ping(),
+    checkSchema: () => schema.check(),
     async [Symbol.asyncDispose]() {
       await relay?.[Symbol.asyncDispose]();
       await outboxKeeper[Symbol.asyncDispose]();

@@ -37,7 +37,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
         ? { database: context.pingDatabase }
         : { database: context.pingDatabase, buffer: context.checkBuffer },
       // Either takes leads.
-      'any',
+      { needed: 'any', checkSchema: context.checkSchema },
     );
     await metricsRoutes(routes, context.metrics, config.METRICS_TOKEN);
     await docsRoutes(routes, ['ApiKey']);

@@ -14,6 +14,7 @@ import { openBroker } from '@leads/http/broker';
 import type { Logger } from '@leads/http/log';
 import { Metrics, watchCaches, watchPool } from '@leads/http/metrics';
 import { createRateLimit, type RateLimits } from '@leads/http/rate-limit';
+import { watchSchema } from '@leads/http/schema';
 import { traceInserts } from '@leads/http/trace-leads';
 import type { Tracing } from '@leads/http/tracing';
 import packageJson from '../package.json' with { type: 'json' };
@@ -37,6 +38,8 @@ export interface IntakeContext extends AsyncDisposable {
   readonly tracing: Tracing | undefined;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
+  /** @throws LeadsError `unavailable` when the database lacks a migration of this release. */
+  readonly checkSchema: () => Promise<void>;
   /** Where there is a buffer: @throws LeadsError `unavailable` when it takes no leads. */
   readonly checkBuffer: (() => Promise<void>) | undefined;
 }
@@ -50,6 +53,7 @@ export function createContext(config: IntakeConfig, log: Logger, tracing?: Traci
     preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
     applicationName: 'leads-intake',
   });
+  const schema = watchSchema(database, log);
   const campaigns = createCampaignStore(database);
   const landingPages = new LandingPageRegistrar(campaigns, (err) => {
     log.warn({ err }, 'Landing pages were not registered; they will be with their next lead');
@@ -115,6 +119,7 @@ export function createContext(config: IntakeConfig, log: Logger, tracing?: Traci
       secretKeys: createRateLimit(config.INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE),
     },
     pingDatabase: () => database.ping(),
+    checkSchema: () => schema.check(),
     checkBuffer: buffer && (() => buffer.checkRoom()),
     async [Symbol.asyncDispose]() {
       await leads[Symbol.asyncDispose]();

@@ -1,12 +1,13 @@
 import { late, within } from '@leads/core/within';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Server } from './server.ts';
 
 /** What the service works with, and how to ask whether it is there. */
 export type HealthChecks = Readonly<Record<string, () => Promise<void>>>;
 
-const State = Type.Enum(['up', 'down']);
-const Health = (status: string, checks: Record<string, 'up' | 'down'>) =>
+const State = Type.Enum(['up', 'down', 'behind']);
+type State = Static<typeof State>;
+const Health = (status: string, checks: Record<string, State>) =>
   Type.Object(
     { status: Type.Literal(status), checks: Type.Record(Type.String(), State) },
     { description: `The service is ${status}.`, examples: [{ status, checks }] },
@@ -18,13 +19,20 @@ const checkTimeoutMs = 750;
 /**
  * `/health/live`: the process answers. `/health/ready`: it can take requests; if not, what is missing.
  *
- * @param needed whether the service needs all of what is checked, or any of it.
+ * @param options.needed whether the service needs all of what is checked, or any of it.
+ * @param options.checkSchema fails where the database lacks a migration: then the service is not ready in any case, and
+ *   `schema` is `behind`.
  */
 export async function healthRoutes(
   app: Server,
   checks: HealthChecks,
-  needed: 'all' | 'any' = 'all',
+  { needed, checkSchema }: { needed: 'all' | 'any'; checkSchema: () => Promise<void> },
 ): Promise<void> {
+  // So that the log tells before anyone asks.
+  app.addHook('onListen', async () => {
+    await isUp(checkSchema);
+  });
+
   app.get(
     '/health/live',
     {
@@ -48,7 +56,7 @@ export async function healthRoutes(
         tags: ['health'],
         summary: 'Can the service take requests?',
         description:
-          'Says which dependency is away. Answers 503 from the moment the service is told to stop.',
+          'Says which dependency is away, and whether the `schema` of the database is `behind`. Answers 503 from the moment the service is told to stop.',
         response: {
           200: Health('ready', { database: 'up' }),
           503: Health('unavailable', { database: 'down' }),
@@ -56,15 +64,18 @@ export async function healthRoutes(
       },
     },
     async (_request, reply) => {
-      const results = await Promise.all(
-        Object.entries(checks).map(async ([name, check]) => [name, await isUp(check)] as const),
+      const [isLevel, ...results] = await Promise.all([
+        // A database that does not answer may well have it.
+        isUp(checkSchema, true),
+        ...Object.entries(checks).map(async ([name, check]) => [name, await isUp(check)] as const),
+      ]);
+      const states: Record<string, State> = Object.fromEntries(
+        results.map(([name, up]) => [name, up ? 'up' : 'down']),
       );
-      const states = Object.fromEntries(
-        results.map(([name, up]) => [name, up ? ('up' as const) : ('down' as const)]),
-      );
+      if (!isLevel) states['schema'] = 'behind';
       const { starting, draining } = app.lifecycle;
       const isEquipped = needed === 'all' ? results.every(([, up]) => up) : results.some(([, up]) => up);
-      const ready = !starting && !draining && isEquipped;
+      const ready = !starting && !draining && isEquipped && isLevel;
       return ready
         ? reply.code(200).send({ status: 'ready', checks: states })
         : reply.code(503).send({ status: 'unavailable', checks: states });
@@ -72,9 +83,10 @@ export async function healthRoutes(
   );
 }
 
-async function isUp(check: () => Promise<void>): Promise<boolean> {
+/** @param ifLate what it counts as when it takes too long. */
+async function isUp(check: () => Promise<void>, ifLate = false): Promise<boolean> {
   try {
-    return (await within(checkTimeoutMs, check())) !== late;
+    return (await within(checkTimeoutMs, check())) === late ? ifLate : true;
   } catch {
     return false;
   }

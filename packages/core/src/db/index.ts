@@ -11,4 +11,5 @@ export { createLeadQuarantine } from './lead-quarantine.prisma.ts';
 export { createLeadStore } from './lead-store.prisma.ts';
 export { createOverviewStore } from './overview-store.prisma.ts';
 export { createRetentionStore } from './retention-store.prisma.ts';
+export { SchemaWatch } from './schema-watch.ts';
 export { createWorkspaceStore } from './workspace-store.prisma.ts';
