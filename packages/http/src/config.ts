@@ -227,7 +227,7 @@ export const commonSettings = {
   ),
   ...tracingSettings,
   SHUTDOWN_DELAY_MS: ms(
-    'After SIGTERM, how long to go on serving while /health/ready says 503, so that load balancers notice',
+    'After SIGTERM, how long to go on serving while /health/ready says 503, so that load balancers notice; then connections that are open have as long to end, 5 s at most',
     3_000,
     20_000,
   ),

@@ -34,9 +34,10 @@ declare module 'fastify' {
   interface FastifyInstance {
     /**
      * `starting` while the workers are not all there; `draining` from the moment the service was told to stop: it
-     * still serves, but wants no more.
+     * still serves, but says that it is not ready; `leaving` once it takes no more connections, and each that is open
+     * ends with its next answer.
      */
-    lifecycle: { starting: boolean; draining: boolean };
+    lifecycle: { starting: boolean; draining: boolean; leaving: boolean };
     /** The connections whose present request may take longer to arrive: a long body that is being read. */
     unhurried: WeakSet<Socket>;
   }
@@ -99,7 +100,7 @@ export function createServer(options: {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  app.decorate('lifecycle', { starting: false, draining: false });
+  app.decorate('lifecycle', { starting: false, draining: false, leaving: false });
   app.decorate('unhurried', unhurried);
   // The responses of every route refer to it.
   app.addSchema(Problem);
@@ -130,7 +131,7 @@ export function createServer(options: {
   });
   // When it is sent: a request that came before the signal would keep its connection, and that the whole process.
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (app.lifecycle.draining) reply.header('connection', 'close');
+    if (app.lifecycle.leaving) reply.header('connection', 'close');
     done(null, payload);
   });
   app.addHook('onResponse', (request, reply, done) => {

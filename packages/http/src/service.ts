@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { Server as TcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { ConfigError } from './config.ts';
@@ -21,8 +22,9 @@ interface Service {
 
 /**
  * Runs a service as this process until it is told to stop: SIGTERM and SIGINT first make `/health/ready` say 503
- * while requests are still served, then no more are taken, those under way are answered, and the context is
- * disposed. A second signal ends the process at once. SIGUSR2 switches the log level.
+ * while all is served as before. Then no more connections are taken, those that are open end with their next answer,
+ * requests under way are answered, and the context is disposed. A second signal ends the process at once. SIGUSR2
+ * switches the log level.
  *
  * @param start builds the service; its errors end the process with one clear line and exit code 1. Nothing, where
  *   workers of this process are the service.
@@ -36,7 +38,10 @@ export async function runService(start: () => Promise<Service | undefined>): Pro
       if (err === undefined) app.log.info({ signal }, 'Stopping');
       else app.log.fatal({ err }, 'Stopping after an error that nobody caught');
       app.lifecycle.draining = true;
-      if (signal !== undefined || manual === true) await sleep(shutdownDelayMs);
+      if (signal !== undefined || manual === true) {
+        await sleep(shutdownDelayMs);
+        await leave(app, Math.min(shutdownDelayMs, longestLeaveMs));
+      }
       await app.close();
       await context[Symbol.asyncDispose]();
       app.log.info('Stopped');
@@ -50,6 +55,24 @@ export async function runService(start: () => Promise<Service | undefined>): Pro
     process.stderr.write(`${explain(error)}\n`);
     process.exit(1);
   }
+}
+
+const longestLeaveMs = 5_000;
+
+/**
+ * Takes no more connections, and waits until those that are open have ended, for some time at most. Before the door is
+ * closed they are kept: a proxy that had to make a new one for each request would have some on their way just then, and
+ * these would be reset.
+ */
+async function leave(app: Server, timeoutMs: number): Promise<void> {
+  app.lifecycle.leaving = true;
+  const closed = new Promise<void>((resolve) => {
+    // Not http's own close, which ends idle connections at once: a request may be on its way on one of them.
+    TcpServer.prototype.close.call(app.server, () => resolve());
+  });
+  const isLate = new AbortController();
+  await Promise.race([closed, sleep(timeoutMs, undefined, { signal: isLate.signal })]);
+  isLate.abort();
 }
 
 function explain(error: unknown): string {

@@ -170,26 +170,45 @@ describe.each(serviceNames)('%s', (name) => {
     },
   );
 
-  test('is not ready from the signal on, but serves, with Connection: close; ends at once at a second', async () => {
-    const service = await startWith(name, 20_000);
-    const client = new HttpClient(portOf(service));
+  test('is not ready from the signal on, but serves; then it takes no more connections, and those that are open end with their next answer', async () => {
+    const service = await startWith(name, 6_000);
+    const [client, idle] = [new HttpClient(portOf(service)), new HttpClient(portOf(service))];
     const ready = async () => (await client.send({ path: '/health/ready' })).status;
     try {
       expect(await ready()).toBe(200);
+      expect((await create(idle, name)).status).toBe(200);
       signal(service, 'SIGTERM');
+      const signalledAt = performance.now();
       await expect.poll(ready, { timeout: 20_000, interval: 10 }).toBe(503);
-      for (let n = 0; n < 10; n++) {
+      while (performance.now() - signalledAt < 2_000) {
         const answer = await create(client, name, { name: `${name} drains` });
-        expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
+        expect([answer.status, answer.headers.connection]).toEqual([200, 'keep-alive']);
         expect(await ready()).toBe(503);
         expect((await client.send({ path: '/health/live' })).status).toBe(200);
       }
-      // Neither the delay nor the connection is waited for.
+      const late = async () => (await exchange(portOf(service), name, `${name} late`)).code;
+      await expect.poll(late, { timeout: 20_000, interval: 50 }).toBe('ECONNREFUSED');
+      for (const each of [client, idle]) {
+        const answer = await create(each, name, { name: `${name} leaves` });
+        expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
+      }
+      expect(await service.exited).toEqual({ code: 0, signal: null });
+    } finally {
+      client.close();
+      idle.close();
+      await service.kill();
+    }
+  });
+
+  test('ends at once at a second signal', async () => {
+    const service = await startWith(name, 20_000);
+    try {
+      signal(service, 'SIGTERM');
+      await expect.poll(() => service.output(), { timeout: 20_000 }).toContain('Stopping');
       signal(service, 'SIGTERM');
       expect(await service.exited).toEqual({ code: 1, signal: null });
       expect(service.output()).not.toContain('Stopped');
     } finally {
-      client.close();
       await service.kill();
     }
   });
