@@ -1,5 +1,4 @@
-import type { AlterTableCmd, Constraint, Node, ParseResult } from '@pgsql/types';
-import { parse } from 'libpg-query';
+import { type AlterTableCmd, type Constraint, type Node, parse } from 'libpg-query';
 import { runsInTransaction, splitStatements } from '../src/db/migration-script.ts';
 
 /** What a statement of a migration may do to the release before, or to whoever uses the table meanwhile. */
@@ -29,7 +28,7 @@ const allowance = /^-- leads: allow ([a-z-]+): \S.*$/gm;
  * allowed by the file with a reason. Tables that the migration makes itself are nobody's yet.
  */
 export async function lintMigration(script: string): Promise<string[]> {
-  const { stmts = [] } = (await parse(script)) as ParseResult;
+  const { stmts = [] } = await parse(script);
   const isWhole = runsInTransaction(script);
   const own = new Set<string | undefined>();
   const found: Rule[] = [];

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { Server as TcpServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { ConfigError } from './config.ts';
 import type { Logger } from './log.ts';
@@ -66,6 +66,7 @@ const longestLeaveMs = 5_000;
  */
 async function leave(app: Server, timeoutMs: number): Promise<void> {
   app.lifecycle.leaving = true;
+  await takeWaiting(app);
   const closed = new Promise<void>((resolve) => {
     // Not http's own close, which ends idle connections at once: a request may be on its way on one of them.
     TcpServer.prototype.close.call(app.server, () => resolve());
@@ -73,6 +74,26 @@ async function leave(app: Server, timeoutMs: number): Promise<void> {
   const isLate = new AbortController();
   await Promise.race([closed, sleep(timeoutMs, undefined, { signal: isLate.signal })]);
   isLate.abort();
+}
+
+/** More turns than connections can wait: `listen` asks for 511. */
+const mostTurns = 600;
+
+/**
+ * Takes the connections that wait to be taken, each in a turn of Node's loop, as libuv does since 1.45: who closes the
+ * door on them resets them, with the requests that were sent already.
+ */
+async function takeWaiting({ server }: Server): Promise<void> {
+  let isTaken = true;
+  const noteTaken = () => {
+    isTaken = true;
+  };
+  server.on('connection', noteTaken);
+  for (let turn = 0; isTaken && turn < mostTurns; turn++) {
+    isTaken = false;
+    await nextTurn();
+  }
+  server.off('connection', noteTaken);
 }
 
 function explain(error: unknown): string {

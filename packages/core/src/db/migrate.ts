@@ -59,21 +59,22 @@ export async function migrate(options: {
 }): Promise<{ applied: string[] }> {
   const { databaseUrl, onNotice, lockPatience: patience = usualPatience } = options;
   const migrationsList = readMigrations(options.migrationsDir);
-  let current: string | undefined;
-  let refusal: unknown;
+  // What is being applied, and what Postgres said of it where it was refused.
+  let attempted: { migration?: string | undefined; refusal?: unknown } = {};
   await using session: EngineSession = await openSchemaEngine({
     databaseUrl,
     async runScript(script) {
-      current = migrationsList.migrationDirectories.find(
+      const migration = migrationsList.migrationDirectories.find(
         ({ migrationFile }) => migrationFile.content.value === script,
       )?.path;
-      if (current !== undefined) onNotice?.(`Applying ${current}`);
+      attempted = { migration };
+      if (migration !== undefined) onNotice?.(`Applying ${migration}`);
       try {
         if (runsInTransaction(script)) await session.query(script);
         else await runAlone(session, script, patience);
       } catch (error) {
         // Kept, since the engine goes on to write the failure down, and hears that the transaction is aborted.
-        refusal = error;
+        attempted = { migration, refusal: error };
         throw error;
       }
     },
@@ -90,22 +91,19 @@ export async function migrate(options: {
   const applied: string[] = [];
   for (const phase of phasesOf(migrationsList)) {
     for (let attempt = 1; ; attempt++) {
-      current = undefined;
-      refusal = undefined;
+      attempted = {};
       try {
         await reopen(session, migrationsList);
         applied.push(...(await applyPhase(session, phase, patience)));
         break;
       } catch (error) {
-        const reason = refusal ?? error;
+        const { migration, refusal: reason = error } = attempted;
         const held = locks.take();
-        const where = current === undefined ? '' : `Migration ${current} failed: `;
-        if (!isForWantOfLock(reason)) {
-          throw new MigrationError(`${where}${messageOf(reason)}`, { migration: current, cause: reason });
-        }
-        if (attempt >= patience.attempts) {
-          const what = `${messageOf(reason)}, ${attempt} times${held === undefined ? '' : `: ${held}`}`;
-          throw new MigrationError(`${where}${what}`, { migration: current, cause: reason });
+        const isWaiting = isForWantOfLock(reason);
+        if (!isWaiting || attempt >= patience.attempts) {
+          const where = migration === undefined ? '' : `Migration ${migration} failed: `;
+          const tries = isWaiting ? `, ${attempt} times${held === undefined ? '' : `: ${held}`}` : '';
+          throw new MigrationError(`${where}${messageOf(reason)}${tries}`, { migration, cause: reason });
         }
         await sleep(patience.pauseMs);
       }
@@ -208,14 +206,14 @@ function phasesOf(migrationsList: Migrations): Phase[] {
   const upTo = (count: number) => ({ ...migrationsList, migrationDirectories: all.slice(0, count) });
   const phases: Phase[] = [];
   for (const [index, migration] of all.entries()) {
-    if (!isAlone(migration)) continue;
+    if (!runsAlone(migration)) continue;
     phases.push({ migrationsList: upTo(index), isAlone: false });
     phases.push({ migrationsList: upTo(index + 1), isAlone: true });
   }
   return [...phases, { migrationsList, isAlone: false }];
 }
 
-const isAlone = ({ migrationFile }: Migrations['migrationDirectories'][number]) =>
+const runsAlone = ({ migrationFile }: Migrations['migrationDirectories'][number]) =>
   !runsInTransaction(migrationFile.content.value);
 
 /**
@@ -223,7 +221,7 @@ const isAlone = ({ migrationFile }: Migrations['migrationDirectories'][number]) 
  * be run again. Others that did not are another tool's, and are refused.
  */
 async function reopen(session: EngineSession, migrationsList: Migrations): Promise<void> {
-  const alone = migrationsList.migrationDirectories.filter(isAlone).map(({ path }) => path);
+  const alone = migrationsList.migrationDirectories.filter(runsAlone).map(({ path }) => path);
   if (alone.length === 0) return;
   const { failedMigrationNames } = await diagnose(session, migrationsList);
   for (const migrationName of failedMigrationNames.filter((name) => alone.includes(name))) {

@@ -16,7 +16,7 @@ describe('no migration breaks the release before it or locks a table for long, u
   test('and the first ones would be found', async () => {
     const faults = await lintMigration(migrationSql('20261121180000_lead_lifecycle'));
     const found = faults.map((fault) => fault.split(':')[0]);
-    expect(found.toSorted()).toEqual(['backfill', 'constraint', 'index', 'not-null']);
+    expect(new Set(found)).toEqual(new Set(['backfill', 'constraint', 'index', 'not-null']));
   });
 });
 
