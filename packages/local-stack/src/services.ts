@@ -35,6 +35,8 @@ export interface ServiceOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Default: a free one. */
   readonly port?: number;
+  /** The repository it was built in; default: this one. */
+  readonly root?: string;
   /** Runs it under `node --watch`; then it may take as long as it likes to become ready. */
   readonly watch?: boolean;
   /** Stops it, also before it is ready. */
@@ -75,7 +77,8 @@ function spawnService(name: ServiceName, port: number, options: ServiceOptions):
   const prefix = name.toUpperCase();
   const host = options.env[`${prefix}_HOST`] || '127.0.0.1';
   const watch = options.watch === true ? ['--watch', '--watch-preserve-output'] : [];
-  const child = spawn(process.execPath, [...watch, join(repositoryRoot, 'apps', name, 'dist/server.js')], {
+  const root = options.root ?? repositoryRoot;
+  const child = spawn(process.execPath, [...watch, join(root, 'apps', name, 'dist/server.js')], {
     // Its own process group: the terminal's Ctrl-C reaches only us, who stop services and database in order.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
