@@ -11,6 +11,10 @@ import { measureQueries } from './list/queries.ts';
 import { measureRates } from './list/rate.ts';
 import { help, type ListOptions, readOptions } from './options.ts';
 import { type ListFigures, report } from './report.ts';
+import { isSmooth, reportRolls, reportUpgrade } from './rolling/report.ts';
+import { measureRolls } from './rolling/rolls.ts';
+import { isUnnoticed } from './rolling/traffic.ts';
+import { measureUpgrade } from './rolling/upgrade.ts';
 
 const progress = (line: string) => console.error(line);
 
@@ -66,6 +70,14 @@ try {
     const figures = await measureFaults(options, progress, stop);
     print(figures, reportFaults);
     if (!figures.drills.every(isKept)) process.exitCode = 1;
+  } else if (options.command === 'rolls') {
+    const figures = await measureRolls(options, progress);
+    print(figures, reportRolls);
+    if (!isUnnoticed(figures)) process.exitCode = 1;
+  } else if (options.command === 'upgrade') {
+    const figures = await measureUpgrade(options, progress);
+    print(figures, reportUpgrade);
+    if (!isSmooth(figures)) process.exitCode = 1;
   } else print(await measureIntake(options, progress), reportIntake);
 } catch (error) {
   // What was under way may be so still, without an end of its own.

@@ -64,11 +64,38 @@ export interface FaultOptions {
   readonly json: boolean;
 }
 
-export const help = `Usage: npm run bench -- [intake | list | faults] [options]
+/** What `bench rolls` is told. */
+export interface RollOptions {
+  readonly command: 'rolls';
+  /** How often each instance is stopped and started. */
+  readonly rolls: number;
+  /** Leads a second; a usual rate where it is not said. */
+  readonly rate: number | undefined;
+  /** Where the data lies while it runs; a temporary place without it. */
+  readonly dataDir: string | undefined;
+  readonly json: boolean;
+}
+
+/** What `bench upgrade` is told. */
+export interface UpgradeOptions {
+  readonly command: 'upgrade';
+  /** The git revision of the release before; where it is not said, see `defaultRevision`. */
+  readonly from: string | undefined;
+  /** Leads a second; a usual rate where it is not said. */
+  readonly rate: number | undefined;
+  /** Where the data lies while it runs; a temporary place without it. */
+  readonly dataDir: string | undefined;
+  readonly json: boolean;
+}
+
+export type Options = IntakeOptions | ListOptions | FaultOptions | RollOptions | UpgradeOptions;
+
+export const help = `Usage: npm run bench -- [intake | list | faults | rolls | upgrade] [options]
 
 intake, which is what runs when nothing is said, measures how leads are taken, against what one would write instead.
 list fills databases with leads and measures the list. faults kills what there is to kill under a steady load, and looks
-for every lead that was acknowledged and for its events. packages/bench/README.md tells how to read the figures.
+for every lead that was acknowledged and for its events. rolls restarts instances one by one behind a proxy, and upgrade
+replaces a release by this one, both under load. packages/bench/README.md tells how to read the figures.
 
 Options of intake:
   --steps <names>          some of ${intakeSteps.join(',')} (default: table)
@@ -95,6 +122,17 @@ Options of faults:
   --sync-always          NATS is on disk before it acknowledges, as in production: nats-server 2.10 or newer
   --data-dir <path>      where the data lies meanwhile, on the disk that is meant (default: a temporary place)
 
+Options of rolls:
+  --rolls <number>       how often each instance is restarted (default: 20, about 4 minutes)
+  --rate <number>        leads a second (default: 200)
+  --data-dir <path>      where the data lies meanwhile (default: a temporary place)
+
+Options of upgrade:
+  --from <revision>      the release before, in git (default: the newest tag v* before this commit; where there is none, the
+                         commit before the newest migration)
+  --rate <number>        leads a second (default: 200)
+  --data-dir <path>      where that release is built and the data lies meanwhile (default: a temporary place)
+
 Options of all:
   --json                 the result as JSON, for machines; progress goes to stderr in any case
   --help`;
@@ -103,15 +141,19 @@ Options of all:
  * @returns undefined when help is asked for.
  * @throws Error with one line about the first argument that does not hold.
  */
-export function readOptions(args: readonly string[]): IntakeOptions | ListOptions | FaultOptions | undefined {
+export function readOptions(args: readonly string[]): Options | undefined {
   if (args.includes('--help') || args.includes('-h')) return undefined;
   // What to measure comes first, if it is said at all.
   const [first = '', ...others] = args;
   if (first === 'list') return readListOptions(others);
   if (first === 'faults') return readFaultOptions(others);
+  if (first === 'rolls') return readRollOptions(others);
+  if (first === 'upgrade') return readUpgradeOptions(others);
   if (first === 'intake') return readIntakeOptions(others);
   if (first !== '' && !first.startsWith('-')) {
-    throw new Error(`There is no ${first} to measure, but intake, list and faults: see --help`);
+    throw new Error(
+      `There is no ${first} to measure, but intake, list, faults, rolls and upgrade: see --help`,
+    );
   }
   return readIntakeOptions(args);
 }
@@ -190,6 +232,44 @@ function readFaultOptions(args: readonly string[]): FaultOptions {
     rate: values.rate === undefined ? undefined : readInteger('--rate', values.rate, 100_000),
     short: values.short,
     syncAlways: values['sync-always'],
+    dataDir: values['data-dir'],
+    json: values.json,
+  };
+}
+
+function readRollOptions(args: readonly string[]): RollOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rolls: { type: 'string', default: '20' },
+      rate: { type: 'string' },
+      'data-dir': { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    command: 'rolls',
+    rolls: readInteger('--rolls', values.rolls, 1_000),
+    rate: values.rate === undefined ? undefined : readInteger('--rate', values.rate, 100_000),
+    dataDir: values['data-dir'],
+    json: values.json,
+  };
+}
+
+function readUpgradeOptions(args: readonly string[]): UpgradeOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      from: { type: 'string' },
+      rate: { type: 'string' },
+      'data-dir': { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    command: 'upgrade',
+    from: values.from,
+    rate: values.rate === undefined ? undefined : readInteger('--rate', values.rate, 100_000),
     dataDir: values['data-dir'],
     json: values.json,
   };

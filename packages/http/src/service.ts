@@ -74,6 +74,8 @@ async function leave(app: Server, timeoutMs: number): Promise<void> {
   const isLate = new AbortController();
   await Promise.race([closed, sleep(timeoutMs, undefined, { signal: isLate.signal })]);
   isLate.abort();
+  // What came meanwhile on a connection that seems idle is read before that is ended.
+  await nextTurn();
 }
 
 /** More turns than connections can wait: `listen` asks for 511. */

@@ -56,6 +56,20 @@ export class Part<Process extends Running> implements AsyncDisposable {
     await exited;
   }
 
+  /**
+   * SIGTERM, and waits for its end.
+   *
+   * @returns how long that took, in milliseconds.
+   */
+  async stop(): Promise<number> {
+    const startedAt = performance.now();
+    const { pid, exited } = this.process;
+    this.#process = undefined;
+    process.kill(pid, 'SIGTERM');
+    await exited;
+    return performance.now() - startedAt;
+  }
+
   /** It stops where it is, with all of its processes, and holds its connections. */
   freeze(): void {
     this.#isFrozen = true;

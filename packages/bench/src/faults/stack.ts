@@ -149,7 +149,7 @@ export async function startStack(
         for (const service of [intake, ...relays]) {
           if (!service.isThere || !(await isReady(service.process.url))) return 'a service is not ready';
         }
-        return (await waitingEvents(stack.databaseUrl, eventsMayWaitMs)) ?? (await bufferedLeads(natsUrl));
+        return waiting(stack, eventsMayWaitMs);
       },
       [Symbol.asyncDispose]: end,
     };
@@ -160,7 +160,8 @@ export async function startStack(
   }
 }
 
-function makeDirectory(parent: string | undefined): AsyncDisposable & { path: string } {
+/** A directory for data, which goes with its owner. */
+export function makeDirectory(parent: string | undefined): AsyncDisposable & { path: string } {
   if (parent !== undefined) mkdirSync(parent, { recursive: true });
   const path = mkdtempSync(join(resolve(parent ?? tmpdir()), 'leads-faults-'));
   // The account that Postgres runs as has to get through to its data.
@@ -199,6 +200,14 @@ async function natsParts(
     const dataDir = join(directory, `nats-${index}`);
     return new Part(() => startNats({ binary, port, settings, syncAlways, dataDir }));
   });
+}
+
+/** What waits to be told or stored, if anything does. */
+export async function waiting(
+  { databaseUrl, natsUrl }: { databaseUrl: string; natsUrl: string },
+  eventsMayWaitMs: number,
+): Promise<string | undefined> {
+  return (await waitingEvents(databaseUrl, eventsMayWaitMs)) ?? (await bufferedLeads(natsUrl));
 }
 
 async function isReady(url: string): Promise<boolean> {
@@ -250,7 +259,7 @@ export async function bufferedLeads(natsUrl: string): Promise<string | undefined
  * @returns whether it is, at the end of the time at the latest.
  */
 export async function settles(
-  stack: FaultStack,
+  stack: Pick<FaultStack, 'unsettled'>,
   { eventsMayWaitMs, timeoutMs }: { eventsMayWaitMs: number; timeoutMs: number },
 ): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;

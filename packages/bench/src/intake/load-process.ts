@@ -51,7 +51,8 @@ function answerLine(answer: LoadAnswer): string {
 }
 
 function orderId(answer: LoadAnswer): string {
-  return (JSON.parse(answer.body()) as { order_id: string }).order_id;
+  const body = JSON.parse(answer.body()) as { order_id: string } | { lead: { id: string } };
+  return 'lead' in body ? body.lead.id : body.order_id;
 }
 
 process.on('message', (load: LeadLoad | 'end') => {
