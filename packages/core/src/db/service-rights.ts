@@ -26,6 +26,8 @@ const lastUse = ['last_used_at', 'last_used_from'];
 
 /** By table. */
 export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Service, TableRights>>>>> = {
+  // Whether the database has what this release needs.
+  _prisma_migrations: { crm: read, intake: read },
   workspace: { crm: change },
   user: { crm: change },
   member: { crm: everything, intake: { select: ['id', 'workspace_id', 'user_id', 'role'] } },
