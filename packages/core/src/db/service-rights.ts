@@ -85,7 +85,6 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   lead_outbox: { crm: { ...read, update: 'all', delete: true } },
   // Read and emptied on the command line, whose role is the owner's.
   lead_quarantine: { intake: { select: ['id', 'reason'], insert: 'all', update: ['reason'] } },
-  _prisma_migrations: {},
 };
 
 /** By function that works with the rights of who owns the tables, and that is no trigger's: who may call it. */
