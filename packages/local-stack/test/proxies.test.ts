@@ -106,7 +106,7 @@ describe.each(Object.keys(proxies) as ProxyName[])('behind %s', (name) => {
       headers: { ...headers, Host: 'leads.example:8443' },
     });
     expect(JSON.parse(await text(answer))).toHaveLength(1);
-    expect(answer.headers.link).toContain('<http://leads.example:8443/api/v1/order/leads?');
+    expect(answer.headers['link']).toContain('<http://leads.example:8443/api/v1/order/leads?');
     const { Authorization } = headers;
     const refused = await send({ port, path: leads, headers: { Authorization } });
     expect([refused.statusCode, (await text(refused)).includes('"unauthorized"')]).toEqual([401, true]);
@@ -139,7 +139,10 @@ describe.each(Object.keys(proxies) as ProxyName[])('behind %s', (name) => {
       headers: { ...headers, 'Content-Type': 'text/csv' },
       body: `name,phone,description\n${lines.join('\n')}\n`,
     });
-    expect([imported.statusCode, await text(imported)]).toEqual([200, expect.stringContaining('"accepted":1000')]);
+    expect([imported.statusCode, await text(imported)]).toEqual([
+      200,
+      expect.stringContaining('"accepted":1000'),
+    ]);
     const exported = await send({
       port: proxy.ports.crm,
       path: leads,
