@@ -59,6 +59,19 @@ export const CrmConfig = Type.Object(
       default: 1,
       description: 'How many servers of a NATS cluster keep the stream of events; 3 in production',
     }),
+    DATABASE_REPLICA_URL: Type.Optional(
+      Type.String({
+        pattern: '^postgres(ql)?://',
+        description:
+          'A streaming replica of that Postgres, as DATABASE_URL: lists, exports and the overview are read from it. If absent, from DATABASE_URL',
+      }),
+    ),
+    DATABASE_REPLICA_MAX_LAG_SECONDS: Type.Integer({
+      minimum: 1,
+      maximum: 3_600,
+      default: 5,
+      description: 'How far the replica may be behind; beyond that, lists are read from DATABASE_URL',
+    }),
     ...commonSettings,
   },
   // Links in mails lead to the website.

@@ -33,6 +33,7 @@ import { createAccessTokenCodec } from './access-token-codec.ts';
 import type { CrmConfig } from './config.ts';
 import { publicUrlOf } from './console/addresses.ts';
 import { createMailer } from './mailer.ts';
+import { openReplica } from './open-replica.ts';
 import { tracePublishing } from './trace-events.ts';
 import { watchEvents } from './watch-events.ts';
 
@@ -61,15 +62,27 @@ export interface CrmContext extends AsyncDisposable {
 
 export async function createContext(config: CrmConfig, log: Logger): Promise<CrmContext> {
   const tracing = await openTracing(config, { name: 'leads-crm', version: packageJson.version }, log);
-  const database = openDatabase({
-    url: config.DATABASE_URL,
+  const connection = {
     poolSize: config.DATABASE_POOL_SIZE,
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
-    applicationName: 'leads-crm',
-  });
+  };
+  const database = openDatabase({ ...connection, url: config.DATABASE_URL, applicationName: 'leads-crm' });
+  const reads =
+    config.DATABASE_REPLICA_URL === undefined
+      ? undefined
+      : openReplica(
+          openDatabase({
+            ...connection,
+            url: config.DATABASE_REPLICA_URL,
+            applicationName: 'leads-crm-reads',
+          }),
+          { primary: database, maxLagMs: config.DATABASE_REPLICA_MAX_LAG_SECONDS * 1_000 },
+          log,
+        );
   const schema = watchSchema(database, log);
+  const primaryLeads = createLeadStore(database);
   const overview = createOverviewStore(database);
   const tallyKeeper = new TallyKeeper(overview, (err) =>
     log.warn({ err }, 'What was counted lately could not be added up: it is tried again'),
@@ -92,6 +105,13 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
   );
   const metrics = new Metrics({ service: 'crm', version: packageJson.version });
   watchPool(metrics, database.poolUse);
+  if (reads !== undefined) {
+    metrics.gauge(
+      { name: 'db_replica_lag_seconds', help: 'How far the replica of Postgres is behind at most.' },
+      () => reads.replica.lagSeconds ?? [],
+      'max',
+    );
+  }
   watchCaches(metrics, () => credentials.cacheUse());
   const outbox = createEventOutbox(database);
   const streamMs = config.EVENTS_STREAM_DAYS * 86_400_000;
@@ -139,9 +159,9 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     credentialStore,
     credentialUse,
     events: broker && new EventReader(broker, eventStreamName),
-    leads: traceInserts(createLeadStore(database), tracing),
+    leads: traceInserts(reads === undefined ? primaryLeads : reads.leads(primaryLeads), tracing),
     metrics,
-    overview,
+    overview: reads === undefined ? overview : reads.overview(overview),
     tracing,
     workspaces,
     pingDatabase: () => database.ping(),
@@ -152,6 +172,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
       await broker?.[Symbol.asyncDispose]();
       await tallyKeeper[Symbol.asyncDispose]();
       await credentialUse[Symbol.asyncDispose]();
+      await reads?.[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
       await tracing?.[Symbol.asyncDispose]();
     },

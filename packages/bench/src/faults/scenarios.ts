@@ -5,8 +5,8 @@ import { cutCommits } from './commit-cut.ts';
 import type { Note, Scenario } from './drill.ts';
 import type { ScenarioName } from '../options.ts';
 import { revokeKeys } from './key-revoked.ts';
+import { promote, startReplica } from '@leads/local-stack/testing/replica';
 import { Part } from './part.ts';
-import { promote, startReplica } from './replica.ts';
 import { smallDiskImpossible } from './small-disk.ts';
 import { bufferedLeads, databaseName, settles } from './stack.ts';
 
@@ -221,7 +221,7 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
       stack: { proxy: {} },
       async run({ stack, isShort, onProgress }) {
         const { databaseUrl: primaryUrl, postgresDataDir: dataDir } = stack;
-        const part = stack.own(new Part(() => startReplica({ primaryUrl, dataDir })));
+        const part = stack.own(new Part(() => startReplica({ primaryUrl, dataDir, synchronous: true })));
         await part.start();
         const replica = part.process;
         onProgress('  the replica follows');

@@ -12,4 +12,5 @@ export { createLeadStore } from './lead-store.prisma.ts';
 export { createOverviewStore } from './overview-store.prisma.ts';
 export { createRetentionStore } from './retention-store.prisma.ts';
 export { SchemaWatch } from './schema-watch.ts';
+export { readLeadsFrom, readOverviewFrom, Replica } from './replica.ts';
 export { createWorkspaceStore } from './workspace-store.prisma.ts';

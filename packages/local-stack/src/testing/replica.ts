@@ -1,9 +1,9 @@
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '@leads/local-stack/free-port';
-import { type LocalPostgres, startPostgres } from '@leads/local-stack/postgres';
 import pg from 'pg';
+import { freePort } from '../free-port.ts';
+import { type LocalPostgres, startPostgres } from '../postgres.ts';
 
 const patienceMs = 60_000;
 /** What a base backup leaves out (PostgreSQL, 25.3.4.4 "Backing Up the Data Directory"), their directories excepted. */
@@ -11,13 +11,17 @@ const leftOut =
   /^(?:postmaster\.(?:pid|opts)|pg_(?:wal|replslot|dynshmem|notify|serial|snapshots|stat_tmp|subtrans)\/.+|.*pgsql_tmp.*|.*pg_internal\.init.*)$/;
 
 /**
- * Makes a streaming replica of a Postgres that is in use, which from then on waits with each commit until the replica
- * has it too.
+ * Makes a streaming replica of a Postgres that is in use.
  *
  * @param options.dataDir of the primary; the replica's lies beside it.
+ * @param options.synchronous the primary waits with each commit until the replica has it too.
  */
-export async function startReplica(options: { primaryUrl: string; dataDir: string }): Promise<LocalPostgres> {
-  const { primaryUrl, dataDir } = options;
+export async function startReplica(options: {
+  primaryUrl: string;
+  dataDir: string;
+  synchronous: boolean;
+}): Promise<LocalPostgres> {
+  const { primaryUrl, dataDir, synchronous } = options;
   const replicaDir = join(dirname(dataDir), `${basename(dataDir)}-replica`);
   const primary = new pg.Client({ connectionString: primaryUrl });
   await primary.connect();
@@ -38,9 +42,11 @@ export async function startReplica(options: { primaryUrl: string; dataDir: strin
     );
     copyFileSync(`${dataDir}.password`, `${replicaDir}.password`);
     const replica = await startPostgres({ dataDir: replicaDir, port: await freePort() });
-    await primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
-    await primary.query('SELECT pg_reload_conf()');
-    await waitUntilSynchronous(primary);
+    if (synchronous) {
+      await primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
+      await primary.query('SELECT pg_reload_conf()');
+      await waitUntilSynchronous(primary);
+    }
     return replica;
   } finally {
     await primary.end();
