@@ -16,7 +16,7 @@ interface Mark {
   readonly position: bigint;
 }
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly primary: Pick<Database, 'select'>;
   readonly replica: Pick<Database, 'select'>;
   /** How far behind the replica may be for anyone to read from it, in milliseconds. */
