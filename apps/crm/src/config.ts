@@ -62,6 +62,8 @@ export const CrmConfig = Type.Object(
     DATABASE_REPLICA_URL: Type.Optional(
       Type.String({
         pattern: '^postgres(ql)?://',
+        format: 'database-url',
+        secret: true,
         description:
           'A streaming replica of that Postgres, as DATABASE_URL: lists, exports and the overview are read from it. If absent, from DATABASE_URL',
       }),

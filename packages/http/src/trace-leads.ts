@@ -33,7 +33,11 @@ export function ofRequest(leads: LeadStore, { span }: { readonly span: Span | un
   return {
     ...leads,
     insert: (batch) => leads.insert(batch.map((lead) => ({ ...lead, traceParent }))),
-    change: (changes) => leads.change(changes.map((change) => ({ ...change, traceParent }))),
+    change: (workspaceId, changes) =>
+      leads.change(
+        workspaceId,
+        changes.map((change) => ({ ...change, traceParent })),
+      ),
   };
 }
 

@@ -21,6 +21,7 @@ const passwordOf = (service: string) =>
   Type.Optional(
     Type.String({
       pattern: '^[!-~]+$',
+      secret: true,
       description: `The password of the ${service}'s role in Postgres. If absent, a role that is there keeps its own, and a new one gets a random one, which is shown once`,
     }),
   );
@@ -47,6 +48,7 @@ export const ErasureSettings = Type.Object({
   NATS_URL,
   ERASURE_SECRET: Type.String({
     minLength: 32,
+    secret: true,
     description:
       'Makes the hashes by which an erasure is kept to be done again: at least 32 random characters, kept for as long as any backup',
   }),

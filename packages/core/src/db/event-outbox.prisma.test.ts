@@ -92,8 +92,8 @@ test('tells of each lead the request that it came of, and of none that of anothe
   const phoneE164 = '+442079460958';
   await store.insert([{ ...watched, phoneE164, duplicateWindowSeconds: 60, traceParent: traceParent('2') }]);
   await store.insert([last]);
-  await store.change([{ ...changeOf(b), traceParent: traceParent('b') }]);
-  await store.change([changeOf(a)]);
+  await store.change(a.workspaceId, [{ ...changeOf(b), traceParent: traceParent('b') }]);
+  await store.change(a.workspaceId, [changeOf(a)]);
 
   const told = new Map<string, string | undefined>();
   const tell = async (events: readonly LeadEvent[]) => {

@@ -165,11 +165,11 @@ export function readLeadsFrom(
         replica.wrote(new Set(leads.map(({ workspaceId }) => workspaceId)));
       }
     },
-    async change(changes) {
+    async change(workspaceId, changes) {
       try {
-        return await stores.primary.change(changes);
+        return await stores.primary.change(workspaceId, changes);
       } finally {
-        replica.wrote(new Set(changes.map(({ lead }) => lead.workspaceId)));
+        replica.wrote(new Set([workspaceId]));
       }
     },
     list: (selection, piece) =>

@@ -16,7 +16,7 @@ export function expectSettingsDocumented(reader: string, settings: Readonly<Reco
   );
   expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(expected));
 
-  const [paragraph = ''] = /^Secrets may be files [^]*?\n\n/m.exec(readme) ?? [];
+  const [paragraph = ''] = /^Secrets may be files [^]*?\n\n/m.exec(readReadme()) ?? [];
   for (const [name, setting] of Object.entries(settings)) {
     expect([name, paragraph.includes(`\`${name}\``)]).toEqual([name, 'secret' in setting]);
   }
@@ -27,9 +27,12 @@ export function documentedSettings(reader: string): string[] {
   return rowsOf(reader).map(([, name = '']) => name);
 }
 
+function readReadme(): string {
+  return readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
+}
+
 function rowsOf(reader: string): RegExpMatchArray[] {
-  const readme = readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
-  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \| (.*) \|$/gm)];
+  const rows = [...readReadme().matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \| (.*) \|$/gm)];
   return rows.filter(([, , readers = '']) => readers.split(', ').includes(reader));
 }
 
