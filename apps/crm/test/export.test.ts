@@ -417,7 +417,7 @@ describe('the way out', () => {
     await fill(workspace, 20_000, 'x'.repeat(5000));
     const answer = await open(workspace.owner);
     await sleep(300);
-    await fixture.sql('ALTER TABLE lead RENAME TO lead_away');
+    await fixture.sql('ALTER VIEW lead_of_workspace RENAME TO leads_away');
     try {
       let bytes = 0;
       answer.on('data', (piece: Buffer) => (bytes += piece.length));
@@ -439,7 +439,7 @@ describe('the way out', () => {
         expect(refused.headers['content-disposition']).toBeUndefined();
       }
     } finally {
-      await fixture.sql('ALTER TABLE lead_away RENAME TO lead');
+      await fixture.sql('ALTER VIEW leads_away RENAME TO lead_of_workspace');
     }
   });
 
