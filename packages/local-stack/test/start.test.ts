@@ -20,7 +20,7 @@ import {
   startRun,
 } from './local-run.ts';
 
-const slow = { timeout: 120_000 };
+const slow = { timeout: 300_000 };
 const withoutLeads = [process.execPath, startProgram, '--empty'] as const;
 
 /** Where there is the data of a run that was ended, to be copied: to make it takes longer than most tests. */

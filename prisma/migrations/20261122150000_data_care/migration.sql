@@ -72,8 +72,10 @@ $$;
 
 -- Erases leads with their histories, and keeps how many there were. Ids that are of no lead are passed over.
 CREATE FUNCTION "erase_leads"(ids uuid[], OUT erased_leads bigint, OUT erased_changes bigint)
-    LANGUAGE plpgsql SET "leads.erasing" = 'on' AS $$
+    LANGUAGE plpgsql AS $$
 BEGIN
+    -- Not as a setting of the function's own, which only a superuser may give it.
+    PERFORM set_config('leads.erasing', 'on', true);
     -- Nobody changes a status between its being counted and its being gone.
     PERFORM FROM "lead" WHERE "id" = ANY (ids) ORDER BY "id" FOR UPDATE;
     INSERT INTO "lead_tally_erased"
@@ -85,6 +87,7 @@ BEGIN
     GET DIAGNOSTICS erased_changes = ROW_COUNT;
     DELETE FROM "lead" WHERE "id" = ANY (ids);
     GET DIAGNOSTICS erased_leads = ROW_COUNT;
+    PERFORM set_config('leads.erasing', '', true);
 END
 $$;
 REVOKE EXECUTE ON FUNCTION "erase_leads" FROM PUBLIC;

@@ -84,7 +84,8 @@ test('every trigger that touches tables has the rights of their owner', async ()
     `SELECT DISTINCT proname AS name FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
      WHERE NOT tgisinternal AND NOT prosecdef AND prosrc ~* '(from|into|update|perform)\\s'`,
   );
-  expect(others).toEqual([]);
+  // It asks the catalogue who it is that deletes a history, which is no longer to be told with its owner's rights.
+  expect(others).toEqual([{ name: 'refuse_change_of_history' }]);
 });
 
 test.each(services)('the role of %s may do what is decided, and nothing else', async (service) => {
