@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { repositoryRoot } from './repository.ts';
 
@@ -15,6 +15,22 @@ export function unpackedDirectory(name: string): string {
 export function findProgram(name: string, others: readonly string[]): string | undefined {
   const onPath = (process.env['PATH'] ?? '').split(delimiter).map((path) => join(path, name));
   return [...onPath, ...others].find((path) => existsSync(path));
+}
+
+/**
+ * The path of a program: one that is installed; else Debian's, unpacked beside the modules.
+ *
+ * @param path in the package, as `usr/sbin/nginx`.
+ * @param packages of Debian 12: the program's, which has its name, and libraries that not every machine has.
+ * @throws Error that says what to install.
+ */
+export async function provideProgram(path: string, packages?: readonly string[]): Promise<string> {
+  const name = packages?.[0] ?? basename(path);
+  const find = () => findProgram(basename(path), [`/${path}`, join(unpackedDirectory(name), path)]);
+  if (find() === undefined) await unpackDebian(name, packages);
+  const found = find();
+  if (found !== undefined) return found;
+  throw new Error(`There is no ${basename(path)}: install it (Debian, Ubuntu: sudo apt-get install ${name})`);
 }
 
 /**

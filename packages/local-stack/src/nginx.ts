@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findProgram, unpackDebian, unpackedDirectory } from './debian-package.ts';
+import { provideProgram } from './debian-package.ts';
 import { freePort } from './free-port.ts';
 import { signalProcess } from './process-identity.ts';
 import { repositoryRoot } from './repository.ts';
@@ -17,23 +17,8 @@ export interface LocalNginx extends AsyncDisposable {
   errors(): string;
 }
 
-/**
- * The path of an nginx: one that is installed; else Debian's, unpacked beside the modules, which takes no rights.
- *
- * @throws Error that says what to install.
- */
-export async function findNginx(): Promise<string> {
-  const installed = installedNginx();
-  if (installed !== undefined) return installed;
-  await unpackDebian('nginx');
-  const found = installedNginx();
-  if (found === undefined) throw new Error('There is no nginx: install it (Debian: apt-get install nginx)');
-  return found;
-}
-
-function installedNginx(): string | undefined {
-  return findProgram('nginx', ['/usr/sbin/nginx', join(unpackedDirectory('nginx'), 'usr/sbin/nginx')]);
-}
+/** @throws Error that says what to install. */
+export const findNginx = (): Promise<string> => provideProgram('usr/sbin/nginx');
 
 /** The configuration that users get, with addresses and ports replaced, which is all that they replace. */
 function configure(

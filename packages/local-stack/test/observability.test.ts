@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   GroupingLabels,
@@ -14,6 +14,7 @@ import {
 } from '@prometheus-io/lezer-promql';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { provideProgram } from '../src/debian-package.ts';
 import { findNatsServer } from '../src/find-nats-server.ts';
 import { startNats } from '../src/nats-server.ts';
 import { repositoryRoot } from '../src/repository.ts';
@@ -244,12 +245,9 @@ test('the files of the compose file are there, and Prometheus finds its token an
   expect(config.rule_files.filter((file) => !existsSync(join(directory, file)))).toEqual([]);
 });
 
-const promtool = (process.env['PATH'] ?? '')
-  .split(delimiter)
-  .map((path) => join(path, 'promtool'))
-  .find((path) => existsSync(path));
-test.runIf(promtool !== undefined)('promtool finds no fault, and alerts come when they should', () => {
-  const run = (...args: string[]) => execFileSync(promtool ?? '', args, { cwd: directory, encoding: 'utf8' });
+test('promtool finds no fault, and alerts come when they should', async () => {
+  const promtool = await provideProgram('usr/bin/promtool', ['prometheus']);
+  const run = (...args: string[]) => execFileSync(promtool, args, { cwd: directory, encoding: 'utf8' });
   expect(run('check', 'config', '--syntax-only', 'prometheus.yaml')).toContain('SUCCESS');
   expect(run('check', 'rules', 'alerts.yaml')).toContain('SUCCESS');
   expect(run('test', 'rules', 'alerts.test.yaml')).toContain('SUCCESS');

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { findProgram, unpackDebian, unpackedDirectory } from '../debian-package.ts';
+import { provideProgram, unpackedDirectory } from '../debian-package.ts';
 import { freePort } from '../free-port.ts';
 import { signalProcess } from '../process-identity.ts';
 
@@ -29,22 +29,6 @@ const readyTimeoutMs = 15_000;
 /** The packages of Debian 12, where the program is not installed: not every machine has the libraries. */
 const packages = ['pgbouncer', 'libevent-2.1-7', 'libc-ares2'];
 const unpacked = unpackedDirectory('pgbouncer');
-
-function installedPgBouncer(): string | undefined {
-  return findProgram('pgbouncer', ['/usr/sbin/pgbouncer', join(unpacked, 'usr/sbin/pgbouncer')]);
-}
-
-/**
- * The path of a PgBouncer: where none is installed Debian's is unpacked.
- *
- * @throws Error that says what to install.
- */
-async function findPgBouncer(): Promise<string> {
-  if (installedPgBouncer() === undefined) await unpackDebian('pgbouncer', packages);
-  const found = installedPgBouncer();
-  if (found !== undefined) return found;
-  throw new Error('There is no pgbouncer: install it (Debian, Ubuntu: sudo apt-get install pgbouncer)');
-}
 
 /** Where the unpacked libraries are. */
 function libraries(): string {
@@ -63,7 +47,7 @@ function libraries(): string {
  * @throws Error with what it wrote, when it does not start.
  */
 export async function startPgBouncer(urls: readonly string[], poolSize = 3): Promise<LocalPgBouncer> {
-  const binary = await findPgBouncer();
+  const binary = await provideProgram('usr/sbin/pgbouncer', packages);
   const directory = mkdtempSync(join(tmpdir(), 'leads-pgbouncer-'));
   chmodSync(directory, 0o711);
   const port = await freePort();

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findProgram, unpackDebian, unpackedDirectory } from '../debian-package.ts';
+import { provideProgram, unpackedDirectory } from '../debian-package.ts';
 import { freePort } from '../free-port.ts';
 import { signalProcess } from '../process-identity.ts';
 import { repositoryRoot } from '../repository.ts';
@@ -78,7 +78,7 @@ export async function startProxy(
 ): Promise<LocalProxy> {
   const { directory, upstreams } = options;
   const { file, packages, program, args, wrap }: Proxy = proxies[name];
-  const binary = await findProxy(name, program, packages);
+  const binary = await provideProgram(program, packages);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const ports = { crm: await freePort(), intake: await freePort() };
   let text = readFileSync(join(repositoryRoot, 'docker/proxies', file), 'utf8');
@@ -134,18 +134,6 @@ export async function startProxy(
     }
   }
   return { ports, [Symbol.asyncDispose]: stop };
-}
-
-/** @throws Error that says what to install. */
-async function findProxy(name: ProxyName, program: string, packages: readonly string[]): Promise<string> {
-  const places = [`/${program}`, join(unpackedDirectory(name), program)];
-  const installed = findProgram(name, places);
-  if (installed !== undefined) return installed;
-  await unpackDebian(name, packages);
-  const unpacked = findProgram(name, places);
-  if (unpacked === undefined)
-    throw new Error(`There is no ${name}: install it (Debian: apt-get install ${name})`);
-  return unpacked;
 }
 
 async function letsThrough(port: number): Promise<boolean> {
