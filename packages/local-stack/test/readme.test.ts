@@ -53,7 +53,12 @@ test("the operator's command line: the commands work as pasted", { timeout: 120_
 
   const printed = runInShell(commands, {
     cwd: repositoryRoot,
-    env: { DATABASE_URL: database.url, JWT_SECRET: secret, KEY_FILE: `${dirname(dataDir)}/key.json` },
+    env: {
+      DATABASE_URL: database.url,
+      JWT_SECRET: secret,
+      ERASURE_SECRET: secret,
+      KEY_FILE: `${dirname(dataDir)}/key.json`,
+    },
   });
 
   expect(printed).toContain('SPRING');
