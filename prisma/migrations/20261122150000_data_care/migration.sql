@@ -1,4 +1,5 @@
 -- How old leads of a campaign may become; without it they are kept.
+-- leads: allow constraint: campaigns are few, and are read in milliseconds
 ALTER TABLE "campaign" ADD COLUMN "retention_days" INTEGER;
 ALTER TABLE "campaign"
     ADD CONSTRAINT "campaign_retention_days_check" CHECK ("retention_days" BETWEEN 1 AND 36500);
