@@ -489,7 +489,8 @@ describe('a table that somebody else uses', () => {
     const before = await dump();
     const holder = await holdLead();
     try {
-      const patience = { timeoutMs: 500, pauseMs: 10, attempts: 2 };
+      // Long enough to be looked at while it waits, on a machine that is busy too.
+      const patience = { timeoutMs: 3_000, pauseMs: 10, attempts: 2 };
       const error = await failureOf(run(directory, undefined, patience));
       expect(error.migration).toBe(next);
       expect(error.message).toMatch(
