@@ -137,6 +137,10 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
       return { previous, steps, campaigns, landingPages, s1, s1Others: s1Others?.leads ?? 0 };
     },
 
+    /*
+     * No part is joined to another: Postgres mostly looks at what waits when nothing does, then expects one row of
+     * thousands, and compares each with each.
+     */
     async addUp(most) {
       const [row] = await select<{ added: number }>(Prisma.sql`
         WITH turn AS MATERIALIZED (
@@ -147,7 +151,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
           ) AS waiting
         ), taken AS (
           DELETE FROM lead_tally_entry
-          WHERE id IN (SELECT id FROM oldest WHERE up_to - abs(leads) < ${most})
+          WHERE id = ANY (ARRAY(SELECT id FROM oldest WHERE up_to - abs(leads) < ${most}))
           RETURNING *, date_bin('1 day', at, '2000-01-01T00:00:00Z') AS day
         ), entered AS MATERIALIZED (
           SELECT workspace_id, user_id, day, value, ${ofOneEntered} FROM taken, unnest(s1) AS value
@@ -159,21 +163,19 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
               SELECT FROM lead_tally AS standing
               WHERE standing.workspace_id = entered.workspace_id AND standing.of_id = whose.of_id
                 AND standing.kind = 's1' AND standing.at = entered.day AND standing.value = entered.value
-            ) AS stands
+            ) AS stands,
+            ${mostS1} - (
+              SELECT count(*) FROM lead_tally AS standing
+              WHERE standing.workspace_id = entered.workspace_id AND standing.of_id = whose.of_id
+                AND standing.kind = 's1' AND standing.at = entered.day
+            ) AS room
           FROM entered, LATERAL (VALUES (workspace_id), (user_id)) AS whose (of_id)
           GROUP BY workspace_id, of_id, day, value
-        ), room AS (
-          SELECT workspace_id, of_id, day, ${mostS1} - (
-            SELECT count(*) FROM lead_tally AS standing
-            WHERE standing.workspace_id = days.workspace_id AND standing.of_id = days.of_id
-              AND standing.kind = 's1' AND standing.at = days.day
-          ) AS rows
-          FROM (SELECT DISTINCT workspace_id, of_id, day FROM sent_s1) AS days
         ), counted_s1 AS (
-          SELECT *, stands OR rows >= row_number() OVER (
+          SELECT *, stands OR room >= row_number() OVER (
             PARTITION BY workspace_id, of_id, day, stands ORDER BY on_hold + trashed + paid + approved DESC, value
           ) AS is_told_apart
-          FROM sent_s1 JOIN room USING (workspace_id, of_id, day)
+          FROM sent_s1
         ), added AS (
           INSERT INTO lead_tally AS kept (workspace_id, of_id, kind, at, value, ${counts})
           SELECT

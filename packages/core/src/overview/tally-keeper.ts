@@ -1,14 +1,18 @@
 import type { OverviewStore } from './overview-store.ts';
 
-/** How often, in milliseconds, and how many leads at once: some tenths of a second of work at most. */
+/** How often, in milliseconds. */
 const everyMs = 5_000;
-const atOnce = 20_000;
+/** How many leads at once: 0.7 s of work where each is of a sub-id of its own, and some hundredths where few differ. */
+export const addedAtOnce = 5_000;
+/** Where that takes longer than a statement may. */
+const fewest = 100;
 
 /** Adds up what was counted lately, every few seconds: no request waits for it. */
 export class TallyKeeper implements AsyncDisposable {
   readonly #store: Pick<OverviewStore, 'addUp'>;
   readonly #onError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
+  #most = addedAtOnce;
   #working: Promise<void> | undefined;
   #isOver = false;
 
@@ -24,8 +28,12 @@ export class TallyKeeper implements AsyncDisposable {
 
   async #addUp(): Promise<void> {
     try {
-      while (!this.#isOver && (await this.#store.addUp(atOnce)) >= atOnce);
+      while (!this.#isOver && (await this.#store.addUp(this.#most)) >= this.#most) {
+        this.#most = Math.min(addedAtOnce, this.#most * 2);
+      }
     } catch (error) {
+      // It may have taken too long: the same again would too, and what waits would only become more.
+      this.#most = Math.max(fewest, Math.floor(this.#most / 4));
       this.#onError(error);
     }
   }
