@@ -102,7 +102,7 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
       async run({ stack, isShort, rate, onProgress }) {
         const downAt = Date.now();
         await stack.postgres.kill();
-        await sleep(isShort ? 15_000 : 600_000);
+        await sleep(isShort ? 120_000 : 600_000);
         const endedAt = Date.now();
         await stack.postgres.start();
         onProgress('  Postgres is back');
