@@ -8,7 +8,7 @@ test('what cannot be added up at once is added up in smaller parts, until more g
   const asked: number[] = [];
   let waiting = 3 * addedAtOnce;
   let most = addedAtOnce / 10;
-  const onError = vi.fn();
+  const onError = vi.fn<(error: unknown) => void>();
   const addUp = async (count: number) => {
     asked.push(count);
     if (count > most) throw new Error('It takes too long');
