@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { GrantedRole } from '@leads/core/grant';
 import { type Command, InvalidArgumentError } from 'commander';
 import { connectionFault } from './connection-fault.ts';
@@ -10,8 +9,6 @@ import { GrantSettings, readSettings } from './settings.ts';
 interface GrantOptions extends OutputOptions {
   readonly crmRole: string;
   readonly intakeRole: string;
-  readonly crmPasswordFile?: string;
-  readonly intakePasswordFile?: string;
 }
 
 /** `leads db ...` */
@@ -28,16 +25,8 @@ export function addDbCommands(program: Command): void {
     )
     .option('--crm-role <name>', "the CRM's role", parseRole, 'leads_crm')
     .option('--intake-role <name>', "the intake's role", parseRole, 'leads_intake')
-    .option('--crm-password-file <path>', "has the password of the CRM's role, instead of LEADS_CRM_PASSWORD")
-    .option(
-      '--intake-password-file <path>',
-      "has the password of the intake's role, instead of LEADS_INTAKE_PASSWORD",
-    )
     .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      examples('leads db grant', 'leads db grant --crm-password-file /run/secrets/crm-password'),
-    )
+    .addHelpText('after', examples('leads db grant', 'leads db grant --crm-role crm --intake-role intake'))
     .action(grant);
 }
 
@@ -57,14 +46,8 @@ async function grant(options: GrantOptions): Promise<void> {
       databaseUrl: settings.DATABASE_URL,
       statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
       roles: {
-        crm: {
-          name: options.crmRole,
-          password: passwordIn(options.crmPasswordFile) ?? settings.LEADS_CRM_PASSWORD,
-        },
-        intake: {
-          name: options.intakeRole,
-          password: passwordIn(options.intakePasswordFile) ?? settings.LEADS_INTAKE_PASSWORD,
-        },
+        crm: { name: options.crmRole, password: settings.LEADS_CRM_PASSWORD },
+        intake: { name: options.intakeRole, password: settings.LEADS_INTAKE_PASSWORD },
       },
     });
     printResult(options, { roles }, roles.map(lineOf).join('\n'));
@@ -72,19 +55,6 @@ async function grant(options: GrantOptions): Promise<void> {
     if (error instanceof GrantError) throw new Refusal(error.message, { cause: error });
     throw connectionFault(error) ?? error;
   }
-}
-
-/** @throws Refusal where the file has no password. */
-function passwordIn(path: string | undefined): string | undefined {
-  if (path === undefined) return undefined;
-  let password: string;
-  try {
-    password = readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    throw new Refusal(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'it fails'}`);
-  }
-  if (!/^[!-~]+$/.test(password)) throw new Refusal(`${path} has no password of printable ASCII characters`);
-  return password;
 }
 
 function lineOf({ name, created, password }: GrantedRole): string {
