@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
-import { Job } from 'kubernetes-models/batch/v1';
+import { CronJob, Job } from 'kubernetes-models/batch/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Namespace, Service } from 'kubernetes-models/v1';
@@ -87,7 +87,13 @@ const kustomizations = [...folders.base.kustomizations, ...folders.migrate.kusto
 const ofKind = <Kind extends KubernetesObject>(kind: string) =>
   objects.filter((object) => object.kind === kind) as Kind[];
 const deployments = ofKind<Workload>('Deployment');
-const workloads = [...deployments, ...ofKind<Workload>('Job')];
+const workloads = [
+  ...deployments,
+  ...ofKind<Workload>('Job'),
+  ...ofKind<KubernetesObject & { spec: { jobTemplate: Pick<Workload, 'spec'> } }>('CronJob').map(
+    ({ kind, metadata, spec }): Workload => ({ kind, metadata, spec: spec.jobTemplate.spec }),
+  ),
+];
 const containers = workloads.flatMap(({ metadata, spec }) =>
   spec.template.spec.containers.map((container) => ({ of: metadata.name, container })),
 );
@@ -97,6 +103,7 @@ const readers: Readonly<Record<string, string>> = {
   'leads-crm': 'CRM',
   'leads-intake': 'intake',
   'leads-migrate': '`leads`',
+  'leads-retention': '`leads`',
 };
 
 const models = {
@@ -107,6 +114,7 @@ const models = {
   HorizontalPodAutoscaler,
   Deployment,
   Job,
+  CronJob,
 };
 
 /** Notes which properties are never looked at: those that a schema does not know. */
@@ -205,7 +213,8 @@ test('images, ports and users are those of the Dockerfiles', () => {
       return step !== undefined && 'value' in step ? step.value : undefined;
     };
     expect(images).toContainEqual({ name: container.image, newTag: version });
-    const ports = of === 'leads-migrate' ? [] : [{ name: 'http', containerPort: Number(valueOf('expose')) }];
+    const isService = deployments.some(({ metadata }) => metadata.name === of);
+    const ports = isService ? [{ name: 'http', containerPort: Number(valueOf('expose')) }] : [];
     expect(container.ports ?? []).toEqual(ports);
     const workload = workloads.find(({ metadata }) => metadata.name === of);
     const [user, group] = (valueOf('user') ?? '').split(':').map(Number);
