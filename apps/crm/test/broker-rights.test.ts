@@ -84,7 +84,7 @@ test('with the rights that it has the intake puts leads into its stream and take
     ack_policy: 'explicit' as never,
   });
   expect(config.ack_policy).toBe('explicit');
-  await intake.publish('buffer.leads', 'leads', 'first');
+  await intake.publish([{ subject: 'buffer.leads', payload: 'leads', id: 'first' }]);
   const consumer = await intake.jetStream.consumers.get(stream, 'drainer');
   const message = await consumer.next({ expires: 5_000 });
   expect(message?.string()).toBe('leads');
@@ -106,7 +106,7 @@ test('with the rights that it has the operator erases from both streams, and not
     phone: '1',
   };
   const kept = { ...lead, id: randomUUID() };
-  await intake.publish('buffer.leads', JSON.stringify([lead, kept]), 'second');
+  await intake.publish([{ subject: 'buffer.leads', payload: JSON.stringify([lead, kept]), id: 'second' }]);
   await using operator = await connectAs('operator');
   const places = [createBufferPlace(operator), createEventsPlace(operator)];
   const found = [];

@@ -203,7 +203,7 @@ test('what may be set is set anew on a stream that stands, and a stream that is 
 test('a message of somebody else is told by its number, and not by what it holds', async () => {
   const buffer = open();
   await buffer.put([lead()]);
-  await broker.publish('buffer.leads', 'Ada, +1 202 555 0143', 'other');
+  await broker.publish([{ subject: 'buffer.leads', payload: 'Ada, +1 202 555 0143', id: 'other' }]);
   const taken = await buffer.take(10);
   expect(taken[0]?.leads()).toHaveLength(1);
   expect(() => taken[1]?.leads()).toThrow(/^Message 2 of the buffer cannot be read$/);

@@ -3,15 +3,13 @@ import {
   type ConnectionOptions,
   connect,
   Events,
-  headers,
   type JetStreamClient,
   type JetStreamManager,
-  type JetStreamPublishOptions,
   type NatsConnection,
-  type PubAck,
 } from 'nats';
 import { LeadsError } from '../errors.ts';
 import { late, within } from '../within.ts';
+import { publishAll, type StreamMessage } from './publish-all.ts';
 
 export interface BrokerOptions {
   /** `nats://user:password@host:4222`, or several, separated by commas; `tls://` for TLS. */
@@ -84,24 +82,14 @@ export class Broker implements AsyncDisposable {
   }
 
   /**
-   * Publishes to a stream, and waits until the broker has stored it.
+   * Publishes to a stream, all at once, and waits until the broker has stored it.
    *
-   * @param id tells repeats apart, within the stream's window.
-   * @param traceParent of the request that it came of, as the header `traceparent`.
-   * @throws LeadsError `unavailable`: whether it is stored is then not known.
+   * @throws LeadsError `unavailable`: what is stored is then not known.
    */
-  async publish(
-    subject: string,
-    payload: string | Uint8Array,
-    id: string,
-    traceParent?: string,
-  ): Promise<PubAck> {
-    const options: Partial<JetStreamPublishOptions> = { msgID: id };
-    if (traceParent !== undefined) {
-      options.headers = headers();
-      options.headers.set('traceparent', traceParent);
-    }
-    return available(this.jetStream.publish(subject, payload, options));
+  async publish(messages: readonly StreamMessage[]): Promise<void> {
+    const { connection } = this;
+    const inboxPrefix = connectionOptions(this.#options).inboxPrefix;
+    await available(publishAll(connection, messages, { inboxPrefix, timeoutMs: ackTimeoutMs }));
   }
 
   /**

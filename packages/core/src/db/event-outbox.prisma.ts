@@ -39,8 +39,14 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
           most,
           await tx.$queryRaw<OutboxRow[]>`
             SELECT id, lead_ids[:${most}::int]::text[] AS "leadIds", versions[:${most}::int] AS versions,
-              trace_parents AS "traceParents", cardinality(lead_ids) > ${most}::int AS "isCut"
-            FROM lead_outbox ORDER BY id LIMIT ${mostRows}`,
+              trace_parents AS "traceParents", events > ${most}::int AS "isCut"
+            FROM (
+              SELECT *, sum(events) OVER (ORDER BY id) AS up_to FROM (
+                SELECT *, cardinality(lead_ids) AS events FROM lead_outbox ORDER BY id LIMIT ${mostRows}
+              ) AS oldest
+            ) AS summed
+            -- What is beyond is not even read: a row may have thousands.
+            WHERE up_to - events < ${most}::int ORDER BY id`,
         );
         const events = await eventsOf(tx, rows, most);
         await tell(events);

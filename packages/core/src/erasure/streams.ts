@@ -85,7 +85,7 @@ export class ErasureStream implements ErasureLog {
         { max_bytes: -1, num_replicas: events?.config.num_replicas ?? 1 },
       ),
     );
-    await this.#broker.publish(logSubject, formatErasure(erasure), erasure.id);
+    await this.#broker.publish([{ subject: logSubject, payload: formatErasure(erasure), id: erasure.id }]);
   }
 
   async read(): ReturnType<ErasureLog['read']> {

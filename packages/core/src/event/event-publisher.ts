@@ -1,6 +1,7 @@
 import { nanos, RetentionPolicy } from 'nats';
 import type { Broker } from '../broker/broker.ts';
 import { ensureStream } from '../broker/ensure-stream.ts';
+import type { StreamMessage } from '../broker/publish-all.ts';
 import { LeadsError } from '../errors.ts';
 import { eventSubject } from './lead-event.ts';
 import type { LeadEvent } from './lead-event.schema.ts';
@@ -45,9 +46,7 @@ export class EventPublisher {
     try {
       if (!this.#isStreamReady) await this.#prepare();
       this.#isStreamReady = true;
-      await inOrder(events, (event) =>
-        this.#broker.publish(subjectOf(event), JSON.stringify(event), event.id, event.traceparent),
-      );
+      for (const turn of turnsOf(events)) await this.#broker.publish(turn.map(toMessage));
     } catch (error) {
       // The stream itself may be what is gone.
       this.#isStreamReady = false;
@@ -70,25 +69,23 @@ export class EventPublisher {
   }
 }
 
-/** Does something for events, for many at once, but for each once it is done for those of the same lead before it. */
-export async function inOrder<Event extends { readonly subject: string }>(
-  events: readonly Event[],
-  work: (event: Event) => Promise<unknown>,
-): Promise<void> {
-  let together: Promise<unknown>[] = [];
-  const leads = new Set<string>();
+/** Events in turns, each to be told once those before are: none has two of a lead. */
+export function turnsOf<Event extends { readonly subject: string }>(events: readonly Event[]): Event[][] {
+  const turns: Event[][] = [];
+  let leads = new Set<string>();
   for (const event of events) {
-    if (leads.has(event.subject)) {
-      await Promise.all(together);
-      together = [];
-      leads.clear();
+    if (turns.length === 0 || leads.has(event.subject)) {
+      turns.push([]);
+      leads = new Set();
     }
     leads.add(event.subject);
-    together.push(work(event));
+    turns.at(-1)?.push(event);
   }
-  await Promise.all(together);
+  return turns;
 }
 
-function subjectOf({ source, type }: LeadEvent): string {
-  return eventSubject(source.slice(source.lastIndexOf('/') + 1), type);
+function toMessage(event: LeadEvent): StreamMessage {
+  const { id, source, type, traceparent: traceParent } = event;
+  const workspaceId = source.slice(source.lastIndexOf('/') + 1);
+  return { subject: eventSubject(workspaceId, type), payload: JSON.stringify(event), id, traceParent };
 }
