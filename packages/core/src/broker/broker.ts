@@ -36,6 +36,7 @@ const tellTimeoutMs = 1_000;
 export class Broker implements AsyncDisposable {
   readonly #options: BrokerOptions;
   readonly #isOver = new AbortController();
+  readonly #inboxPrefix: string | undefined;
   readonly #opening: Promise<void>;
   #connection: NatsConnection | undefined;
   #jetStream: JetStreamClient | undefined;
@@ -43,7 +44,9 @@ export class Broker implements AsyncDisposable {
 
   constructor(options: BrokerOptions) {
     this.#options = options;
-    this.#opening = this.#open(connectionOptions(options));
+    const connecting = connectionOptions(options);
+    this.#inboxPrefix = connecting.inboxPrefix;
+    this.#opening = this.#open(connecting);
   }
 
   get isConnected(): boolean {
@@ -87,9 +90,8 @@ export class Broker implements AsyncDisposable {
    * @throws LeadsError `unavailable`: what is stored is then not known.
    */
   async publish(messages: readonly StreamMessage[]): Promise<void> {
-    const { connection } = this;
-    const inboxPrefix = connectionOptions(this.#options).inboxPrefix;
-    await available(publishAll(connection, messages, { inboxPrefix, timeoutMs: ackTimeoutMs }));
+    const options = { inboxPrefix: this.#inboxPrefix, timeoutMs: ackTimeoutMs };
+    await available(publishAll(this.connection, messages, options));
   }
 
   /**

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventOutbox } from './event-outbox.ts';
 import type { EventPublisher } from './event-publisher.ts';
 
-/** Events handed over at once: some tenths of a second of work. */
-const atOnce = 1_000;
+/** Events handed over at once: a tenth of a second of work. */
+const mostAtOnce = 1_000;
+/** Where they cannot be told in time, as by a broker whose disk is slow. */
+const fewestAtOnce = 10;
 /** How long to wait where there is nothing, and where another instance is at it, in milliseconds. */
 const idleMs = 100;
 const othersTurnMs = 500;
@@ -17,6 +19,7 @@ export class EventRelay implements AsyncDisposable {
   readonly #onError: (error: unknown) => void;
   readonly #isOver = new AbortController();
   readonly #running: Promise<void>;
+  #atOnce = mostAtOnce;
   #told = 0;
 
   /** @param onError hears of the first failure of a row of them. */
@@ -43,7 +46,9 @@ export class EventRelay implements AsyncDisposable {
       try {
         pauseMs = await this.#tell();
         failures = 0;
+        this.#atOnce = Math.min(mostAtOnce, this.#atOnce * 2);
       } catch (error) {
+        this.#atOnce = Math.max(fewestAtOnce, Math.floor(this.#atOnce / 4));
         if (failures === 0) this.#onError(error);
         pauseMs = Math.min(leastPauseMs * 2 ** failures, longestPauseMs);
         failures += 1;
@@ -56,7 +61,7 @@ export class EventRelay implements AsyncDisposable {
   /** @returns how long to wait for the next time, in milliseconds. */
   async #tell(): Promise<number> {
     if (!this.#publisher.isConnected) return leastPauseMs;
-    const told = await this.#outbox.handOver(atOnce, (events) => this.#publisher.publish(events));
+    const told = await this.#outbox.handOver(this.#atOnce, (events) => this.#publisher.publish(events));
     if (told === undefined) return othersTurnMs;
     this.#told += told;
     return told === 0 ? idleMs : 0;
