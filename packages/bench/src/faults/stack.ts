@@ -147,7 +147,8 @@ export async function startStack(
       own,
       async unsettled(eventsMayWaitMs) {
         for (const service of [intake, ...relays]) {
-          if (!service.isThere || !(await isReady(service.process.url))) return 'a service is not ready';
+          if (!service.isThere || (await readiness(service.process.url)) !== 200)
+            return 'a service is not ready';
         }
         return waiting(stack, eventsMayWaitMs);
       },
@@ -210,13 +211,14 @@ export async function waiting(
   return (await waitingEvents(databaseUrl, eventsMayWaitMs)) ?? (await bufferedLeads(natsUrl));
 }
 
-async function isReady(url: string): Promise<boolean> {
+/** What a service says of whether it is ready: 200 or 503; nothing where it does not answer. */
+export async function readiness(url: string): Promise<number | undefined> {
   try {
     const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2_000) });
     await response.arrayBuffer();
-    return response.ok;
+    return response.status;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
