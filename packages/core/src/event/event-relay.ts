@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BatchSize } from '../batch-size.ts';
 import type { EventOutbox } from './event-outbox.ts';
 import type { EventPublisher } from './event-publisher.ts';
 
@@ -19,7 +20,7 @@ export class EventRelay implements AsyncDisposable {
   readonly #onError: (error: unknown) => void;
   readonly #isOver = new AbortController();
   readonly #running: Promise<void>;
-  #atOnce = mostAtOnce;
+  readonly #size = new BatchSize({ fewest: fewestAtOnce, most: mostAtOnce });
   #told = 0;
 
   /** @param onError hears of the first failure of a row of them. */
@@ -46,9 +47,9 @@ export class EventRelay implements AsyncDisposable {
       try {
         pauseMs = await this.#tell();
         failures = 0;
-        this.#atOnce = Math.min(mostAtOnce, this.#atOnce * 2);
+        this.#size.succeeded();
       } catch (error) {
-        this.#atOnce = Math.max(fewestAtOnce, Math.floor(this.#atOnce / 4));
+        this.#size.failed();
         if (failures === 0) this.#onError(error);
         pauseMs = Math.min(leastPauseMs * 2 ** failures, longestPauseMs);
         failures += 1;
@@ -61,7 +62,7 @@ export class EventRelay implements AsyncDisposable {
   /** @returns how long to wait for the next time, in milliseconds. */
   async #tell(): Promise<number> {
     if (!this.#publisher.isConnected) return leastPauseMs;
-    const told = await this.#outbox.handOver(this.#atOnce, (events) => this.#publisher.publish(events));
+    const told = await this.#outbox.handOver(this.#size.now, (events) => this.#publisher.publish(events));
     if (told === undefined) return othersTurnMs;
     this.#told += told;
     return told === 0 ? idleMs : 0;

@@ -1,3 +1,4 @@
+import { BatchSize } from '../batch-size.ts';
 import type { OverviewStore } from './overview-store.ts';
 
 /** How often, in milliseconds. */
@@ -12,7 +13,7 @@ export class TallyKeeper implements AsyncDisposable {
   readonly #store: Pick<OverviewStore, 'addUp'>;
   readonly #onError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
-  #most = addedAtOnce;
+  readonly #size = new BatchSize({ fewest, most: addedAtOnce });
   #working: Promise<void> | undefined;
   #isOver = false;
 
@@ -28,12 +29,12 @@ export class TallyKeeper implements AsyncDisposable {
 
   async #addUp(): Promise<void> {
     try {
-      while (!this.#isOver && (await this.#store.addUp(this.#most)) >= this.#most) {
-        this.#most = Math.min(addedAtOnce, this.#most * 2);
+      while (!this.#isOver && (await this.#store.addUp(this.#size.now)) >= this.#size.now) {
+        this.#size.succeeded();
       }
     } catch (error) {
       // It may have taken too long: the same again would too, and what waits would only become more.
-      this.#most = Math.max(fewest, Math.floor(this.#most / 4));
+      this.#size.failed();
       this.#onError(error);
     }
   }
