@@ -46,7 +46,7 @@ export class EventPublisher {
     try {
       if (!this.#isStreamReady) await this.#prepare();
       this.#isStreamReady = true;
-      for (const turn of turnsOf(events)) await this.#broker.publish(turn.map(toMessage));
+      await inTurns(events, (turn) => this.#broker.publish(turn.map(toMessage)));
     } catch (error) {
       // The stream itself may be what is gone.
       this.#isStreamReady = false;
@@ -69,19 +69,23 @@ export class EventPublisher {
   }
 }
 
-/** Events in turns, each to be told once those before are: none has two of a lead. */
-export function turnsOf<Event extends { readonly subject: string }>(events: readonly Event[]): Event[][] {
-  const turns: Event[][] = [];
-  let leads = new Set<string>();
+/** Does something for events, for many at once, but for each once it is done for those of the same lead before it. */
+export async function inTurns<Event extends { readonly subject: string }>(
+  events: readonly Event[],
+  work: (turn: readonly Event[]) => Promise<unknown>,
+): Promise<void> {
+  let turn: Event[] = [];
+  const leads = new Set<string>();
   for (const event of events) {
-    if (turns.length === 0 || leads.has(event.subject)) {
-      turns.push([]);
-      leads = new Set();
+    if (leads.has(event.subject)) {
+      await work(turn);
+      turn = [];
+      leads.clear();
     }
     leads.add(event.subject);
-    turns.at(-1)?.push(event);
+    turn.push(event);
   }
-  return turns;
+  if (turn.length > 0) await work(turn);
 }
 
 function toMessage(event: LeadEvent): StreamMessage {
