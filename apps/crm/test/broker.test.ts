@@ -55,7 +55,9 @@ test('what is published is stored in its order, repeats are not, and nothing is 
 test('a broker that stands still is given up, and what was sent to it is no harm later', async () => {
   process.kill(nats.pid, 'SIGSTOP');
   try {
-    await expect(broker.publish(messages(3))).rejects.toMatchObject({
+    // A thread of it may still answer when the signal has been sent.
+    const refusal = () => broker.publish(messages(3)).catch((error: unknown) => error);
+    await expect.poll(refusal, { timeout: 20_000 }).toMatchObject({
       code: 'unavailable',
       cause: { message: 'NATS does not say that it has stored it' },
     });
