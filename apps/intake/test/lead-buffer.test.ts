@@ -187,6 +187,30 @@ test('it is full at its bound, says so before, and has room again', async () => 
   await buffer.put([lead()]);
 });
 
+test('full to the last byte it still has what was put into it first', async () => {
+  const buffer = open(megabyte);
+  const first = lead();
+  await buffer.put([first]);
+  let puts = 1;
+  const put = async (length: number) => {
+    await buffer.put([lead({ address: 'x'.repeat(length) })]);
+    puts += 1;
+  };
+  while ((await stateOf()).bytes < megabyte - 60_000) await put(50_000);
+  // Ever smaller leads: the first one that is taken is as large as could be.
+  let isTaken = false;
+  for (let length = megabyte - (await stateOf()).bytes; !isTaken; length--) {
+    isTaken = await put(length).then(
+      () => true,
+      () => false,
+    );
+  }
+  const { messages, bytes } = await stateOf();
+  expect([messages, bytes % 64]).toEqual([puts, 0]);
+  const [oldest] = await buffer.take(1);
+  expect(oldest?.leads()).toEqual([first]);
+});
+
 test('what may be set is set anew on a stream that stands, and a stream that is gone is made again', async () => {
   await open(megabyte).put([lead()]);
   const buffer = open(2 * megabyte);
@@ -198,6 +222,20 @@ test('what may be set is set anew on a stream that stands, and a stream that is 
   await manager.streams.delete('LEADS_BUFFER');
   await vi.waitFor(() => buffer.put([lead()]), 30_000);
   expect((await stateOf()).messages).toBe(1);
+});
+
+test('it becomes smaller once that drops nothing', async () => {
+  for (let n = 0; n < 3; n++) await open(4 * megabyte).put([lead({ address: 'x'.repeat(600_000) })]);
+  const smaller = async () => {
+    await open(megabyte)
+      .checkRoom()
+      .catch(() => undefined);
+    const { config, state } = await (await broker.manager()).streams.info('LEADS_BUFFER');
+    return [config.max_bytes / megabyte, state.messages];
+  };
+  expect(await smaller()).toEqual([4, 3]);
+  for (const message of await open(4 * megabyte).take(3)) message.acknowledge();
+  await vi.waitFor(async () => expect(await smaller()).toEqual([1, 0]), 30_000);
 });
 
 test('a message of somebody else is told by its number, and not by what it holds', async () => {

@@ -52,6 +52,11 @@ const longestPauseMs = 10_000;
 /** Servers take messages of 1 MiB by default, headers included. */
 const largestMessage = 1024 * 1024;
 const headersRoom = 1024;
+/**
+ * What a message takes of the stream is a multiple of this, in bytes. nats-server before 2.10.5 leaves out what it writes
+ * around a message when it looks whether there is room, and where that is what is missing it drops the oldest one.
+ */
+const grain = 64;
 
 /**
  * Where leads wait, on disk, while their database is away: a JetStream stream, which is made or set right first. A lead
@@ -81,11 +86,12 @@ export class LeadBuffer {
       const { connection, jetStream } = this.#broker;
       await this.#getReady();
       const most = Math.min(connection.info?.max_payload ?? largestMessage, largestMessage) - headersRoom;
+      const { name: streamName } = this.#stream;
       await Promise.all(
         toPayloads(leads, most).map((payload) =>
-          jetStream.publish(bufferSubject, payload, {
+          jetStream.publish(bufferSubject, fillUp(payload, streamName), {
             timeout: ackTimeoutMs,
-            expect: { streamName: this.#stream.name },
+            expect: { streamName },
           }),
         ),
       );
@@ -175,7 +181,7 @@ export class LeadBuffer {
 }
 
 /** Leads as JSON arrays of so many bytes at most. */
-function toPayloads(leads: readonly LeadToInsert[], most: number): Buffer[] {
+function toPayloads(leads: readonly LeadToInsert[], most: number): string[] {
   const payloads: string[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const lead of leads) {
@@ -188,7 +194,16 @@ function toPayloads(leads: readonly LeadToInsert[], most: number): Buffer[] {
     payloads.at(-1)?.push(text);
     bytes += more;
   }
-  return payloads.map((texts) => Buffer.from(`[${texts.join(',')}]`));
+  return payloads.map((texts) => `[${texts.join(',')}]`);
+}
+
+/** JSON with blanks behind it, so that its message takes a multiple of {@link grain}. */
+function fillUp(json: string, streamName: string): string {
+  const headers = `NATS/1.0\r\nNats-Expected-Stream: ${streamName}\r\n\r\n`;
+  // Length, sequence, time and the lengths of subject and headers before it; a checksum behind it.
+  const around = 4 + 8 + 8 + 2 + bufferSubject.length + 4 + headers.length + 8;
+  const over = (around + Buffer.byteLength(json)) % grain;
+  return over === 0 ? json : json + ' '.repeat(grain - over);
 }
 
 function toBufferedLeads(message: JsMsg): BufferedLeads {
