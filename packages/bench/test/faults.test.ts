@@ -11,12 +11,13 @@ import { describe, expect, test, vi } from 'vitest';
 import { countOthers, longestGapMs, type RecordedAnswer } from '../src/faults/answers.ts';
 import { checkPromises } from '../src/faults/check.ts';
 import type { DrillFigures } from '../src/faults/drill.ts';
+import { smallDiskImpossible } from '../src/faults/small-disk.ts';
 import { pidsOfTree } from '../src/process-tree.ts';
 import { runBench, startBench } from './run-bench.ts';
 
 /** Asks for nothing that a busy machine could not do: how long it took is for the bench to print. */
-async function drill(scenarios: readonly string[]): Promise<DrillFigures[]> {
-  const args = ['faults', '--short', '--rate', '100', '--scenarios', scenarios.join(','), '--json'];
+async function drill(scenarios: readonly string[], rate = 100): Promise<DrillFigures[]> {
+  const args = ['faults', '--short', '--rate', `${rate}`, '--scenarios', scenarios.join(','), '--json'];
   const { stdout, stderr } = await runBench(args);
   const { drills } = JSON.parse(stdout) as { drills: DrillFigures[] };
   expect(
@@ -56,10 +57,13 @@ describe.concurrent('what was acknowledged is stored once and told in order', { 
     expect(Number.parseFloat(found(down, 'accepted meanwhile') ?? '')).toBeGreaterThan(95);
   });
 
-  // Not without a disk (`disks-full`), in which leads were lost: packages/bench/README.md, open faults.
-  test('while Postgres is killed, stopped and replaced', async () => {
+  test('while Postgres is killed, stopped, replaced and without a disk', async () => {
     const [killed] = await drill(['postgres-killed', 'postgres-frozen', 'postgres-replaced']);
     expect(Number.parseFloat(found(killed, 'accepted from the first kill on') ?? '')).toBeGreaterThan(95);
+    if (smallDiskImpossible() !== undefined) return;
+    // As many as fill the buffer.
+    const [full] = await drill(['disks-full'], 500);
+    expect(full?.refused).toBeGreaterThan(0);
   });
 
   test('while brokers are killed, and keys revoked', async () => {
