@@ -89,6 +89,7 @@ test('with the rights that it has the intake puts leads into its stream and take
   const message = await consumer.next({ expires: 5_000 });
   expect(message?.string()).toBe('leads');
   expect(await message?.ackAck()).toBe(true);
+  expect(await manager.consumers.delete(stream, 'drainer')).toBe(true);
 
   const objects = await intake.jetStream.views.os('leads_intake', { ttl: 60_000_000_000 });
   for (const text of ['first', 'second']) {

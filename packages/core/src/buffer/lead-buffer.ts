@@ -1,4 +1,12 @@
-import { AckPolicy, type Consumer, DiscardPolicy, type JsMsg, nanos, RetentionPolicy } from 'nats';
+import {
+  AckPolicy,
+  type Consumer,
+  DiscardPolicy,
+  type JetStreamClient,
+  type JsMsg,
+  nanos,
+  RetentionPolicy,
+} from 'nats';
 import type { Broker } from '../broker/broker.ts';
 import { ensureStream } from '../broker/ensure-stream.ts';
 import { LeadsError } from '../errors.ts';
@@ -23,9 +31,9 @@ export interface BufferedLeads {
   giveBack(): void;
 }
 
-/** What the stream is called, in every deployment, and what leads are published to. */
+/** What the stream is called, in every deployment. */
 export const bufferStreamName = 'LEADS_BUFFER';
-export const bufferSubject = 'buffer.leads';
+const bufferSubject = 'buffer.leads';
 
 /** What is in the buffer and not yet acknowledged, taken or not. */
 export interface WaitingLeads {
@@ -47,6 +55,10 @@ const mostTaken = 10_000;
 /** Those that one call takes: so many at a time, until they hold enough for an insert or two. */
 const mostAtOnce = 100;
 const enoughBytes = 1024 * 1024;
+/** Where it holds leads and none has come out for so long, taking starts over: longer than what was taken stays away. */
+const standstillMs = 25_000;
+/** How often one looks whether it does, where nothing comes. */
+const lookMs = 5_000;
 const leastPauseMs = 500;
 const longestPauseMs = 10_000;
 /** Servers take messages of 1 MiB by default, headers included. */
@@ -65,11 +77,16 @@ const grain = 64;
 export class LeadBuffer {
   readonly #broker: Broker;
   readonly #stream: BufferStream;
+  readonly #standstillMs: number;
   #ready: Promise<Consumer> | undefined;
+  #lookAt = 0;
+  /** How many have ever come out, and since when none has, while there are some in it. */
+  #standstill: { readonly delivered: number; readonly since: number } | undefined;
 
-  constructor(broker: Broker, stream: BufferStream) {
+  constructor(broker: Broker, stream: BufferStream, options: { readonly standstillMs?: number } = {}) {
     this.#broker = broker;
     this.#stream = stream;
+    this.#standstillMs = options.standstillMs ?? standstillMs;
   }
 
   get isConnected(): boolean {
@@ -86,14 +103,9 @@ export class LeadBuffer {
       const { connection, jetStream } = this.#broker;
       await this.#getReady();
       const most = Math.min(connection.info?.max_payload ?? largestMessage, largestMessage) - headersRoom;
-      const { name: streamName } = this.#stream;
+      const { name } = this.#stream;
       await Promise.all(
-        toPayloads(leads, most).map((payload) =>
-          jetStream.publish(bufferSubject, fillUp(payload, streamName), {
-            timeout: ackTimeoutMs,
-            expect: { streamName },
-          }),
-        ),
+        toPayloads(leads, most).map((payload) => publishBuffered(jetStream, payload, name, ackTimeoutMs)),
       );
     });
   }
@@ -109,7 +121,10 @@ export class LeadBuffer {
     return this.#attempt(async () => {
       const consumer = await this.#getReady();
       const first = await consumer.next({ expires: 1_000 });
-      if (first === null) return [];
+      if (first === null) {
+        await this.#endStandstill(consumer);
+        return [];
+      }
       const taken = [first];
       let bytes = first.data.length;
       // Not more than there are: it would be waited for.
@@ -126,6 +141,27 @@ export class LeadBuffer {
       }
       return taken.map(toBufferedLeads);
     });
+  }
+
+  /**
+   * A broker that was killed may have leads again that were acknowledged, and perhaps others, and not know that they are
+   * to come out: with a new consumer all that it has does.
+   */
+  async #endStandstill(consumer: Consumer): Promise<void> {
+    const now = performance.now();
+    if (now < this.#lookAt) return;
+    this.#lookAt = now + Math.min(lookMs, this.#standstillMs);
+    const { messages } = await this.waiting();
+    const delivered = messages === 0 ? undefined : (await consumer.info()).delivered.consumer_seq;
+    if (delivered === undefined) {
+      this.#standstill = undefined;
+    } else if (delivered !== this.#standstill?.delivered) {
+      this.#standstill = { delivered, since: now };
+    } else if (now - this.#standstill.since >= this.#standstillMs) {
+      await (await this.#broker.manager()).consumers.delete(this.#stream.name, durable);
+      this.#standstill = undefined;
+      this.#ready = undefined;
+    }
   }
 
   /** @throws LeadsError `unavailable` where it takes no leads, or hardly any more. */
@@ -197,13 +233,25 @@ function toPayloads(leads: readonly LeadToInsert[], most: number): string[] {
   return payloads.map((texts) => `[${texts.join(',')}]`);
 }
 
-/** JSON with blanks behind it, so that its message takes a multiple of {@link grain}. */
-function fillUp(json: string, streamName: string): string {
+/**
+ * Publishes leads to the stream they wait in, with blanks behind them so that the message takes a multiple of
+ * {@link grain}.
+ *
+ * @param json a JSON array of them.
+ * @throws NatsError
+ */
+export async function publishBuffered(
+  jetStream: JetStreamClient,
+  json: string,
+  streamName: string,
+  timeoutMs: number,
+): Promise<void> {
   const headers = `NATS/1.0\r\nNats-Expected-Stream: ${streamName}\r\n\r\n`;
   // Length, sequence, time and the lengths of subject and headers before it; a checksum behind it.
   const around = 4 + 8 + 8 + 2 + bufferSubject.length + 4 + headers.length + 8;
   const over = (around + Buffer.byteLength(json)) % grain;
-  return over === 0 ? json : json + ' '.repeat(grain - over);
+  const payload = over === 0 ? json : json + ' '.repeat(grain - over);
+  await jetStream.publish(bufferSubject, payload, { timeout: timeoutMs, expect: { streamName } });
 }
 
 function toBufferedLeads(message: JsMsg): BufferedLeads {

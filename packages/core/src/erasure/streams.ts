@@ -1,7 +1,7 @@
 import { AckPolicy, DeliverPolicy, type JetStreamManager, nanos, NatsError, StorageType } from 'nats';
 import { available, type Broker } from '../broker/broker.ts';
 import { ensureStream } from '../broker/ensure-stream.ts';
-import { bufferStreamName, bufferSubject } from '../buffer/lead-buffer.ts';
+import { bufferStreamName, publishBuffered } from '../buffer/lead-buffer.ts';
 import { LeadsError } from '../errors.ts';
 import { eventStreamName } from '../event/event-publisher.ts';
 import type { LeadEvent } from '../event/lead-event.schema.ts';
@@ -54,11 +54,7 @@ export function createBufferPlace(broker: Broker): ErasurePlace {
         if (!options.erase) continue;
         if (kept.length > 0) {
           // An insert of a lead that is there already changes nothing, so that it may be in both for a moment.
-          await available(
-            broker.jetStream.publish(bufferSubject, JSON.stringify(kept), {
-              expect: { streamName: bufferStreamName },
-            }),
-          );
+          await available(publishBuffered(broker.jetStream, JSON.stringify(kept), bufferStreamName, waitMs));
         }
         await deleteMessage(manager, bufferStreamName, sequence);
       }
