@@ -1,11 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { runLeads } from '@leads/local-stack/services';
 import { jwtSecret } from '@leads/local-stack/testing/fixture';
+import { type Inbox, linkIn, openInbox } from '@leads/local-stack/testing/inbox';
 import fc from 'fast-check';
-import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Crm, startCrm } from './crm.ts';
 import { password, signInAs, Visitor } from './visitor.ts';
@@ -173,10 +170,14 @@ describe('sign-in', () => {
     expect((await here.get('/me')).status).toBe(200);
   });
 
-  test('a new password ends the other sessions', async () => {
+  test('a new password ends the other sessions, and this one stays in its workspace', async () => {
     const email = newEmail();
     const [here, there] = [new Visitor(service), new Visitor(service)];
     await here.signUp(email);
+    const { workspace } = (await here.send('POST', '/console/workspaces', { name: 'Another' })).json<{
+      workspace: { id: string };
+    }>();
+    await here.account('/organization/set-active', { organizationId: workspace.id });
     await there.signIn(email);
     const wrong = await here.account('/change-password', {
       currentPassword: 'wrong password',
@@ -187,7 +188,7 @@ describe('sign-in', () => {
     const change = { currentPassword: password, newPassword: 'another password', revokeOtherSessions: true };
     expect((await here.account('/change-password', change)).status).toBe(200);
     expect((await there.get('/me')).status).toBe(401);
-    expect((await here.get('/me')).status).toBe(200);
+    expect((await here.get('/me')).json()).toMatchObject({ workspace: { id: workspace.id } });
     expect((await new Visitor(service).signIn(email)).status).toBe(401);
     expect((await new Visitor(service).signIn(email, 'another password')).status).toBe(200);
   });
@@ -352,45 +353,20 @@ describe('ALLOW_SIGN_UP=false', () => {
 });
 
 describe('with a mail server', () => {
-  const inbox: { to: string; text: string }[] = [];
-  const smtp = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onData(stream, session, done) {
-      let text = '';
-      stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      stream.on('end', () => {
-        const to = session.envelope.rcptTo.map(({ address }) => address).join();
-        inbox.push({ to, text: text.replaceAll('=\r\n', '').replaceAll('=3D', '=') });
-        done();
-      });
-    },
-  });
+  let inbox: Inbox;
   let mailing: Crm;
   beforeAll(async () => {
-    smtp.listen(0, '127.0.0.1');
-    await once(smtp.server, 'listening');
+    inbox = await openInbox();
     mailing = await startCrm({
-      SMTP_URL: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
+      SMTP_URL: inbox.url,
       MAIL_FROM: 'Leads <leads@example.com>',
       PUBLIC_URL: 'http://leads.example',
     });
   });
   afterAll(async () => {
     await mailing[Symbol.asyncDispose]();
-    await new Promise<void>((resolve) => smtp.close(resolve));
+    await inbox[Symbol.asyncDispose]();
   });
-
-  /** The next mail to an address. */
-  const mailTo = async (email: string) => {
-    for (let waited = 0; waited < 10_000; waited += 20) {
-      const at = inbox.findIndex(({ to }) => to === email);
-      if (at >= 0) return inbox.splice(at, 1)[0]?.text ?? '';
-      await sleep(20);
-    }
-    throw new Error(`No mail came for ${email}`);
-  };
-  const linkIn = (mail: string) => new URL(/http:\/\/leads\.example\/\S+/.exec(mail)?.[0] ?? '');
 
   test('an address is confirmed before anyone is signed in', async () => {
     const email = newEmail();
@@ -398,7 +374,7 @@ describe('with a mail server', () => {
     const answer = await visitor.signUp(email);
     expect(answer.json()).toMatchObject({ signedIn: false });
     expect((await visitor.get('/me')).status).toBe(401);
-    const link = linkIn(await mailTo(email));
+    const link = linkIn(await inbox.mailTo(email));
     expect(link.pathname).toBe('/verify-email');
     const early = await visitor.signIn(email);
     expect([early.status, early.json()]).toEqual([
@@ -413,28 +389,28 @@ describe('with a mail server', () => {
   test('an address that is taken is told to its owner only', async () => {
     const email = newEmail();
     const first = await new Visitor(mailing.service).signUp(email);
-    await mailTo(email);
+    await inbox.mailTo(email);
     const second = await new Visitor(mailing.service).signUp(email);
     const shape = (answer: typeof first) => {
       const { user, ...rest } = answer.json<{ user: object }>();
       return [answer.status, rest, Object.keys(user).toSorted(), Object.keys(answer.headers).toSorted()];
     };
     expect(shape(second)).toEqual(shape(first));
-    expect(await mailTo(email)).toContain('You have an account already');
+    expect(await inbox.mailTo(email)).toContain('You have an account already');
   });
 
   test('a new password by mail, which ends all sessions; an unknown address is answered alike', async () => {
     const email = newEmail();
     const visitor = new Visitor(mailing.service);
     await visitor.signUp(email);
-    const token = encodeURIComponent(linkIn(await mailTo(email)).searchParams.get('token') ?? '');
+    const token = encodeURIComponent(linkIn(await inbox.mailTo(email)).searchParams.get('token') ?? '');
     await visitor.send('GET', `/auth/verify-email?token=${token}`);
 
     const asking = new Visitor(mailing.service);
     const known = await asking.account('/request-password-reset', { email });
     const unknown = await asking.account('/request-password-reset', { email: newEmail() });
     expect([unknown.status, unknown.json()]).toEqual([known.status, known.json()]);
-    const link = linkIn(await mailTo(email));
+    const link = linkIn(await inbox.mailTo(email));
     expect(link.pathname).toBe('/reset-password');
     const reset = { token: link.searchParams.get('token'), newPassword: 'another password' };
     expect((await asking.account('/reset-password', reset)).status).toBe(200);
@@ -461,7 +437,7 @@ describe('with a mail server', () => {
     expect((await inviter.account('/organization/invite-member', { email, role: 'manager' })).status).toBe(
       200,
     );
-    const mail = await mailTo(email);
+    const mail = await inbox.mailTo(email);
     expect(linkIn(mail).pathname).toMatch(/^\/invitations\/[\w-]{36}$/);
     expect(mail).toContain(workspace.slug);
   });

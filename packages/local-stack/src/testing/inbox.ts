@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SMTPServer } from 'smtp-server';
+
+/** A mail server that keeps what it is sent. */
+export interface Inbox extends AsyncDisposable {
+  /** Where it takes mails, as `SMTP_URL` says it. */
+  readonly url: string;
+  /** The next mail to an address, which is taken out. @throws Error when none comes within 30 s. */
+  mailTo(email: string): Promise<string>;
+}
+
+const waitMs = 30_000;
+
+/** Starts a mail server on a free port. */
+export async function openInbox(): Promise<Inbox> {
+  const kept: { to: string; text: string }[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, session, done) {
+      let text = '';
+      stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      stream.on('end', () => {
+        const to = session.envelope.rcptTo.map(({ address }) => address).join();
+        kept.push({ to, text: text.replaceAll('=\r\n', '').replaceAll('=3D', '=') });
+        done();
+      });
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  return {
+    url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
+    async mailTo(email) {
+      for (const end = Date.now() + waitMs; Date.now() < end; await sleep(20)) {
+        const at = kept.findIndex(({ to }) => to === email);
+        if (at >= 0) return kept.splice(at, 1)[0]?.text ?? '';
+      }
+      throw new Error(`No mail came for ${email}`);
+    },
+    async [Symbol.asyncDispose]() {
+      await new Promise<void>((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The link of a mail, on a line of its own. */
+export function linkIn(mail: string): URL {
+  return new URL(/^https?:\S+/m.exec(mail)?.[0] ?? '');
+}
