@@ -1,37 +1,154 @@
+import { runLeads, startService } from '@leads/local-stack/services';
+import { jwtSecret } from '@leads/local-stack/testing/fixture';
+import { type Inbox, linkIn, openInbox } from '@leads/local-stack/testing/inbox';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findBarriers } from './axe.ts';
 import { type Console, password, startConsole } from './console.ts';
+import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 
 let console: Console;
+let inbox: Inbox;
 beforeAll(async () => {
-  console = await startConsole();
+  inbox = await openInbox();
+  console = await startConsole({
+    SMTP_URL: inbox.url,
+    MAIL_FROM: 'Leads <leads@example.com>',
+    PUBLIC_URL: 'http://leads.example',
+  });
 }, 400_000);
 afterEach(() => console.closePages());
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterAll(async () => {
+  await console?.[Symbol.asyncDispose]();
+  await inbox?.[Symbol.asyncDispose]();
+});
+
+const passwordField = (page: Page, label = 'Password') => page.getByLabel(label).first();
+
+/** The path of the link in the next mail to an address; the website is the same by whatever name it is called. */
+async function mailedPath(email: string, page: string): Promise<string> {
+  const { pathname, search } = linkIn(await inbox.mailTo(email));
+  expect(pathname).toBe(page);
+  return `${pathname}${search}`;
+}
+
+async function choosePassword(page: Page, chosen: string): Promise<void> {
+  await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
+  await passwordField(page, 'New password').fill(chosen);
+  await page.keyboard.press('Enter');
+}
 
 describe('an account', () => {
-  test('is made on the website, with a workspace of its own, and is signed out and in again', async () => {
+  test('is made on the website and confirmed by mail, signed out and in again, by a new password by mail too', async () => {
+    const email = 'ada@example.com';
     const page = await console.openPage();
     await page.goto('/leads?status=Paid');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('link', { name: 'Create an account' }).click();
     await page.getByLabel('Your name').fill('Ada Lovelace');
     await page.getByLabel('Email address').fill('Ada@Example.com');
-    await page.getByLabel('Password', { exact: false }).first().fill(password);
-    expect(await findBarriers(page)).toEqual([]);
+    await passwordField(page).fill(password);
+    await expectGoodPage(page);
     await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+    await expectGoodEverywhere(page, 'sign-up-check-mail');
+    await mailedPath(email, '/verify-email');
+    const resend = page.getByRole('button', { name: 'Send it again' });
+    await resend.click();
+    const confirm = await mailedPath(email, '/verify-email');
+    expect(await resend.isDisabled()).toBe(true);
+
+    await page.goto('/sign-in');
+    await page.getByLabel('Email address').fill(email);
+    await passwordField(page).fill(password);
+    await page.keyboard.press('Enter');
+    await page.getByText('Email not verified').waitFor();
+    await expectGoodPage(page);
+    // Who has lost the first one has another.
+    await mailedPath(email, '/verify-email');
+    await page.goto(confirm);
     await page.getByRole('button', { name: "Switch workspace: Ada Lovelace's workspace" }).waitFor();
 
     await page.getByRole('button', { name: 'Your account: Ada Lovelace' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await page.getByLabel('Email address').fill('ada@example.com');
-    await page.getByLabel('Password').first().fill('something else');
+    await page.getByLabel('Email address').fill(email);
+    await passwordField(page).fill('something else');
     await page.keyboard.press('Enter');
     await page.getByText('Invalid email or password').waitFor();
-    await page.getByLabel('Password').first().fill(password);
+
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
+    await expectGoodEverywhere(page, 'forgot-password-mail');
+    await page.getByLabel('Email address').fill(email);
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('a link is on its way').waitFor();
+    await expectGoodPage(page);
+    const reset = await mailedPath(email, '/reset-password');
+    await page.goto(reset);
+    await choosePassword(page, 'another horse battery');
+    await page.getByRole('status').getByText('Your password is changed').waitFor();
+    await expectGoodEverywhere(page, 'reset-password-done');
+    const again = await console.openPage();
+    await again.goto(reset);
+    await choosePassword(again, 'yet another horse');
+    await again.getByRole('alert').getByText('Invalid token').waitFor();
+    await expectGoodPage(again);
+
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('Email address').fill(email);
+    await passwordField(page).fill(password);
+    await page.keyboard.press('Enter');
+    await page.getByText('Invalid email or password').waitFor();
+    await passwordField(page).fill('another horse battery');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/overview');
-  });
+
+    await page.getByRole('link', { name: 'Members' }).click();
+    await page.getByRole('button', { name: 'Invite someone' }).click();
+    await page.getByRole('dialog').getByLabel('Email address').fill('guest@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByText('A mail with the link is on its way to guest@example.com').waitFor();
+    const shown = new URL(await page.getByRole('dialog').locator('pre').innerText());
+    await mailedPath('guest@example.com', shown.pathname);
+  }, 120_000);
+
+  test('is by invitation only where sign-up is closed: the first one by a link of the operator', async () => {
+    const env = { DATABASE_URL: console.databaseUrl, JWT_SECRET: jwtSecret };
+    await using closed = await startService('crm', { env: { ...env, ALLOW_SIGN_UP: 'false' } });
+    const stranger = await console.openPage();
+    await stranger.goto(`${closed.url}/sign-up`);
+    await stranger.getByText('New accounts are by invitation only').waitFor();
+    await expectGoodEverywhere(stranger, 'sign-up-closed');
+    await stranger.getByRole('link', { name: 'Sign in' }).click();
+    await stranger.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await stranger.getByRole('link', { name: 'Create an account' }).count()).toBe(0);
+
+    const { owner, slug } = await console.fixture.createWorkspace();
+    const { link } = (await runLeads(['user', 'password-link', '--email', owner.email], {
+      ...env,
+      PUBLIC_URL: closed.url,
+    })) as { link: string };
+    const page = await console.openPage();
+    await page.goto(link);
+    await choosePassword(page, password);
+    await page.getByText('Your password is changed').waitFor();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('Email address').fill(owner.email);
+    await passwordField(page).fill(password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: `Switch workspace: ${slug}` }).waitFor();
+
+    await page.goto(`${closed.url}/members`);
+    await page.getByRole('button', { name: 'Invite someone' }).click();
+    await page.getByRole('dialog').getByLabel('Email address').fill('grace@example.com');
+    await page.keyboard.press('Enter');
+    const invitation = new URL(await page.getByRole('dialog').locator('pre').innerText());
+    await stranger.goto(new URL(invitation.pathname, closed.url).href);
+    await stranger.getByRole('link', { name: 'Create an account' }).click();
+    await stranger.getByLabel('Your name').fill('Grace Hopper');
+    await passwordField(stranger).fill(password);
+    await stranger.keyboard.press('Enter');
+    await stranger.getByRole('button', { name: 'Accept' }).click();
+    await stranger.getByRole('button', { name: `Switch workspace: ${slug}` }).waitFor();
+  }, 60_000);
 });
