@@ -23,6 +23,18 @@ async function openAsOnlyOwner() {
   return opened;
 }
 
+/** Invites someone, and closes what shows the link. @returns its path. */
+async function invite(page: Page, email: string): Promise<string> {
+  await page.getByRole('button', { name: 'Invite someone' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Email address').fill(email);
+  await page.keyboard.press('Enter');
+  const link = await dialog.locator('pre').innerText();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await dialog.waitFor({ state: 'detached' });
+  return new URL(link).pathname;
+}
+
 test('are invited by a link, become members, and do what their role may', async () => {
   const { page, workspace } = await openAsOnlyOwner();
   await page.goto('/members');
@@ -81,19 +93,49 @@ test('are invited by a link, become members, and do what their role may', async 
 test('are uninvited: the link leads nowhere then', async () => {
   const { page } = await openAsOnlyOwner();
   await page.goto('/members');
-  await page.getByRole('button', { name: 'Invite someone' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Email address').fill('someone@example.com');
-  await page.keyboard.press('Enter');
-  const link = await dialog.locator('pre').innerText();
-  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  const path = await invite(page, 'someone@example.com');
   await page.getByRole('button', { name: 'Cancel the invitation of someone@example.com' }).click();
-  await dialog.getByRole('button', { name: 'Cancel the invitation' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the invitation' }).click();
   await page.getByText('Nobody is invited at the moment.').waitFor();
-  await page.goto(new URL(link).pathname);
+  await page.goto(path);
   await page.getByText('This invitation is not good any more').waitFor();
   expect(await page.getByRole('button', { name: 'Accept' }).count()).toBe(0);
 });
+
+test('decline an invitation, which nobody else can answer, and have a workspace of their own', async () => {
+  const { page, workspace } = await openAsOnlyOwner();
+  await page.goto('/members');
+  const email = `${randomUUID()}@example.com`;
+  const path = await invite(page, email);
+  const { page: other, member } = await console.openSignedIn();
+  await other.goto(path);
+  await other.getByText(`You are signed in as ${member.email}`).waitFor();
+  expect(await other.getByRole('button', { name: /Accept|Decline/ }).count()).toBe(0);
+  await expectGoodEverywhere(other, 'invitation-other');
+  await other.getByRole('button', { name: 'Sign out' }).click();
+  await other.getByRole('link', { name: 'Create an account' }).click();
+  await other.getByLabel('Your name').fill('Grace Hopper');
+  await other.getByLabel('Password').first().fill(password);
+  await other.keyboard.press('Enter');
+  await other.getByRole('button', { name: 'Accept' }).waitFor();
+  await expectGoodPage(other);
+  await other.getByRole('button', { name: 'Decline' }).click();
+  await other.getByText('You are not a member of any workspace').waitFor();
+  await expectGoodEverywhere(other, 'no-workspace');
+  expect(
+    await console.fixture.sql('SELECT email, status FROM invitation WHERE workspace_id = $1', [workspace.id]),
+  ).toEqual([{ email, status: 'rejected' }]);
+  await other.goto(path);
+  await other.getByText('This invitation is not good any more').waitFor();
+  await page.reload();
+  await page.getByText('Nobody is invited at the moment.').waitFor();
+
+  await other.goto('/leads');
+  await other.getByLabel('Name of the workspace').fill('Of my own');
+  await other.keyboard.press('Enter');
+  await other.getByRole('button', { name: 'Switch workspace: Of my own' }).waitFor();
+  await other.getByText('There are no leads yet').waitFor();
+}, 60_000);
 
 test('leave, and rename the workspace; what the server refuses is said', async () => {
   const { page, workspace } = await openAsOnlyOwner();

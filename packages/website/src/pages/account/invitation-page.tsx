@@ -46,6 +46,10 @@ export function InvitationPage() {
       await navigate({ to: '/overview' });
     },
   });
+  const signOut = useMutation({
+    mutationFn: () => account('/sign-out'),
+    onSuccess: () => queryClient.resetQueries(),
+  });
 
   if (invitation.isError) {
     const isGone = invitation.error instanceof ApiError && invitation.error.status === 404;
@@ -79,6 +83,13 @@ export function InvitationPage() {
             </ButtonLink>
           </Group>
         )}
+        {me.data !== null && me.data.user.email !== email && (
+          <Group>
+            <Button variant="default" loading={signOut.isPending} onClick={() => signOut.mutate()}>
+              {texts.common.signOut}
+            </Button>
+          </Group>
+        )}
         {me.data?.user.email === email && (
           <Group>
             <Button loading={answer.isPending} onClick={() => answer.mutate(true)}>
@@ -90,6 +101,7 @@ export function InvitationPage() {
           </Group>
         )}
         {answer.isError && <ErrorNotice error={answer.error} />}
+        {signOut.isError && <ErrorNotice error={signOut.error} />}
       </Stack>
     </AccountCard>
   );
