@@ -84,6 +84,44 @@ test('a form or a script of another site does nothing in the name of who is sign
   expect(await sql('SELECT FROM session WHERE user_id = $1', [member.userId])).toHaveLength(1);
 });
 
+test('leads and their figures are seen in their own workspace only, as soon as they come', async () => {
+  const open = async (name: string, other: string) => {
+    const { page, workspace, member } = await console.openSignedIn();
+    const lead = workspace.lead(member, { name, lpName: `page of ${name}`, s1: `click of ${name}` });
+    await console.fixture.leads.insert([lead]);
+    return { page, member, name, other, id: lead.id };
+  };
+  const mine = await open('Ada', 'Grace');
+  const theirs = await open('Grace', 'Ada');
+  for (const { page, name, other } of [mine, theirs]) {
+    await page.goto('/overview');
+    await page.getByRole('link', { name: `page of ${name}` }).waitFor();
+    await page.getByRole('link', { name: `click of ${name}` }).waitFor();
+    expect(await page.getByRole('region', { name: 'Totals' }).locator('dd').first().textContent()).toBe('1');
+    expect(await page.locator('body').innerText()).not.toContain(other);
+    await page.goto(`/leads?q=${other}`);
+    await page.getByText('No lead matches these filters.').waitFor();
+  }
+  await theirs.page.goto(`/leads?lead=${mine.id}`);
+  await theirs.page.getByText('There is no such lead, or it is not yours to see.').waitFor();
+  for (const { page, name } of [mine, theirs]) {
+    await page.goto('/leads');
+    await page.getByRole('row').filter({ hasText: name }).waitFor();
+  }
+
+  const answer = await fetch(`${console.intake}/api/v1/leads`, {
+    method: 'POST',
+    headers: { API_KEY: mine.member.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Ada again', phone: '+442079460958' }),
+  });
+  expect(answer.status).toBe(200);
+  await mine.page.getByRole('row').filter({ hasText: 'Ada again' }).waitFor();
+  // By now the other page has asked too, or does so next.
+  await theirs.page.waitForResponse((response) => response.url().includes('updatedSince'));
+  await theirs.page.getByText('1 lead', { exact: true }).waitFor();
+  expect(await theirs.page.getByRole('grid').innerText()).not.toContain('Ada');
+});
+
 test('no page is shown within a page of another site', async () => {
   const { page } = await console.openSignedIn();
   await page.goto(strangerUrl);
