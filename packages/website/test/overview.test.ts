@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { findBarriers } from './axe.ts';
+import { choose, expectFocusOn, tabTo } from './by-keyboard.ts';
 import { type Console, type SignedInPage, screenshot, startConsole } from './console.ts';
 
 let console: Console;
@@ -64,12 +65,16 @@ describe('the overview', () => {
     await page.goto(twoDays);
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     expect(await page.title()).toContain('Overview');
-    await page
-      .getByRole('figure', { name: /^Leads by hour/ })
-      .locator('svg')
-      .first()
-      .waitFor();
+    const chart = page.getByRole('figure', { name: /^Leads by hour/ });
+    await chart.locator('svg').first().waitFor();
     expect(await findBarriers(page)).toEqual([]);
+    // What it shows can be told without knowing: both axes, their units, and what each colour stands for.
+    const labels = ['Hour', 'Leads', '10 Mar, 00:00', '0', '2', '4', '6', '8'];
+    await expect
+      .poll(() => chart.locator('svg text').allTextContents())
+      .toEqual(expect.arrayContaining(labels));
+    const legend = (await chart.locator('.recharts-legend-wrapper').innerText()).split(/\s*\n\s*/);
+    expect(new Set(legend)).toEqual(new Set(['On hold', 'Approved', 'Paid', 'Trashed']));
 
     expect(await figuresOf(page)).toEqual({
       Leads: ['10', '+400% against the 2 days before'],
@@ -93,7 +98,11 @@ describe('the overview', () => {
       ['click-2', '1'],
     ]);
 
-    await page.getByText('Table', { exact: true }).click();
+    await tabTo(page, 'Chart');
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('radio', { name: 'Table', checked: true }).waitFor({ state: 'attached' });
+    await chart.waitFor({ state: 'detached' });
+    expect(await findBarriers(page)).toEqual([]);
     const steps = await rowsOf(page, 'Leads by hour');
     expect(steps).toHaveLength(1 + 48);
     expect(steps.find(([name]) => name?.includes('11 Mar') && name.includes('08:00'))?.slice(1)).toEqual([
@@ -132,13 +141,25 @@ describe('the overview', () => {
     await page.goto('/overview?from=2026-03-11&to=2026-03-11&zone=Europe%2FBerlin');
     await page.getByRole('region', { name: 'By landing page' }).getByText('quiz').waitFor();
     expect((await figuresOf(page))['Leads']?.[0]).toBe('7');
-    await page.getByLabel('From', { exact: true }).fill('2026-03-09');
+    await tabTo(page, 'From');
+    await page.keyboard.type('03092026');
     await page.waitForURL(/from=2026-03-09/);
+    await page.getByText('Leads by day').waitFor();
+    await expectFocusOn(page, 'From');
+    await tabTo(page, 'To');
+    await page.keyboard.type('03122026');
+    await page.waitForURL(/to=2026-03-12/);
+    await expectFocusOn(page, 'To');
     await page.reload();
     expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-03-09');
     await page.getByText('Leads by day').waitFor();
     await page.getByLabel('To', { exact: true }).fill('2026-03-01');
     await page.getByText('Must not be before the first day').waitFor();
+    await choose(page, 'Range', 'This month');
+    await page.waitForURL(/range=this-month/);
+    await choose(page, 'Range', 'From … to');
+    await page.waitForURL(/from=/);
+    await tabTo(page, 'From');
     await page.goto('/overview?range=7d&zone=Nowhere%2FLand');
     await page.getByText(/must be a time zone/i).waitFor();
   });

@@ -45,13 +45,7 @@ export function RangePicker({ search, days, faults, onChange }: RangePickerProps
         }
       />
       {isCustom && (
-        <CustomDays
-          // Typed anew when the address says something else.
-          key={`${days.from} ${days.to}`}
-          days={days}
-          faults={faults}
-          onChange={(from, to) => onChange({ from, to, ...zone })}
-        />
+        <CustomDays days={days} faults={faults} onChange={(from, to) => onChange({ from, to, ...zone })} />
       )}
       <Select
         label={t.zone}
@@ -81,8 +75,15 @@ function CustomDays({
   faults: RangePickerProps['faults'];
   onChange: (from: string, to: string) => void;
 }) {
+  const [shown, setShown] = useState(days);
   const [from, setFrom] = useState(days.from);
   const [to, setTo] = useState(days.to);
+  // Typed anew when the address says something else; the fields stay, and so does the focus.
+  if (shown.from !== days.from || shown.to !== days.to) {
+    setShown(days);
+    setFrom(days.from);
+    setTo(days.to);
+  }
   const isBackward = from !== '' && to !== '' && to < from;
   // While a year is typed, browsers offer the years 2, 20 and 202 as well.
   const offer = (first: string, last: string) => {
