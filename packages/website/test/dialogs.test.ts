@@ -418,6 +418,37 @@ test(
 );
 
 test(
+  'the navigation on a phone: opened, followed, closed',
+  async () => {
+    const { page } = await console.openSignedIn({ width: 390, height: 844 });
+    await show(page, '/overview', 'Overview');
+    const navigation = page.getByRole('navigation', { name: 'Navigation' });
+    expect(await navigation.isVisible()).toBe(false);
+    // What is not seen is not on the way.
+    await tabTo(page, /^Your account/);
+    await page.keyboard.press('Tab');
+    await expectFocusOn(page, 'Range');
+
+    await press(page, 'Open the navigation');
+    await navigation.waitFor();
+    await expectFocusOn(page, 'Close the navigation');
+    expect(await navigation.getByRole('link').count()).toBe(6);
+    await tabTo(page, 'Overview');
+    await expectUsable(page, navigation, 'body');
+    await press(page, 'Leads');
+    await page.getByRole('heading', { name: 'Leads', level: 1 }).waitFor();
+    await navigation.waitFor({ state: 'hidden' });
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
+    await press(page, 'Open the navigation');
+    await navigation.waitFor();
+    await press(page, 'Close the navigation');
+    await navigation.waitFor({ state: 'hidden' });
+    await expectFocusOn(page, 'Open the navigation');
+  },
+  timeout,
+);
+
+test(
   'the menus of the frame: workspaces, the account, colours',
   async () => {
     const { page, workspace, member } = await console.openSignedIn();

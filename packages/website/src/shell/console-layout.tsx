@@ -22,7 +22,7 @@ import {
 } from '@tabler/icons-react';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { Suspense } from 'react';
+import { Suspense, useRef } from 'react';
 import { account, meQuery } from '../api/account.ts';
 import { texts } from '../texts/index.ts';
 import { NavigationLink } from './links.tsx';
@@ -46,7 +46,14 @@ const schemes = ['light', 'dark', 'auto'] as const;
 export function ConsoleLayout() {
   const { data: me } = useSuspenseQuery(meQuery);
   const [opened, { toggle, close }] = useDisclosure(false);
+  const content = useRef<HTMLElement>(null);
   const pathname = useRouterState({ select: (state) => state.location.pathname });
+  const leaveNavigation = () => {
+    if (!opened) return;
+    close();
+    // The link that has the focus goes.
+    content.current?.focus();
+  };
 
   return (
     <AppShell
@@ -75,7 +82,8 @@ export function ConsoleLayout() {
           <UserMenu name={me.user.name} email={me.user.email} />
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label={t.navigation}>
+      {/* Where it is only moved out of sight, the keyboard would still go there. */}
+      <AppShell.Navbar p="xs" aria-label={t.navigation} {...(!opened && { visibleFrom: 'sm' })}>
         {destinations.map(({ to, label, icon: Icon }) => (
           <NavigationLink
             key={to}
@@ -84,7 +92,7 @@ export function ConsoleLayout() {
             leftSection={<Icon size={18} aria-hidden />}
             active={pathname === to}
             aria-current={pathname === to ? 'page' : undefined}
-            onClick={close}
+            onClick={leaveNavigation}
           />
         ))}
         <NavLink
@@ -96,7 +104,7 @@ export function ConsoleLayout() {
           mt="auto"
         />
       </AppShell.Navbar>
-      <AppShell.Main id="content" tabIndex={-1}>
+      <AppShell.Main ref={content} id="content" tabIndex={-1}>
         <Box maw={1600} mx="auto">
           <Suspense fallback={<PendingPage />}>
             {me.workspace === undefined ? <NoWorkspace /> : <Outlet key={me.workspace.id} />}
