@@ -5,6 +5,7 @@ import type { TestMember, TestWorkspace } from '@leads/local-stack/testing/fixtu
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findBarriers } from './axe.ts';
+import { expectFocusOn, press as pressOn } from './by-keyboard.ts';
 import { type Console, screenshot, startConsole } from './console.ts';
 
 let console: Console;
@@ -189,34 +190,71 @@ describe('the list', () => {
     await page.goto('/leads');
     const first = () => grid(page).getByRole('row').nth(1).textContent();
     await expect.poll(first).toContain('Person 0000');
-    await page.getByRole('columnheader', { name: 'Created' }).getByRole('button').click();
+    const head = page.getByRole('columnheader', { name: 'Created' });
+    await pressOn(page, 'Created');
     await page.waitForURL('**/leads?sort=createdAt');
     await expect.poll(first).toContain('Person 0002');
-    expect(await page.getByRole('columnheader', { name: 'Created' }).getAttribute('aria-sort')).toBe(
-      'ascending',
-    );
+    expect(await head.getAttribute('aria-sort')).toBe('ascending');
+    await expectFocusOn(page, 'Created');
+    await head.getByRole('button').click();
+    await expect.poll(first).toContain('Person 0000');
+    expect(await head.getAttribute('aria-sort')).toBe('descending');
   });
 
-  test('shows what was stored as text, and runs none of it', async () => {
+  test('shows what was stored as text, and runs none of it, nor does any other page', async () => {
     const { page, workspace, member } = await console.openSignedIn();
     const hostile = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
+    // An IP address is stored as such, and never a text.
     const [id] = await addLeads(workspace, member, 1, () => ({
       ...Object.fromEntries(
         ['name', 'phone', 'address', 'country', 'region', 'city', 'street', 'zipcode', 'website']
           .concat(['description', 's1', 'lpName', 'state'])
           .map((field) => [field, hostile]),
       ),
+      email: `${hostile}.io`,
+      ip: '2001:db8::1',
       extra: JSON.stringify({ [hostile]: hostile }),
     }));
+    const changed = await fetch(`${console.crm}/api/v1/order/leads/${id}`, {
+      method: 'PATCH',
+      headers: { ...member.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ status: 'Trashed', reason: hostile, street: `${hostile} 2` }),
+    });
+    expect(changed.status).toBe(200);
+    await workspace.mapLandingPage(hostile, workspace.demoCampaignId);
+    await console.fixture.sql('UPDATE campaign SET name = $1 WHERE id = $2', [
+      hostile,
+      workspace.demoCampaignId,
+    ]);
+    const expectHarmless = async (title: string) => {
+      expect(await page.locator('img, main script, [role="dialog"] script').count()).toBe(0);
+      expect(await page.title()).toBe(`${title} · Leads`);
+    };
     await page.goto(`/leads?lead=${id}`);
     await page.getByRole('heading', { level: 2, name: hostile }).waitFor();
-    await page.getByText('Created by').waitFor();
-    expect(await page.getByLabel('Address', { exact: true }).inputValue()).toBe(hostile);
-    expect(await page.locator('img, main script').count()).toBe(0);
-    expect(await page.title()).toBe('Leads · Leads');
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('Created by').waitFor();
+    expect(await drawer.getByLabel('Address', { exact: true }).inputValue()).toBe(hostile);
+    expect(await drawer.getByLabel('Email address').inputValue()).toBe(`${hostile}.io`);
+    await drawer.getByText('2001:db8::1', { exact: true }).waitFor();
+    await drawer.getByText(`“${hostile}”`, { exact: true }).waitFor();
+    await drawer.getByText(`Street: ${hostile} to ${hostile} 2`, { exact: true }).waitFor();
+    await expectHarmless('Leads');
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await drawer.waitFor({ state: 'detached' });
     await rowOf(page, hostile).waitFor();
+    await expectHarmless('Leads');
+
+    await page.goto('/overview');
+    for (const table of ['By campaign', 'By landing page', 'By sub-id (s1)']) {
+      await page.getByRole('region', { name: table }).getByRole('link', { name: hostile }).waitFor();
+    }
+    await expectHarmless('Overview');
+    await page.goto('/campaigns');
+    await page.locator('[data-landing-page]').getByText(hostile, { exact: true }).waitFor();
+    await page.getByRole('combobox', { name: `Campaign of ${hostile}` }).click();
+    await page.getByRole('option', { name: hostile }).waitFor();
+    await expectHarmless('Campaigns');
   });
 
   test('fits a phone', async () => {
@@ -437,9 +475,12 @@ describe('the detail', () => {
     await drawer.getByLabel('Name', { exact: false }).first().fill('Grace Hopper');
     await drawer.getByRole('button', { name: 'Save' }).click();
     await drawer.getByText('This lead was changed meanwhile').waitFor();
-    await drawer.getByRole('button', { name: 'Load the current version' }).click();
+    expect(await findBarriers(page)).toEqual([]);
+    await pressOn(page, 'Load the current version');
     await expect.poll(() => drawer.getByLabel('City').inputValue()).toBe('London');
-    await drawer.getByRole('button', { name: 'Save' }).click();
+    // What had the focus is gone, and the focus is still in the drawer.
+    await expect.poll(() => drawer.evaluate((each) => each.contains(document.activeElement))).toBe(true);
+    await pressOn(page, 'Save');
     await drawer.getByRole('heading', { level: 2, name: 'Grace Hopper' }).waitFor();
     const [stored] = await console.fixture.leads.find({ workspaceId: workspace.id }, [id]);
     expect(stored).toMatchObject({ name: 'Grace Hopper', city: 'London', email: 'ada@example.io' });
@@ -497,9 +538,13 @@ describe('leads that come in', () => {
     await page.getByRole('button', { name: '1 new lead' }).waitFor({ timeout: 6_000 });
     expect(await seen.boundingBox()).toEqual(before);
     await screenshot(page, 'leads-pill');
-    await page.getByRole('button', { name: '1 new lead' }).click();
+    await grid(page).focus();
+    await page.keyboard.press('Shift+Tab');
+    await expectFocusOn(page, '1 new lead');
+    await page.keyboard.press('Enter');
     await rowOf(page, 'While scrolled').waitFor();
     expect(await grid(page).evaluate((element) => element.scrollTop)).toBe(0);
+    await expectFocusOn(page, 'Leads');
 
     // What another changes is changed in place.
     const changed = await fetch(`${console.crm}/api/v1/order/leads/${id}`, {
