@@ -72,4 +72,21 @@ describe.for([1440, 390])('%d pixels', (width) => {
       await expectGoodInBothColors(page, `${name}-${width}`);
     }
   }, 240_000);
+
+  test('pages that cannot be shown', async () => {
+    const { page } = await console.openSignedIn({ width, workspace });
+    await page.goto('/campaigns');
+    await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
+    await page.evaluate(() => history.pushState(null, '', '/no/such/page'));
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    await expectGoodInBothColors(page, `not-found-${width}`);
+    // The service is away, as far as this page can tell.
+    await page.route('**/api/console/**', (route) => route.abort());
+    await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.getByRole('alert').getByText('The server cannot be reached').waitFor();
+    await expectGoodInBothColors(page, `unreachable-${width}`);
+    await page.unroute('**/api/console/**');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  });
 });
