@@ -67,8 +67,10 @@ export interface DrillFigures extends Verdict {
   /** Answers that are none of 2xx, 4xx and 503. */
   readonly others: number;
   readonly longestGapMs: number;
-  /** From when the last fault was set right until all was level; undefined where that took more than five minutes. Level: all services ready, no event and no lead waits, leads are
-   * acknowledged again. */
+  /**
+   * From when the last fault was set right until all was level: all services ready, no event and no lead waits, leads are
+   * acknowledged again. Undefined where that took longer than {@link levelTimeoutMs}.
+   */
   readonly recoveryMs: number | undefined;
   readonly notes: readonly Note[];
 }
@@ -83,7 +85,7 @@ export interface FailedDrill {
 const connections = 512;
 /** Before the first fault, so that all is warm, and after the last, so that leads go their usual way again. */
 const calmMs = { long: 2_000, short: 500 };
-const levelTimeoutMs = 300_000;
+export const levelTimeoutMs = 300_000;
 /** Under load there are always some that have just been noted. */
 const eventsMayWaitMs = 1_500;
 /** Of all of a scenario, whatever happens. */

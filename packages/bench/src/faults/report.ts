@@ -1,5 +1,5 @@
 import { formatTable } from '../table.ts';
-import type { DrillFigures, FailedDrill } from './drill.ts';
+import { type DrillFigures, type FailedDrill, levelTimeoutMs } from './drill.ts';
 import type { FaultFigures } from './measure.ts';
 
 /** Whether a scenario came to its end with all promises kept. */
@@ -69,7 +69,7 @@ function promiseTable(drills: readonly DrillFigures[]): string {
       String(drill.broken),
       String(drill.others),
       seconds(drill.longestGapMs),
-      drill.recoveryMs === undefined ? 'not in 120' : seconds(drill.recoveryMs),
+      drill.recoveryMs === undefined ? `not in ${levelTimeoutMs / 1000}` : seconds(drill.recoveryMs),
     ]),
   );
 }
