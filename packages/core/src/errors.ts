@@ -16,6 +16,11 @@ export const errorTable = {
   method_not_allowed: { status: 405, kind: 'error', message: 'Method not allowed' },
   request_timeout: { status: 408, kind: 'error', message: 'Request timed out' },
   conflict: { status: 409, kind: 'validation', message: 'Conflict' },
+  other_workspace: {
+    status: 409,
+    kind: 'validation',
+    message: 'This page is for another workspace than the one that you are in now: nothing was done',
+  },
   events_gone: { status: 410, kind: 'error', message: 'Events of that time are no longer kept' },
   precondition_failed: {
     status: 412,

@@ -14,7 +14,10 @@ declare module 'fastify' {
   }
 }
 
-/** Every route of the scope is for who is signed in, whether a member of a workspace or not. */
+/**
+ * Every route of the scope is for who is signed in, whether a member of a workspace or not. A page that names its
+ * workspace is refused where the session is in another: another tab may have gone on.
+ */
 export function requireSignedIn(scope: Server, { accounts, workspaces }: CrmContext): void {
   scope.decorateRequest('signedIn');
   scope.decorateRequest('memberships');
@@ -24,10 +27,14 @@ export function requireSignedIn(scope: Server, { accounts, workspaces }: CrmCont
     setCookies(reply, found.cookies);
     request.signedIn = found.signedIn;
     request.memberships = await workspaces.listMemberships(found.signedIn.user.id);
+    const named = workspaceOfPage(request);
+    if (named !== undefined && named !== activeMembership(request)?.workspace.id) {
+      throw new LeadsError('other_workspace');
+    }
   });
 }
 
-/** Every route of the scope acts for the workspace that the website shows. Within {@link requireSignedIn}. */
+/** Every route of the scope acts for the session's workspace. Within {@link requireSignedIn}. */
 export function requireMember(scope: Server): void {
   scope.decorateRequest('principal');
   scope.addHook('onRequest', async (request) => {
@@ -40,6 +47,11 @@ export function requireMember(scope: Server): void {
   });
 }
 
+/** The workspace that a page names: by a header, or in the address where a link sends none. */
+function workspaceOfPage({ headers, query }: FastifyRequest): unknown {
+  return headers['workspace-id'] ?? (query as { workspaceId?: unknown }).workspaceId;
+}
+
 /** Every route of the scope is for owners. Within {@link requireMember}. */
 export function requireOwners(scope: Server): void {
   scope.addHook('onRequest', async ({ principal }) => {
@@ -47,7 +59,7 @@ export function requireOwners(scope: Server): void {
   });
 }
 
-/** The membership in the workspace that the website shows: the one that was chosen, else the first. */
+/** The membership in the session's workspace: the one that was chosen, else the first. */
 export function activeMembership({
   signedIn,
   memberships,
