@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { openDatabase } from '@leads/core/db';
 import { migrate } from '@leads/core/migrate';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/postgres';
 import { type Fixture, jwtSecret, openFixture, type TestWorkspace } from '@leads/local-stack/testing/fixture';
 import { parseMetrics, sumOf } from '@leads/local-stack/testing/prometheus-text';
 import { startReplica } from '@leads/local-stack/testing/replica';
 import type { RunningService } from '@leads/local-stack/testing/running-service';
+import { createServiceRoles } from '@leads/local-stack/testing/service-roles';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { startCrmService } from './crm.ts';
@@ -50,14 +52,21 @@ afterAll(async () => {
 const said = ({ logs }: RunningService, text: string) =>
   logs.entries().filter(({ msg }) => String(msg).startsWith(text)).length;
 
-/** A service that reads from the replica. */
-async function start(maxLagSeconds: number): Promise<RunningService> {
-  const service = await startCrmService(primary.url('leads'), {
-    DATABASE_REPLICA_URL: replica.url('leads'),
+/** A service that reads from the replica. @param url of the primary, as another role than the owner. */
+async function start(maxLagSeconds: number, url = primary.url('leads')): Promise<RunningService> {
+  const service = await startCrmService(url, {
+    DATABASE_REPLICA_URL: onReplicaAs(url),
     DATABASE_REPLICA_MAX_LAG_SECONDS: String(maxLagSeconds),
   });
   await expect.poll(() => said(service, 'The replica is level'), patience).toBe(1);
   return service;
+}
+
+/** The replica's address with the role of one of the primary's. */
+function onReplicaAs(url: string): string {
+  const address = new URL(url);
+  address.port = new URL(replica.url('leads')).port;
+  return address.href;
 }
 
 /** By someone else than the service: another process of it, or the intake. */
@@ -121,6 +130,43 @@ test('lists and files come from the replica; who wrote reads what it wrote', asy
       return (await lastRead()) > before;
     }, patience)
     .toBe(true);
+});
+
+test('as its role the CRM sees one workspace there too, and writes', async () => {
+  await using roles = await createServiceRoles(primary.url('leads'));
+  const [workspace, other] = [await fixture.createWorkspace(), await fixture.createWorkspace()];
+  await insert(workspace, 'of the one');
+  await insert(other, 'of the other');
+  await using service = await start(3_600, roles.crm);
+  for (const accept of ['application/json', 'text/csv', 'application/x-ndjson']) {
+    await expect.poll(() => list(service, workspace, accept), patience).toContain('of the one');
+    const before = await lastRead();
+    expect(await list(service, workspace, accept)).not.toContain('of the other');
+    expect([accept, await lastRead()]).not.toEqual([accept, before]);
+  }
+  expect(await list(service, other)).toContain('of the other');
+
+  const body = { campaignCode: 'DEMO', name: 'of its own', phone: '+44 20 7946 0958' };
+  const { headers } = workspace.owner;
+  expect((await service.send({ method: 'POST', path, headers, body })).status).toBe(200);
+  expect(await list(service, workspace)).toContain('of its own');
+
+  await using database = openDatabase({
+    url: onReplicaAs(roles.crm),
+    poolSize: 1,
+    connectTimeoutMs: 5_000,
+    statementTimeoutMs: 5_000,
+    applicationName: 'leads-tests',
+  });
+  const names = async (workspaceId?: string) => {
+    const everyone = { text: 'SELECT name FROM lead', values: [] };
+    return (await database.select<{ name: string }>(everyone, { workspaceId })).map(({ name }) => name);
+  };
+  expect(await names()).toEqual([]);
+  expect(await names(other.id)).toEqual(['of the other']);
+  await expect
+    .poll(async () => (await names(workspace.id)).toSorted(), patience)
+    .toEqual(['of its own', 'of the one']);
 });
 
 test('a replica that is too far behind is left alone until it has caught up', async () => {

@@ -6,7 +6,7 @@ export function traceInserts(leads: LeadStore, tracing: Tracing | undefined): Le
   if (tracing === undefined) return leads;
   return {
     ...leads,
-    async insert(batch) {
+    async insert(batch, workspaceId) {
       const spans = batch.flatMap(({ traceParent: parent }) =>
         parent === undefined
           ? []
@@ -21,7 +21,7 @@ export function traceInserts(leads: LeadStore, tracing: Tracing | undefined): Le
               },
             }),
       );
-      return ended(spans, () => leads.insert(batch));
+      return ended(spans, () => leads.insert(batch, workspaceId));
     },
   };
 }
@@ -32,7 +32,11 @@ export function ofRequest(leads: LeadStore, { span }: { readonly span: Span | un
   if (traceParent === undefined) return leads;
   return {
     ...leads,
-    insert: (batch) => leads.insert(batch.map((lead) => ({ ...lead, traceParent }))),
+    insert: (batch, workspaceId) =>
+      leads.insert(
+        batch.map((lead) => ({ ...lead, traceParent })),
+        workspaceId,
+      ),
     change: (workspaceId, changes) =>
       leads.change(
         workspaceId,

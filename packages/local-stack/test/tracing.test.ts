@@ -9,6 +9,7 @@ import { freePort } from '../src/free-port.ts';
 import { type LocalNats, startNats } from '../src/nats-server.ts';
 import { type Service, type ServiceName, startService } from '../src/services.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../src/testing/otlp-receiver.ts';
+import { createServiceRoles, type ServiceRoles } from '../src/testing/service-roles.ts';
 import { readStream } from '../src/testing/stream.ts';
 import { createPath, Gateway, type Ground, leadBody, prepareGround } from './running-stack.ts';
 
@@ -19,6 +20,8 @@ const kinds = { server: 2, client: 3, producer: 4 };
 let ground: Ground;
 let nats: LocalNats;
 let gateway: Gateway;
+/** What each service may do in Postgres: a trace takes no more. */
+let roles: ServiceRoles;
 let receiver: OtlpReceiver;
 let env: Record<string, string>;
 /** Both services, with traces. */
@@ -29,22 +32,26 @@ beforeAll(async () => {
   nats = await startNats({ binary: await findNatsServer(), dataDir: directory });
   gateway = new Gateway(ground.databaseUrl, await freePort());
   await gateway.open();
+  roles = await createServiceRoles(gateway.url);
   receiver = await startOtlpReceiver();
   env = {
     ...ground.env,
-    DATABASE_URL: gateway.url,
     NATS_URL: nats.url,
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20key',
     OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
     OTEL_BSP_SCHEDULE_DELAY: '100',
   };
-  const [crm, intake] = await Promise.all([startService('crm', { env }), startService('intake', { env })]);
+  const [crm, intake] = await Promise.all([
+    startService('crm', { env: { ...env, DATABASE_URL: roles.crm } }),
+    startService('intake', { env: { ...env, DATABASE_URL: roles.intake } }),
+  ]);
   pair = { crm, intake };
 });
 afterAll(async () => {
   await Promise.all([pair.crm.stop(), pair.intake.stop()]);
   await nats.kill();
+  await roles[Symbol.asyncDispose]();
   await gateway[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
   await ground[Symbol.asyncDispose]();
@@ -52,7 +59,7 @@ afterAll(async () => {
 });
 
 async function start(name: ServiceName, settings: Record<string, string | undefined> = {}): Promise<Service> {
-  const service = await startService(name, { env: { ...env, ...settings } });
+  const service = await startService(name, { env: { ...env, DATABASE_URL: roles[name], ...settings } });
   onTestFinished(() => service.stop());
   return service;
 }

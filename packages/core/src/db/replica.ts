@@ -158,11 +158,11 @@ export function readLeadsFrom(
 ): LeadStore {
   return {
     ...stores.primary,
-    async insert(leads) {
+    async insert(leads, workspaceId) {
       try {
-        return await stores.primary.insert(leads);
+        return await stores.primary.insert(leads, workspaceId);
       } finally {
-        replica.wrote(new Set(leads.map(({ workspaceId }) => workspaceId)));
+        replica.wrote(new Set(leads.map((lead) => lead.workspaceId)));
       }
     },
     async change(workspaceId, changes) {
