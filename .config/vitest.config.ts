@@ -15,6 +15,7 @@ export default defineConfig({
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'apps/*/{src,test}/**/*.test.ts'],
     globalSetup: resolve(root, 'packages/local-stack/src/vitest-setup.ts'),
+    setupFiles: resolve(root, 'packages/local-stack/src/vitest-discretion.ts'),
     env: { NODE_ENV: 'test' },
     pool: 'forks',
     maxWorkers: 2,

@@ -2,12 +2,15 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 
 const program = resolve(import.meta.dirname, '../dist/main.js');
+const discreet = resolve(import.meta.dirname, '../../local-stack/dist/testing/discreet-programs.js');
 
-/** Runs the built bench. */
+/** Runs the built bench. @throws Error where a service that it starts logs what it was sent. */
 export function runBench(args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((done) => {
-    execFile(process.execPath, [program, ...args], { maxBuffer: 2 ** 24 }, (error, stdout, stderr) => {
-      done({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
+  return new Promise((done, fail) => {
+    const command = ['--import', discreet, program, ...args];
+    execFile(process.execPath, command, { maxBuffer: 2 ** 24 }, (error, stdout, stderr) => {
+      if (stderr.includes('holds what a caller sent')) fail(new Error(stderr));
+      else done({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
     });
   });
 }

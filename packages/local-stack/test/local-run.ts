@@ -8,6 +8,7 @@ import { repositoryRoot } from '../src/repository.ts';
 
 /** What `npm start` runs once everything is built. */
 export const startProgram = join(repositoryRoot, 'packages/local-stack/dist/start.js');
+const discreet = join(repositoryRoot, 'packages/local-stack/dist/testing/discreet-programs.js');
 
 /** A run of it, as a child of the test. */
 export interface LocalRun {
@@ -35,7 +36,7 @@ export function startRun(env: NodeJS.ProcessEnv, command?: readonly [string, ...
 /** Runs it, until it is told to end. */
 export function launchRun(
   env: NodeJS.ProcessEnv,
-  command: readonly [string, ...string[]] = [process.execPath, startProgram],
+  command: readonly [string, ...string[]] = [process.execPath, '--import', discreet, startProgram],
 ): LocalRun {
   const { PATH, HOME } = process.env;
   const child = spawn(command[0], command.slice(1), { env: { PATH, HOME, ...env } });

@@ -1,5 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
+import { isIndiscreet } from './canaries.ts';
 
 export interface TestRequest {
   readonly method?: string;
@@ -23,7 +24,7 @@ export interface Answer {
   json<Body = unknown>(): Body;
 }
 
-/** HTTP over real sockets, to one server. */
+/** HTTP over real sockets, to one server. Metrics and error bodies that hold what a caller sent are no answer. */
 export class HttpClient {
   readonly #port: number;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 50 });
@@ -54,9 +55,12 @@ export class HttpClient {
           const chunks: Buffer[] = [];
           incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
           incoming.on('error', reject);
-          incoming.on('end', () =>
-            resolve(answer(incoming.statusCode ?? 0, incoming.headers, Buffer.concat(chunks))),
-          );
+          incoming.on('end', () => {
+            const answered = answer(incoming.statusCode ?? 0, incoming.headers, Buffer.concat(chunks));
+            if ((path === '/metrics' || answered.status >= 400) && isIndiscreet(answered.text))
+              reject(new Error(`The answer to ${method} ${path} holds what a caller sent: ${answered.text}`));
+            else resolve(answered);
+          });
         },
       );
       outgoing.on('error', reject);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isIndiscreet } from './canaries.ts';
 
 /** A span as OTLP has it in JSON (opentelemetry-proto, trace.proto), as far as tests look at it. */
 export interface ToldSpan {
@@ -14,7 +15,7 @@ export interface ToldSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** What takes spans by OTLP over HTTP, as collectors do. */
+/** What takes spans by OTLP over HTTP, as collectors do. Disposing it fails when one holds what a caller sent. */
 export interface OtlpReceiver extends AsyncDisposable {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly url: string;
@@ -71,6 +72,8 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
+      const found = received.find(isIndiscreet);
+      if (found !== undefined) throw new Error(`A trace holds what a caller sent: ${found}`);
     },
   };
   return receiver;

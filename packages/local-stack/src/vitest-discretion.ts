@@ -1,0 +1,11 @@
+import { afterAll } from 'vitest';
+import { watchPrograms } from './testing/watch-programs.ts';
+
+/* Vitest's set-up of each test file: what the services and commands that it starts write fails it, where that is indiscreet. */
+
+const found: string[] = [];
+watchPrograms((line) => found.push(line));
+
+afterAll(() => {
+  if (found.length > 0) throw new Error(`Log lines hold what a caller sent:\n${found.join('\n')}`);
+});
