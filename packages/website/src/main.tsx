@@ -1,5 +1,4 @@
 import { MantineProvider } from '@mantine/core';
-import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
@@ -7,9 +6,11 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { ApiError, whenSignedOut } from './api/client.ts';
+import { meQuery } from './api/account.ts';
+import { ApiError, askWithin } from './api/client.ts';
 import { reportError, reportUncaughtErrors } from './report-errors.ts';
 import { createAppRouter } from './router.tsx';
+import { startOver } from './shell/start-over.ts';
 import { readableColors, theme } from './theme.ts';
 import './website.css';
 
@@ -27,11 +28,15 @@ const queryClient = new QueryClient({
 });
 const router = createAppRouter(queryClient);
 
-whenSignedOut(() => {
-  const { pathname, searchStr } = router.state.location;
-  if (pathname === '/sign-in') return;
-  queryClient.clear();
-  void router.navigate({ to: '/sign-in', search: { to: `${pathname}${searchStr}` } });
+askWithin({
+  workspaceId: () => queryClient.getQueryData(meQuery.queryKey)?.workspace?.id,
+  onSignedOut() {
+    const { pathname, searchStr } = router.state.location;
+    if (pathname === '/sign-in') return;
+    queryClient.clear();
+    void router.navigate({ to: '/sign-in', search: { to: `${pathname}${searchStr}` } });
+  },
+  onOtherWorkspace: startOver,
 });
 
 const root = document.getElementById('root');
@@ -40,10 +45,8 @@ createRoot(root, { onUncaughtError: reportError, onCaughtError: reportError }).r
   <StrictMode>
     <MantineProvider theme={theme} cssVariablesResolver={readableColors} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
-        <ModalsProvider>
-          <Notifications position="bottom-center" limit={3} />
-          <RouterProvider router={router} />
-        </ModalsProvider>
+        <Notifications position="bottom-center" limit={3} />
+        <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,

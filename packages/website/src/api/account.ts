@@ -25,6 +25,7 @@ export interface Me {
   readonly mail: boolean;
 }
 
+/** The workspace stays the same as long as a page is not loaded anew: all that is cached is of that one. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: ({ signal }) => call<Me>('/console/me', { signal }),

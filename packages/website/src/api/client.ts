@@ -21,6 +21,35 @@ export class ApiError extends Error {
   }
 }
 
+/** What requests need of the website around them, and tell it. */
+export interface Surroundings {
+  /** The workspace that the page is for, once it is known: every request names it. */
+  readonly workspaceId: () => string | undefined;
+  /** Nobody is signed in any more. */
+  readonly onSignedOut: () => void;
+  /** The user is in another workspace than the page is for; nothing was done. */
+  readonly onOtherWorkspace: () => void;
+}
+
+let surroundings: Surroundings | undefined;
+export function askWithin(given: Surroundings): void {
+  surroundings = given;
+}
+
+/** The workspace that the page is for, for a link: it sends no headers. */
+export function workspaceOfPage(): string | undefined {
+  return surroundings?.workspaceId();
+}
+
+/** What every request to this website's own API says, however it is sent. */
+export function commonHeaders(): Record<string, string> {
+  const workspaceId = workspaceOfPage();
+  return {
+    accept: 'application/problem+json, application/json;q=0.9',
+    ...(workspaceId !== undefined && { 'workspace-id': workspaceId }),
+  };
+}
+
 export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Sent as JSON. */
@@ -28,12 +57,6 @@ export interface ApiRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal;
-}
-
-/** Hears that nobody is signed in any more. */
-let onSignedOut: () => void = () => undefined;
-export function whenSignedOut(listener: () => void): void {
-  onSignedOut = listener;
 }
 
 /**
@@ -57,7 +80,7 @@ export async function send(path: string, request: ApiRequest = {}): Promise<Resp
     response = await fetch(`/api${path}${query === '' ? '' : `?${query}`}`, {
       method: request.method ?? 'GET',
       headers: {
-        accept: 'application/problem+json, application/json;q=0.9',
+        ...commonHeaders(),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -69,12 +92,11 @@ export async function send(path: string, request: ApiRequest = {}): Promise<Resp
     throw new ApiError(0, texts.common.unreachable);
   }
   if (response.ok) return response;
-  const error = await readProblem(response);
-  if (error.status === 401 && path.startsWith('/console/')) onSignedOut();
-  throw error;
+  throw await readRefusal(path, response);
 }
 
 interface Problem {
+  readonly type?: string;
   readonly title?: string;
   readonly detail?: string;
   readonly errors?: readonly {
@@ -85,8 +107,11 @@ interface Problem {
   }[];
 }
 
-export async function readProblem(response: Response): Promise<ApiError> {
+/** Why a request to a path was refused; what that means for the whole website it is told. */
+export async function readRefusal(path: string, response: Response): Promise<ApiError> {
   const problem = (await response.json().catch(() => ({}))) as Problem;
+  if (response.status === 401 && path.startsWith('/console/')) surroundings?.onSignedOut();
+  if (problem.type === 'urn:leads:error:other_workspace') surroundings?.onOtherWorkspace();
   const fields = (problem.errors ?? []).map(({ pointer, parameter, header, detail }) => ({
     field: pointer === undefined ? (parameter ?? header ?? '') : nameOf(pointer),
     reason: detail,

@@ -8,7 +8,7 @@ import type {
   NewLead,
   StatusChange,
 } from '@leads/core/lead';
-import { ApiError, call, nextCursorOf, readProblem, send } from './client.ts';
+import { ApiError, call, commonHeaders, nextCursorOf, readRefusal, send, workspaceOfPage } from './client.ts';
 import { texts } from '../texts/index.ts';
 
 const pageSize = 200;
@@ -140,8 +140,9 @@ export async function changeStatuses({ ids, ...change }: StatusChange): Promise<
 
 /** Where what is filtered can be downloaded from. */
 export function exportAddress(format: 'csv' | 'ndjson', filters: LeadFilterQuery): string {
-  const query = new URLSearchParams(filters).toString();
-  return `/api/console/order/leads.${format}${query === '' ? '' : `?${query}`}`;
+  const workspaceId = workspaceOfPage();
+  const query = new URLSearchParams({ ...filters, ...(workspaceId !== undefined && { workspaceId }) });
+  return `/api/console/order/leads.${format}?${query.toString()}`;
 }
 
 /** What became of the lines of a file that was imported. */
@@ -174,18 +175,18 @@ export function importLeads({
   onSent: (bytes: number) => void;
   signal: AbortSignal;
 }): Promise<ImportReport> {
+  const path = '/console/order/leads/import';
   const query = campaignCode === undefined ? '' : `?${new URLSearchParams({ campaignCode }).toString()}`;
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', `/api/console/order/leads/import${query}`);
-    request.setRequestHeader('content-type', 'text/csv');
-    request.setRequestHeader('accept', 'application/problem+json, application/json;q=0.9');
-    request.setRequestHeader('idempotency-key', idempotencyKey);
+    request.open('POST', `/api${path}${query}`);
+    const headers = { ...commonHeaders(), 'content-type': 'text/csv', 'idempotency-key': idempotencyKey };
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener('progress', ({ loaded }) => onSent(loaded));
     request.addEventListener('load', () => {
       const { status, responseText } = request;
       if (status === 200) resolve(JSON.parse(responseText) as ImportReport);
-      else void readProblem(new Response(responseText, { status })).then(reject);
+      else void readRefusal(path, new Response(responseText, { status })).then(reject);
     });
     request.addEventListener('error', () => reject(new ApiError(0, texts.common.unreachable)));
     request.addEventListener('abort', () => reject(new DOMException('Cancelled', 'AbortError')));

@@ -33,7 +33,7 @@ export const invitationsQuery = queryOptions({
 });
 
 /*
- * All of these name the workspace that the page shows: another tab may have gone on to another one.
+ * The paths of accounts take the workspace that the page shows in their bodies.
  */
 
 export function changeRole(organizationId: string, memberId: string, role: MemberRole): Promise<unknown> {

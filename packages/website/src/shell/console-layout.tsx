@@ -22,15 +22,16 @@ import {
 } from '@tabler/icons-react';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { Suspense, useRef } from 'react';
+import { lazy, Suspense, useRef } from 'react';
 import { account, meQuery } from '../api/account.ts';
 import { texts } from '../texts/index.ts';
 import { NavigationLink } from './links.tsx';
-import { NoWorkspace } from './no-workspace.tsx';
 import { PendingPage } from './states.tsx';
 import { WorkspaceMenu } from './workspace-menu.tsx';
 
 const t = texts.common;
+
+const NoWorkspace = lazy(async () => ({ default: (await import('./no-workspace.tsx')).NoWorkspace }));
 
 const destinations = [
   { to: '/overview', label: t.overview, icon: IconChartBar },
@@ -107,7 +108,7 @@ export function ConsoleLayout() {
       <AppShell.Main ref={content} id="content" tabIndex={-1}>
         <Box maw={1600} mx="auto">
           <Suspense fallback={<PendingPage />}>
-            {me.workspace === undefined ? <NoWorkspace /> : <Outlet key={me.workspace.id} />}
+            {me.workspace === undefined ? <NoWorkspace /> : <Outlet />}
           </Suspense>
         </Box>
       </AppShell.Main>

@@ -1,9 +1,10 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { account } from '../api/account.ts';
 import { call, faultsOf } from '../api/client.ts';
 import { texts } from '../texts/index.ts';
+import { changeWorkspace } from './start-over.ts';
 import { ErrorNotice } from './states.tsx';
 
 /** What there is to do for who is a member of no workspace. */
@@ -16,21 +17,17 @@ export function NoWorkspace() {
   );
 }
 
-export function NewWorkspaceForm({ onCreated }: { onCreated?: () => void }) {
-  const queryClient = useQueryClient();
+export function NewWorkspaceForm() {
   const form = useForm({ initialValues: { name: '' } });
   const create = useMutation({
-    async mutationFn(body: { name: string }) {
-      const { workspace } = await call<{ workspace: { id: string } }>('/console/workspaces', {
-        method: 'POST',
-        body,
-      });
-      await account('/organization/set-active', { organizationId: workspace.id });
-    },
-    async onSuccess() {
-      await queryClient.resetQueries();
-      onCreated?.();
-    },
+    mutationFn: (body: { name: string }) =>
+      changeWorkspace(async () => {
+        const { workspace } = await call<{ workspace: { id: string } }>('/console/workspaces', {
+          method: 'POST',
+          body,
+        });
+        await account('/organization/set-active', { organizationId: workspace.id });
+      }),
     onError: (error) => form.setErrors(faultsOf(error)),
   });
   return (

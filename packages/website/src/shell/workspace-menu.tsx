@@ -1,27 +1,39 @@
 import { Button, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
 import { IconCheck, IconPlus, IconSelector } from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
-import { Dialog } from './dialog.tsx';
+import { useEffect, useRef } from 'react';
 import { account, type Me } from '../api/account.ts';
 import { texts } from '../texts/index.ts';
-import { NewWorkspaceForm } from './no-workspace.tsx';
+import { lazyDialog } from './lazy-dialog.tsx';
+import { changeWorkspace, takeReason } from './start-over.ts';
 
 const t = texts.common;
 
+const NewWorkspaceDialog = lazyDialog(
+  async () => (await import('./new-workspace-dialog.tsx')).NewWorkspaceDialog,
+);
+
 /** Which workspace is shown, and the way to another. */
 export function WorkspaceMenu({ me }: { me: Me }) {
-  const queryClient = useQueryClient();
   const [creating, { open, close }] = useDisclosure(false);
-  const show = async (organizationId: string) => {
-    await account('/organization/set-active', { organizationId });
-    await queryClient.resetQueries();
-  };
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    const reason = takeReason();
+    // Who hears the page hears where they are.
+    if (reason !== undefined) button.current?.focus();
+    if (reason === 'elsewhere') {
+      notifications.show({ color: 'yellow', autoClose: false, message: t.startedOver });
+    }
+  }, []);
+  const show = (organizationId: string) =>
+    changeWorkspace(() => account('/organization/set-active', { organizationId }));
   return (
     <>
       <Menu position="bottom-start" width={260}>
         <Menu.Target>
           <Button
+            ref={button}
             variant="default"
             size="compact-md"
             rightSection={<IconSelector size={16} aria-hidden />}
@@ -55,11 +67,7 @@ export function WorkspaceMenu({ me }: { me: Me }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {creating && (
-        <Dialog onClose={close} title={t.newWorkspace}>
-          <NewWorkspaceForm onCreated={close} />
-        </Dialog>
-      )}
+      {creating && <NewWorkspaceDialog onClose={close} />}
     </>
   );
 }

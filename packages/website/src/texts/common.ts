@@ -29,6 +29,8 @@ export const common = {
   signOut: 'Sign out',
   workspace: 'Workspace',
   switchWorkspace: 'Switch workspace',
+  startedOver:
+    'You are in another workspace now: you chose it in another tab, or are no member any more of the one that was shown here. This page started over, and what it was about to do was not done.',
   newWorkspace: 'New workspace',
   noWorkspace: 'You are not a member of any workspace. Create one, or accept an invitation.',
   userMenu: 'Your account',

@@ -5,6 +5,7 @@ import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { importLeads, type ImportReport } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
+import { useHeldPage } from '../../shell/use-held-page.ts';
 import { texts } from '../../texts/index.ts';
 import {
   type ColumnTarget,
@@ -148,6 +149,7 @@ function ImportOneFile({
       onImported();
     },
   });
+  useHeldPage(upload.isPending || upload.isSuccess);
   const start = () => {
     if (header !== undefined) upload.mutate(header);
   };

@@ -13,6 +13,7 @@ import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
+import { changeWorkspace } from '../../shell/start-over.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { Invitations } from './invitations.tsx';
@@ -54,17 +55,12 @@ function PublisherNotice({ workspace }: { workspace: WorkspaceOfMine }) {
 }
 
 function LeaveButton({ workspace }: { workspace: WorkspaceOfMine }) {
-  const queryClient = useQueryClient();
   return (
     <ConfirmButton
       label={t.leave}
       title={t.leaveTitle}
       action={t.leave}
-      onConfirm={async () => {
-        await leaveWorkspace(workspace.id);
-        // Another workspace is shown from now on.
-        await queryClient.resetQueries();
-      }}
+      onConfirm={() => changeWorkspace(() => leaveWorkspace(workspace.id))}
     >
       <Text size="sm">{t.leaveLead}</Text>
     </ConfirmButton>

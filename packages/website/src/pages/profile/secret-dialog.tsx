@@ -2,12 +2,14 @@ import { Alert, Button, Code, Group, Stack } from '@mantine/core';
 import { Dialog } from '../../shell/dialog.tsx';
 import type { MadeCredential } from '../../api/credentials.ts';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
+import { useHeldPage } from '../../shell/use-held-page.ts';
 import { texts } from '../../texts/index.ts';
 
 const t = texts.profile;
 
 /** Shows a secret, this once: it closes only when its reader says that it is stored. */
 export function SecretDialog({ made, onClose }: { made: MadeCredential | undefined; onClose: () => void }) {
+  useHeldPage(made !== undefined);
   if (made === undefined) return null;
   return (
     <Dialog
