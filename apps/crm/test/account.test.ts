@@ -170,10 +170,14 @@ describe('sign-in', () => {
     expect((await here.get('/me')).status).toBe(200);
   });
 
-  test('a new password ends the other sessions', async () => {
+  test('a new password ends the other sessions, and this one stays in its workspace', async () => {
     const email = newEmail();
     const [here, there] = [new Visitor(service), new Visitor(service)];
     await here.signUp(email);
+    const { workspace } = (await here.send('POST', '/console/workspaces', { name: 'Another' })).json<{
+      workspace: { id: string };
+    }>();
+    await here.account('/organization/set-active', { organizationId: workspace.id });
     await there.signIn(email);
     const wrong = await here.account('/change-password', {
       currentPassword: 'wrong password',
@@ -184,7 +188,7 @@ describe('sign-in', () => {
     const change = { currentPassword: password, newPassword: 'another password', revokeOtherSessions: true };
     expect((await here.account('/change-password', change)).status).toBe(200);
     expect((await there.get('/me')).status).toBe(401);
-    expect((await here.get('/me')).status).toBe(200);
+    expect((await here.get('/me')).json()).toMatchObject({ workspace: { id: workspace.id } });
     expect((await new Visitor(service).signIn(email)).status).toBe(401);
     expect((await new Visitor(service).signIn(email, 'another password')).status).toBe(200);
   });

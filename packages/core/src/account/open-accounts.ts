@@ -99,12 +99,12 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       session: {
         create: {
           // Everyone who signs in has a workspace, unless they are invited to one.
-          async before(session) {
+          async before(session, context) {
             const memberships = await workspaces.listMemberships(session.userId);
-            // A session that takes another's place, when a second factor is set up for instance, shows what that did.
-            const shown =
-              memberships.find(({ workspace }) => workspace.id === session['activeOrganizationId']) ??
-              memberships[0];
+            // A session that takes another's place, with a second factor or a new password, shows what that did.
+            const last =
+              session['activeOrganizationId'] ?? context?.context.session?.session['activeOrganizationId'];
+            const shown = memberships.find(({ workspace }) => workspace.id === last) ?? memberships[0];
             if (shown !== undefined) {
               return { data: { ...session, activeOrganizationId: shown.workspace.id } };
             }

@@ -2,7 +2,7 @@ import { Alert, Button, Checkbox, Paper, PasswordInput, Stack, TextInput, Title 
 import { useForm } from '@mantine/form';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { account, meQuery } from '../../api/account.ts';
+import { meQuery } from '../../api/account.ts';
 import { faultsOf } from '../../api/client.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
@@ -71,18 +71,14 @@ function NameForm() {
 
 function PasswordForm() {
   const queryClient = useQueryClient();
-  const { user, workspace } = useSuspenseQuery(meQuery).data;
+  const { user } = useSuspenseQuery(meQuery).data;
   const form = useForm({
     initialValues: { currentPassword: '', newPassword: '', revokeOtherSessions: true },
   });
   const change = useAccountCall('/change-password', {
-    async onSuccess() {
+    onSuccess() {
       form.reset();
-      // Who is signed out elsewhere gets a new session here, which does not know which workspace was shown.
-      if (workspace !== undefined) {
-        await account('/organization/set-active', { organizationId: workspace.id });
-      }
-      await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+      return queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
     },
     onError: (error) => form.setErrors(faultsOf(error)),
   });
