@@ -15,5 +15,7 @@ export default defineConfig({
     // An inlined file is one that no hash names.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // What a page loads is reckoned up by it in the tests; not served.
+    manifest: true,
   },
 });

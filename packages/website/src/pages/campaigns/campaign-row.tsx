@@ -5,14 +5,20 @@ import type { CampaignChanges, CampaignStatus, CampaignView, LandingPageView } f
 import { useState } from 'react';
 import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { RecordRow } from '../../shell/record-row.tsx';
 import { texts } from '../../texts/index.ts';
-import { EditCampaignDialog } from './campaign-dialogs.tsx';
-import { writeWindow } from './duplicate-window.tsx';
-import { IntegrationDialog } from './integration-dialog.tsx';
 import { readDraggedPage } from './dragged-page.ts';
+import { writeWindow } from './write-window.ts';
 
 const t = texts.campaigns;
+
+const EditCampaignDialog = lazyDialog(
+  async () => (await import('./campaign-dialogs.tsx')).EditCampaignDialog,
+);
+const IntegrationDialog = lazyDialog(
+  async () => (await import('./integration-dialog.tsx')).IntegrationDialog,
+);
 
 const colors: Readonly<Record<CampaignStatus, string>> = {
   active: 'green',

@@ -10,15 +10,17 @@ import {
 } from '@tanstack/react-query';
 import { meQuery } from '../../api/account.ts';
 import { campaignsQuery, landingPagesQuery, mapLandingPage } from '../../api/campaigns.ts';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList } from '../../shell/record-row.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
-import { NewCampaignDialog } from './campaign-dialogs.tsx';
 import { CampaignRow } from './campaign-row.tsx';
 import { LandingPages, type Mapping } from './landing-pages.tsx';
 
 const t = texts.campaigns;
+
+const NewCampaignDialog = lazyDialog(async () => (await import('./campaign-dialogs.tsx')).NewCampaignDialog);
 
 export function CampaignsPage() {
   const queryClient = useQueryClient();

@@ -1,18 +1,12 @@
 import { Group, NumberInput, Select } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { texts } from '../../texts/index.ts';
+import { daySeconds } from './write-window.ts';
 
 const t = texts.campaigns;
-const daySeconds = 86_400;
 const longestDays = 3_650;
 
 const isListed = (seconds: number) => Object.hasOwn(t.windows, String(seconds));
-
-/** The duplicate window of a campaign, in words. */
-export function writeWindow(seconds = 0): string {
-  if (seconds === 0) return t.noDuplicates;
-  return t.within(seconds % daySeconds === 0 ? t.days(seconds / daySeconds) : t.seconds(seconds));
-}
 
 /** Chooses the duplicate window of a campaign, in seconds; 0 for none. */
 export function DuplicateWindowInput({

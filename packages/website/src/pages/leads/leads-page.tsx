@@ -1,11 +1,11 @@
-import { ActionIcon, Button, Center, Group, Menu, Table, Text, Title, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, Button, Center, Group, Menu, Text, Title, VisuallyHidden } from '@mantine/core';
 import { IconDots, IconDownload, IconKeyboard, IconPlus, IconUpload } from '@tabler/icons-react';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
-import { Dialog } from '../../shell/dialog.tsx';
+import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { exportAddress, leadCountQuery } from '../../api/leads.ts';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { LeadFilterBar, type FilterChanges } from './lead-filters.tsx';
@@ -25,10 +25,10 @@ const route = getRouteApi('/console/leads');
 const writing =
   'input:not([type="radio"], [type="checkbox"]), textarea, select, [role="dialog"], [role="menu"]';
 
-// Only for who opens them.
-const LeadDrawer = lazy(async () => ({ default: (await import('./lead-drawer.tsx')).LeadDrawer }));
-const NewLeadDialog = lazy(async () => ({ default: (await import('./new-lead-dialog.tsx')).NewLeadDialog }));
-const ImportDialog = lazy(async () => ({ default: (await import('./import-dialog.tsx')).ImportDialog }));
+const LeadDrawer = lazyDialog(async () => (await import('./lead-drawer.tsx')).LeadDrawer);
+const NewLeadDialog = lazyDialog(async () => (await import('./new-lead-dialog.tsx')).NewLeadDialog);
+const ImportDialog = lazyDialog(async () => (await import('./import-dialog.tsx')).ImportDialog);
+const ShortcutsDialog = lazyDialog(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
 
 export function LeadsPage() {
   const search = route.useSearch();
@@ -156,38 +156,26 @@ export function LeadsPage() {
         {data.arrived > 0 ? t.arrived(data.arrived) : ''}
       </VisuallyHidden>
       {statusChanges.dialogs}
-      <Suspense>
-        {search.lead !== undefined && (
-          <LeadDrawer
-            id={search.lead}
-            me={me}
-            statusChanges={statusChanges}
-            onOpen={(lead) => show({ lead })}
-            onClose={() => show({ lead: undefined })}
-          />
-        )}
-        {dialog === 'new' && <NewLeadDialog onClose={closeDialog} onCreated={pollNow} />}
-        {dialog === 'import' && (
-          <ImportDialog
-            onClose={closeDialog}
-            onImported={() => {
-              pollNow();
-              void total.refetch();
-            }}
-          />
-        )}
-      </Suspense>
-      {dialog === 'shortcuts' && (
-        <Dialog onClose={closeDialog} title={t.shortcuts}>
-          <Table
-            withRowBorders={false}
-            data={{ body: t.shortcutList.map(([keys, what]) => [<kbd key={keys}>{keys}</kbd>, what]) }}
-          />
-          <Text size="sm" c="dimmed" mt="sm">
-            {t.shortcutsHint}
-          </Text>
-        </Dialog>
+      {search.lead !== undefined && (
+        <LeadDrawer
+          id={search.lead}
+          me={me}
+          statusChanges={statusChanges}
+          onOpen={(lead) => show({ lead })}
+          onClose={() => show({ lead: undefined })}
+        />
       )}
+      {dialog === 'new' && <NewLeadDialog onClose={closeDialog} onCreated={pollNow} />}
+      {dialog === 'import' && (
+        <ImportDialog
+          onClose={closeDialog}
+          onImported={() => {
+            pollNow();
+            void total.refetch();
+          }}
+        />
+      )}
+      {dialog === 'shortcuts' && <ShortcutsDialog onClose={closeDialog} />}
     </div>
   );
 }

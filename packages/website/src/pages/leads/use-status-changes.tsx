@@ -1,13 +1,12 @@
-import { Alert, Button, Group, List, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { needsReason } from '@leads/core/lead/transitions';
 import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import { type ReactNode, useRef, useState } from 'react';
-import { Dialog } from '../../shell/dialog.tsx';
 import { changeStatuses, type StatusResult } from '../../api/leads.ts';
-import { ErrorNotice } from '../../shell/states.tsx';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { texts } from '../../texts/index.ts';
 import { commonStatuses, statusOf, wayBack } from './lead-status.ts';
 import { updateListed } from './use-lead-list.ts';
@@ -16,12 +15,16 @@ const t = texts.leads;
 /** How long a change may be taken back by its notification. */
 const undoMs = 12_000;
 
-interface Change {
+const ReasonDialog = lazyDialog(async () => (await import('./status-dialogs.tsx')).ReasonDialog);
+const FinalDialog = lazyDialog(async () => (await import('./status-dialogs.tsx')).FinalDialog);
+const RefusalsDialog = lazyDialog(async () => (await import('./status-dialogs.tsx')).RefusalsDialog);
+
+export interface Change {
   readonly leads: readonly Lead[];
   readonly to: LeadStatus;
 }
 
-interface Refusal {
+export interface Refusal {
   readonly id: string;
   readonly name: string;
   readonly message: string;
@@ -149,7 +152,7 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
           />
         )}
         {asking?.for === 'confirmation' && (
-          <ConfirmDialog
+          <FinalDialog
             change={asking}
             isPending={run.isPending}
             error={run.error}
@@ -157,17 +160,7 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
             onConfirm={() => run.mutate({ leads: asking.leads, to: asking.to })}
           />
         )}
-        {refusals.length > 0 && (
-          <Dialog onClose={() => setRefusals([])} title={t.refusedTitle(refusals.length)}>
-            <List size="sm" listStyleType="none">
-              {refusals.map(({ id, name, message }) => (
-                <List.Item key={id}>
-                  <b>{name}</b>: {message}
-                </List.Item>
-              ))}
-            </List>
-          </Dialog>
-        )}
+        {refusals.length > 0 && <RefusalsDialog refusals={refusals} onClose={() => setRefusals([])} />}
       </>
     ),
   };
@@ -175,106 +168,4 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
 
 function refusalOf({ id, name }: Lead, result: StatusResult | undefined): Refusal {
   return { id, name, message: result?.message ?? texts.common.somethingWrong };
-}
-
-interface DialogProps {
-  readonly change: Change;
-  readonly isPending: boolean;
-  readonly error: Error | null;
-  readonly onCancel: () => void;
-}
-
-/** Before what cannot be undone. */
-function ConfirmDialog({
-  change: { leads, to },
-  isPending,
-  error,
-  onCancel,
-  onConfirm,
-}: DialogProps & { onConfirm: () => void }) {
-  return (
-    <Dialog onClose={onCancel} title={t.finalTitle(t.statuses[to])}>
-      <Stack>
-        <Text size="sm">{t.finalLead(leads.length)}</Text>
-        {error !== null && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel}>
-            {texts.common.cancel}
-          </Button>
-          <Button data-autofocus loading={isPending} onClick={onConfirm}>
-            {t.confirm}
-          </Button>
-        </Group>
-      </Stack>
-    </Dialog>
-  );
-}
-
-function ReasonDialog({
-  change: { leads, to },
-  isPending,
-  error,
-  onCancel,
-  onReason,
-}: DialogProps & { onReason: (reason: string) => void }) {
-  const [chosen, setChosen] = useState('');
-  const [own, setOwn] = useState('');
-  const [isMissing, setMissing] = useState(false);
-  const reasons = to === 'Trashed' ? t.reasons.trash : t.reasons.unpay;
-  const submit = () => {
-    const reason = own.trim() || chosen;
-    if (reason === '') setMissing(true);
-    else onReason(reason);
-  };
-  return (
-    <Dialog onClose={onCancel} title={t.reasonTitle(t.statuses[to], leads.length)}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <Stack>
-          <Radio.Group label={t.reason} value={chosen} onChange={setChosen}>
-            <Stack gap={6} mt={6}>
-              {reasons.map((reason, i) => (
-                <Radio
-                  key={reason}
-                  value={reason}
-                  label={reason}
-                  data-autofocus={i === 0 || undefined}
-                  onKeyDown={(event) => {
-                    // A radio alone does not send a form in every browser.
-                    if (event.key !== 'Enter') return;
-                    event.preventDefault();
-                    submit();
-                  }}
-                />
-              ))}
-            </Stack>
-          </Radio.Group>
-          <TextInput
-            label={t.ownReason}
-            maxLength={1000}
-            value={own}
-            onChange={(event) => setOwn(event.currentTarget.value)}
-          />
-          {isMissing && own.trim() === '' && chosen === '' && (
-            <Alert color="red" role="alert">
-              {t.reasonNeeded}
-            </Alert>
-          )}
-          {error !== null && <ErrorNotice error={error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onCancel}>
-              {texts.common.cancel}
-            </Button>
-            <Button type="submit" loading={isPending}>
-              {t.markAs(t.statuses[to])}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
-  );
 }

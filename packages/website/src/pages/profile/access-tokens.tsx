@@ -4,14 +4,18 @@ import { IconPlus } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { accessTokensQuery, type MadeCredential, revokeAccessToken } from '../../api/credentials.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { texts } from '../../texts/index.ts';
-import { AccessTokenDialog } from './access-token-dialog.tsx';
 import { endOf, LastUse } from './api-keys.tsx';
 import { CredentialSection, StateBadge } from './credential-section.tsx';
 
 const t = texts.profile;
+
+const AccessTokenDialog = lazyDialog(
+  async () => (await import('./access-token-dialog.tsx')).AccessTokenDialog,
+);
 
 export function AccessTokens({
   onMade,

@@ -12,14 +12,16 @@ import {
   rotateApiKey,
 } from '../../api/credentials.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { relativeTime, useNow } from '../../shell/time.ts';
 import { texts } from '../../texts/index.ts';
-import { ApiKeyDialog } from './api-key-dialog.tsx';
 import { CredentialSection, StateBadge } from './credential-section.tsx';
 
 const t = texts.profile;
+
+const ApiKeyDialog = lazyDialog(async () => (await import('./api-key-dialog.tsx')).ApiKeyDialog);
 
 /** After so many minutes without a use, whatever had the old key has changed over, most likely. */
 const quietMinutes = 10;

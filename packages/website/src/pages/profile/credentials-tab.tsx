@@ -1,10 +1,13 @@
 import { Stack } from '@mantine/core';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { MadeCredential } from '../../api/credentials.ts';
+import { PendingPage } from '../../shell/states.tsx';
 import { AccessTokens } from './access-tokens.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
-import { TryIt } from './try-it.tsx';
+
+// Below what is looked at first.
+const TryIt = lazy(async () => ({ default: (await import('./try-it.tsx')).TryIt }));
 
 /** The latest secret of each kind that was made in this visit. */
 export type HeldSecrets = { readonly [Kind in MadeCredential['kind']]?: MadeCredential };
@@ -23,7 +26,10 @@ export function CredentialsTab() {
     <Stack gap="xl">
       <ApiKeys onMade={show} onRevoked={forget} />
       <AccessTokens onMade={show} onRevoked={forget} />
-      <TryIt held={held} onForget={forget} />
+      <Suspense fallback={<PendingPage />}>
+        <TryIt held={held} onForget={forget} />
+      </Suspense>
+      {/* Not loaded when a secret was made: what cannot be loaded then would lose it. */}
       <SecretDialog made={shown} onClose={() => setShown(undefined)} />
     </Stack>
   );

@@ -1,14 +1,17 @@
 import { Tabs } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { PageHeading } from '../../shell/page-heading.tsx';
+import { PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
-import { AccountTab } from './account-tab.tsx';
 import { CredentialsTab } from './credentials-tab.tsx';
-import { SessionsTab } from './sessions-tab.tsx';
 
 const t = texts.profile;
 const route = getRouteApi('/console/profile');
 const tabs = ['credentials', 'account', 'sessions'] as const;
+
+const AccountTab = lazy(async () => ({ default: (await import('./account-tab.tsx')).AccountTab }));
+const SessionsTab = lazy(async () => ({ default: (await import('./sessions-tab.tsx')).SessionsTab }));
 
 export function ProfilePage() {
   const { tab } = route.useSearch();
@@ -34,10 +37,14 @@ export function ProfilePage() {
           <CredentialsTab />
         </Tabs.Panel>
         <Tabs.Panel value="account">
-          <AccountTab />
+          <Suspense fallback={<PendingPage />}>
+            <AccountTab />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="sessions">
-          <SessionsTab />
+          <Suspense fallback={<PendingPage />}>
+            <SessionsTab />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
     </>

@@ -1,0 +1,125 @@
+import { Alert, Button, Group, List, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { Dialog } from '../../shell/dialog.tsx';
+import { ErrorNotice } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import type { Change, Refusal } from './use-status-changes.tsx';
+
+const t = texts.leads;
+
+interface DialogProps {
+  readonly change: Change;
+  readonly isPending: boolean;
+  readonly error: Error | null;
+  readonly onCancel: () => void;
+}
+
+/** Before what cannot be undone. */
+export function FinalDialog({
+  change: { leads, to },
+  isPending,
+  error,
+  onCancel,
+  onConfirm,
+}: DialogProps & { onConfirm: () => void }) {
+  return (
+    <Dialog onClose={onCancel} title={t.finalTitle(t.statuses[to])}>
+      <Stack>
+        <Text size="sm">{t.finalLead(leads.length)}</Text>
+        {error !== null && <ErrorNotice error={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onCancel}>
+            {texts.common.cancel}
+          </Button>
+          <Button data-autofocus loading={isPending} onClick={onConfirm}>
+            {t.confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
+export function ReasonDialog({
+  change: { leads, to },
+  isPending,
+  error,
+  onCancel,
+  onReason,
+}: DialogProps & { onReason: (reason: string) => void }) {
+  const [chosen, setChosen] = useState('');
+  const [own, setOwn] = useState('');
+  const [isMissing, setMissing] = useState(false);
+  const reasons = to === 'Trashed' ? t.reasons.trash : t.reasons.unpay;
+  const submit = () => {
+    const reason = own.trim() || chosen;
+    if (reason === '') setMissing(true);
+    else onReason(reason);
+  };
+  return (
+    <Dialog onClose={onCancel} title={t.reasonTitle(t.statuses[to], leads.length)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Stack>
+          <Radio.Group label={t.reason} value={chosen} onChange={setChosen}>
+            <Stack gap={6} mt={6}>
+              {reasons.map((reason, i) => (
+                <Radio
+                  key={reason}
+                  value={reason}
+                  label={reason}
+                  data-autofocus={i === 0 || undefined}
+                  onKeyDown={(event) => {
+                    // A radio alone does not send a form in every browser.
+                    if (event.key !== 'Enter') return;
+                    event.preventDefault();
+                    submit();
+                  }}
+                />
+              ))}
+            </Stack>
+          </Radio.Group>
+          <TextInput
+            label={t.ownReason}
+            maxLength={1000}
+            value={own}
+            onChange={(event) => setOwn(event.currentTarget.value)}
+          />
+          {isMissing && own.trim() === '' && chosen === '' && (
+            <Alert color="red" role="alert">
+              {t.reasonNeeded}
+            </Alert>
+          )}
+          {error !== null && <ErrorNotice error={error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onCancel}>
+              {texts.common.cancel}
+            </Button>
+            <Button type="submit" loading={isPending}>
+              {t.markAs(t.statuses[to])}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Which leads were not changed, and why. */
+export function RefusalsDialog({ refusals, onClose }: { refusals: readonly Refusal[]; onClose: () => void }) {
+  return (
+    <Dialog onClose={onClose} title={t.refusedTitle(refusals.length)}>
+      <List size="sm" listStyleType="none">
+        {refusals.map(({ id, name, message }) => (
+          <List.Item key={id}>
+            <b>{name}</b>: {message}
+          </List.Item>
+        ))}
+      </List>
+    </Dialog>
+  );
+}
