@@ -11,6 +11,11 @@ const withoutToken = { integrationToken: true } as const;
 
 /** Campaigns and landing pages in Postgres. */
 export function createCampaignStore({ prisma, select, transaction }: Database): CampaignStore {
+  /** Of this workspace alone, where row-level security is on. */
+  const ofWorkspace = <Result>(
+    workspaceId: string,
+    work: (tx: Transaction) => Promise<Result>,
+  ): Promise<Result> => transaction(work, { workspaceId });
   return {
     async findByCode(workspaceId, code) {
       // Every create of the CRM asks for it.
@@ -21,7 +26,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
             duplicate_window_seconds AS "duplicateWindowSeconds", retention_days AS "retentionDays",
             created_at AS "createdAt", updated_at AS "updatedAt"
           FROM campaign WHERE workspace_id = ${workspaceId}::uuid AND code = ${code}`,
-        { name: 'find_campaign' },
+        { name: 'find_campaign', workspaceId },
       );
       return campaign && (withoutNulls(campaign) as unknown as Campaign);
     },
@@ -67,7 +72,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
     async create(campaign) {
       const { workspaceId } = campaign;
       try {
-        return await transaction(async (tx) => {
+        return await ofWorkspace(workspaceId, async (tx) => {
           if (campaign.isDefault) {
             await takeTurns(tx, workspaceId);
             await removeDefault(tx, workspaceId);
@@ -88,7 +93,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
     },
 
     async update(workspaceId, id, decide) {
-      return transaction(async (tx) => {
+      return ofWorkspace(workspaceId, async (tx) => {
         await takeTurns(tx, workspaceId);
         const campaign = await tx.campaign.findFirst({ where: { workspaceId, id }, omit: withoutToken });
         if (campaign === null) return undefined;
@@ -109,29 +114,29 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
     },
 
     async list(workspaceId, status) {
-      const campaigns = await prisma.campaign.findMany({
-        where: { workspaceId, ...(status !== undefined && { status }) },
-        omit: withoutToken,
-        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-      });
+      const campaigns = await ofWorkspace(workspaceId, (tx) =>
+        tx.campaign.findMany({
+          where: { workspaceId, ...(status !== undefined && { status }) },
+          omit: withoutToken,
+          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+        }),
+      );
       return campaigns.map(withoutNulls);
     },
 
     async findIntegrationToken(workspaceId, id) {
       if (!uuidPattern.test(id)) return undefined;
-      const found = await prisma.campaign.findFirst({
-        where: { workspaceId, id },
-        select: { integrationToken: true },
-      });
+      const found = await ofWorkspace(workspaceId, (tx) =>
+        tx.campaign.findFirst({ where: { workspaceId, id }, select: { integrationToken: true } }),
+      );
       return found === null ? undefined : { token: found.integrationToken ?? undefined };
     },
 
     async setIntegrationToken(workspaceId, id, token) {
       if (!uuidPattern.test(id)) return false;
-      const { count } = await prisma.campaign.updateMany({
-        where: { workspaceId, id },
-        data: { integrationToken: token ?? null },
-      });
+      const { count } = await ofWorkspace(workspaceId, (tx) =>
+        tx.campaign.updateMany({ where: { workspaceId, id }, data: { integrationToken: token ?? null } }),
+      );
       return count > 0;
     },
 
@@ -157,17 +162,18 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
     },
 
     async findLandingPage(workspaceId, page) {
-      const found = await prisma.landingPage.findFirst({
-        where: { workspaceId, ...page },
-        select: landingPageColumns,
-      });
+      const found = await ofWorkspace(workspaceId, (tx) =>
+        tx.landingPage.findFirst({ where: { workspaceId, ...page }, select: landingPageColumns }),
+      );
       return found === null ? undefined : toLandingPage(found);
     },
 
     async createLandingPage({ workspaceId, name, campaignId = null }) {
       try {
         const data = { id: newId(), workspaceId, name, campaignId };
-        return toLandingPage(await prisma.landingPage.create({ data, select: landingPageColumns }));
+        return toLandingPage(
+          await ofWorkspace(workspaceId, (tx) => tx.landingPage.create({ data, select: landingPageColumns })),
+        );
       } catch (error) {
         if (isUniqueViolation(error)) {
           throw new LeadsError('conflict', { message: 'A landing page of this name exists already' });
@@ -177,25 +183,29 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
     },
 
     async mapLandingPage(workspaceId, page, campaignId) {
-      const [mapped] = await prisma.landingPage.updateManyAndReturn({
-        where: { workspaceId, ...page },
-        data: { campaignId: campaignId ?? null },
-        select: landingPageColumns,
-      });
+      const [mapped] = await ofWorkspace(workspaceId, (tx) =>
+        tx.landingPage.updateManyAndReturn({
+          where: { workspaceId, ...page },
+          data: { campaignId: campaignId ?? null },
+          select: landingPageColumns,
+        }),
+      );
       return mapped && toLandingPage(mapped);
     },
 
     async listLandingPages(workspaceId, { mapped }, { limit, after }) {
-      const pages = await prisma.landingPage.findMany({
-        where: {
-          workspaceId,
-          ...(mapped !== undefined && { campaignId: mapped ? { not: null } : null }),
-          ...(after !== undefined && { name: { gt: after } }),
-        },
-        orderBy: { name: 'asc' },
-        take: limit,
-        select: landingPageColumns,
-      });
+      const pages = await ofWorkspace(workspaceId, (tx) =>
+        tx.landingPage.findMany({
+          where: {
+            workspaceId,
+            ...(mapped !== undefined && { campaignId: mapped ? { not: null } : null }),
+            ...(after !== undefined && { name: { gt: after } }),
+          },
+          orderBy: { name: 'asc' },
+          take: limit,
+          select: landingPageColumns,
+        }),
+      );
       return pages.map(toLandingPage);
     },
 

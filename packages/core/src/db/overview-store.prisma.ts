@@ -58,14 +58,15 @@ interface Span {
 /** What is counted of leads, in Postgres. */
 export function createOverviewStore({ select }: Pick<Database, 'select'>): OverviewStore {
   const countSteps = async (scope: LeadScope, { from, to }: Span, bounds: readonly Date[]) => {
-    const rows = await select<StatusCounts & { step: number }>(Prisma.sql`
+    const counting = Prisma.sql`
       SELECT width_bucket(at, ${bounds.map(iso)}::timestamptz[]) AS step, ${sums}
       FROM (
         SELECT at, ${counts} FROM lead_tally WHERE ${ofTally(scope)} AND kind = 'time' AND ${within('at', { from, to })}
         UNION ALL
         SELECT at, ${byStatus('leads')} FROM lead_tally_entry WHERE ${ofLead(scope)} AND ${within('at', { from, to })}
       ) AS counted
-      GROUP BY step`);
+      GROUP BY step`;
+    const rows = await select<StatusCounts & { step: number }>(counting, { workspaceId: scope.workspaceId });
     const byStep = new Map(rows.map(({ step, ...others }) => [step, others]));
     return bounds.map((_, index) => byStep.get(index + 1) ?? nothing);
   };
@@ -98,7 +99,6 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
       const [from, to] = [bounds[0], bounds.at(-1)];
       if (from === undefined || to === undefined) throw new RangeError('A range has a beginning and an end');
       const range = { from, to };
-      // Some look at leads.
       const { workspaceId } = scope;
       const byValue = (kind: Kind) => Prisma.sql`
         SELECT value, ${sums} FROM (${counted(scope, kind, range)}) AS counted WHERE value IS NOT NULL
@@ -118,7 +118,8 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
         ),
         topValues('landing_page'),
         topValues('s1'),
-        select<{ leads: number }>(Prisma.sql`
+        select<{ leads: number }>(
+          Prisma.sql`
           SELECT coalesce(sum(leads), 0)::int AS leads FROM (
             ${Prisma.join(
               [
@@ -132,7 +133,9 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
               ],
               ' UNION ALL ',
             )}
-          ) AS others`),
+          ) AS others`,
+          { workspaceId },
+        ),
       ]);
       return { previous, steps, campaigns, landingPages, s1, s1Others: s1Others?.leads ?? 0 };
     },

@@ -15,6 +15,7 @@ import {
 import type { LeadEvent } from '../event/lead-event.schema.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import { newId } from '../uuid.ts';
+import { createCampaignStore } from './campaign-store.prisma.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createEventOutbox } from './event-outbox.prisma.ts';
 import { Prisma } from './generated/client.ts';
@@ -42,6 +43,13 @@ beforeAll(async () => {
   });
   [a, b] = [await addTenant(database, 'a'), await addTenant(database, 'b')];
   [ofA, ofB] = [leadOf(a), leadOf(b)];
+  for (const { workspaceId, userId, campaignId } of [a, b]) {
+    await database.query(`
+      INSERT INTO landing_page (id, workspace_id, name, updated_at) VALUES ('${newId()}', '${workspaceId}', 'page', now());
+      INSERT INTO lead_tally VALUES ('${workspaceId}', '${workspaceId}', 'time', '2026-01-01', '', 1, 0, 0, 0);
+      INSERT INTO lead_tally_erased (workspace_id, user_id, campaign_id, at, status, leads, with_s1)
+      VALUES ('${workspaceId}', '${userId}', '${campaignId}', '2026-01-01', 'OnHold', 1, 0)`);
+  }
   crm = openDatabase({
     ...databaseOptions(databaseUrl(database.name, { name: names.crm, password })),
     poolSize: 1,
@@ -80,6 +88,41 @@ test.each(tables)(
     expect(await count(table, a.workspaceId)).toBe(1);
   },
 );
+
+const known = ['campaign', 'landing_page', 'lead_tally', 'lead_tally_entry', 'lead_tally_erased'] as const;
+
+test.each(known)('as the CRM, with a workspace no row of %s of another is visible', async (table) => {
+  const seen = async (workspaceId?: string) => {
+    const all = Prisma.sql`SELECT DISTINCT workspace_id AS id FROM ${Prisma.raw(table)} ORDER BY id`;
+    return (await crm.select<{ id: string }>(all, { workspaceId })).map(({ id }) => id);
+  };
+  expect(await seen(a.workspaceId)).toEqual([a.workspaceId]);
+  expect(await seen(newId())).toEqual([]);
+  // What finds out whose a request is, and what adds up, says none.
+  expect(await seen()).toEqual([a.workspaceId, b.workspaceId].toSorted());
+});
+
+test('with a workspace no campaign or landing page of another is changed or made', async () => {
+  const { workspaceId } = a;
+  for (const table of ['campaign', 'landing_page']) {
+    const changed = Prisma.sql`UPDATE ${Prisma.raw(table)} SET name = name || '!' RETURNING workspace_id AS id`;
+    const ids = (await crm.select<{ id: string }>(changed, { workspaceId })).map(({ id }) => id);
+    expect([table, new Set(ids)]).toEqual([table, new Set([workspaceId])]);
+  }
+  const made = Prisma.sql`
+    INSERT INTO landing_page (id, workspace_id, name, updated_at)
+    VALUES (${newId()}::uuid, ${b.workspaceId}::uuid, 'mine', now())`;
+  await expect(crm.select(made, { workspaceId })).rejects.toMatchObject({ sqlState: '42501' });
+});
+
+test('what is known of a workspace is asked for with it', async () => {
+  const campaigns = createCampaignStore(crm);
+  expect(await campaigns.findByCode(a.workspaceId, 'extra')).toMatchObject({ id: a.otherCampaignId });
+  expect(await campaigns.list(b.workspaceId)).toHaveLength(2);
+  const page = await campaigns.createLandingPage({ workspaceId: a.workspaceId, name: 'another' });
+  expect(await campaigns.mapLandingPage(b.workspaceId, { id: page.id }, undefined)).toBeUndefined();
+  expect(await campaigns.findLandingPage(a.workspaceId, { id: page.id })).toEqual(page);
+});
 
 test('whatever a statement asks for, it gets no rows of another workspace', async () => {
   const workspaceId = a.workspaceId;

@@ -100,6 +100,9 @@ export interface RowRight {
   readonly rows: string;
 }
 
+/** Of the workspace that a statement is for; of all where it is for none, such as what finds out a workspace by a token. */
+const ofWorkspaceSaid = '(SELECT acting_workspace()) IS NULL OR workspace_id = (SELECT acting_workspace())';
+
 /**
  * By table under row-level security: which rows of those that it has a right to a service sees and makes. Where nothing is
  * said, none. Whoever owns the tables sees all.
@@ -117,4 +120,19 @@ export const rowRights: Readonly<Record<string, Readonly<Partial<Record<Service,
     // Those of the leads that it sees.
     crm: [{ to: 'all', rows: 'EXISTS (SELECT FROM lead WHERE lead.id = lead_change.lead_id)' }],
   },
+  campaign: {
+    crm: [{ to: 'all', rows: ofWorkspaceSaid }],
+    intake: [{ to: 'select', rows: 'true' }],
+  },
+  landing_page: {
+    crm: [{ to: 'all', rows: ofWorkspaceSaid }],
+    intake: [
+      { to: 'select', rows: 'true' },
+      { to: 'insert', rows: 'true' },
+    ],
+  },
+  // Those of all workspaces are added up at once.
+  lead_tally: { crm: [{ to: 'all', rows: ofWorkspaceSaid }] },
+  lead_tally_entry: { crm: [{ to: 'all', rows: ofWorkspaceSaid }] },
+  lead_tally_erased: { crm: [{ to: 'all', rows: ofWorkspaceSaid }] },
 };
