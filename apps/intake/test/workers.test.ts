@@ -163,6 +163,18 @@ describe('several workers', { timeout: 60_000 }, () => {
     expect(sumOf(samples, 'leads_worker_restarts_total')).toBe(1);
   });
 
+  test('a worker that hangs is killed and replaced, with a line that says so', async () => {
+    const pair = await Pair.start();
+    const [hung = 0] = pair.workerPids();
+    process.kill(hung, 'SIGSTOP');
+    await expect
+      .poll(() => pair.lines('A worker hangs: it is killed'), { timeout: 45_000, interval: 50 })
+      .toMatchObject([{ level: 'error', worker: 1, pid: hung }]);
+    await expect.poll(() => pair.lines('Listening').map(({ worker }) => worker), soon).toEqual([1, 2, 3]);
+    for (let i = 0; i < 10; i++) expect((await pair.send(route, owner)).status).toBe(200);
+    expect(pair.lines('A worker has ended by itself: another is started')).toHaveLength(1);
+  });
+
   test.for([
     ['the primary', 1],
     ['the whole group', -1],

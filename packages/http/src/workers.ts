@@ -16,18 +16,24 @@ type Order =
   /** Drain and end. */
   | { readonly kind: 'stop' }
   | { readonly kind: 'report' }
+  /** Is anybody there? */
+  | { readonly kind: 'ping' }
   | { readonly kind: 'metrics'; readonly text: string }
   | { readonly kind: 'logLevel'; readonly level: string };
 
 /** What a worker tells the primary. */
 type Answer =
   | { readonly kind: 'report'; readonly report: MetricReport[] }
+  | { readonly kind: 'pong' }
   /** Somebody wants to know the metrics of all. */
   | { readonly kind: 'metrics' };
 
 /** How long to wait before a worker that has ended is started anew, by how often it has within a minute. */
 const restartDelaysMs = [0, 250, 1_000, 2_500];
 const crashLoopMs = 60_000;
+/** A worker that answers none of so many pings, one every so often, hangs: where all stand still at once, none does. */
+const pingEveryMs = 5_000;
+const mostUnanswered = 2;
 /** A worker that has not reported by then is taken as it was last; the one that asks waits for longer than that. */
 const reportTimeoutMs = 1_000;
 const metricsTimeoutMs = 3_000;
@@ -46,6 +52,8 @@ export async function runWorkers(
 ): Promise<void> {
   const workers = new Set<Worker>();
   const lastReports = new Map<Worker, MetricReport[]>();
+  /** Of those that listen: how many pings they have not answered. */
+  const unanswered = new Map<Worker, number>();
   /** What those counted that have ended: sums must not fall when a worker goes. */
   let ended: Promise<MetricReport[]> = Promise.resolve([]);
   const logLevel = new LogLevel(log);
@@ -64,6 +72,7 @@ export async function runWorkers(
     workers.add(worker);
     log.info({ worker: worker.id, pid: worker.process.pid }, 'Worker started');
     worker.on('message', (answer: Answer) => {
+      if (answer.kind === 'pong' && unanswered.has(worker)) unanswered.set(worker, 0);
       if (answer.kind === 'report') lastReports.set(worker, answer.report);
       if (answer.kind === 'metrics') {
         tellMetrics(worker).catch((err: unknown) => log.error({ err }, 'Metrics could not be told'));
@@ -71,6 +80,7 @@ export async function runWorkers(
     });
     const exit = once(worker, 'exit').then(([code, signal]) => {
       workers.delete(worker);
+      unanswered.delete(worker);
       const last = lastReports.get(worker) ?? [];
       lastReports.delete(worker);
       ended = ended.then((before) => addUpReports([before, last.filter(isCumulative)]));
@@ -81,7 +91,10 @@ export async function runWorkers(
       exit.then(() => false),
     ]);
     if (!isListening && !hasBegun && !isStopping) throw new Error('a worker has ended before it listened');
-    if (isListening) order(worker, { kind: 'logLevel', level: logLevel.current });
+    if (isListening) {
+      order(worker, { kind: 'logLevel', level: logLevel.current });
+      unanswered.set(worker, 0);
+    }
     if (isListening && hasBegun) order(worker, { kind: 'begin' });
     void exit.then((how) => replace(worker, how, ends));
   };
@@ -106,6 +119,20 @@ export async function runWorkers(
     restarts++;
     await startWorker(ends);
   };
+
+  /** Who hangs takes connections all the same, and answers none. */
+  const watch = () => {
+    for (const [worker, pings] of unanswered) {
+      if (pings < mostUnanswered) {
+        unanswered.set(worker, pings + 1);
+        order(worker, { kind: 'ping' });
+        continue;
+      }
+      log.error({ worker: worker.id, pid: worker.process.pid }, 'A worker hangs: it is killed');
+      worker.process.kill('SIGKILL');
+    }
+  };
+  setInterval(watch, pingEveryMs).unref();
 
   const tellMetrics = async (asking: Worker): Promise<void> => {
     await Promise.all([...workers].map((worker) => askForReport(worker)));
@@ -161,6 +188,7 @@ export function joinWorkers(
   process.on('message', (order: Order) => {
     if (order.kind === 'logLevel') logLevel.current = order.level;
     if (order.kind === 'begin') lifecycle.starting = false;
+    if (order.kind === 'ping') answer({ kind: 'pong' });
     // A terminal's Ctrl-C reaches every process by itself.
     if (order.kind === 'stop' && !lifecycle.draining) stop();
     if (order.kind === 'report') {
