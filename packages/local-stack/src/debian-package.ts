@@ -40,7 +40,7 @@ export async function provideProgram(path: string, packages?: readonly string[])
  * @param name of the directory.
  * @param packages what belongs together there: a program, and libraries that not every machine has.
  */
-export async function unpackDebian(name: string, packages: readonly string[] = [name]): Promise<void> {
+async function unpackDebian(name: string, packages: readonly string[] = [name]): Promise<void> {
   if (!existsSync('/usr/bin/apt-get')) return;
   const kept = unpackedDirectory(name);
   mkdirSync(join(kept, '..'), { recursive: true });
