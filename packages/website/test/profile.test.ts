@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { expectFocusOn, press } from './by-keyboard.ts';
 import { type Console, password, startConsole } from './console.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 import { totp } from './totp.ts';
@@ -25,9 +26,9 @@ async function inShell(command: string): Promise<{ status: number; body: string 
   return { status: Number(status), body };
 }
 
-async function copied(page: Page, button: Locator): Promise<string> {
+async function copied(page: Page, copy: () => Promise<void>): Promise<string> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await button.click();
+  await copy();
   await page.getByText('Copied').waitFor();
   return page.evaluate(() => navigator.clipboard.readText());
 }
@@ -84,11 +85,7 @@ describe('credentials', () => {
     const { page, workspace } = await console.openSignedIn();
     await page.goto('/profile');
     await row(page, 'Test key').waitFor();
-    await page.keyboard.press('Tab');
-    while ((await page.evaluate(() => document.activeElement?.textContent)) !== 'Create an API key') {
-      await page.keyboard.press('Tab');
-    }
-    await page.keyboard.press('Enter');
+    await press(page, 'Create an API key');
     await page.getByRole('dialog').waitFor();
     await expectGoodPage(page);
     await page.keyboard.type('Shop \'n\' "more"');
@@ -97,11 +94,8 @@ describe('credentials', () => {
     await expectGoodPage(page);
     const apiKey = await page.getByLabel(/^Secret of /).innerText();
     expect(apiKey).toMatch(/^lk_\w{40,}$/);
-    await page.keyboard.press('Tab');
-    while ((await page.evaluate(() => document.activeElement?.textContent)) !== 'I have stored it') {
-      await page.keyboard.press('Tab');
-    }
-    await page.keyboard.press('Enter');
+    expect(await copied(page, () => press(page, 'Copy'))).toBe(apiKey);
+    await press(page, 'I have stored it');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     const accessToken = await makeToken(page, 'Shop token');
 
@@ -109,7 +103,7 @@ describe('credentials', () => {
     expect(visible).not.toContain(apiKey);
     expect(visible).not.toContain(accessToken);
 
-    const copy = page.getByRole('button', { name: 'Copy the example' });
+    const copy = () => page.getByRole('button', { name: 'Copy the example' }).click();
     const toCrm = await copied(page, copy);
     await page.getByText('Intake API', { exact: true }).click();
     const toIntake = await copied(page, copy);
@@ -229,7 +223,7 @@ describe('credentials', () => {
     await row(page, 'Landing page').getByText('DEMO').waitFor();
 
     await page.getByText('Intake API', { exact: true }).click();
-    const command = await copied(page, page.getByRole('button', { name: 'Copy the example' }));
+    const command = await copied(page, () => page.getByRole('button', { name: 'Copy the example' }).click());
     const from = (origin: string) => inShell(`${command} --header 'Origin: ${origin}'`);
     expect((await from('https://offer.example.com')).status).toBe(200);
     expect((await from('https://elsewhere.example.com')).status).toBeGreaterThanOrEqual(401);
@@ -313,21 +307,29 @@ describe('an account', () => {
     await signOut(page);
     await signIn(page, member.email);
     await page.getByRole('heading', { name: 'One more step' }).waitFor();
-    await page.getByLabel('Code from your authenticator app').fill(totp(secret));
+    await expectFocusOn(page, 'Code from your authenticator app');
+    await expectGoodEverywhere(page, 'sign-in-second-factor');
+    await page.keyboard.type(totp(secret));
     await page.keyboard.press('Enter');
     await page.waitForURL('**/overview');
 
     for (const isFirst of [true, false]) {
       await signOut(page);
       await signIn(page, member.email);
-      await page.getByRole('button', { name: 'Use a recovery code instead' }).click();
-      await page.getByLabel('Recovery code').fill(codes[0] ?? '');
+      await expectFocusOn(page, 'Code from your authenticator app');
+      await press(page, 'Use a recovery code instead');
+      await expectFocusOn(page, 'Recovery code');
+      await page.keyboard.type(codes[0] ?? '');
       await page.keyboard.press('Enter');
       if (isFirst) await page.waitForURL('**/overview');
       else await page.getByText('Invalid backup code').waitFor();
     }
     await page.getByLabel('Recovery code').fill(codes[1] ?? '');
-    await page.keyboard.press('Enter');
+    await press(page, 'Do not ask again on this device for 30 days', 'Space');
+    await press(page, 'Verify');
+    await page.waitForURL('**/overview');
+    await signOut(page);
+    await signIn(page, member.email);
     await page.waitForURL('**/overview');
     await page.goto('/profile?tab=account');
     await page.getByRole('button', { name: 'Turn off' }).click();
