@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { signInAs, Visitor } from './visitor.ts';
@@ -439,6 +440,22 @@ test('every page of the website is framed by nobody, and runs no script but its 
     expect(policy).toContain("default-src 'none'");
     const isHashed = path.startsWith('/assets/');
     expect(headers['cache-control']).toBe(isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+  }
+});
+
+test('its files are compressed ahead, in the way that a browser takes them', async () => {
+  const path =
+    service.routes.map((route) => route.path).find((each) => /^\/assets\/.*\.js$/.test(each)) ?? '';
+  const plain = await service.send({ path });
+  expect(plain.headers['content-encoding']).toBeUndefined();
+  for (const [accepted, encoding, decompress] of [
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+    ['gzip, deflate', 'gzip', gunzipSync],
+  ] as const) {
+    const { headers, bytes } = await service.send({ path, headers: { 'Accept-Encoding': accepted } });
+    expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'accept-encoding' });
+    expect(bytes.length).toBeLessThan(plain.bytes.length);
+    expect(decompress(bytes).equals(plain.bytes)).toBe(true);
   }
 });
 
