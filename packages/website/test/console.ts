@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { MemberRole } from '@leads/core/credential';
+import { chromiumArguments, findChromium } from '@leads/local-stack/find-chromium';
 import { startService } from '@leads/local-stack/services';
 import { createTestDatabase } from '@leads/local-stack/test-database';
 import {
@@ -12,7 +13,6 @@ import {
   type TestWorkspace,
 } from '@leads/local-stack/testing/fixture';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { findChromium } from './chromium.ts';
 
 /** Where screenshots go; not kept by git. */
 export const screenshots = resolve(import.meta.dirname, '../.screenshots');
@@ -71,17 +71,7 @@ export async function startConsole(
   const crm = await startService('crm', {
     env: { ...env, JWT_SECRET: jwtSecret, INTAKE_URL: intake.url, ...settings },
   });
-  const browser = await chromium.launch({
-    executablePath,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-dev-shm-usage',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
+  const browser = await chromium.launch({ executablePath, args: chromiumArguments });
 
   const faults: string[] = [];
   const contexts: BrowserContext[] = [];

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { provideProgram, unpackedDirectory } from '@leads/local-stack/debian-package';
+import { findChromium } from '@leads/local-stack/find-chromium';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { crmRequest, type ExampleRequest, intakeRequest, mask } from '../src/examples/example-request.ts';
 import { writeSnippet } from '../src/examples/snippets.ts';
-import { findChromium } from './chromium.ts';
 
 const run = promisify(execFile);
 

@@ -7,6 +7,16 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
+/** How it is started here: as any user, root too, and asking nothing of the network by itself. */
+export const chromiumArguments = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const places = ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/snap/bin/chromium'];
 
@@ -21,7 +31,7 @@ export async function findChromium(): Promise<string> {
   const found = canInstall ? await inTurn(async () => installed() ?? (await install())) : installed();
   if (found !== undefined) return found;
   throw new Error(
-    'The website is tested in a real Chromium, and there is none: install it (Debian, Ubuntu: sudo apt-get install chromium; macOS: brew install --cask google-chrome), or name one by CHROMIUM_PATH',
+    'The website is tested and measured in a real Chromium, and there is none: install it (Debian, Ubuntu: sudo apt-get install chromium; macOS: brew install --cask google-chrome), or name one by CHROMIUM_PATH',
   );
 }
 
