@@ -57,6 +57,7 @@ export async function docsRoutes(app: Server, credentials: (keyof typeof securit
     showDeveloperTools: 'never',
     telemetry: false,
     agent: { disabled: true },
+    customCss: readableColors,
     authentication: { preferredSecurityScheme: [credentials] },
   });
   const hidden = { schema: { hide: true }, logLevel: 'warn' as const };
@@ -87,6 +88,23 @@ async function loadScript(): Promise<Buffer> {
   const entry = import.meta.resolve('@scalar/fastify-api-reference');
   return promisify(gzip)(await readFile(new URL('./js/standalone.js', entry)));
 }
+
+/** The reference's own colours are too pale to be read on its backgrounds. Twice the class, so that it takes none back. */
+const readableColors = `
+.light-mode.light-mode {
+  --scalar-color-2: #575757;
+  --scalar-color-3: #616161;
+  --scalar-color-accent: #005a9e;
+  --scalar-color-blue: #005a9e;
+  --scalar-color-green: #04603f;
+  --scalar-color-orange: #963400;
+  --scalar-color-purple: #5203d1;
+  --scalar-color-red: #b00005;
+  --scalar-color-yellow: #6b5200;
+}
+.dark-mode.dark-mode {
+  --scalar-color-3: #a4a4a4;
+}`;
 
 // The reference writes its styles at run time; scripts are this service's own only.
 const contentSecurityPolicy =

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { findBarriers } from './axe.ts';
 import { type Console, startConsole } from './console.ts';
 
 let console: Console;
@@ -7,6 +8,10 @@ beforeAll(async () => {
 }, 400_000);
 afterEach(() => console.closePages());
 afterAll(() => console?.[Symbol.asyncDispose]());
+
+/** What axe finds in the reference's own elements, which no setting changes. */
+const inElementsOfTheReference =
+  /^(aria-allowed-attr|aria-input-field-name|aria-required-children|button-name|label-content-name-mismatch|nested-interactive) /;
 
 test("the API reference, from the website on, is tried with credentials of one's own", async () => {
   const { page, workspace, member } = await console.openSignedIn();
@@ -17,6 +22,13 @@ test("the API reference, from the website on, is tried with credentials of one's
   const reference = await opened;
   await reference.getByRole('heading', { name: 'Leads: CRM' }).waitFor();
   await reference.getByText('ApiKey & AccessToken').first().waitFor();
+  const barriers = await findBarriers(reference);
+  expect(barriers.filter((barrier) => !inElementsOfTheReference.test(barrier))).toEqual([]);
+  await reference.emulateMedia({ colorScheme: 'dark' });
+  await reference.reload();
+  await reference.locator('.dark-mode').first().waitFor();
+  await reference.getByText('ApiKey & AccessToken').first().waitFor();
+  expect(await findBarriers(reference, { rules: ['color-contrast'] })).toEqual([]);
   await reference.getByPlaceholder('QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT').first().fill(member.apiKey);
   await reference.getByPlaceholder('Token').first().fill(member.accessToken);
 
@@ -29,4 +41,4 @@ test("the API reference, from the website on, is tried with credentials of one's
     200,
     [expect.objectContaining({ name: 'Ada Lovelace' })],
   ]);
-});
+}, 240_000);
