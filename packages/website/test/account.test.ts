@@ -55,6 +55,8 @@ describe('an account', () => {
     const resend = page.getByRole('button', { name: 'Send it again' });
     await resend.click();
     const confirm = await mailedPath(email, '/verify-email');
+    // Once it is sent, not only while it is.
+    await expect.poll(() => resend.getAttribute('data-loading')).toBeNull();
     expect(await resend.isDisabled()).toBe(true);
 
     await page.goto('/sign-in');

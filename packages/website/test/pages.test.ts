@@ -80,9 +80,11 @@ describe.for([1440, 390])('%d pixels', (width) => {
     await page.evaluate(() => history.pushState(null, '', '/no/such/page'));
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
     await expectGoodInBothColors(page, `not-found-${width}`);
+    await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     // The service is away, as far as this page can tell.
     await page.route('**/api/console/**', (route) => route.abort());
-    await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.reload();
     await page.getByRole('alert').getByText('The server cannot be reached').waitFor();
     await expectGoodInBothColors(page, `unreachable-${width}`);
     await page.unroute('**/api/console/**');
