@@ -1,6 +1,7 @@
 import { fillPath } from '@leads/local-stack/testing/openapi-document';
 import { afterAll, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
+import { openRoutes, signedInRoutesOf, websiteRoutesOf } from './website-routes.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -10,30 +11,12 @@ const own = { Origin: `http://127.0.0.1:${service.port}` };
 const strangers = { success: false, error: 'unauthorized', message: 'Requests from other sites are refused' };
 const signedOut = { success: false, error: 'unauthorized', message: 'You are not signed in' };
 
-/** What a visitor may ask who is not signed in; each looks for itself at what it is given. */
-const open = new Set([
-  'GET /api/console/features',
-  'GET /api/console/invitations/{id}',
-  'GET /api/console/integration/{token}',
-  'POST /api/console/client-errors',
-]);
-
-/** Every route that the website's pages call, once for each of its methods. */
-const routes = await (async () => {
-  const found: { method: string; path: string }[] = [];
-  for (const path of new Set(service.routes.map((route) => route.path))) {
-    if (!path.startsWith('/api/console/') && !path.startsWith('/api/auth/')) continue;
-    const { headers } = await service.send({ method: 'TRACE', path: fillPath(path) });
-    for (const method of (headers.allow ?? '').split(', ')) {
-      if (method !== 'HEAD') found.push({ method, path });
-    }
-  }
-  return found;
-})();
+const routes = await websiteRoutesOf(service);
 
 test('there are such routes', () => {
   expect(routes.length).toBeGreaterThan(40);
-  for (const each of open) expect(routes.map(({ method, path }) => `${method} ${path}`)).toContain(each);
+  for (const each of openRoutes)
+    expect(routes.map(({ method, path }) => `${method} ${path}`)).toContain(each);
 });
 
 test.for(routes)('$method $path: a page of another site is told nothing', async ({ method, path }) => {
@@ -65,17 +48,18 @@ test.for(changing)('$method $path: a page of another site changes nothing', asyn
   }
 });
 
-test.for(
-  routes.filter(({ method, path }) => !open.has(`${method} ${path}`) && path.startsWith('/api/console/')),
-)('$method $path: nothing for who is not signed in', async ({ method, path }) => {
-  const { owner } = await crm.fixture.createWorkspace();
-  for (const headers of [
-    own,
-    // What integrators come with counts nothing here.
-    { ...own, ...owner.headers },
-    { ...own, Cookie: 'leads.session_token=abc.def' },
-  ]) {
-    const answer = await service.send({ method, path: fillPath(path), headers });
-    expect([answer.status, answer.json()]).toEqual([401, signedOut]);
-  }
-});
+test.for(await signedInRoutesOf(service))(
+  '$method $path: nothing for who is not signed in',
+  async ({ method, path }) => {
+    const { owner } = await crm.fixture.createWorkspace();
+    for (const headers of [
+      own,
+      // What integrators come with counts nothing here.
+      { ...own, ...owner.headers },
+      { ...own, Cookie: 'leads.session_token=abc.def' },
+    ]) {
+      const answer = await service.send({ method, path: fillPath(path), headers });
+      expect([answer.status, answer.json()]).toEqual([401, signedOut]);
+    }
+  },
+);

@@ -1,44 +1,58 @@
 import { randomUUID } from 'node:crypto';
 import { canary } from '@leads/local-stack/testing/canaries';
+import type { MemberRole } from '@leads/core/credential';
 import type { TestMember } from '@leads/local-stack/testing/fixture';
+import type { Answer } from '@leads/local-stack/testing/http-client';
 import { guardedRoutesOf } from '@leads/local-stack/testing/openapi-document';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { forbidden, notFound } from './leads-api.ts';
+import { signInAs, Visitor } from './visitor.ts';
+import { signedInRoutesOf } from './website-routes.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
 const { service, fixture } = crm;
 const workspace = await fixture.createWorkspace();
-const members = {
-  owner: workspace.owner,
-  manager: await workspace.addMember('manager'),
-  publisher: await workspace.addMember('publisher'),
-  'an owner whose key is for the intake': await workspace.addMember('owner', { scope: 'intake' }),
-} as const;
-type Column = keyof typeof members;
-const anotherUser = await workspace.addMember('publisher');
+
+/** Someone with credentials, who is signed in as well. */
+interface Person {
+  readonly member: TestMember;
+  readonly visitor: Visitor;
+}
+const people: Readonly<Record<MemberRole, Person>> = {
+  owner: await signInAs(service, workspace, 'owner'),
+  manager: await signInAs(service, workspace, 'manager'),
+  publisher: await signInAs(service, workspace, 'publisher'),
+};
+const anotherUser = await signInAs(service, workspace, 'publisher');
+const forIntake = await workspace.addMember('owner', { scope: 'intake' });
+const inNoWorkspace = await signInAs(service, workspace, 'owner');
 
 /** What a row tries: made anew for each try, so that none is in the way of the next. */
 interface Try {
+  /** Below that of {@link doors}. */
   readonly path: string;
   readonly body?: unknown;
-  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   /** What must not be in the answer. */
   readonly hidden?: string;
 }
 
-interface Row {
-  /** @param of the member whose leads, where it is about leads, are meant. */
-  readonly request: (of: TestMember) => Promise<Try> | Try;
-  readonly owner: number;
-  readonly manager: number;
-  readonly publisher: number;
-  /** Where it is about a lead: what a publisher is answered about another user's; all others, as about any. */
-  readonly publisherOnAnothers?: number;
-}
+/** What is answered to each role. */
+type Roles = Readonly<Record<MemberRole, number>>;
 
-async function leadOf(member: TestMember): Promise<string> {
+interface Row extends Roles {
+  /** @param of whose leads, or whatever else a user has of its own, are meant. */
+  readonly request: (of: Person) => Promise<Try> | Try;
+  /** Where it is about what users have of their own: what is answered about another's. */
+  readonly onAnothers?: Roles;
+  /** What is answered to who is signed in and in no workspace; if absent, that it is in none. */
+  readonly inNoWorkspace?: number;
+}
+type Matrix = Readonly<Record<string, Row>>;
+
+async function leadOf({ member }: Person): Promise<string> {
   const lead = workspace.lead(member);
   await fixture.leads.insert([lead]);
   return lead.id;
@@ -49,165 +63,311 @@ async function landingPage(): Promise<string> {
   const [row] = await fixture.sql<{ id: string }>('SELECT id FROM landing_page WHERE name = $1', [name]);
   return row?.id ?? '';
 }
-const leads = '/api/v1/order/leads';
+const campaign = () => workspace.addCampaign(randomUUID());
+async function campaignWithLink(): Promise<string> {
+  const id = await campaign();
+  await people.owner.visitor.send('POST', `/console/campaigns/${id}/integration-link`);
+  return id;
+}
+async function made({ visitor }: Person, path: '/api-keys' | '/access-tokens'): Promise<string> {
+  const answer = await visitor.send('POST', `/console${path}`, { name: 'One' });
+  return answer.json<{ record: { id: string } }>().record.id;
+}
+async function sessionOf({ member }: Person): Promise<string> {
+  const browser = new Visitor(service);
+  await browser.signIn(member.email);
+  return (await browser.get('/me')).json<{ sessionId: string }>().sessionId;
+}
+
+const leads = '/order/leads';
 const everyone = { owner: 200, manager: 200, publisher: 200 } as const;
 const managers = { owner: 200, manager: 200, publisher: 403 } as const;
+const owners = { owner: 200, manager: 403, publisher: 403 } as const;
+const nobody = { owner: 404, manager: 404, publisher: 404 } as const;
 
-const matrix: Readonly<Record<string, Row>> = {
-  'POST /api/v1/order/leads': {
+/** What integrators have, and the website's pages as well. */
+const common: Matrix = {
+  'POST /order/leads': {
     ...everyone,
     request: () => ({
       path: leads,
       body: { campaignCode: 'DEMO', name: canary.name, phone: canary.phone },
     }),
   },
-  'GET /api/v1/order/leads': {
+  'GET /order/leads': {
     ...everyone,
-    publisherOnAnothers: 200,
+    onAnothers: everyone,
     request: async (of) => ({ path: `${leads}?limit=1000`, hidden: await leadOf(of) }),
   },
-  'GET /api/v1/order/leads/{id}': {
+  'GET /order/leads as CSV': {
     ...everyone,
-    publisherOnAnothers: 404,
+    onAnothers: everyone,
+    request: async (of) => ({ path: leads, headers: { Accept: 'text/csv' }, hidden: await leadOf(of) }),
+  },
+  'GET /order/leads as NDJSON': {
+    ...everyone,
+    onAnothers: everyone,
+    request: async (of) => ({
+      path: leads,
+      headers: { Accept: 'application/x-ndjson' },
+      hidden: await leadOf(of),
+    }),
+  },
+  'GET /order/leads/{id}': {
+    ...everyone,
+    onAnothers: { ...everyone, publisher: 404 },
     request: async (of) => ({ path: `${leads}/${await leadOf(of)}` }),
   },
-  'PATCH /api/v1/order/leads/{id}': {
+  'PATCH /order/leads/{id}': {
     ...everyone,
-    publisherOnAnothers: 404,
+    onAnothers: { ...everyone, publisher: 404 },
     request: async (of) => ({ path: `${leads}/${await leadOf(of)}`, body: { city: 'Paris' } }),
   },
-  'PATCH /api/v1/order/leads/{id} status': {
+  'PATCH /order/leads/{id} status': {
     ...managers,
-    publisherOnAnothers: 403,
+    onAnothers: { ...managers, publisher: 404 },
     request: async (of) => ({ path: `${leads}/${await leadOf(of)}`, body: { status: 'Approved' } }),
   },
-  'PATCH /api/v1/order/leads/{id} out of Paid': {
-    owner: 200,
-    manager: 403,
-    publisher: 403,
-    publisherOnAnothers: 403,
+  'PATCH /order/leads/{id} out of Paid': {
+    ...owners,
+    onAnothers: { ...owners, publisher: 404 },
     request: async (of) => {
       const id = await leadOf(of);
       await fixture.sql(`UPDATE lead SET status = 'Paid' WHERE id = $1`, [id]);
       return { path: `${leads}/${id}`, body: { status: 'Approved', reason: 'Bounced' } };
     },
   },
-  'GET /api/v1/order/leads/{id}/history': {
+  'GET /order/leads/{id}/history': {
     ...everyone,
-    publisherOnAnothers: 404,
+    onAnothers: { ...everyone, publisher: 404 },
     request: async (of) => ({ path: `${leads}/${await leadOf(of)}/history` }),
   },
-  'POST /api/v1/order/leads/status': {
+  'POST /order/leads/status': {
     ...managers,
-    publisherOnAnothers: 403,
+    onAnothers: managers,
     request: async (of) => ({
       path: `${leads}/status`,
       body: { ids: [await leadOf(of)], status: 'Approved' },
     }),
   },
-  'POST /api/v1/order/leads/import': {
+  'POST /order/leads/import': {
     ...everyone,
     request: () => ({
       path: `${leads}/import`,
-      type: 'text/csv',
+      headers: { 'Content-Type': 'text/csv' },
       body: `campaignCode,name,phone\r\nDEMO,${canary.name},${canary.phone}\r\n`,
     }),
   },
-  'GET /api/v1/campaigns': { ...everyone, request: () => ({ path: '/api/v1/campaigns' }) },
-  'POST /api/v1/campaigns': {
+  'GET /campaigns': { ...everyone, request: () => ({ path: '/campaigns' }) },
+  'POST /campaigns': {
     ...managers,
-    request: () => ({ path: '/api/v1/campaigns', body: { code: randomUUID(), name: 'A campaign' } }),
+    request: () => ({ path: '/campaigns', body: { code: randomUUID(), name: 'A campaign' } }),
   },
-  'PATCH /api/v1/campaigns/{id}': {
+  'PATCH /campaigns/{id}': {
     ...managers,
-    request: async () => ({
-      path: `/api/v1/campaigns/${await workspace.addCampaign(randomUUID())}`,
-      body: { name: 'Another name' },
-    }),
+    request: async () => ({ path: `/campaigns/${await campaign()}`, body: { name: 'Another name' } }),
   },
-  // Without NATS, after everyone was let in.
-  'GET /api/v1/events': {
-    owner: 503,
-    manager: 503,
-    publisher: 503,
-    request: () => ({ path: '/api/v1/events' }),
-  },
-  'GET /api/v1/landing-pages': { ...everyone, request: () => ({ path: '/api/v1/landing-pages' }) },
-  'POST /api/v1/landing-pages': {
+  'GET /landing-pages': { ...everyone, request: () => ({ path: '/landing-pages' }) },
+  'POST /landing-pages': {
     ...managers,
-    request: () => ({ path: '/api/v1/landing-pages', body: { name: randomUUID() } }),
+    request: () => ({ path: '/landing-pages', body: { name: randomUUID() } }),
   },
-  'PATCH /api/v1/landing-pages/{id}': {
+  'PATCH /landing-pages/{id}': {
     ...managers,
-    request: async () => ({
-      path: `/api/v1/landing-pages/${await landingPage()}`,
-      body: { campaignCode: 'DEMO' },
-    }),
+    request: async () => ({ path: `/landing-pages/${await landingPage()}`, body: { campaignCode: 'DEMO' } }),
   },
 };
 
-/** The route of a row: a row more for the same one may say in words what it is about. */
-const routeOf = (row: string) => row.split(' ', 2).join(' ');
+const forIntegrators: Matrix = {
+  ...common,
+  // Without NATS, after everyone was let in.
+  'GET /events': { owner: 503, manager: 503, publisher: 503, request: () => ({ path: '/events' }) },
+};
 
-/** All that a route may change, in one text. */
+const forPages: Matrix = {
+  ...common,
+  'GET /order/leads.csv': {
+    ...everyone,
+    onAnothers: everyone,
+    request: async (of) => ({ path: `${leads}.csv`, hidden: await leadOf(of) }),
+  },
+  'GET /order/leads.ndjson': {
+    ...everyone,
+    onAnothers: everyone,
+    request: async (of) => ({ path: `${leads}.ndjson`, hidden: await leadOf(of) }),
+  },
+  'GET /overview': { ...everyone, request: () => ({ path: '/overview?from=2026-01-01&to=2026-01-31' }) },
+  'GET /api-keys': {
+    ...everyone,
+    request: () => ({ path: '/api-keys' }),
+  },
+  'POST /api-keys': { ...everyone, request: () => ({ path: '/api-keys', body: { name: 'One' } }) },
+  'POST /api-keys/{id}/rotate': {
+    ...everyone,
+    onAnothers: nobody,
+    request: async (of) => ({ path: `/api-keys/${await made(of, '/api-keys')}/rotate` }),
+  },
+  'DELETE /api-keys/{id}': {
+    ...everyone,
+    onAnothers: nobody,
+    request: async (of) => ({ path: `/api-keys/${await made(of, '/api-keys')}` }),
+  },
+  'GET /access-tokens': { ...everyone, request: () => ({ path: '/access-tokens' }) },
+  'POST /access-tokens': { ...everyone, request: () => ({ path: '/access-tokens', body: { name: 'One' } }) },
+  'DELETE /access-tokens/{id}': {
+    ...everyone,
+    onAnothers: nobody,
+    request: async (of) => ({ path: `/access-tokens/${await made(of, '/access-tokens')}` }),
+  },
+  // This CRM does not know where the intake is, which it says after everyone was let in.
+  'POST /try-intake': {
+    owner: 409,
+    manager: 409,
+    publisher: 409,
+    request: () => ({
+      path: '/try-intake',
+      body: { apiKey: 'lk_0', lead: { name: canary.name, phone: canary.phone } },
+    }),
+  },
+  'GET /campaigns/{id}/integration-link': {
+    ...managers,
+    request: async () => ({ path: `/campaigns/${await campaignWithLink()}/integration-link` }),
+  },
+  'POST /campaigns/{id}/integration-link': {
+    ...managers,
+    request: async () => ({ path: `/campaigns/${await campaign()}/integration-link` }),
+  },
+  'DELETE /campaigns/{id}/integration-link': {
+    ...managers,
+    request: async () => ({ path: `/campaigns/${await campaignWithLink()}/integration-link` }),
+  },
+  'GET /members': { ...managers, request: () => ({ path: '/members' }) },
+  'GET /invitations': { ...owners, request: () => ({ path: '/invitations' }) },
+  'PATCH /workspace': { ...owners, request: () => ({ path: '/workspace', body: { name: randomUUID() } }) },
+  'POST /workspaces': {
+    ...everyone,
+    inNoWorkspace: 200,
+    request: () => ({ path: '/workspaces', body: { name: 'Another' } }),
+  },
+  'GET /me': { ...everyone, inNoWorkspace: 200, request: () => ({ path: '/me' }) },
+  'GET /sessions': { ...everyone, inNoWorkspace: 200, request: () => ({ path: '/sessions' }) },
+  'DELETE /sessions/{id}': {
+    ...everyone,
+    onAnothers: nobody,
+    inNoWorkspace: 200,
+    request: async (of) => ({ path: `/sessions/${await sessionOf(of)}` }),
+  },
+};
+
+interface Door {
+  readonly prefix: string;
+  readonly matrix: Matrix;
+  /** Of all that is registered behind it, what the table is about. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+  readonly send: (person: Person, method: string, request: Try) => Promise<Answer>;
+}
+
+/** The two ways to come by what there is, each with its guard. */
+const doors: Readonly<Record<string, Door>> = {
+  'with an API key and an access token': {
+    prefix: '/api/v1',
+    matrix: forIntegrators,
+    routes: guardedRoutesOf(service.document),
+    send: ({ member }, method, { path, body, headers }) =>
+      service.send({
+        method,
+        path: `/api/v1${path}`,
+        headers: { ...member.headers, ...headers },
+        ...(body !== undefined && { body }),
+      }),
+  },
+  'signed in': {
+    prefix: '/api/console',
+    matrix: forPages,
+    routes: await signedInRoutesOf(service),
+    send: ({ visitor }, method, { path, body, headers }) =>
+      visitor.send(method, `/console${path}`, body, headers),
+  },
+};
+
+/** All that a route may change, in one text; but not when a credential was used, which is noted in its own time. */
 async function stored() {
-  const tables = ['lead', 'lead_change', 'campaign', 'landing_page'];
+  const tables = [
+    'lead',
+    'lead_change',
+    'campaign',
+    'landing_page',
+    'api_key',
+    'access_token',
+    'workspace',
+    'session',
+  ];
+  const row = `(to_jsonb(each) - '{last_used_at,last_used_from}'::text[])::text`;
   const digests = tables.map(
-    (table) => `(SELECT md5(string_agg(each::text, ',' ORDER BY each::text)) FROM ${table} AS each)`,
+    (table) => `(SELECT md5(string_agg(${row}, ',' ORDER BY ${row})) FROM ${table} AS each)`,
   );
-  const [row] = await fixture.sql<{ digests: string }>(
+  const [all] = await fixture.sql<{ digests: string }>(
     `SELECT concat_ws(' ', ${digests.join(', ')}) AS digests`,
   );
-  return row?.digests;
+  return all?.digests;
 }
 
-async function expectAnswer(row: string, member: TestMember, of: TestMember, status: number) {
-  const request = (await matrix[row]?.request(of)) as Try;
-  const before = await stored();
-  const { path, body, type = body === undefined ? undefined : 'application/json' } = request;
-  const answer = await service.send({
-    method: row.split(' ', 1)[0] ?? '',
-    path,
-    headers: { ...member.headers, ...(type !== undefined && { 'Content-Type': type }) },
-    body,
-  });
-  expect([row, answer.status, answer.text]).toEqual([row, status, answer.text]);
-  const [method] = row.split(' ');
-  expect((await stored()) !== before).toBe(status === 200 && method !== 'GET');
-  const refusals: Readonly<Record<number, object>> = {
-    403: { success: false, error: forbidden.error },
-    404: notFound,
-  };
-  expect(status === 200 ? {} : answer.json()).toMatchObject(refusals[status] ?? {});
-  return { request, answer };
-}
+test.each(Object.values(doors))(
+  'every route below $prefix that is guarded stands in its table, and nothing else does',
+  ({ prefix, matrix, routes }) => {
+    // A row more for the same route says in words what it is about.
+    const rows = Object.keys(matrix).map((row) => row.split(' ', 2).join(` ${prefix}`));
+    const registered = routes.map(({ method, path }) => `${method} ${path}`);
+    expect([...new Set(rows)].toSorted()).toEqual(registered.toSorted());
+  },
+);
 
-test('every route that is guarded stands in the table, and nothing else does', () => {
-  const guarded = guardedRoutesOf(service.document).map(({ method, path }) => `${method} ${path}`);
-  expect([...new Set(Object.keys(matrix).map(routeOf))].toSorted()).toEqual(guarded.toSorted());
-});
+for (const [way, { matrix, send, prefix }] of Object.entries(doors)) {
+  describe.each(Object.entries(matrix))(`${way}, %s`, (name, row) => {
+    const [method = ''] = name.split(' ');
 
-describe.each(Object.keys(matrix))('%s', (name) => {
-  const row = matrix[name] as Row;
-
-  test.each(['owner', 'manager', 'publisher'] as const)('%s, of its own', async (role) => {
-    await expectAnswer(name, members[role], members[role], row[role]);
-  });
-
-  test('a key for the intake is refused, whoever holds it', async () => {
-    const column: Column = 'an owner whose key is for the intake';
-    const { answer } = await expectAnswer(name, members[column], members[column], 403);
-    expect(answer.json()).toEqual(forbidden);
-  });
-
-  const { publisherOnAnothers } = row;
-  if (publisherOnAnothers === undefined) return;
-  test("another user's lead", async () => {
-    for (const role of ['owner', 'manager'] as const) {
-      const { request, answer } = await expectAnswer(name, members[role], anotherUser, row[role]);
-      expect(answer.text).toContain(request.hidden ?? '');
+    async function expectAnswer(person: Person, of: Person, status: number) {
+      const request = await row.request(of);
+      const before = await stored();
+      const answer = await send(person, method, request);
+      expect([name, answer.status, answer.text]).toEqual([name, status, answer.text]);
+      expect((await stored()) !== before).toBe(status === 200 && method !== 'GET');
+      const refusals: Readonly<Record<number, object>> = {
+        403: { success: false, error: forbidden.error },
+        404: notFound,
+      };
+      expect(status === 200 ? {} : answer.json()).toMatchObject(refusals[status] ?? {});
+      return { request, answer };
     }
-    const { request, answer } = await expectAnswer(name, members.publisher, anotherUser, publisherOnAnothers);
-    expect(answer.text).not.toContain(request.hidden ?? 'nothing that is looked for');
+
+    test.each(['owner', 'manager', 'publisher'] as const)('%s, of its own', async (role) => {
+      await expectAnswer(people[role], people[role], row[role]);
+    });
+
+    if (prefix === '/api/v1') {
+      test('a key for the intake is refused, whoever holds it', async () => {
+        const { answer } = await expectAnswer({ ...people.owner, member: forIntake }, people.owner, 403);
+        expect(answer.json()).toEqual(forbidden);
+      });
+    } else {
+      test('who is in no workspace', async () => {
+        await fixture.sql('DELETE FROM member WHERE user_id = $1', [inNoWorkspace.member.userId]);
+        const of = row.inNoWorkspace === undefined ? people.owner : inNoWorkspace;
+        const { answer } = await expectAnswer(inNoWorkspace, of, row.inNoWorkspace ?? 403);
+        const message = 'You are not a member of any workspace';
+        expect(answer.text).toContain(row.inNoWorkspace === undefined ? message : '');
+      });
+    }
+
+    const { onAnothers } = row;
+    if (onAnothers === undefined) return;
+    test("another user's", async () => {
+      for (const role of ['owner', 'manager'] as const) {
+        const { request, answer } = await expectAnswer(people[role], anotherUser, onAnothers[role]);
+        expect(answer.text).toContain(request.hidden ?? '');
+      }
+      const { request, answer } = await expectAnswer(people.publisher, anotherUser, onAnothers.publisher);
+      expect(answer.text).not.toContain(request.hidden ?? 'nothing that is looked for');
+    });
   });
-});
+}

@@ -31,8 +31,9 @@ export async function editLead(
   patch: LeadPatch,
   ifMatch?: ReadonlySet<number>,
 ): Promise<{ lead: LeadDetail; extraLeftOut: number }> {
-  if (patch.status !== undefined) requireManager(principal);
-  else if (patch.reason !== undefined) throw refused({ '/reason': 'goes with a status only' });
+  if (patch.status === undefined && patch.reason !== undefined) {
+    throw refused({ '/reason': 'goes with a status only' });
+  }
   const mistaken = Object.keys(patch).filter((field) => fixed.has(field));
   if (mistaken.length > 0) {
     throw refused(Object.fromEntries(mistaken.map((field) => [`/${field}`, 'cannot be changed'])));
@@ -40,6 +41,8 @@ export async function editLead(
 
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const found = await findLead(leads, principal, id);
+    // Not before: of what it may not see, a publisher is not told what it may not do.
+    if (patch.status !== undefined) requireManager(principal);
     if (ifMatch?.has(found.version) === false) throw new LeadsError('precondition_failed');
     const { lead, change, extraLeftOut } = edited(found, patch, principal);
     if (change === undefined) return { lead: toLeadDetail(found), extraLeftOut };

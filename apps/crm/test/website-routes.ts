@@ -1,0 +1,34 @@
+import { fillPath } from '@leads/local-stack/testing/openapi-document';
+import type { RunningService } from '@leads/local-stack/testing/running-service';
+
+/** What a visitor may ask who is not signed in; each looks for itself at what it is given. */
+export const openRoutes: ReadonlySet<string> = new Set([
+  'GET /api/console/features',
+  'GET /api/console/invitations/{id}',
+  'GET /api/console/integration/{token}',
+  'POST /api/console/client-errors',
+]);
+
+/**
+ * Every route that the website's pages call, once for each of its methods, as it is registered: no document describes
+ * them.
+ */
+export async function websiteRoutesOf(service: RunningService): Promise<{ method: string; path: string }[]> {
+  const found: { method: string; path: string }[] = [];
+  for (const path of new Set(service.routes.map((route) => route.path))) {
+    if (!path.startsWith('/api/console/') && !path.startsWith('/api/auth/')) continue;
+    const { headers } = await service.send({ method: 'TRACE', path: fillPath(path) });
+    for (const method of (headers.allow ?? '').split(', ')) {
+      if (method !== 'HEAD') found.push({ method, path });
+    }
+  }
+  return found;
+}
+
+/** Of them, those for who is signed in. */
+export async function signedInRoutesOf(service: RunningService): Promise<{ method: string; path: string }[]> {
+  const routes = await websiteRoutesOf(service);
+  return routes.filter(
+    ({ method, path }) => path.startsWith('/api/console/') && !openRoutes.has(`${method} ${path}`),
+  );
+}
