@@ -1,33 +1,133 @@
 import { readFileSync } from 'node:fs';
+import type { Answer } from '@leads/local-stack/testing/http-client';
+import { fillPath } from '@leads/local-stack/testing/openapi-document';
 import { describeProblems } from '@leads/local-stack/testing/problem-suite';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
+import { leadsPath, ok } from './leads-api.ts';
+import { signInAs, Visitor } from './visitor.ts';
+import { signedInRoutesOf, websiteRoutesOf } from './website-routes.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
 
 await describeProblems(crm);
 
-test('spec 2.1, 7: an email address is told how it has to end', async () => {
-  const { owner } = await crm.fixture.createWorkspace();
-  const answer = await crm.service.send({
-    method: 'POST',
-    path: '/api/v1/order/leads',
-    headers: { ...owner.headers, Accept: 'application/problem+json' },
-    body: { campaignCode: 'DEMO', name: 'Ada Lovelace', phone: '1', email: 'ada@example.com' },
+const { service, fixture } = crm;
+const workspace = await fixture.createWorkspace();
+const { owner } = workspace;
+const ada = { campaignCode: 'DEMO', name: 'Ada', phone: '1' };
+
+interface Try {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+const edit = async (body: object, headers = {}): Promise<Try> => {
+  const lead = workspace.lead(owner);
+  await fixture.leads.insert([lead]);
+  return { method: 'PATCH', path: `${leadsPath}/${lead.id}`, body, headers };
+};
+const create = (changes: object, headers = {}): Try => ({
+  method: 'POST',
+  path: leadsPath,
+  body: { ...ada, ...changes },
+  headers,
+});
+const send = ({ headers, ...request }: Try) =>
+  service.send({
+    ...request,
+    headers: { ...owner.headers, Accept: 'application/problem+json', ...headers },
   });
-  expect(answer.json<{ errors: object[] }>().errors).toEqual([
-    { pointer: '#/email', detail: expect.stringMatching(/must end in `?\.io/) },
+
+/** What no schema says is named as well as what one does. */
+test.each<[what: string, request: () => Promise<Try> | Try, status: number, type: string, errors: object[]]>([
+  [
+    'spec 2.1, 7: an email address is told how it has to end',
+    () => create({ email: 'ada@example.com' }),
+    400,
+    'invalid_input',
+    [{ pointer: '#/email', detail: expect.stringMatching(/must end in `?\.io/) as string }],
+  ],
+  [
+    'a campaign that takes no leads',
+    () => create({ campaignCode: 'NONE' }),
+    400,
+    'campaign_unavailable',
+    [{ pointer: '#/campaignCode', detail: 'must be the code of an active campaign' }],
+  ],
+  [
+    'a key that was sent with other content',
+    async () => {
+      const key = { 'Idempotency-Key': 'once' };
+      ok(await send(create({}, key)));
+      return create({ name: 'Eve' }, key);
+    },
+    422,
+    'idempotency_key_reused',
+    [{ header: 'idempotency-key', detail: 'was sent before with other content' }],
+  ],
+  [
+    'a cursor of no list',
+    () => ({ method: 'GET', path: `${leadsPath}?cursor=x` }),
+    400,
+    'invalid_cursor',
+    [{ parameter: 'cursor', detail: 'must come from a page of this very list' }],
+  ],
+  [
+    'an If-Match that is none',
+    () => edit({ city: 'Paris' }, { 'If-Match': '1' }),
+    400,
+    'bad_request',
+    [{ header: 'if-match', detail: 'must be the ETag of a lead, or *' }],
+  ],
+  [
+    'a field that cannot be changed',
+    () => edit({ city: 'Paris', createdAt: '2026-01-01', campaignCode: 'DEMO' }),
+    400,
+    'invalid_input',
+    [
+      { pointer: '#/createdAt', detail: 'cannot be changed' },
+      { pointer: '#/campaignCode', detail: 'cannot be changed' },
+    ],
+  ],
+  [
+    'a reason for nothing',
+    () => edit({ city: 'Paris', reason: 'because' }),
+    400,
+    'invalid_input',
+    [{ pointer: '#/reason', detail: 'goes with a status only' }],
+  ],
+  [
+    'a status that needs a reason',
+    () => edit({ status: 'Trashed' }),
+    400,
+    'reason_required',
+    [{ pointer: '#/reason', detail: 'is required from OnHold to Trashed' }],
+  ],
+  [
+    'a status that a lead cannot go to',
+    () => edit({ status: 'Paid' }),
+    409,
+    'conflict',
+    [{ pointer: '#/status', detail: 'must be Approved or Trashed from OnHold' }],
+  ],
+])('%s', async (_, request, status, type, errors) => {
+  const answer = await send(await request());
+  expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  expect([answer.status, answer.json()]).toEqual([
+    status,
+    expect.objectContaining({ status, type: `urn:leads:error:${type}`, errors }),
   ]);
 });
 
 test('the README shows what is answered', async () => {
   const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
   const [, body, expected = ''] = /`(\{[^`]+\})` is answered with:\n\n```json\n(.*?)```/s.exec(readme) ?? [];
-  const { owner } = await crm.fixture.createWorkspace();
-  const answer = await crm.service.send({
+  const answer = await service.send({
     method: 'POST',
-    path: '/api/v1/order/leads',
+    path: leadsPath,
     headers: {
       ...owner.headers,
       'Content-Type': 'application/json',
@@ -37,4 +137,49 @@ test('the README shows what is answered', async () => {
     body,
   });
   expect(answer.json()).toEqual(JSON.parse(expected));
+});
+
+describe('on every route that the website calls', async () => {
+  const { visitor } = await signInAs(service, workspace, 'owner');
+  const nobody = new Visitor(service);
+  const routes = await websiteRoutesOf(service);
+
+  function expectProblem(answer: Answer, expected: { status: number; type: string }) {
+    expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    const { type } = expected;
+    expect([answer.status, answer.json()]).toEqual([
+      expected.status,
+      expect.objectContaining({ ...expected, type: `urn:leads:error:${type}`, success: false }),
+    ]);
+  }
+  const sendAs = (who: Visitor, { method, path }: (typeof routes)[number], headers: object, body?: unknown) =>
+    who.send(method, fillPath(path).slice('/api'.length), body, {
+      Accept: 'application/problem+json',
+      ...headers,
+    });
+
+  test.for(routes)('$method $path: a page of another site', async (route) => {
+    const answer = await sendAs(visitor, route, { 'Sec-Fetch-Site': 'cross-site' });
+    expectProblem(answer, { status: 403, type: 'forbidden' });
+  });
+
+  test.for(await signedInRoutesOf(service))('$method $path: nobody is signed in', async (route) => {
+    expectProblem(await sendAs(nobody, route, {}), { status: 401, type: 'unauthenticated' });
+  });
+
+  /** Of those that send, the ones that do not take an object. */
+  const others: Readonly<Record<string, { status: number; type: string }>> = {
+    'POST /api/console/order/leads/import': { status: 415, type: 'unsupported_media_type' },
+    'POST /api/console/api-keys/{id}/rotate': { status: 404, type: 'not_found' },
+    'POST /api/console/campaigns/{id}/integration-link': { status: 404, type: 'not_found' },
+  };
+  const sending = routes.filter(({ method }) => method === 'POST' || method === 'PATCH');
+  test.for(sending)('$method $path: a body that is no object', async (route) => {
+    const answer = await sendAs(visitor, route, {}, []);
+    const other = others[`${route.method} ${route.path}`];
+    expectProblem(answer, other ?? { status: 400, type: 'invalid_input' });
+    expect(answer.json<{ errors?: object[] }>().errors).toEqual(
+      other === undefined ? [{ pointer: '#', detail: 'must be an object' }] : undefined,
+    );
+  });
 });

@@ -29,7 +29,12 @@ export function checkTransition(
   { role, reason }: { role: MemberRole; reason?: string | undefined },
 ): void {
   if (!transitions[from].includes(to)) {
-    throw new LeadsError('conflict', { message: `A lead cannot go from ${from} to ${to}` });
+    throw new LeadsError('conflict', {
+      message: `A lead cannot go from ${from} to ${to}`,
+      fields: [
+        { at: 'body', path: '/status', reason: `must be ${transitions[from].join(' or ')} from ${from}` },
+      ],
+    });
   }
   if (from === 'Paid' && role !== 'owner') {
     throw new LeadsError('forbidden', { message: `Only an owner may take a lead from ${from} to ${to}` });
