@@ -115,6 +115,8 @@ test('as its role the CRM does what the website asks of it', async () => {
 test.each([
   ['delete a lead', 'DELETE FROM lead'],
   ['change the history of leads', `UPDATE lead_change SET reason = 'none'`],
+  ['erase from it', `SET leads.erasing = 'on'; DELETE FROM lead_change`],
+  ['erase leads', `SELECT erase_leads(ARRAY[]::uuid[])`],
   ['change what a key is', `UPDATE api_key SET hash = sha256('mine')`],
   ['make a token last', `UPDATE access_token SET expires_at = 'infinity'`],
   ['delete a campaign', 'DELETE FROM campaign'],
