@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openFixture } from '@leads/local-stack/testing/fixture';
 import { createTestDatabase } from '@leads/local-stack/test-database';
@@ -46,6 +48,30 @@ function start(args: readonly string[]): { child: ChildProcess; ended: Promise<R
   child.stdin.on('error', () => undefined);
   const ended = once(child, 'close').then(([code]): Run => ({ code: code as number | null, stdout, stderr }));
   return { child, ended };
+}
+
+/** With a terminal for its stderr, of which `script` tells what is drawn: of bsdutils, which every Debian has. */
+function startOnTerminal(args: readonly string[]) {
+  const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ');
+  const child = spawn(
+    'script',
+    ['--quiet', '--return', '--flush', '--command', `${command} >&3`, '/dev/null'],
+    {
+      env: {
+        PATH: process.env['PATH'],
+        SHELL: '/bin/sh',
+        DATABASE_URL: database.url,
+      },
+      stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
+    },
+  );
+  let drawn = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (drawn += text));
+  return {
+    stdout: child.stdio[3] as Readable,
+    ended: once(child, 'close').then(([code]) => ({ code: code as number | null, drawn })),
+    drawn: () => drawn,
+  };
 }
 
 async function leads(args: readonly string[], input = ''): Promise<Run> {
@@ -241,6 +267,38 @@ describe('leads export', () => {
       stderr: 'error: Interrupted: what was written is not complete\n',
     });
   });
+});
+
+test('on a terminal a bar tells how far an import and an export are, and goes when they are done', async () => {
+  const erased = '\r\u001b[2K';
+  const bar = /^\[[#-]{20}\] [1-9]\d? %, [\d,]+ rows, [\d,]+ rows\/s, \d[^\n]* left$/;
+  const isDrawn = (drawn: () => string) =>
+    vi.waitFor(() => expect(drawn().split(erased)).toContainEqual(expect.stringMatching(bar)), {
+      timeout: 50_000,
+      interval: 50,
+    });
+  const { slug: apart, owner: member } = await fixture.createWorkspace();
+  const long = Array.from({ length: 1500 }, (_, i) => `DEMO,Lead ${i},1,${'x'.repeat(2000)}\n`).join('');
+  writeFileSync(file('long.csv'), `${header},description\n${long}`);
+
+  // It stands where the first leads are stored, for as long as nobody may.
+  const release = await fixture.holdTable('lead');
+  const incoming = startOnTerminal(['import', file('long.csv'), '--user', member.email]);
+  try {
+    await isDrawn(incoming.drawn);
+  } finally {
+    await release();
+  }
+  expect(await textOf(incoming.stdout)).toMatch(/^Stored 1,500 leads/);
+  const imported = await incoming.ended;
+  expect([imported.code, imported.drawn.endsWith(erased)]).toEqual([0, true]);
+
+  // It stands where nobody takes what it writes.
+  const outgoing = startOnTerminal(['export', '--workspace', apart]);
+  await isDrawn(outgoing.drawn);
+  expect((await textOf(outgoing.stdout)).split('\r\n')).toHaveLength(1502);
+  const exported = await outgoing.ended;
+  expect([exported.code, exported.drawn.endsWith(`${erased}Wrote 1,500 leads.\r\n`)]).toEqual([0, true]);
 });
 
 test('progress tells rows, their rate, how much is done and how long the rest takes', () => {
