@@ -1,4 +1,5 @@
 import { availableParallelism, constants } from 'node:os';
+import { findChromium } from '@leads/local-stack/find-chromium';
 import { listenForStop } from '@leads/local-stack/stop-request';
 import { measureFaults } from './faults/measure.ts';
 import { isKept, reportFaults } from './faults/report.ts';
@@ -9,6 +10,7 @@ import { measureExport } from './list/export.ts';
 import { measureIndexPrices } from './list/index-prices.ts';
 import { measureQueries } from './list/queries.ts';
 import { measureRates } from './list/rate.ts';
+import { measureWebsite } from './list/website.ts';
 import { help, type ListOptions, readOptions } from './options.ts';
 import { type ListFigures, report } from './report.ts';
 import { isSmooth, reportRolls, reportUpgrade } from './rolling/report.ts';
@@ -20,12 +22,15 @@ const progress = (line: string) => console.error(line);
 
 async function measureList(options: ListOptions): Promise<ListFigures> {
   const { sizes, rateSizes, exportSize, steps, effort } = options;
+  // Whoever has to install it first hears so at once.
+  const chromium = steps.includes('website') ? await findChromium() : undefined;
   await using databases = await openDatabases(options.dataDir, progress);
   const figures: ListFigures = {
     cores: availableParallelism(),
     queries: [],
     indexes: [],
     rates: [],
+    website: [],
     exports: [],
   };
 
@@ -45,6 +50,11 @@ async function measureList(options: ListOptions): Promise<ListFigures> {
     const leads = Math.max(...sizes);
     const url = await databases.filled(leads);
     figures.indexes.push(...(await measureIndexPrices(url, leads, effort, progress)));
+  }
+  if (chromium !== undefined) {
+    const leads = Math.max(...sizes);
+    const url = await databases.filled(leads);
+    figures.website.push(...(await measureWebsite(url, leads, { chromium, effort, onProgress: progress })));
   }
   // Last, since it adds leads.
   if (steps.includes('export')) {

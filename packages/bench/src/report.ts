@@ -2,6 +2,7 @@ import type { ExportFigures } from './list/export.ts';
 import type { IndexPrice } from './list/index-prices.ts';
 import type { QueryFigures } from './list/queries.ts';
 import type { RateFigures } from './list/rate.ts';
+import type { WebsiteFigures } from './list/website.ts';
 import { formatSize } from './options.ts';
 import { formatMs as ms, formatTable, formatTimes as times } from './table.ts';
 
@@ -10,15 +11,17 @@ export interface ListFigures {
   readonly cores: number;
   readonly queries: QueryFigures[];
   readonly rates: RateFigures[];
+  readonly website: WebsiteFigures[];
   readonly indexes: IndexPrice[];
   readonly exports: ExportFigures[];
 }
 
 /** The figures as tables, ratios last. */
-export function report({ cores, queries, rates, indexes, exports }: ListFigures): string {
+export function report({ cores, queries, rates, indexes, website, exports }: ListFigures): string {
   const parts = [`On ${cores} cores, shared by load, service and Postgres.`];
   if (queries.length > 0) parts.push(queryTable(queries));
   if (indexes.length > 0) parts.push(indexTable(indexes));
+  if (website.length > 0) parts.push(websiteTable(website));
   if (exports.length > 0) parts.push(exportTable(exports));
   if (rates.length > 0) parts.push(rateTable(rates));
   return parts.join('\n\n');
@@ -49,6 +52,17 @@ function indexTable(indexes: readonly IndexPrice[]): string {
     price.usedBy.join('; ') || 'none of these',
   ]);
   return formatTable(['index', 'MiB', 'inserts/s with it', 'without', 'its share', 'used by'], rows);
+}
+
+function websiteTable(website: readonly WebsiteFigures[]): string {
+  const rows = website.map(({ name, leads, p50Ms, maxMs, samples, askedMs }) => [
+    `${name}, ${formatSize(leads)} leads`,
+    ms(p50Ms),
+    ms(maxMs),
+    String(samples),
+    String(askedMs),
+  ]);
+  return formatTable(['website', 'p50 ms', 'max ms', 'samples', 'asked for, ms'], rows);
 }
 
 function exportTable(exports: readonly ExportFigures[]): string {

@@ -6,7 +6,7 @@ test('bench list measures everything it says, in the smallest sizes', { timeout:
   const sizes = ['--sizes', '10k', '--rate-sizes', '10k', '--export-size', '10k'];
   const { code, stdout, stderr } = await runBench(['list', ...sizes, '--effort', '0.01', '--json']);
   expect(code, stderr).toBe(0);
-  const { queries, rates, indexes, exports } = JSON.parse(stdout) as ListFigures;
+  const { queries, rates, indexes, website, exports } = JSON.parse(stdout) as ListFigures;
 
   const names = queries.map(({ name }) => name).join();
   for (const filter of [
@@ -30,6 +30,17 @@ test('bench list measures everything it says, in the smallest sizes', { timeout:
   ]);
   for (const { rate } of rates) expect(rate).toBeGreaterThan(0);
   expect(indexes.filter(({ usedBy }) => usedBy.length === 0)).toEqual([]);
+  expect(website.map(({ name }) => name)).toEqual([
+    'leads page, first content',
+    'leads page, first row',
+    'overview of a year, from SQL',
+    'overview of a year, over HTTP',
+  ]);
+  for (const { leads, p50Ms, maxMs } of website) {
+    expect(leads).toBe(10_000);
+    expect(p50Ms).toBeGreaterThan(0);
+    expect(maxMs).toBeGreaterThanOrEqual(p50Ms);
+  }
   for (const { rows, rowsPerSecond } of exports) {
     expect(rows).toBeGreaterThan(6_000);
     expect(rowsPerSecond).toBeGreaterThan(0);
