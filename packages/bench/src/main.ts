@@ -10,6 +10,7 @@ import { measureExport } from './list/export.ts';
 import { measureIndexPrices } from './list/index-prices.ts';
 import { measureQueries } from './list/queries.ts';
 import { measureRates } from './list/rate.ts';
+import { measureReplica } from './list/replica.ts';
 import { measureWebsite } from './list/website.ts';
 import { help, type ListOptions, readOptions } from './options.ts';
 import { type ListFigures, report } from './report.ts';
@@ -32,6 +33,7 @@ async function measureList(options: ListOptions): Promise<ListFigures> {
     rates: [],
     website: [],
     exports: [],
+    replica: [],
   };
 
   if (steps.includes('queries')) {
@@ -55,6 +57,9 @@ async function measureList(options: ListOptions): Promise<ListFigures> {
     const leads = Math.max(...sizes);
     const url = await databases.filled(leads);
     figures.website.push(...(await measureWebsite(url, leads, { chromium, effort, onProgress: progress })));
+  }
+  if (steps.includes('replica')) {
+    figures.replica.push(...(await measureReplica(Math.min(...rateSizes), effort, progress)));
   }
   // Last, since it adds leads.
   if (steps.includes('export')) {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 const intakeSteps = ['table', 'overload', 'poison', 'events', 'soak', 'start', 'crm'] as const;
-const listSteps = ['queries', 'indexes', 'rate', 'website', 'export'] as const;
+const listSteps = ['queries', 'indexes', 'rate', 'website', 'replica', 'export'] as const;
 /** The commonest faults first. */
 const scenarios = [
   'intake-killed',
@@ -109,7 +109,7 @@ Options of intake:
 Options of list:
   --sizes <sizes>        leads in the databases that are queried (default: 10k,1m; 10m takes a quarter of an hour and 12 GB);
                          the website shows the largest, in Chromium
-  --rate-sizes <sizes>   leads in the databases that are asked over HTTP (default: 100k,1m)
+  --rate-sizes <sizes>   leads in the databases that are asked over HTTP, the smallest with a replica (default: 100k,1m)
   --export-size <size>   leads of the export (default: 1m)
   --steps <names>        some of ${listSteps.join(',')} (default: all)
   --effort <number>      how often each thing is measured, as a share of the usual, 0.01 to 10 (default: 1)

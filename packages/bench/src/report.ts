@@ -2,6 +2,7 @@ import type { ExportFigures } from './list/export.ts';
 import type { IndexPrice } from './list/index-prices.ts';
 import type { QueryFigures } from './list/queries.ts';
 import type { RateFigures } from './list/rate.ts';
+import type { ReplicaFigures } from './list/replica.ts';
 import type { WebsiteFigures } from './list/website.ts';
 import { formatSize } from './options.ts';
 import { formatMs as ms, formatTable, formatTimes as times } from './table.ts';
@@ -14,15 +15,17 @@ export interface ListFigures {
   readonly website: WebsiteFigures[];
   readonly indexes: IndexPrice[];
   readonly exports: ExportFigures[];
+  readonly replica: ReplicaFigures[];
 }
 
 /** The figures as tables, ratios last. */
-export function report({ cores, queries, rates, indexes, website, exports }: ListFigures): string {
+export function report({ cores, queries, rates, indexes, website, exports, replica }: ListFigures): string {
   const parts = [`On ${cores} cores, shared by load, service and Postgres.`];
   if (queries.length > 0) parts.push(queryTable(queries));
   if (indexes.length > 0) parts.push(indexTable(indexes));
   if (website.length > 0) parts.push(websiteTable(website));
   if (exports.length > 0) parts.push(exportTable(exports));
+  if (replica.length > 0) parts.push(replicaTable(replica));
   if (rates.length > 0) parts.push(rateTable(rates));
   return parts.join('\n\n');
 }
@@ -77,6 +80,34 @@ function exportTable(exports: readonly ExportFigures[]): string {
   ]);
   return formatTable(
     ['export', 'rows', 'rows/s', 'peak MiB', 'create p99 ms alone', 'meanwhile', 'slower'],
+    rows,
+  );
+}
+
+function replicaTable(replica: readonly ReplicaFigures[]): string {
+  const rows = replica.map((figures) => [
+    `${figures.readsFrom}, ${formatSize(figures.leads)} leads`,
+    figures.rate.toFixed(0),
+    ms(figures.p50Ms),
+    ms(figures.p99Ms),
+    figures.primaryUs.toFixed(0),
+    figures.replicaUs.toFixed(0),
+    ms(figures.createMs),
+    `${figures.ownSeen} of ${figures.own}`,
+    ms(figures.othersSeenMs),
+  ]);
+  return formatTable(
+    [
+      'newest 100 from the',
+      'requests/s',
+      'p50 ms',
+      'p99 ms',
+      'primary us/list',
+      'replica us/list',
+      'create p99 ms',
+      'own seen at once',
+      "others' seen after ms",
+    ],
     rows,
   );
 }

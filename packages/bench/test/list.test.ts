@@ -6,7 +6,7 @@ test('bench list measures everything it says, in the smallest sizes', { timeout:
   const sizes = ['--sizes', '10k', '--rate-sizes', '10k', '--export-size', '10k'];
   const { code, stdout, stderr } = await runBench(['list', ...sizes, '--effort', '0.01', '--json']);
   expect(code, stderr).toBe(0);
-  const { queries, rates, indexes, website, exports } = JSON.parse(stdout) as ListFigures;
+  const { queries, rates, indexes, website, replica, exports } = JSON.parse(stdout) as ListFigures;
 
   const names = queries.map(({ name }) => name).join();
   for (const filter of [
@@ -41,6 +41,13 @@ test('bench list measures everything it says, in the smallest sizes', { timeout:
     expect(p50Ms).toBeGreaterThan(0);
     expect(maxMs).toBeGreaterThanOrEqual(p50Ms);
   }
+  expect(replica.map(({ readsFrom }) => readsFrom)).toEqual(['primary', 'replica']);
+  for (const { rate, own, ownSeen } of replica) {
+    expect(rate).toBeGreaterThan(0);
+    expect(own).toBeGreaterThan(0);
+    expect(ownSeen).toBe(own);
+  }
+  expect(replica[0]?.replicaUs).toBeLessThan(replica[1]?.replicaUs ?? 0);
   for (const { rows, rowsPerSecond } of exports) {
     expect(rows).toBeGreaterThan(6_000);
     expect(rowsPerSecond).toBeGreaterThan(0);

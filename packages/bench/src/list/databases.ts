@@ -14,6 +14,8 @@ const migrationsDir = resolve(import.meta.dirname, '../../../prisma/migrations')
 export interface Databases extends AsyncDisposable {
   /** The connection string of the database of so many leads, which is filled where it is not. */
   filled(leads: number): Promise<string>;
+  /** The server of all of them. */
+  readonly postgres: { readonly dataDir: string; readonly pid: number };
 }
 
 /**
@@ -34,7 +36,8 @@ export async function openDatabases(
   // Also where the process is told to end in the midst of it.
   process.once('exit', remove);
   try {
-    const postgres = await startPostgres({ dataDir: join(directory, 'postgres') });
+    const postgresDir = join(directory, 'postgres');
+    const postgres = await startPostgres({ dataDir: postgresDir });
     const fill = async (leads: number) => {
       const name = `leads_${formatSize(leads)}`;
       const url = postgres.url(name);
@@ -54,6 +57,7 @@ export async function openDatabases(
         filled.set(leads, url);
         return url;
       },
+      postgres: { dataDir: postgresDir, pid: postgres.pid },
       async [Symbol.asyncDispose]() {
         await postgres.stop();
         remove();

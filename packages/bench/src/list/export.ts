@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'node:http';
 import { percentile } from '../statistics.ts';
 import { issueCredentials, startCrm } from './crm-process.ts';
+import { createSteadily } from './steady-creates.ts';
 
 export interface ExportFigures {
   readonly leads: number;
@@ -17,7 +17,6 @@ export interface ExportFigures {
 
 const formats = ['text/csv', 'application/x-ndjson'];
 const path = '/api/v1/order/leads';
-const everyMs = 20;
 const usual = { aloneMs: 10_000 };
 
 /** Exports every lead of the large workspace, while leads are created at a steady pace. */
@@ -61,40 +60,6 @@ export async function measureExport(
     });
   }
   return figures;
-}
-
-/** One create after the other, at most one in {@link everyMs}. @returns how long each took, in milliseconds. */
-async function createSteadily(
-  port: number,
-  headers: Record<string, string>,
-  agent: Agent,
-  until: AbortSignal,
-): Promise<number[]> {
-  const times: number[] = [];
-  const body = JSON.stringify({ campaignCode: 'C0', name: 'Ada Lovelace', phone: '+44 20 7946 0958' });
-  while (!until.aborted) {
-    const start = performance.now();
-    const options = {
-      port,
-      path,
-      method: 'POST',
-      agent,
-      headers: { ...headers, 'Content-Type': 'application/json' },
-    };
-    await new Promise<void>((resolve, reject) => {
-      request({ host: '127.0.0.1', ...options }, (response) => {
-        if (response.statusCode !== 200)
-          reject(new Error(`A create is answered with ${response.statusCode}`));
-        response.resume().on('end', resolve).on('error', reject);
-      })
-        .on('error', reject)
-        .end(body);
-    });
-    const tookMs = performance.now() - start;
-    times.push(tookMs);
-    await sleep(Math.max(0, everyMs - tookMs));
-  }
-  return times;
 }
 
 async function countLines(port: number, headers: Record<string, string>): Promise<number> {
