@@ -68,6 +68,9 @@ async function exportNdjson(member: TestMember, query = ''): Promise<Detail[]> {
     .map((line) => JSON.parse(line) as Detail);
 }
 
+/** What reads leads, and not their counts. */
+const ofLeads = /FROM lead(?!_tally)/;
+
 /** Stores many leads at once, one each millisecond. */
 async function fill(workspace: TestWorkspace, count: number, description = ''): Promise<void> {
   await fixture.sql(
@@ -164,7 +167,7 @@ describe('what is answered', () => {
   test('HEAD answers as GET does, and reads no leads to their end', async () => {
     const workspace = await fixture.createWorkspace();
     await fill(workspace, 2000);
-    const statements = await recordStatements(/FROM lead/, async () => {
+    const statements = await recordStatements(ofLeads, async () => {
       const answer = await get(workspace.owner, csv, '', 'HEAD');
       expect([answer.status, answer.headers['content-type']]).toEqual([
         200,
@@ -379,16 +382,17 @@ describe('the way out', () => {
     const workspace = await fixture.createWorkspace();
     await fill(workspace, 20_000, 'x'.repeat(5000));
     let answer: IncomingMessage | undefined;
-    const read = await recordStatements(/FROM lead/, async () => {
+    const opening = await recordStatements(ofLeads, async () => {
       answer = await open(workspace.owner);
-      await sleep(1500);
     });
+    let read = opening.length;
     // What the sockets hold is some megabytes of the hundred.
-    expect(read.length).toBeGreaterThan(0);
-    expect(read.length).toBeLessThan(60);
-    const held = await recordStatements(/FROM lead/, () => sleep(500));
-    expect(held).toEqual([]);
-    const after = await recordStatements(/FROM lead/, async () => {
+    for (let more = -1; more !== 0 && read < 60; read += more) {
+      more = (await recordStatements(ofLeads, () => sleep(500))).length;
+    }
+    expect(read).toBeGreaterThan(0);
+    expect(read).toBeLessThan(60);
+    const after = await recordStatements(ofLeads, async () => {
       answer?.destroy();
       await sleep(500);
     });
