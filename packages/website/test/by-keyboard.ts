@@ -81,6 +81,6 @@ export async function chooseItem(page: Page, menu: string | RegExp, item: string
 /** The focus comes to what is called so. */
 export async function expectFocusOn(page: Page, name: string | RegExp): Promise<void> {
   const focused = () => focusedName(page);
-  if (typeof name === 'string') await expect.poll(focused, { timeout: 5_000 }).toBe(name);
-  else await expect.poll(focused, { timeout: 5_000 }).toMatch(name);
+  if (typeof name === 'string') await expect.poll(focused, { timeout: 15_000 }).toBe(name);
+  else await expect.poll(focused, { timeout: 15_000 }).toMatch(name);
 }

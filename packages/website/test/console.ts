@@ -84,7 +84,7 @@ export async function startConsole(
       extraHTTPHeaders: {},
     });
     contexts.push(context);
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(30_000);
     const page = await context.newPage();
     page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.stack ?? error.message}`));
     page.on('console', (message) => {

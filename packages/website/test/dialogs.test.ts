@@ -36,7 +36,7 @@ async function expectUsable(page: Page, part: Locator, selector: string): Promis
 
 async function expectFocusWithin(part: Locator): Promise<void> {
   const isWithin = () => part.evaluate((element) => element.contains(document.activeElement));
-  await expect.poll(isWithin, { timeout: 5_000 }).toBe(true);
+  await expect.poll(isWithin, { timeout: 15_000 }).toBe(true);
 }
 
 /** The dialog of a title, which is looked at. */

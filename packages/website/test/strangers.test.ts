@@ -126,13 +126,14 @@ test('no page is shown within a page of another site', async () => {
   const { page } = await console.openSignedIn();
   await page.goto(strangerUrl);
   for (const path of ['/leads', '/profile', '/sign-in', '/docs']) {
+    const answered = page.waitForResponse((response) => response.url().endsWith(path));
     await page.evaluate((url) => {
       const frame = document.querySelector('iframe');
       if (frame !== null) frame.src = url;
     }, `${console.crm}${path}`);
-    await page.waitForResponse((response) => response.url().endsWith(path));
+    await answered;
     await expect
-      .poll(() => page.frame({ name: 'frame' })?.url(), { timeout: 5_000 })
+      .poll(() => page.frame({ name: 'frame' })?.url(), { timeout: 30_000 })
       .toBe('chrome-error://chromewebdata/');
   }
 });
