@@ -18,7 +18,8 @@ export default defineConfig({
     setupFiles: resolve(root, 'packages/local-stack/src/vitest-discretion.ts'),
     env: { NODE_ENV: 'test' },
     pool: 'forks',
-    maxWorkers: 2,
+    // On two cores three: a file often waits for processes, times and browsers.
+    maxWorkers: 3,
     // For machines that have much else to do: what waits in vain is found all the same.
     testTimeout: 90_000,
     hookTimeout: 120_000,
