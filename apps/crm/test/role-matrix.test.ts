@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { forbidden, notFound } from './leads-api.ts';
 import { signInAs, Visitor } from './visitor.ts';
-import { signedInRoutesOf } from './website-routes.ts';
+import { signedInRoutesOf, websiteRoutesOf } from './website-routes.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -290,18 +290,18 @@ const doors: Readonly<Record<string, Door>> = {
   },
 };
 
+const written = [
+  'lead',
+  'lead_change',
+  'campaign',
+  'landing_page',
+  'api_key',
+  'access_token',
+  'workspace',
+  'session',
+];
 /** All that a route may change, in one text; but not when a credential was used, which is noted in its own time. */
-async function stored() {
-  const tables = [
-    'lead',
-    'lead_change',
-    'campaign',
-    'landing_page',
-    'api_key',
-    'access_token',
-    'workspace',
-    'session',
-  ];
+async function stored(tables: readonly string[] = written) {
   const row = `(to_jsonb(each) - '{last_used_at,last_used_from}'::text[])::text`;
   const digests = tables.map(
     (table) => `(SELECT md5(string_agg(${row}, ',' ORDER BY ${row})) FROM ${table} AS each)`,
@@ -371,3 +371,75 @@ for (const [way, { matrix, send, prefix }] of Object.entries(doors)) {
     });
   });
 }
+
+async function membership(): Promise<string> {
+  const { userId } = await workspace.addMember('publisher');
+  const [row] = await fixture.sql<{ id: string }>(
+    'SELECT id FROM member WHERE user_id = $1 AND workspace_id = $2',
+    [userId, workspace.id],
+  );
+  return row?.id ?? '';
+}
+const invitation = () => ({ email: `${randomUUID()}@example.com`, role: 'publisher' });
+async function invitationId(): Promise<string> {
+  const answer = await people.owner.visitor.account('/organization/invite-member', invitation());
+  return answer.json<{ id: string }>().id;
+}
+
+/** What the library of accounts does to a workspace's members. */
+const toMembers: Readonly<Record<string, Roles & { readonly body: () => Promise<object> | object }>> = {
+  '/organization/invite-member': { ...owners, body: invitation },
+  '/organization/cancel-invitation': {
+    ...owners,
+    body: async () => ({ invitationId: await invitationId() }),
+  },
+  '/organization/update-member-role': {
+    ...owners,
+    body: async () => ({ memberId: await membership(), role: 'manager' }),
+  },
+  '/organization/remove-member': {
+    ...owners,
+    body: async () => ({ memberIdOrEmail: await membership() }),
+  },
+};
+
+/** What it does for whoever asks, whatever the role. */
+const toOneself = [
+  '/change-password',
+  '/organization/accept-invitation',
+  '/organization/leave',
+  '/organization/reject-invitation',
+  '/organization/set-active',
+  '/request-password-reset',
+  '/reset-password',
+  '/send-verification-email',
+  '/sign-in/email',
+  '/sign-out',
+  '/sign-up/email',
+  '/two-factor/disable',
+  '/two-factor/enable',
+  '/two-factor/generate-backup-codes',
+  '/two-factor/verify-backup-code',
+  '/two-factor/verify-totp',
+  '/update-user',
+  '/verify-email',
+];
+
+test('every route of accounts is about members, or about who asks', async () => {
+  const prefix = '/api/auth';
+  const paths = (await websiteRoutesOf(service))
+    .map(({ path }) => path)
+    .filter((path) => path.startsWith(prefix));
+  const known = [...Object.keys(toMembers), ...toOneself].map((path) => `${prefix}${path}`);
+  expect(paths.toSorted()).toEqual(known.toSorted());
+});
+
+describe.each(Object.entries(toMembers))('%s', (path, row) => {
+  test.each(['owner', 'manager', 'publisher'] as const)('%s', async (role) => {
+    const body = await row.body();
+    const before = await stored(['member', 'invitation']);
+    const answer = await people[role].visitor.account(path, body);
+    expect([answer.status, answer.text]).toEqual([row[role], answer.text]);
+    expect((await stored(['member', 'invitation'])) !== before).toBe(row[role] === 200);
+  });
+});

@@ -130,8 +130,10 @@ async function passOn(answer: Response, reply: FastifyReply): Promise<unknown> {
     : null;
   if (answer.ok) return withoutToken((content ?? {}) as Record<string, unknown>);
   if (answer.status >= 500) throw new LeadsError('unexpected', { cause: content });
-  const { message } = (content ?? {}) as { message?: unknown };
-  const refusal = codes[answer.status] ?? 'bad_request';
+  const { message, code: reason } = (content ?? {}) as { message?: unknown; code?: unknown };
+  // Of some things the library says 401 to who is known and may not.
+  const isForbidden = String(reason).startsWith('YOU_ARE_NOT_ALLOWED_TO');
+  const refusal = isForbidden ? 'forbidden' : (codes[answer.status] ?? 'bad_request');
   throw new LeadsError(refusal, {
     message: typeof message === 'string' && message !== '' ? message : errorTable[refusal].message,
   });
