@@ -23,6 +23,7 @@ export default defineConfig({
     // For machines that have much else to do: what waits in vain is found all the same.
     testTimeout: 90_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 15_000 } },
     reporters: 'default',
   },
 });

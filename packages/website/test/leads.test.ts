@@ -634,11 +634,13 @@ describe('by keyboard alone', () => {
     await screenshot(page, 'leads-shortcuts');
     await press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // Where the focus goes a moment after the dialog is gone.
+    const isOnList = () => grid(page).evaluate((element) => document.activeElement === element);
+    await expect.poll(isOnList).toBe(true);
     await press('/');
     await page.keyboard.type('person');
     await press('Enter');
     await page.waitForURL('**q=person');
-    const isOnList = () => grid(page).evaluate((element) => document.activeElement === element);
     await expect.poll(isOnList).toBe(true);
     const active = async () =>
       page.locator(`[id="${await grid(page).getAttribute('aria-activedescendant')}"]`).textContent();
