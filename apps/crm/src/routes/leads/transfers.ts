@@ -11,7 +11,7 @@ export interface Transfers {
    * @throws LeadsError `unavailable` where all are taken.
    */
   begin(): () => void;
-  /** Waits while other requests are under way, for {@link mostWaitMs} at most. */
+  /** Waits for a moment, and while other requests are under way, for {@link mostWaitMs} at most. */
   giveWay(): Promise<void>;
   /** Aborted when the service stops: a transfer may take longer than there is time for. */
   readonly stopping: AbortSignal;
@@ -36,7 +36,9 @@ export function limitTransfers(app: Server, most: number): Transfers {
     stopping: stopping.signal,
     async giveWay() {
       const until = performance.now() + mostWaitMs;
-      while (requests > underWay && performance.now() < until) await sleep(1);
+      // Also where nobody is there yet: who comes finds a core and a database that are not busy all the time.
+      do await sleep(1);
+      while (requests > underWay && performance.now() < until);
     },
     begin() {
       if (underWay >= most) {
