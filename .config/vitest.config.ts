@@ -18,8 +18,7 @@ export default defineConfig({
     setupFiles: resolve(root, 'packages/local-stack/src/vitest-discretion.ts'),
     env: { NODE_ENV: 'test' },
     pool: 'forks',
-    // On two cores three: a file often waits for processes, times and browsers.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // For machines that have much else to do: what waits in vain is found all the same.
     testTimeout: 90_000,
     hookTimeout: 120_000,

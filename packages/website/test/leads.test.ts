@@ -657,7 +657,9 @@ describe('by keyboard alone', () => {
     await press('t');
     await page.getByRole('dialog', { name: 'why?' }).waitFor();
     await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('radio');
-    await press('ArrowDown', 'Enter');
+    await press('ArrowDown');
+    await expect.poll(() => page.getByRole('radio', { name: 'Wrong number' }).isChecked()).toBe(true);
+    await press('Enter');
     await notice(page, '2 leads marked as Trashed').waitFor();
     await expect.poll(isOnList).toBe(true);
     expect((await storedOf(ids[1] ?? '')).way.at(-1)).toBe('Trashed (Wrong number)');
