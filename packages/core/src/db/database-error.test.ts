@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { inspect } from 'node:util';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   addTenant,
@@ -294,6 +295,27 @@ describe('what is an outage', () => {
     } finally {
       await own[Symbol.asyncDispose]();
       await asAdmin(`DROP ROLE ${role.name}`);
+    }
+  });
+
+  test('a deadlock, as with a migration that locks tables in another order', async () => {
+    const migration = new pg.Client({ connectionString: testDatabase.url });
+    await migration.connect();
+    try {
+      // The other one is to be ended.
+      await migration.query("SET deadlock_timeout = '1h'");
+      await migration.query('BEGIN');
+      await migration.query('LOCK TABLE campaign');
+      await using database = open({ statementTimeoutMs: 60_000 });
+      const refused = expectUnavailable(createLeadStore(database).insert([leadOf(tenant)]));
+      const waits = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'campaign'::regclass";
+      await expect.poll(() => testDatabase.query(waits)).toHaveLength(1);
+      await Promise.all([
+        migration.query('LOCK TABLE lead'),
+        refused.then(({ sqlState }) => expect(sqlState).toBe('40P01')),
+      ]);
+    } finally {
+      await migration.end();
     }
   });
 

@@ -45,9 +45,9 @@ const outageKinds = new Set([
 
 /**
  * SQLSTATEs that say the same, by class or in full: connection, authorization, no such database, resources,
- * operator intervention, read-only.
+ * operator intervention, read-only, deadlock (with a migration, say): what is tried again may pass.
  */
-const outageStates = /^(08|28|3D|53|57P|58|25006|40003|57014)/;
+const outageStates = /^(08|28|3D|53|57P|58|25006|40003|40P01|57014)/;
 
 /** What the operating system and node-postgres say when there is no connection. */
 const outageMessages =
