@@ -17,6 +17,8 @@ export interface Transfers {
   readonly stopping: AbortSignal;
 }
 
+/** How long a transfer rests each time, and looks again whether others are there. */
+const pauseMs = 2;
 /** How long a transfer lets others go first, each time. */
 const mostWaitMs = 50;
 
@@ -37,7 +39,7 @@ export function limitTransfers(app: Server, most: number): Transfers {
     async giveWay() {
       const until = performance.now() + mostWaitMs;
       // Also where nobody is there yet: who comes finds a core and a database that are not busy all the time.
-      do await sleep(1);
+      do await sleep(pauseMs);
       while (requests > underWay && performance.now() < until);
     },
     begin() {
