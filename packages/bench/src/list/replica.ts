@@ -33,8 +33,6 @@ const connections = 64;
 const usual = { rounds: 10, roundMs: 1_000, created: 100 };
 const path = '/api/v1/order/leads';
 const patienceMs = 60_000;
-/** As by default. */
-const maxLagSeconds = 5;
 
 /** Lists and creates side by side, on a Postgres of its own, since the replica is a copy of all that is in one. */
 export async function measureReplica(
@@ -58,10 +56,7 @@ export async function measureReplica(
     };
     const writer = await start();
     const onPrimary = await start();
-    const onReplica = await start({
-      DATABASE_REPLICA_URL: replicaUrl.href,
-      DATABASE_REPLICA_MAX_LAG_SECONDS: String(maxLagSeconds),
-    });
+    const onReplica = await start({ DATABASE_REPLICA_URL: replicaUrl.href });
     await isLevel(onReplica);
     const headers = await issueCredentials(databaseUrl);
     const measured = [
