@@ -481,6 +481,24 @@ describe('a table that somebody else uses', () => {
     );
   });
 
+  test('is given up before Postgres ends those who wait for what the migration holds', async () => {
+    await run();
+    // Takes first what a lead takes last, and is not quick.
+    const directory = copyWith({
+      [next]: `ALTER TABLE campaign ADD COLUMN added INT; SELECT pg_sleep(0.4); ALTER TABLE lead ADD COLUMN added INT;`,
+    });
+    const writer = await holdLead();
+    const running = migrate({ databaseUrl: database.url, migrationsDir: directory });
+    try {
+      const held = `SELECT 1 FROM pg_locks WHERE relation = 'campaign'::regclass AND mode = 'AccessExclusiveLock'`;
+      await expect.poll(() => database.query(held), { interval: 10 }).toHaveLength(1);
+      await writer.query('SELECT FROM campaign');
+    } finally {
+      await writer.end();
+    }
+    expect((await running).applied).toEqual([next]);
+  });
+
   test('is given up in the end: it is said who has it, and nothing is changed', async () => {
     await run();
     const directory = copyWith({

@@ -30,14 +30,17 @@ export class MigrationError extends Error {
 
 /** How a migration waits for locks. Whoever waits for a table's makes all wait behind it that want the table. */
 export interface LockPatience {
-  /** For how long at a time, in milliseconds: less than leads wait for Postgres before they go another way. */
+  /**
+   * For how long at a time, in milliseconds: less than leads wait for Postgres before they go another way, and half of its
+   * `deadlock_timeout`, so that of two who wait for each other it is the migration that gives way.
+   */
   readonly timeoutMs: number;
   /** How long the others may go on in between, in milliseconds. */
   readonly pauseMs: number;
   readonly attempts: number;
 }
 
-const usualPatience: LockPatience = { timeoutMs: 1_000, pauseMs: 2_000, attempts: 40 };
+const usualPatience: LockPatience = { timeoutMs: 500, pauseMs: 2_000, attempts: 40 };
 
 /**
  * Applies the migrations that a database lacks, in one transaction: all of them or, where one fails, none. One whose
