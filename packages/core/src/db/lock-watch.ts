@@ -3,8 +3,15 @@ import { openClient } from './schema-engine.ts';
 
 /** Looks at what a session waits for. */
 export interface LockWatch extends AsyncDisposable {
-  /** What it waited for last, and who held that, as part of a sentence; forgotten with each call. */
-  take(): string | undefined;
+  /** What it waited for last; forgotten with each call. */
+  take(): LockWait | undefined;
+}
+
+export interface LockWait {
+  /** What it was, and who held it, as part of a sentence. */
+  readonly description: string;
+  /** The table, as SQL names it, where it was one. */
+  readonly table: string | undefined;
 }
 
 /** Less than any lock is waited for, so that none is overlooked. */
@@ -12,7 +19,7 @@ const intervalMs = 200;
 
 /** What a session waits for is told to others only, so this takes a connection of its own. */
 const sql = `
-  SELECT CASE locktype WHEN 'relation' THEN relation::regclass::text
+  SELECT relation::regclass::text AS table, CASE locktype WHEN 'relation' THEN relation::regclass::text
       WHEN 'virtualxid' THEN 'transactions that began before' ELSE locktype END AS target,
     blocker.pid, application_name AS name, state, extract(epoch FROM now() - xact_start)::int AS seconds
   FROM pg_locks CROSS JOIN unnest(pg_blocking_pids(pg_locks.pid)) AS blocker(pid)
@@ -20,6 +27,7 @@ const sql = `
   WHERE pg_locks.pid = $1 AND NOT granted`;
 
 interface Blocker {
+  readonly table: string | null;
   readonly target: string;
   readonly pid: number;
   /** The next three are null of other roles' sessions, and where there is nothing to tell. */
@@ -42,14 +50,15 @@ export async function watchLocks(options: {
   const client = await openClient(options.databaseUrl);
   const isOver = new AbortController();
   const told = new Set<number>();
-  let last: string | undefined;
+  let last: LockWait | undefined;
   const look = async () => {
     const { rows } = await client.query<Blocker>(sql, [options.pid]);
-    if (rows.length === 0) return;
-    last = rows.map(describe).join(' and ');
+    const [blocker] = rows;
+    if (blocker === undefined) return;
+    last = { description: rows.map(describe).join(' and '), table: blocker.table ?? undefined };
     if (rows.every(({ pid }) => told.has(pid))) return;
     for (const { pid } of rows) told.add(pid);
-    options.onWait(last);
+    options.onWait(last.description);
   };
   await look();
   const running = (async () => {

@@ -40,7 +40,7 @@ export interface LockPatience {
   readonly attempts: number;
 }
 
-const usualPatience: LockPatience = { timeoutMs: 500, pauseMs: 2_000, attempts: 40 };
+export const usualPatience: LockPatience = { timeoutMs: 500, pauseMs: 2_000, attempts: 40 };
 
 /**
  * Applies the migrations that a database lacks, in one transaction: all of them or, where one fails, none. One whose
@@ -64,6 +64,8 @@ export async function migrate(options: {
   const migrationsList = readMigrations(options.migrationsDir);
   // What is being applied, and what Postgres said of it where it was refused.
   let attempted: { migration?: string | undefined; refusal?: unknown } = {};
+  // Statements that come before those of the first migration.
+  let locksFirst: string[] = [];
   await using session: EngineSession = await openSchemaEngine({
     databaseUrl,
     async runScript(script) {
@@ -73,8 +75,9 @@ export async function migrate(options: {
       attempted = { migration };
       if (migration !== undefined) onNotice?.(`Applying ${migration}`);
       try {
-        if (runsInTransaction(script)) await session.query(script);
-        else await runAlone(session, script, patience);
+        if (!runsInTransaction(script)) return await runAlone(session, script, patience);
+        if (migration !== undefined) for (const lock of locksFirst.splice(0)) await session.query(lock);
+        await session.query(script);
       } catch (error) {
         // Kept, since the engine goes on to write the failure down, and hears that the transaction is aborted.
         attempted = { migration, refusal: error };
@@ -93,8 +96,11 @@ export async function migrate(options: {
 
   const applied: string[] = [];
   for (const phase of phasesOf(migrationsList)) {
+    let waitedFor: string[] = [];
     for (let attempt = 1; ; attempt++) {
       attempted = {};
+      // Who held it may have waited for a table that was taken before it: the other way round nobody does.
+      locksFirst = waitedFor.map((table) => `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
       try {
         await reopen(session, migrationsList);
         applied.push(...(await applyPhase(session, phase, patience)));
@@ -105,9 +111,13 @@ export async function migrate(options: {
         const isWaiting = isForWantOfLock(reason);
         if (!isWaiting || attempt >= patience.attempts) {
           const where = migration === undefined ? '' : `Migration ${migration} failed: `;
-          const tries = isWaiting ? `, ${attempt} times${held === undefined ? '' : `: ${held}`}` : '';
+          const tries = isWaiting
+            ? `, ${attempt} times${held === undefined ? '' : `: ${held.description}`}`
+            : '';
           throw new MigrationError(`${where}${messageOf(reason)}${tries}`, { migration, cause: reason });
         }
+        const table = held?.table;
+        if (table !== undefined) waitedFor = [table, ...waitedFor.filter((other) => other !== table)];
         await sleep(patience.pauseMs);
       }
     }
