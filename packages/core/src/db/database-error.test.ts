@@ -324,6 +324,9 @@ describe('what is an outage', () => {
     await testDatabase.query('SELECT pg_advisory_lock(1)');
     // Prisma's promises are lazy: this one is started by being awaited.
     const busy = database.prisma.$queryRaw`SELECT pg_advisory_lock(1)::text`.then(() => 'done');
+    const waiting = `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+      WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()`;
+    await expect.poll(() => testDatabase.query(waiting)).toHaveLength(1);
     await expectUnavailable(database.ping());
     await expectUnavailable(database.select(Prisma.sql`SELECT 1`));
     await testDatabase.query('SELECT pg_advisory_unlock(1)');
