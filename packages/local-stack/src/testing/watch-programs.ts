@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { subscribe } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { basename } from 'node:path';
 import { isIndiscreet } from './canaries.ts';
 
@@ -13,9 +13,10 @@ const logsOf = new Map<string, readonly ('stdout' | 'stderr')[]>([
  * Looks through the logs of every service and command that this process starts from now on, whoever starts it.
  *
  * @param onIndiscreet hears each line that holds a secret or personal data that a test sent.
+ * @returns looks no longer at those that are started then.
  */
-export function watchPrograms(onIndiscreet: (line: string) => void): void {
-  subscribe('child_process', (message) => {
+export function watchPrograms(onIndiscreet: (line: string) => void): () => void {
+  const watch = (message: unknown) => {
     const { process: child } = message as { process: ChildProcess };
     // Its output flows no sooner than this.
     child.once('spawn', () => {
@@ -34,5 +35,7 @@ export function watchPrograms(onIndiscreet: (line: string) => void): void {
         child[name]?.once('close', () => look(rest));
       }
     });
-  });
+  };
+  subscribe('child_process', watch);
+  return () => void unsubscribe('child_process', watch);
 }
