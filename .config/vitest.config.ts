@@ -18,7 +18,8 @@ export default defineConfig({
     setupFiles: resolve(root, 'packages/local-stack/src/vitest-discretion.ts'),
     env: { NODE_ENV: 'test' },
     pool: 'forks',
-    maxWorkers: 2,
+    // Of two cores a third was idle with two: much of what is tested is time that passes.
+    maxWorkers: 3,
     // Loading the same modules for each file anew took a tenth of the run.
     isolate: false,
     restoreMocks: true,
