@@ -7,7 +7,7 @@ export interface LockWatch extends AsyncDisposable {
   take(): LockWait | undefined;
 }
 
-export interface LockWait {
+interface LockWait {
   /** What it was, and who held it, as part of a sentence. */
   readonly description: string;
   /** The table, as SQL names it, where it was one. */
