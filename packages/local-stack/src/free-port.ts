@@ -1,14 +1,16 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
+
+/** Ports that no system gives to connections on their way out: one may be let go for a while, and be had again. */
+const ports = { from: 10_240, below: 32_768 };
 
 /** A TCP port that nobody listens on at this moment. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(ports.from, ports.below);
+    if (await isPortFree(port, host)) return port;
+  }
 }
 
 /** Whether a server could listen on this port now. */
