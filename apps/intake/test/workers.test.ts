@@ -202,7 +202,9 @@ describe('several workers', { timeout: 60_000 }, () => {
     await expect.poll(() => answering(true), soon).toContain(3);
     process.kill(group * pair.pid, 'SIGUSR2');
     await expect.poll(() => answering(false), soon).toEqual(new Set([2, 3]));
-    expect(pair.lines(switched)).toMatchObject([{ logLevel: 'debug' }, { logLevel: 'info' }]);
+    await expect
+      .poll(() => pair.lines(switched), soon)
+      .toMatchObject([{ logLevel: 'debug' }, { logLevel: 'info' }]);
   });
 
   test('workers that end again and again end the service, with a line that says so', async () => {
