@@ -10,7 +10,7 @@ export interface LockWatch extends AsyncDisposable {
 interface LockWait {
   /** What it was, and who held it, as part of a sentence. */
   readonly description: string;
-  /** The table, as SQL names it, where it was one. */
+  /** The table, as SQL names it, where it was one: an index or a sequence cannot be locked by name. */
   readonly table: string | undefined;
 }
 
@@ -19,11 +19,12 @@ const intervalMs = 200;
 
 /** What a session waits for is told to others only, so this takes a connection of its own. */
 const sql = `
-  SELECT relation::regclass::text AS table, CASE locktype WHEN 'relation' THEN relation::regclass::text
+  SELECT CASE WHEN relkind IN ('r', 'p') THEN relation::regclass::text END AS table,
+    CASE locktype WHEN 'relation' THEN relation::regclass::text
       WHEN 'virtualxid' THEN 'transactions that began before' ELSE locktype END AS target,
     blocker.pid, application_name AS name, state, extract(epoch FROM now() - xact_start)::int AS seconds
   FROM pg_locks CROSS JOIN unnest(pg_blocking_pids(pg_locks.pid)) AS blocker(pid)
-    LEFT JOIN pg_stat_activity AS session ON session.pid = blocker.pid
+    LEFT JOIN pg_class ON pg_class.oid = relation LEFT JOIN pg_stat_activity AS session ON session.pid = blocker.pid
   WHERE pg_locks.pid = $1 AND NOT granted`;
 
 interface Blocker {
