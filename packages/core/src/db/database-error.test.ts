@@ -182,6 +182,13 @@ describe('what Postgres refuses', () => {
 const lookalikeId = '01900000-0000-7000-8000-00000000abcd';
 
 describe('what is an outage', () => {
+  /** In this database: others of the run are its copies, and number their tables alike. */
+  const somebodyWaitsFor = async (what: string) => {
+    const sql = `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+      WHERE NOT granted AND datname = current_database() AND ${what}`;
+    await expect.poll(() => testDatabase.query(sql)).toHaveLength(1);
+  };
+
   test('a statement that takes too long', async () => {
     await using database = open({ statementTimeoutMs: 100 });
     const byPrisma = await expectUnavailable(database.prisma.$queryRaw`SELECT pg_sleep(5)::text`);
@@ -308,8 +315,7 @@ describe('what is an outage', () => {
       await migration.query('LOCK TABLE campaign');
       await using database = open({ statementTimeoutMs: 60_000 });
       const refused = expectUnavailable(createLeadStore(database).insert([leadOf(tenant)]));
-      const waits = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'campaign'::regclass";
-      await expect.poll(() => testDatabase.query(waits)).toHaveLength(1);
+      await somebodyWaitsFor("relation = 'campaign'::regclass");
       await Promise.all([
         migration.query('LOCK TABLE lead'),
         refused.then(({ sqlState }) => expect(sqlState).toBe('40P01')),
@@ -324,9 +330,7 @@ describe('what is an outage', () => {
     await testDatabase.query('SELECT pg_advisory_lock(1)');
     // Prisma's promises are lazy: this one is started by being awaited.
     const busy = database.prisma.$queryRaw`SELECT pg_advisory_lock(1)::text`.then(() => 'done');
-    const waiting = `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
-      WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()`;
-    await expect.poll(() => testDatabase.query(waiting)).toHaveLength(1);
+    await somebodyWaitsFor("locktype = 'advisory'");
     await expectUnavailable(database.ping());
     await expectUnavailable(database.select(Prisma.sql`SELECT 1`));
     await testDatabase.query('SELECT pg_advisory_unlock(1)');
