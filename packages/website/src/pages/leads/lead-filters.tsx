@@ -14,6 +14,7 @@ import { IconFilter, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
+import { DateInput } from '../../shell/date-input.tsx';
 import { texts } from '../../texts/index.ts';
 import { countFilters, type LeadFilters } from './lead-search.ts';
 import { statuses } from './lead-status.ts';
@@ -181,16 +182,14 @@ function MoreFilters({ filters, onChange }: FiltersProps) {
   return (
     <>
       <Group grow gap="xs">
-        <TextInput
+        <DateInput
           size="xs"
-          type="date"
           label={t.createdFrom}
           value={toDay(filters.createdFrom)}
           onChange={(event) => onChange({ createdFrom: startOf(event.currentTarget.value, 0) })}
         />
-        <TextInput
+        <DateInput
           size="xs"
-          type="date"
           label={t.createdTo}
           value={toDay(filters.createdTo, -1)}
           onChange={(event) => onChange({ createdTo: startOf(event.currentTarget.value, 1) })}

@@ -6,6 +6,7 @@ import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { faultsOf } from '../../api/client.ts';
 import { createApiKey, type MadeCredential } from '../../api/credentials.ts';
+import { DateInput } from '../../shell/date-input.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { texts } from '../../texts/index.ts';
 
@@ -90,7 +91,7 @@ export function ApiKeyDialog({
               {...form.getInputProps('expiry')}
             />
             {expiry === 'date' && (
-              <TextInput type="date" label={t.expiryDate} required {...form.getInputProps('expiryDate')} />
+              <DateInput label={t.expiryDate} required {...form.getInputProps('expiryDate')} />
             )}
           </Group>
           <Select
