@@ -14,6 +14,8 @@ import { updateListed } from './use-lead-list.ts';
 const t = texts.leads;
 /** How long a change may be taken back by its notification. */
 const undoMs = 12_000;
+/** Changes that keys ask for while another is under way wait for it, and each is made in its turn. */
+const scope = { id: 'status' };
 
 const ReasonDialog = lazyDialog(async () => (await import('./status-dialogs.tsx')).ReasonDialog);
 const FinalDialog = lazyDialog(async () => (await import('./status-dialogs.tsx')).FinalDialog);
@@ -22,6 +24,11 @@ const RefusalsDialog = lazyDialog(async () => (await import('./status-dialogs.ts
 export interface Change {
   readonly leads: readonly Lead[];
   readonly to: LeadStatus;
+}
+
+/** A change that can be taken back, and the notification that offers it. */
+interface Done extends Change {
+  readonly notice: string;
 }
 
 export interface Refusal {
@@ -45,8 +52,8 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
   const queryClient = useQueryClient();
   const [asking, setAsking] = useState<Change & { for: 'reason' | 'confirmation' }>();
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
-  const lastUndo = useRef<(() => void) | undefined>(undefined);
   /** Only the last change can be taken back: the ones before may build upon nothing any more. */
+  const last = useRef<Done>(undefined);
   const lastNotice = useRef<string>(undefined);
 
   /** @returns the leads that were changed. */
@@ -67,8 +74,14 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
   };
 
   const undo = useMutation({
-    async mutationFn({ leads, to }: Change) {
-      lastUndo.current = undefined;
+    scope,
+    async mutationFn(chosen: Done | undefined) {
+      // The last one when its turn comes: one that is under way now will be it.
+      const done = chosen ?? last.current;
+      if (done === undefined) return 0;
+      if (done === last.current) last.current = undefined;
+      notifications.hide(done.notice);
+      const { leads, to } = done;
       let count = 0;
       for (const from of new Set(leads.map(statusOf))) {
         let back = leads.filter((lead) => statusOf(lead) === from);
@@ -84,32 +97,31 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
       }
       return count;
     },
-    onSuccess: (count) => notifications.show({ message: t.undone(count) }),
+    onSuccess: (count) => count > 0 && notifications.show({ message: t.undone(count) }),
     onError: (error) => notifications.show({ color: 'red', message: error.message }),
   });
 
   const run = useMutation({
+    scope,
     mutationFn: ({ reason, ...change }: Change & { reason?: string }) => apply(change, reason),
-    onSuccess(changed, { to }) {
-      setAsking(undefined);
+    onSuccess(changed, { leads, to }) {
+      // Something else may be asked by now.
+      setAsking((now) => (now?.leads === leads ? undefined : now));
       if (changed.length === 0) return;
       const canUndo = changed.every((lead) => wayBack(to, statusOf(lead), role) !== undefined);
-      const id = `status-${to}-${Date.now()}`;
+      const notice = `status-${to}-${Date.now()}`;
       if (lastNotice.current !== undefined) notifications.hide(lastNotice.current);
-      lastNotice.current = id;
-      const takeBack = () => {
-        notifications.hide(id);
-        undo.mutate({ leads: changed, to });
-      };
-      lastUndo.current = canUndo ? takeBack : undefined;
+      lastNotice.current = notice;
+      const done = { leads: changed, to, notice };
+      last.current = canUndo ? done : undefined;
       notifications.show({
-        id,
+        id: notice,
         autoClose: undoMs,
         message: (
           <Group justify="space-between" wrap="nowrap">
             <Text size="sm">{t.changed(changed.length, t.statuses[to])}</Text>
             {canUndo && (
-              <Button size="compact-sm" variant="light" onClick={takeBack}>
+              <Button size="compact-sm" variant="light" onClick={() => undo.mutate(done)}>
                 {t.undo}
               </Button>
             )}
@@ -117,15 +129,15 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
         ),
       });
     },
-    onError(error) {
-      // Where a dialog is open, it says so itself.
-      if (asking === undefined) notifications.show({ color: 'red', message: error.message });
+    onError(error, { leads }) {
+      // Where its dialog is open, that says so itself.
+      if (asking?.leads !== leads) notifications.show({ color: 'red', message: error.message });
     },
   });
 
   return {
     change(leads, to) {
-      if (leads.length === 0 || run.isPending) return;
+      if (leads.length === 0) return;
       run.reset();
       if (!commonStatuses(leads, role).includes(to)) {
         const message = leads.length === 1 ? t.notAllowed : t.notAllowedFor(t.statuses[to]);
@@ -138,7 +150,7 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
         run.mutate({ leads, to });
       }
     },
-    undo: () => lastUndo.current?.(),
+    undo: () => undo.mutate(undefined),
     isAsking: asking !== undefined || refusals.length > 0,
     dialogs: (
       <>
