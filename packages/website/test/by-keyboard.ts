@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 /** How many stops there may be on the way. */
@@ -65,7 +65,8 @@ export async function choose(page: Page, name: string | RegExp, option: string):
 /** Opens a menu, and goes to an item of it by the arrows. */
 export async function chooseItem(page: Page, menu: string | RegExp, item: string): Promise<void> {
   await press(page, menu);
-  await page.getByRole('menu').waitFor();
+  // What is pressed before it has the focus is for its button.
+  await expectFocusWithin(page.getByRole('menu'));
   const chosen = page.locator('[role^="menuitem"]', { hasText: item });
   await chosen.waitFor();
   for (let i = 0; i < mostChoices; i++) {
@@ -76,6 +77,12 @@ export async function chooseItem(page: Page, menu: string | RegExp, item: string
     }
   }
   throw new Error(`${item} is not reached by the arrows`);
+}
+
+/** The focus comes to something in it. */
+export async function expectFocusWithin(part: Locator): Promise<void> {
+  const isWithin = () => part.evaluate((element) => element.contains(document.activeElement));
+  await expect.poll(isWithin, { timeout: 15_000 }).toBe(true);
 }
 
 /** The focus comes to what is called so. */

@@ -40,6 +40,8 @@ export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
+  /** How long a page puts off at least what it does by a timer, as on a busy machine, in milliseconds. */
+  readonly timersAtLeastMs?: number;
 }
 
 export interface SignInOptions {
@@ -85,6 +87,12 @@ export async function startConsole(
     });
     contexts.push(context);
     context.setDefaultTimeout(30_000);
+    await context.addInitScript((atLeastMs) => {
+      const inTime = window.setTimeout.bind(window);
+      const late = (handler: TimerHandler, ms = 0, ...rest: unknown[]) =>
+        inTime(handler, Math.max(ms, atLeastMs), ...rest);
+      Object.assign(window, { setTimeout: late });
+    }, options.timersAtLeastMs ?? 0);
     const page = await context.newPage();
     page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.stack ?? error.message}`));
     page.on('console', (message) => {

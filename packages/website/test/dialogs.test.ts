@@ -1,7 +1,16 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { findBarriers } from './axe.ts';
-import { choose, chooseItem, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
+import {
+  choose,
+  chooseItem,
+  expectFocusOn,
+  expectFocusWithin,
+  focusedName,
+  press,
+  tabTo,
+  write,
+} from './by-keyboard.ts';
 import { type Console, password, startConsole } from './console.ts';
 import { showIn } from './page-checks.ts';
 import { totp } from './totp.ts';
@@ -32,11 +41,6 @@ async function expectUsable(page: Page, part: Locator, selector: string): Promis
   // What else there is to find does not depend on the colours.
   expect(await findBarriers(page, { within: selector, rules: ['color-contrast'] })).toEqual([]);
   await showIn(page, 'light');
-}
-
-async function expectFocusWithin(part: Locator): Promise<void> {
-  const isWithin = () => part.evaluate((element) => element.contains(document.activeElement));
-  await expect.poll(isWithin, { timeout: 15_000 }).toBe(true);
 }
 
 /** The dialog of a title, which is looked at. */
@@ -681,6 +685,44 @@ test(
     await page.keyboard.press('Escape');
     await isGone(refused);
     await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
+  },
+  timeout,
+);
+
+test(
+  'a busy machine: the focus stays where keys have gone, comes back where a list changes late, and no key is lost',
+  async () => {
+    const { page, workspace, member } = await console.openSignedIn({ timersAtLeastMs: 200 });
+    const leads = ['Ada', 'Grace', 'Joan'].map((name, i) =>
+      workspace.lead(member, { name, createdAt: new Date(Date.now() - (i + 60) * 1000) }),
+    );
+    await console.fixture.leads.insert(leads);
+    await show(page, '/leads', 'Leads');
+    await page.getByRole('row').filter({ hasText: 'Joan' }).waitFor();
+
+    await press(page, 'Filters');
+    await expectFocusOn(page, 'Created from');
+    await tabTo(page, 'Sub-id (s1)');
+    await page.waitForTimeout(500);
+    expect(await focusedName(page)).toBe('Sub-id (s1)');
+    await page.keyboard.press('Escape');
+    await isGone(page.getByRole('dialog'));
+
+    await goToList(page);
+    for (const key of ['a', 'ArrowDown', 'a', 'ArrowDown', 'a', 'u']) await page.keyboard.press(key);
+    await page.getByRole('alert').filter({ hasText: 'Undone for 1 lead' }).waitFor();
+    await expectRows(
+      'SELECT name, status::text FROM lead WHERE workspace_id = $1 ORDER BY name',
+      [workspace.id],
+      ['Approved', 'Approved', 'OnHold'].map((status, i) => ({ name: leads[i]?.name, status })),
+    );
+
+    await show(page, '/profile', 'Profile');
+    await press(page, /^Revoke .*token/);
+    await press(page, 'Revoke');
+    await expectFocusOn(page, 'Access tokens');
+    await page.waitForTimeout(500);
+    expect(await focusedName(page)).toBe('Access tokens');
   },
   timeout,
 );

@@ -31,7 +31,7 @@ test('without a mouse: to every page, and through what is done there', async () 
   await tabTo(page, 'New campaign');
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
-  await dialog.waitFor();
+  await expectFocusOn(page, 'Name');
   await page.keyboard.type('Spring offer');
   await tabTo(page, 'Code');
   await page.keyboard.type('SPRING');
@@ -58,7 +58,7 @@ test('without a mouse: to every page, and through what is done there', async () 
   await page.getByRole('heading', { name: 'Members' }).waitFor();
   await tabTo(page, 'Invite someone');
   await page.keyboard.press('Enter');
-  await dialog.waitFor();
+  await expectFocusOn(page, 'Email address');
   await page.keyboard.type('guest@example.com');
   await page.keyboard.press('Enter');
   await dialog.getByText(/\/invitations\//).waitFor();
