@@ -26,6 +26,7 @@ export function errorBody(code: ErrorCode, message: string = errorTable[code].me
 /** An error in a route's `response`: both media types it may come in. */
 interface ErrorResponse {
   description: string;
+  headers?: Record<string, { description: string; type: string }>;
   content: Record<string, { schema: object; examples: Record<string, { value: object }> }>;
 }
 
@@ -41,9 +42,38 @@ export function errorResponses(...codes: ErrorCode[]): Record<number, ErrorRespo
         'application/json': { schema: ErrorBody, examples: examples((code) => errorBody(code)) },
         [problemMediaType]: { schema: { $ref: 'Problem#' }, examples: examples((code) => problemBody(code)) },
       };
-      return [status, { description: ofStatus.map((code) => errorTable[code].message).join('; '), content }];
+      const description = ofStatus.map((code) => errorTable[code].message).join('; ');
+      const headers = headersOfErrors[status];
+      return [status, { description, ...(headers && { headers }), content }];
     }),
   );
+}
+
+const retryAfterHeader = {
+  'Retry-After': { description: 'In how many seconds to try again.', type: 'integer' },
+};
+
+/** What an error of a status says besides its body. */
+const headersOfErrors: Readonly<Record<number, ErrorResponse['headers']>> = {
+  401: {
+    'WWW-Authenticate': {
+      description:
+        'What is asked for: `ApiKey`, the API key, and `Bearer`, the access token, where it is needed as well.',
+      type: 'string',
+    },
+  },
+  429: retryAfterHeader,
+  503: retryAfterHeader,
+};
+
+/** How a challenge names what the OpenAPI document knows as a security scheme (RFC 9110, 11.6.1). */
+const challenges: Readonly<Record<string, string>> = { ApiKey: 'ApiKey', AccessToken: 'Bearer' };
+
+/** What a guarded route asks for; none where it asks for a session of the website, which has no name there. */
+function challengeOf({ routeOptions }: FastifyRequest): string | undefined {
+  const schemes = new Set(routeOptions.schema?.security?.flatMap((each) => Object.keys(each)));
+  const named = [...schemes].flatMap((scheme) => challenges[scheme] ?? []);
+  return named.length === 0 ? undefined : named.join(', ');
 }
 
 /** What any guarded operation may answer with, besides what is its own. */
@@ -91,6 +121,8 @@ export function createErrorHandler(findFaults: FaultFinder) {
     else request.log.debug({ code, reasons: reasonsOf(thrown) }, 'Refused');
     const retryAfter = error.retryAfterSeconds ?? (code === 'unavailable' ? retryAfterSeconds : undefined);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+    const challenge = status === 401 ? challengeOf(request) : undefined;
+    if (challenge !== undefined) reply.header('www-authenticate', challenge);
     reply.code(status).header('vary', withAccept(reply.getHeader('vary')));
     if (preferredType(request.headers.accept, ['application/json', problemMediaType]) !== problemMediaType) {
       void reply.send(errorBody(code, message));

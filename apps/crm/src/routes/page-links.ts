@@ -25,5 +25,5 @@ export function linkPages(
 /** `Link` in a route's response. */
 export const linkHeader = {
   description: 'The pages around this one, `rel="next"` and `rel="prev"` (RFC 8288).',
-  schema: { type: 'string' },
+  type: 'string',
 } as const;

@@ -20,6 +20,16 @@ const Submitted = Type.Object(
   { additionalProperties: false, description: 'The lead is stored.' },
 );
 
+/** Once its key is known, every answer tells what is left to it. */
+const errors = Object.fromEntries(
+  Object.entries(errorResponses(...bodyErrors, ...commonErrors, 'too_many_requests')).map(
+    ([status, response]) => [
+      status,
+      status === '401' ? response : { ...response, headers: { ...response.headers, ...rateLimitHeaders } },
+    ],
+  ),
+);
+
 /** Carries on the trace of a request, if it is of one, to what stores its lead and to the event that it becomes. */
 function ofTrace(leads: LeadTaker, traceParent: string | undefined): LeadTaker {
   return traceParent === undefined ? leads : { take: (lead) => leads.take({ ...lead, traceParent }) };
@@ -53,7 +63,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
               Location: { type: 'string', description: '`redirect`, with `order_id` in its query.' },
             },
           },
-          ...errorResponses(...bodyErrors, ...commonErrors, 'too_many_requests'),
+          ...errors,
         },
       },
       config: {

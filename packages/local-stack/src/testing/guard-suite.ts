@@ -171,6 +171,7 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
           for (const answer of attempts) {
             expect(answer.status).toBe(401);
             expect(answer.json()).toEqual(unauthenticated);
+            expect(answer.headers['www-authenticate']).toBe(needsToken ? 'ApiKey, Bearer' : 'ApiKey');
           }
           expect(await stored()).toBe(before);
         });

@@ -186,6 +186,20 @@ export const problemSchema = {
 /** What a server answers before it knows of any operation: malformed HTTP, a request too slow, headers too large. */
 const parserStatuses = new Set([400, 408, 431]);
 
+/** What an answer may say in its head that is of use to who reads the document. */
+const toDocument = [
+  'allow',
+  'content-disposition',
+  'etag',
+  'link',
+  'location',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+  'www-authenticate',
+  'x-total-count',
+];
+
 /** Paths that the document leaves out: itself, the pages for people, and what these pages call. */
 const undescribed = /^\/(?!api\/v1\/|health\/)/;
 
@@ -270,7 +284,7 @@ export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
     if (answer.status >= 400 && document.paths[name]?.[method.toLowerCase()]?.security !== undefined) {
       validateError();
     }
-    for (const header of ['link'] as const) {
+    for (const header of toDocument) {
       const named = Object.keys(documented.headers ?? {}).some((each) => each.toLowerCase() === header);
       if (answer.headers[header] !== undefined && !named)
         fail(`has a header ${header} that is not documented`);

@@ -13,6 +13,12 @@ import {
   routesOf,
 } from './openapi-document.ts';
 
+const headersOfErrors: Readonly<Record<string, string[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
 /** Whether a client can be generated from a document, and whether the document holds to the specification. */
 export function describeOpenApi(document: OpenApiDocument): void {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -65,6 +71,20 @@ export function describeOpenApi(document: OpenApiDocument): void {
         for (const tag of operation.tags ?? []) expect(tags).toContain(tag);
       });
 
+      test('every header of an answer is described, and of a type', () => {
+        for (const { headers = {} } of Object.values(operation.responses)) {
+          for (const [name, header] of Object.entries(headers)) {
+            expect([name, header]).toEqual([
+              name,
+              {
+                description: expect.stringMatching(/\S/),
+                schema: { type: expect.stringMatching(/^(string|integer)$/) },
+              },
+            ]);
+          }
+        }
+      });
+
       if (operation.security !== undefined) {
         test('spec 7: every error it may answer is there, with the three-field body', () => {
           const statuses = ['400', '401', '403', '500', '503'];
@@ -76,6 +96,9 @@ export function describeOpenApi(document: OpenApiDocument): void {
           for (const [status, response] of Object.entries(operation.responses)) {
             expect(response.description).toMatch(/\S/);
             if (Number(status) < 400) continue;
+            expect(Object.keys(response.headers ?? {})).toEqual(
+              expect.arrayContaining(headersOfErrors[status] ?? []),
+            );
             const { schema, ...media } = response.content?.['application/json'] ?? {};
             expect(schema?.additionalProperties).toBe(false);
             expect(schema?.required?.toSorted()).toEqual(errorBodySchema.required.toSorted());

@@ -21,7 +21,7 @@ export function listLandingPagesRoute(app: Server, context: CrmContext): void {
           200: Type.Array(LandingPageView, {
             description: 'One page of landing pages.',
             headers: {
-              Link: { description: 'The next page, `rel="next"` (RFC 8288).', schema: { type: 'string' } },
+              Link: { description: 'The next page, `rel="next"` (RFC 8288).', type: 'string' },
             },
           }),
           ...errorResponses('invalid_input', 'invalid_cursor', ...commonErrors),

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 /** `ETag` in a route's response. */
 export const etagHeader = {
   description: 'The version of the lead, for `If-Match` (RFC 9110, 8.8.3).',
-  schema: { type: 'string' },
+  type: 'string',
 } as const;
 
 export const IfMatch = Type.String({

@@ -32,11 +32,11 @@ export function listLeadsRoute(app: Server, context: CrmContext): void {
               Link: linkHeader,
               'X-Total-Count': {
                 description: 'How many leads match, where `count=exact` asks for it.',
-                schema: { type: 'integer' },
+                type: 'integer',
               },
               'Content-Disposition': {
                 description: 'The name of a file: `leads-`, the date, and `.csv` or `.ndjson`.',
-                schema: { type: 'string' },
+                type: 'string',
               },
             },
             content: {
