@@ -8,6 +8,17 @@ export default defineConfig({
     // Ahead, once and as small as can be, instead of with every answer.
     compression({ algorithms: ['gzip', 'brotliCompress'], include: /\.(?:html|js|css|svg|webmanifest)$/ }),
   ],
+  // While it is being changed, everything but its own files is what the CRM service answers, which takes pages of
+  // the host that a request names for its own: so that stays.
+  server: {
+    host: '127.0.0.1',
+    proxy: {
+      '^/(api|docs|health|openapi.json)': {
+        target: process.env['CRM_URL'] ?? 'http://127.0.0.1:3000',
+        changeOrigin: false,
+      },
+    },
+  },
   build: {
     target: 'es2022',
     // To read the stack traces in the service's log by; not served.

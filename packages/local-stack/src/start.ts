@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCompiler } from './compiler.ts';
+import { type Compiler, startCompiler, startWebsite } from './compiler.ts';
 import { makeDataDirectory } from './data-directory.ts';
 import { connectToDatabase, type RunDatabase, startDatabase } from './database.ts';
 import { prepareDemo } from './demo.ts';
@@ -21,7 +21,7 @@ const help = `Usage: npm start [-- --empty], or npm run dev
 
 Starts Postgres and both services, with a website to sign in to, and prints how to try them. Ctrl-C ends them,
 the data stays. The demo workspace gets leads of a month, once; with --empty it is left without.
-npm run dev (--watch) also compiles and restarts them on every change.
+npm run dev (--watch) also compiles and restarts them on every change, and serves the website from its sources.
 
 Environment: CRM_PORT (default 3000), INTAKE_PORT (3001), LEADS_DATA_DIR (.data), DATABASE_URL (a Postgres
 under the data directory), NATS_URL (a nats-server under the data directory, where one is installed), JWT_SECRET
@@ -112,11 +112,14 @@ async function run(
   const events = broker.url ?? 'wait in the database: there is no nats-server here';
   console.log(greeting(demo, { dataDir, database: where, events }));
   if (watch) {
-    for (const service of ['crm', 'intake'] as const) {
-      const compiler = startCompiler(service);
+    const keep = (name: string, compiler: Compiler) => {
       closers.push(() => compiler.stop());
-      record(`${service} compiler`, compiler.pid);
-    }
+      record(name, compiler.pid);
+    };
+    keep('crm compiler', startCompiler('crm'));
+    keep('intake compiler', startCompiler('intake'));
+    console.log('The website as it is being changed:');
+    keep('website', startWebsite(crm.url));
   }
 
   const failure = await Promise.race([

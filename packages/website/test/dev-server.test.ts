@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type Console, password, startConsole } from './console.ts';
+
+let console: Console;
+beforeAll(async () => {
+  console = await startConsole();
+}, 400_000);
+afterAll(() => console?.[Symbol.asyncDispose]());
+
+/** Serves the website from its sources, as `npm run dev` does. @returns where. */
+async function startDevServer(): Promise<string> {
+  const child = spawn('npm', ['run', '--silent', 'dev'], {
+    cwd: resolve(import.meta.dirname, '..'),
+    env: { ...process.env, CRM_URL: console.crm, NODE_ENV: 'development' },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  onTestFinished(async () => {
+    process.kill(-(child.pid ?? 0), 'SIGTERM');
+    await exited;
+  });
+  let printed = '';
+  child.stdout.on('data', (text) => {
+    printed += stripVTControlCharacters(String(text));
+  });
+  const address = () => /http:\/\/127\.0\.0\.1:\d+(?=\/)/.exec(printed)?.[0];
+  await expect.poll(address, { timeout: 60_000 }).toBeDefined();
+  return address() ?? '';
+}
+
+test('from its sources, the website is that of the service it is told of', async () => {
+  const { page, member } = await console.openSignedIn();
+  await page.context().clearCookies();
+  const url = await startDevServer();
+  expect(url).not.toBe(console.crm);
+  await page.goto(`${url}/leads`);
+  await page.getByLabel('Email address').fill(member.email);
+  await page.getByLabel('Password').first().fill(password);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Leads', level: 1 }).waitFor();
+  expect(new URL(page.url()).origin).toBe(url);
+  expect(await page.locator('script[src*="/src/main.tsx"]').count()).toBe(1);
+  await page.goto(`${url}/docs`);
+  await page.getByText('Create a lead').first().waitFor();
+});
