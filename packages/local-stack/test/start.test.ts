@@ -269,7 +269,8 @@ test('ends when told so while it starts, and starts the next time', slow, async 
   for (const until of ['start.lock', 'crm.log', 'postgres/postmaster.pid', 'postgres.password']) {
     rmSync(dataDir, { recursive: true, force: true });
     const run = startRun(env);
-    await expect.poll(() => existsSync(join(dataDir, until)), { timeout: 60_000, interval: 5 }).toBe(true);
+    const progress = () => ({ isThere: existsSync(join(dataDir, until)), said: run.stderr() });
+    await expect.poll(progress, { timeout: 60_000, interval: 5 }).toEqual({ isThere: true, said: [] });
     run.child.kill('SIGTERM');
     expect([until, await run.ended]).toEqual([until, 0]);
     expect(run.stderr()).toEqual([]);
