@@ -709,8 +709,10 @@ test(
     await isGone(page.getByRole('dialog'));
 
     await goToList(page);
-    for (const key of ['a', 'ArrowDown', 'a', 'ArrowDown', 'a', 'u']) await page.keyboard.press(key);
+    for (const key of ['a', 'a', 'ArrowDown', 'a', 'ArrowDown', 'a', 'a', 'u'])
+      await page.keyboard.press(key);
     await page.getByRole('alert').filter({ hasText: 'Undone for 1 lead' }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
     await expectRows(
       'SELECT name, status::text FROM lead WHERE workspace_id = $1 ORDER BY name',
       [workspace.id],

@@ -55,6 +55,8 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
   /** Only the last change can be taken back: the ones before may build upon nothing any more. */
   const last = useRef<Done>(undefined);
   const lastNotice = useRef<string>(undefined);
+  /** What leads are on their way to, by id: a key that is pressed twice asks for one change. */
+  const underWay = useRef(new Map<string, LeadStatus>());
 
   /** @returns the leads that were changed. */
   const apply = async ({ leads, to }: Change, reason?: string): Promise<readonly Lead[]> => {
@@ -104,6 +106,12 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
   const run = useMutation({
     scope,
     mutationFn: ({ reason, ...change }: Change & { reason?: string }) => apply(change, reason),
+    onMutate({ leads, to }) {
+      for (const { id } of leads) underWay.current.set(id, to);
+    },
+    onSettled(_changed, _error, { leads }) {
+      for (const { id } of leads) underWay.current.delete(id);
+    },
     onSuccess(changed, { leads, to }) {
       // Something else may be asked by now.
       setAsking((now) => (now?.leads === leads ? undefined : now));
@@ -136,7 +144,8 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
   });
 
   return {
-    change(leads, to) {
+    change(asked, to) {
+      const leads = asked.filter(({ id }) => underWay.current.get(id) !== to);
       if (leads.length === 0) return;
       run.reset();
       if (!commonStatuses(leads, role).includes(to)) {
