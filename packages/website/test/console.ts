@@ -12,6 +12,7 @@ import {
   type TestMember,
   type TestWorkspace,
 } from '@leads/local-stack/testing/fixture';
+import { getCurrentTest } from 'vitest/suite';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 /** Where screenshots go; not kept by git. */
@@ -126,6 +127,11 @@ export async function startConsole(
       return { page, workspace, member };
     },
     async closePages() {
+      if (getCurrentTest()?.result?.state === 'fail') {
+        for (const page of contexts.flatMap((context) => context.pages())) {
+          process.stderr.write(`${page.url()} as the test failed:\n${await describePage(page)}\n`);
+        }
+      }
       await Promise.all(contexts.splice(0).map((context) => context.close()));
       const found = faults.splice(0);
       if (found.length > 0) throw new Error(`Something went wrong in a page:\n${found.join('\n')}`);
@@ -138,6 +144,18 @@ export async function startConsole(
       await database[Symbol.asyncDispose]();
     },
   };
+}
+
+/** What tells why a page did not do as it should: where keys go, and what it says. */
+async function describePage(page: Page): Promise<string> {
+  const described = page.evaluate(() => {
+    const texts = [...document.querySelectorAll('[role="dialog"], [role="alert"], [role="menu"], h1')];
+    return [
+      `focus: ${document.activeElement?.outerHTML.slice(0, 300)}`,
+      ...texts.map((each) => `${each.role ?? each.tagName}: ${each.textContent}`),
+    ].join('\n');
+  });
+  return described.catch((error: unknown) => String(error));
 }
 
 /** Writes what a page shows to an ignored folder, where SCREENSHOTS is set: to be looked at, not compared. */
