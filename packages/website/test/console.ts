@@ -12,7 +12,7 @@ import {
   type TestMember,
   type TestWorkspace,
 } from '@leads/local-stack/testing/fixture';
-import { getCurrentTest } from 'vitest/suite';
+import { TestRunner } from 'vitest';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 /** Where screenshots go; not kept by git. */
@@ -127,7 +127,7 @@ export async function startConsole(
       return { page, workspace, member };
     },
     async closePages() {
-      if (getCurrentTest()?.result?.state === 'fail') {
+      if (TestRunner.getCurrentTest()?.result?.state === 'fail') {
         for (const page of contexts.flatMap((context) => context.pages())) {
           process.stderr.write(`${page.url()} as the test failed:\n${await describePage(page)}\n`);
         }

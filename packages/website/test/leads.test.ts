@@ -184,6 +184,42 @@ describe('the list', () => {
     await page.getByRole('alert').getByText('phone must hold a digit').waitFor();
   });
 
+  test('keeps what is selected while another list is awaited, and nothing of the list before', async () => {
+    const { page, workspace, member } = await console.openSignedIn();
+    await addLeads(workspace, member, 4);
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0000').waitFor();
+    const selection = (count: number) => page.getByRole('toolbar', { name: `${count} selected` });
+    const box = (name: string) => rowOf(page, name).getByRole('checkbox');
+    await box('Person 0003').check();
+    await selection(1).waitFor();
+
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/order\/leads\?.*q=/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.keyboard.press('/');
+    await page.keyboard.type('person');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**q=person');
+    await selection(1).waitFor({ state: 'detached' });
+    await box('Person 0000').check();
+    await box('Person 0001').check();
+    await selection(2).waitFor();
+    const answered = page.waitForResponse((answer) => /q=person/.test(answer.url()) && answer.ok());
+    release();
+    await answered;
+    await page.locator('[aria-busy="false"]').getByRole('grid').waitFor();
+    await selection(2).waitFor();
+    for (const name of ['Person 0000', 'Person 0001']) expect(await box(name).isChecked()).toBe(true);
+    await page.getByRole('button', { name: 'Clear all' }).click();
+    await selection(2).waitFor({ state: 'detached' });
+  });
+
   test('is sorted both ways', async () => {
     const { page, workspace, member } = await console.openSignedIn();
     await addLeads(workspace, member, 3);

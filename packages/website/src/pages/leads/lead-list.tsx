@@ -91,17 +91,18 @@ export function LeadList({
   });
   useEffect(() => virtualizer.measure(), [virtualizer, height]);
 
-  // Another list begins at its top, with nothing selected.
-  const [forKey, setForKey] = useState(shownKey);
-  if (forKey !== shownKey) {
-    setForKey(shownKey);
+  // Another list begins with nothing selected, as soon as it is asked for: what is selected while the one before is
+  // still shown is meant for what comes, and goes on as far as it is in it.
+  const [forFilters, setForFilters] = useState(filters);
+  if (forFilters !== filters) {
+    setForFilters(filters);
     setSelected(nothing);
     setMenuId(undefined);
   }
   useEffect(() => {
     anchor.current = undefined;
-    virtualizer.scrollToOffset(0);
-  }, [virtualizer, shownKey]);
+  }, [filters]);
+  useEffect(() => virtualizer.scrollToOffset(0), [virtualizer, shownKey]);
 
   const rows = virtualizer.getVirtualItems();
   const lastSeen = virtualizer.range?.endIndex ?? 0;
