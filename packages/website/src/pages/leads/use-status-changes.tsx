@@ -26,9 +26,10 @@ export interface Change {
   readonly to: LeadStatus;
 }
 
-/** A change that can be taken back, and the notification that offers it. */
+/** A change that was made, and the notification that tells of it. */
 interface Done extends Change {
   readonly notice: string;
+  readonly canUndo: boolean;
 }
 
 export interface Refusal {
@@ -54,7 +55,6 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   /** Only the last change can be taken back: the ones before may build upon nothing any more. */
   const last = useRef<Done>(undefined);
-  const lastNotice = useRef<string>(undefined);
   /** What leads are on their way to, by id: a key that is pressed twice asks for one change. */
   const underWay = useRef(new Map<string, LeadStatus>());
 
@@ -80,7 +80,7 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
     async mutationFn(chosen: Done | undefined) {
       // The last one when its turn comes: one that is under way now will be it.
       const done = chosen ?? last.current;
-      if (done === undefined) return 0;
+      if (done?.canUndo !== true) return 0;
       if (done === last.current) last.current = undefined;
       notifications.hide(done.notice);
       const { leads, to } = done;
@@ -117,13 +117,11 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
       setAsking((now) => (now?.leads === leads ? undefined : now));
       if (changed.length === 0) return;
       const canUndo = changed.every((lead) => wayBack(to, statusOf(lead), role) !== undefined);
-      const notice = `status-${to}-${Date.now()}`;
-      if (lastNotice.current !== undefined) notifications.hide(lastNotice.current);
-      lastNotice.current = notice;
-      const done = { leads: changed, to, notice };
-      last.current = canUndo ? done : undefined;
+      const done = { leads: changed, to, notice: `status-${to}-${Date.now()}`, canUndo };
+      if (last.current !== undefined) notifications.hide(last.current.notice);
+      last.current = done;
       notifications.show({
-        id: notice,
+        id: done.notice,
         autoClose: undoMs,
         message: (
           <Group justify="space-between" wrap="nowrap">
