@@ -88,12 +88,14 @@ export async function startConsole(
     });
     contexts.push(context);
     context.setDefaultTimeout(30_000);
-    await context.addInitScript((atLeastMs) => {
-      const inTime = window.setTimeout.bind(window);
-      const late = (handler: TimerHandler, ms = 0, ...rest: unknown[]) =>
-        inTime(handler, Math.max(ms, atLeastMs), ...rest);
-      Object.assign(window, { setTimeout: late });
-    }, options.timersAtLeastMs ?? 0);
+    if (options.timersAtLeastMs !== undefined) {
+      await context.addInitScript((atLeastMs) => {
+        const inTime = window.setTimeout.bind(window);
+        const late = (handler: TimerHandler, ms = 0, ...rest: unknown[]) =>
+          inTime(handler, Math.max(ms, atLeastMs), ...rest);
+        Object.assign(window, { setTimeout: late });
+      }, options.timersAtLeastMs);
+    }
     const page = await context.newPage();
     page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.stack ?? error.message}`));
     page.on('console', (message) => {
