@@ -14,8 +14,8 @@ export default defineConfig({
   environments: { __vitest__: fromSource },
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'apps/*/{src,test}/**/*.test.ts'],
-    globalSetup: resolve(root, 'packages/local-stack/src/vitest-setup.ts'),
-    setupFiles: resolve(root, 'packages/local-stack/src/vitest-discretion.ts'),
+    globalSetup: resolve(root, 'packages/test-kit/src/vitest-setup.ts'),
+    setupFiles: resolve(root, 'packages/test-kit/src/vitest-discretion.ts'),
     env: { NODE_ENV: 'test' },
     pool: 'forks',
     // A third saves two minutes of seventeen, and makes benches and browsers wait for each other.

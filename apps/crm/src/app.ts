@@ -1,16 +1,16 @@
-import { describeApi, docsRoutes } from '@leads/http/docs';
-import { requireApiKeyAndToken } from '@leads/http/guards';
-import { healthRoutes } from '@leads/http/health';
-import type { Logger } from '@leads/http/log';
-import { metricsRoutes } from '@leads/http/metrics-route';
-import { createServer, registerRoutes, type Server } from '@leads/http/server';
+import { createServer, registerRoutes, type Server } from '@leads/http/server/create-server';
+import { describeApi, docsRoutes } from '@leads/http/server/docs';
+import { requireApiKeyAndToken } from '@leads/http/server/guards';
+import { healthRoutes } from '@leads/http/server/health';
+import { metricsRoutes } from '@leads/http/server/metrics-route';
+import type { Logger } from '@leads/http/service/log';
 import type { CrmConfig } from './config.ts';
-import { consoleRoutes } from './console/console-routes.ts';
-import { websiteRoutes } from './console/website.ts';
 import type { CrmContext } from './context.ts';
-import { describeEvents } from './routes/events/describe-events.ts';
-import { streamEventsRoute } from './routes/events/stream-events.ts';
-import { leadsRoutes } from './routes/leads-routes.ts';
+import { leadsRoutes } from './routes/api/api-routes.ts';
+import { describeEvents } from './routes/api/events/describe-events.ts';
+import { streamEventsRoute } from './routes/api/events/stream-events.ts';
+import { staticFileRoutes } from './routes/website/static-files.ts';
+import { websiteRoutes } from './routes/website/website-routes.ts';
 
 /** The CRM service: an authenticated API for integrators, and a website for users. */
 export async function buildApp(config: CrmConfig, context: CrmContext, log: Logger): Promise<Server> {
@@ -55,8 +55,8 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
       },
       { prefix: '/api/v1' },
     );
-    await routes.register(async (console) => consoleRoutes(console, config, context), { prefix: '/api' });
-    await websiteRoutes(routes);
+    await routes.register(async (website) => websiteRoutes(website, config, context), { prefix: '/api' });
+    await staticFileRoutes(routes);
   });
   return app;
 }

@@ -1,5 +1,4 @@
-import { type Accounts, type AccountStore, createAccounts } from '@leads/core/account';
-import { type Announce, Invalidations } from '@leads/core/broker';
+import { type AccountStore, type Accounts, createAccounts } from '@leads/core/account';
 import { announceRoutes, type CampaignStore } from '@leads/core/campaign';
 import {
   type AccessTokenCodec,
@@ -18,24 +17,26 @@ import {
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
-import { EventPublisher, EventReader, EventRelay, eventStreamName, OutboxKeeper } from '@leads/core/event';
+import { EventRelay, OutboxMonitor } from '@leads/core/event';
+import type { Announce } from '@leads/core/invalidation';
 import type { LeadStore } from '@leads/core/lead';
-import { type OverviewStore, TallyKeeper } from '@leads/core/overview';
+import { EventPublisher, EventReader, eventStreamName, Invalidations } from '@leads/core/nats';
+import { LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
-import { openBroker } from '@leads/http/broker';
-import { watchSchema } from '@leads/http/schema';
-import type { Logger } from '@leads/http/log';
-import { Metrics, watchCaches, watchPool } from '@leads/http/metrics';
-import { traceInserts } from '@leads/http/trace-leads';
-import { openTracing, type Tracing } from '@leads/http/tracing';
+import { openBroker } from '@leads/http/service/broker';
+import type { Logger } from '@leads/http/service/log';
+import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
+import { createSchemaCheck } from '@leads/http/service/schema-check';
+import { traceInserts } from '@leads/http/service/trace-leads';
+import { openTracing, type Tracing } from '@leads/http/service/tracing';
 import packageJson from '../package.json' with { type: 'json' };
 import { createAccessTokenCodec } from './access-token-codec.ts';
 import type { CrmConfig } from './config.ts';
-import { publicUrlOf } from './console/addresses.ts';
+import { registerEventMetrics } from './event-metrics.ts';
 import { createMailer } from './mailer.ts';
 import { openReplica } from './open-replica.ts';
+import { publicUrlOf } from './public-url.ts';
 import { tracePublishing } from './trace-events.ts';
-import { watchEvents } from './watch-events.ts';
 
 /** Everything the CRM service needs, built once. */
 export interface CrmContext extends AsyncDisposable {
@@ -81,10 +82,10 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
           { primary: database, maxLagMs: config.DATABASE_REPLICA_MAX_LAG_SECONDS * 1_000 },
           log,
         );
-  const schema = watchSchema(database, log);
+  const schema = createSchemaCheck(database, log);
   const primaryLeads = createLeadStore(database);
   const overview = createOverviewStore(database);
-  const tallyKeeper = new TallyKeeper(overview, (err) =>
+  const leadCountAggregator = new LeadCountAggregator(overview, (err) =>
     log.warn({ err }, 'What was counted lately could not be added up: it is tried again'),
   );
   const { SMTP_URL, MAIL_FROM = '' } = config;
@@ -99,12 +100,12 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
   const announce: Announce = changes?.announce ?? (async () => undefined);
   const credentialStore = announceRevocations(createCredentialStore(database), announce);
   const credentials = new CredentialVerifier(credentialStore);
-  changes?.hear((change) => credentials.forget(change));
+  changes?.subscribe((change) => credentials.forget(change));
   const credentialUse = new CredentialUse(credentialStore, (err) =>
     log.warn({ err }, 'When credentials were used last could not be written: it is tried again'),
   );
   const metrics = new Metrics({ service: 'crm', version: packageJson.version });
-  watchPool(metrics, database.poolUse);
+  registerPoolMetrics(metrics, database.poolUse);
   if (reads !== undefined) {
     metrics.gauge(
       { name: 'db_replica_lag_seconds', help: 'How far the replica of Postgres is behind at most.' },
@@ -112,10 +113,10 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
       'max',
     );
   }
-  watchCaches(metrics, () => credentials.cacheUse());
+  registerCacheMetrics(metrics, () => credentials.cacheUse());
   const outbox = createEventOutbox(database);
   const streamMs = config.EVENTS_STREAM_DAYS * 86_400_000;
-  const outboxKeeper = new OutboxKeeper(outbox, {
+  const outboxMonitor = new OutboxMonitor(outbox, {
     // Nobody takes them without a broker, and with one they wait for it as long as it takes.
     keepMs: config.NATS_URL === undefined ? streamMs : undefined,
     onDropped: (events) =>
@@ -137,7 +138,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
       ),
       (err) => log.warn({ err }, 'Events could not be told: they wait, and it is tried again'),
     );
-  watchEvents(metrics, { outboxKeeper, relay });
+  registerEventMetrics(metrics, { outboxMonitor, relay });
   return {
     accessTokens: await createAccessTokenCodec(config.JWT_SECRET),
     accounts: createAccounts({
@@ -168,9 +169,9 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     checkSchema: () => schema.check(),
     async [Symbol.asyncDispose]() {
       await relay?.[Symbol.asyncDispose]();
-      await outboxKeeper[Symbol.asyncDispose]();
+      await outboxMonitor[Symbol.asyncDispose]();
       await broker?.[Symbol.asyncDispose]();
-      await tallyKeeper[Symbol.asyncDispose]();
+      await leadCountAggregator[Symbol.asyncDispose]();
       await credentialUse[Symbol.asyncDispose]();
       await reads?.[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();

@@ -2,13 +2,13 @@ import {
   createLeadStore,
   createOverviewStore,
   type Database,
+  Replica,
   readLeadsFrom,
   readOverviewFrom,
-  Replica,
 } from '@leads/core/db';
 import type { LeadStore } from '@leads/core/lead';
 import type { OverviewStore } from '@leads/core/overview';
-import type { Logger } from '@leads/http/log';
+import type { Logger } from '@leads/http/service/log';
 
 /** Stores of the primary that read from a replica where it serves. */
 export interface ReplicaReads extends AsyncDisposable {

@@ -1,6 +1,6 @@
-import { loadConfig } from '@leads/http/config';
-import { createLogger } from '@leads/http/log';
-import { runService } from '@leads/http/service';
+import { loadConfig } from '@leads/http/service/config';
+import { createLogger } from '@leads/http/service/log';
+import { runService } from '@leads/http/service/run-service';
 import { buildApp } from './app.ts';
 import { CrmConfig } from './config.ts';
 import { createContext } from './context.ts';

@@ -1,6 +1,6 @@
-import type { EventPublisher } from '@leads/core/event';
-import { ended } from '@leads/http/trace-leads';
-import type { Tracing } from '@leads/http/tracing';
+import type { EventPublisher } from '@leads/core/nats';
+import { ended } from '@leads/http/service/trace-leads';
+import type { Tracing } from '@leads/http/service/tracing';
 
 type Publisher = Pick<EventPublisher, 'isConnected' | 'publish'>;
 

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { runLeads } from '@leads/local-stack/services';
-import { jwtSecret } from '@leads/local-stack/testing/fixture';
-import { type Inbox, linkIn, openInbox } from '@leads/local-stack/testing/inbox';
+import { runLeads } from '@leads/local-stack/processes/services';
+import { jwtSecret } from '@leads/test-kit/fixture';
+import { type Inbox, linkIn, openInbox } from '@leads/test-kit/inbox';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Crm, startCrm } from './crm.ts';

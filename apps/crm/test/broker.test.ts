@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Broker } from '@leads/core/broker';
-import { findNatsServer } from '@leads/local-stack/find-nats-server';
-import { type LocalNats, startNats } from '@leads/local-stack/nats';
+import { Broker } from '@leads/core/nats';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-broker-'));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { TestMember, TestWorkspace } from '@leads/local-stack/testing/fixture';
+import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 

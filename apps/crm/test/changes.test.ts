@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Broker, type Invalidation, Invalidations } from '@leads/core/broker';
-import { findNatsServer } from '@leads/local-stack/find-nats-server';
-import { type LocalNats, startNats } from '@leads/local-stack/nats';
-import { runLeads } from '@leads/local-stack/services';
-import type { TestMember } from '@leads/local-stack/testing/fixture';
-import type { RunningService } from '@leads/local-stack/testing/running-service';
+import type { Invalidation } from '@leads/core/invalidation';
+import { Broker, Invalidations } from '@leads/core/nats';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
+import { runLeads } from '@leads/local-stack/processes/services';
+import type { TestMember } from '@leads/test-kit/fixture';
+import type { RunningService } from '@leads/test-kit/running-service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Crm, startCrm, startCrmService } from './crm.ts';
 import { signInAs } from './visitor.ts';
@@ -25,7 +26,7 @@ beforeAll(async () => {
   crm = await startCrm({ NATS_URL: nats.url });
   other = await startCrmService(crm.databaseUrl, { NATS_URL: nats.url });
   listener = new Broker({ url: nats.url, name: 'test' });
-  new Invalidations(listener, () => undefined).hear((change) => heard.push(change));
+  new Invalidations(listener, () => undefined).subscribe((change) => heard.push(change));
   await listener.connected(5_000);
 });
 afterAll(async () => {

@@ -10,7 +10,7 @@ import {
   parseText,
   parseTimeAgo,
   parseUuid,
-} from '../src/cli/arguments.ts';
+} from '../src/cli/runtime/arguments.ts';
 
 describe('a duration', () => {
   test.each([

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createLeadQuarantine, openDatabase } from '@leads/core/db';
-import { openFixture } from '@leads/local-stack/testing/fixture';
-import { createTestDatabase } from '@leads/local-stack/test-database';
+import { openFixture } from '@leads/test-kit/fixture';
+import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, expect, test, vi } from 'vitest';
 
 // A test starts several processes, each of which loads Prisma: seconds, where others are at work too.

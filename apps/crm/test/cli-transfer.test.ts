@@ -6,10 +6,10 @@ import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openFixture } from '@leads/local-stack/testing/fixture';
-import { createTestDatabase } from '@leads/local-stack/test-database';
+import { openFixture } from '@leads/test-kit/fixture';
+import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { describePosition } from '../src/cli/progress.ts';
+import { describePosition } from '../src/cli/runtime/progress.ts';
 
 // A test starts several processes, each of which loads Prisma: seconds, where others are at work too.
 vi.setConfig({ testTimeout: 60_000 });

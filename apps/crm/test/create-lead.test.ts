@@ -1,5 +1,5 @@
-import { canary } from '@leads/local-stack/testing/canaries';
-import type { TestMember } from '@leads/local-stack/testing/fixture';
+import { canary } from '@leads/test-kit/canaries';
+import type { TestMember } from '@leads/test-kit/fixture';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 

@@ -1,7 +1,7 @@
-import { type Fixture, jwtSecret, openFixture } from '@leads/local-stack/testing/fixture';
-import type { RunningService } from '@leads/local-stack/testing/running-service';
-import { createServiceRoles, runAs, type ServiceRoles } from '@leads/local-stack/testing/service-roles';
-import { createTestDatabase, type TestDatabase } from '@leads/local-stack/test-database';
+import { type Fixture, jwtSecret, openFixture } from '@leads/test-kit/fixture';
+import type { RunningService } from '@leads/test-kit/running-service';
+import { createServiceRoles, runAs, type ServiceRoles } from '@leads/test-kit/service-roles';
+import { createTestDatabase, type TestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { startCrmService } from './crm.ts';

@@ -1,5 +1,5 @@
-import { loadConfig } from '@leads/http/config';
-import { kustomizedSettings } from '@leads/local-stack/testing/kustomization';
+import { loadConfig } from '@leads/http/service/config';
+import { kustomizedSettings } from '@leads/test-kit/kustomization';
 import { expect, test } from 'vitest';
 import { CrmConfig } from '../src/config.ts';
 

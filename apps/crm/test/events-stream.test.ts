@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Broker } from '@leads/core/broker';
 import { LeadEvent } from '@leads/core/event';
 import type { LeadDetail } from '@leads/core/lead';
-import { findNatsServer } from '@leads/local-stack/find-nats-server';
-import { type LocalNats, startNats } from '@leads/local-stack/nats';
-import type { TestMember } from '@leads/local-stack/testing/fixture';
+import { Broker } from '@leads/core/nats';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
+import type { TestMember } from '@leads/test-kit/fixture';
 import { Value } from 'typebox/value';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startCrm, startCrmService } from './crm.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestMember, TestWorkspace } from '@leads/local-stack/testing/fixture';
-import { storableText } from '@leads/local-stack/testing/hostile-input';
-import { recordStatements } from '@leads/local-stack/testing/recorded-statements';
+import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
+import { storableText } from '@leads/test-kit/hostile-input';
+import { recordStatements } from '@leads/test-kit/recorded-statements';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';

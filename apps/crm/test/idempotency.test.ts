@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Lead } from '@leads/core/lead';
-import { canary } from '@leads/local-stack/testing/canaries';
-import type { TestMember } from '@leads/local-stack/testing/fixture';
+import { canary } from '@leads/test-kit/canaries';
+import type { TestMember } from '@leads/test-kit/fixture';
 import { afterAll, describe, expect, test } from 'vitest';
 import { invalidInput, leadsPath, ok, startTwoCrms } from './leads-api.ts';
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { canary } from '@leads/local-stack/testing/canaries';
-import type { TestMember } from '@leads/local-stack/testing/fixture';
+import { canary } from '@leads/test-kit/canaries';
+import type { TestMember } from '@leads/test-kit/fixture';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm, startCrmService } from './crm.ts';
 

@@ -1,10 +1,5 @@
-import { canary } from '@leads/local-stack/testing/canaries';
-import {
-  endingRoutesOf,
-  exampleBody,
-  exampleEntity,
-  fillPath,
-} from '@leads/local-stack/testing/openapi-document';
+import { canary } from '@leads/test-kit/canaries';
+import { endingRoutesOf, exampleBody, exampleEntity, fillPath } from '@leads/test-kit/openapi-document';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { canary } from '@leads/local-stack/testing/canaries';
-import type { TestMember, TestWorkspace } from '@leads/local-stack/testing/fixture';
-import { recordStatements } from '@leads/local-stack/testing/recorded-statements';
+import { canary } from '@leads/test-kit/canaries';
+import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
+import { recordStatements } from '@leads/test-kit/recorded-statements';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 

@@ -1,5 +1,5 @@
 import type { LeadDetail, LeadStatus } from '@leads/core/lead';
-import type { TestMember } from '@leads/local-stack/testing/fixture';
+import type { TestMember } from '@leads/test-kit/fixture';
 import { afterAll, describe, expect, test } from 'vitest';
 import { forbidden, inTurns, invalidInput, type Outcome, ok, startTwoCrms, unknownId } from './leads-api.ts';
 

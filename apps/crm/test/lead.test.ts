@@ -1,5 +1,5 @@
 import type { LeadDetail, LeadHistoryEntry } from '@leads/core/lead';
-import { canary } from '@leads/local-stack/testing/canaries';
+import { canary } from '@leads/test-kit/canaries';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { forbidden, invalidInput, leadsApi, notFound, ok, unknownId } from './leads-api.ts';

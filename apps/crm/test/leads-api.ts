@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { LeadDetail, LeadHistoryEntry, LeadStatus } from '@leads/core/lead';
-import type { TestMember } from '@leads/local-stack/testing/fixture';
-import { openFixture, type Fixture, jwtSecret } from '@leads/local-stack/testing/fixture';
-import type { Answer } from '@leads/local-stack/testing/http-client';
-import type { RunningService } from '@leads/local-stack/testing/running-service';
-import { createTestDatabase } from '@leads/local-stack/test-database';
+import type { TestMember } from '@leads/test-kit/fixture';
+import { type Fixture, jwtSecret, openFixture } from '@leads/test-kit/fixture';
+import type { Answer } from '@leads/test-kit/http-client';
+import type { RunningService } from '@leads/test-kit/running-service';
+import { createTestDatabase } from '@leads/test-kit/test-database';
 import { expect } from 'vitest';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { startCrmService } from './crm.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredLead } from '@leads/core/lead';
-import type { TestMember } from '@leads/local-stack/testing/fixture';
+import type { TestMember } from '@leads/test-kit/fixture';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { invalidInput, leadsApi, leadsPath, type Page } from './leads-api.ts';

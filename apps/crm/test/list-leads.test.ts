@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { canary } from '@leads/local-stack/testing/canaries';
-import type { TestMember, TestWorkspace } from '@leads/local-stack/testing/fixture';
-import { constantFrom, forAll, integer, oneOf, query, tuple } from '@leads/local-stack/testing/hostile-input';
-import { recordStatements } from '@leads/local-stack/testing/recorded-statements';
+import { canary } from '@leads/test-kit/canaries';
+import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
+import { constantFrom, forAll, integer, oneOf, query, tuple } from '@leads/test-kit/hostile-input';
+import { recordStatements } from '@leads/test-kit/recorded-statements';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 

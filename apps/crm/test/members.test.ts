@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { TestWorkspace } from '@leads/local-stack/testing/fixture';
 import type { MemberRole } from '@leads/core/credential';
+import type { TestWorkspace } from '@leads/test-kit/fixture';
 import { afterAll, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { signInAs } from './visitor.ts';

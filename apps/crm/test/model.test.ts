@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Lead, LeadDetail, LeadHistoryEntry, LeadStatus } from '@leads/core/lead';
-import type { TestMember } from '@leads/local-stack/testing/fixture';
-import type { Answer } from '@leads/local-stack/testing/http-client';
+import type { TestMember } from '@leads/test-kit/fixture';
+import type { Answer } from '@leads/test-kit/http-client';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { type LeadsApi, ok, type Outcome, type Page, startTwoCrms } from './leads-api.ts';
+import { type LeadsApi, type Outcome, ok, type Page, startTwoCrms } from './leads-api.ts';
 
 /** How many runs, each a workspace of its own. */
 const runs = Number(process.env['MODEL_RUNS'] ?? 20);

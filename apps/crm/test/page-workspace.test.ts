@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { fillPath } from '@leads/local-stack/testing/openapi-document';
+import { fillPath } from '@leads/test-kit/openapi-document';
 import { afterAll, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { signInAs } from './visitor.ts';

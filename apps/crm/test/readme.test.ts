@@ -1,14 +1,14 @@
-import { expectSettingsDocumented } from '@leads/local-stack/testing/readme';
+import { expectSettingsDocumented } from '@leads/test-kit/readme';
 import { test } from 'vitest';
 import {
   BrokerSettings,
-  GrantSettings,
   ErasureSettings,
+  GrantSettings,
   MigrateSettings,
   PasswordLinkSettings,
   SigningSettings,
   StoreSettings,
-} from '../src/cli/settings.ts';
+} from '../src/cli/runtime/settings.ts';
 import { CrmConfig } from '../src/config.ts';
 
 test("the README's configuration table is what the CRM service reads", () => {

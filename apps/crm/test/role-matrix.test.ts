@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { canary } from '@leads/local-stack/testing/canaries';
 import type { MemberRole } from '@leads/core/credential';
-import type { TestMember } from '@leads/local-stack/testing/fixture';
-import type { Answer } from '@leads/local-stack/testing/http-client';
-import { guardedRoutesOf } from '@leads/local-stack/testing/openapi-document';
+import { canary } from '@leads/test-kit/canaries';
+import type { TestMember } from '@leads/test-kit/fixture';
+import type { Answer } from '@leads/test-kit/http-client';
+import { guardedRoutesOf } from '@leads/test-kit/openapi-document';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { forbidden, notFound } from './leads-api.ts';

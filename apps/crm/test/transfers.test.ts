@@ -1,8 +1,8 @@
 import { LeadsError } from '@leads/core/errors';
-import { createLogger } from '@leads/http/log';
-import { createServer } from '@leads/http/server';
+import { createServer } from '@leads/http/server/create-server';
+import { createLogger } from '@leads/http/service/log';
 import { expect, test } from 'vitest';
-import { limitTransfers } from '../src/routes/leads/transfers.ts';
+import { limitTransfers } from '../src/routes/api/leads/transfers.ts';
 
 const soon = { timeout: 20_000 };
 

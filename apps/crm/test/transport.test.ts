@@ -1,4 +1,4 @@
-import { describeTransport } from '@leads/local-stack/testing/transport-suite';
+import { describeTransport } from '@leads/test-kit/transport-suite';
 import { afterAll } from 'vitest';
 import { startCrm } from './crm.ts';
 

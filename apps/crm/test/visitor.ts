@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { MemberRole } from '@leads/core/credential';
-import type { TestMember, TestWorkspace } from '@leads/local-stack/testing/fixture';
-import type { Answer } from '@leads/local-stack/testing/http-client';
-import type { RunningService } from '@leads/local-stack/testing/running-service';
+import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
+import type { Answer } from '@leads/test-kit/http-client';
+import type { RunningService } from '@leads/test-kit/running-service';
 
 export const password = 'correct horse battery';
 

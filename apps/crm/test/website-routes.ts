@@ -1,5 +1,5 @@
-import { fillPath } from '@leads/local-stack/testing/openapi-document';
-import type { RunningService } from '@leads/local-stack/testing/running-service';
+import { fillPath } from '@leads/test-kit/openapi-document';
+import type { RunningService } from '@leads/test-kit/running-service';
 
 /** What a visitor may ask who is not signed in; each looks for itself at what it is given. */
 export const openRoutes: ReadonlySet<string> = new Set([

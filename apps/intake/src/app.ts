@@ -1,10 +1,10 @@
-import { describeApi, docsRoutes } from '@leads/http/docs';
-import { takeForms } from '@leads/http/form-body';
-import { browserKeyScheme, requireApiKey } from '@leads/http/guards';
-import { healthRoutes } from '@leads/http/health';
-import type { Logger } from '@leads/http/log';
-import { metricsRoutes } from '@leads/http/metrics-route';
-import { createServer, registerRoutes, type Server } from '@leads/http/server';
+import { createServer, registerRoutes, type Server } from '@leads/http/server/create-server';
+import { describeApi, docsRoutes } from '@leads/http/server/docs';
+import { takeForms } from '@leads/http/server/form-body';
+import { browserKeyScheme, requireApiKey } from '@leads/http/server/guards';
+import { healthRoutes } from '@leads/http/server/health';
+import { metricsRoutes } from '@leads/http/server/metrics-route';
+import type { Logger } from '@leads/http/service/log';
 import type { IntakeConfig } from './config.ts';
 import type { IntakeContext } from './context.ts';
 import { preflightRoute } from './routes/preflight.ts';

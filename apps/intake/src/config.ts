@@ -1,4 +1,4 @@
-import { commonSettings, host, port } from '@leads/http/config';
+import { commonSettings, host, port } from '@leads/http/service/config';
 import { type Static, Type } from 'typebox';
 
 const perMinute = (description: string, defaultCount: number) =>

@@ -1,6 +1,7 @@
-import { Invalidations, NatsSnapshotShelf } from '@leads/core/broker';
-import { IntakeRoutes, LandingPageRegistrar } from '@leads/core/campaign';
-import { CredentialUse, CredentialVerifier, StoreWatch } from '@leads/core/credential';
+import { LeadBatcher } from '@leads/core/background/lead-batcher';
+import { CampaignRouter, LandingPageRegistrar } from '@leads/core/campaign';
+import { CredentialUse, CredentialVerifier } from '@leads/core/credential';
+import { DatabaseHealth } from '@leads/core/database-health';
 import {
   createCampaignStore,
   createCredentialStore,
@@ -9,17 +10,17 @@ import {
   createSnapshotSource,
   openDatabase,
 } from '@leads/core/db';
-import { IntakeMemory, SnapshotKeeper } from '@leads/core/snapshot';
-import { openBroker } from '@leads/http/broker';
-import type { Logger } from '@leads/http/log';
-import { Metrics, watchCaches, watchPool } from '@leads/http/metrics';
-import { createRateLimit, type RateLimits } from '@leads/http/rate-limit';
-import { watchSchema } from '@leads/http/schema';
-import { traceInserts } from '@leads/http/trace-leads';
-import type { Tracing } from '@leads/http/tracing';
+import { Invalidations, NatsSnapshotStore } from '@leads/core/nats';
+import { SnapshotCache, SnapshotRefresher } from '@leads/core/snapshot';
+import { createRateLimit, type RateLimits } from '@leads/http/server/rate-limit';
+import { openBroker } from '@leads/http/service/broker';
+import type { Logger } from '@leads/http/service/log';
+import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
+import { createSchemaCheck } from '@leads/http/service/schema-check';
+import { traceInserts } from '@leads/http/service/trace-leads';
+import type { Tracing } from '@leads/http/service/tracing';
 import packageJson from '../package.json' with { type: 'json' };
-import { LeadBatcher } from './batch/lead-batcher.ts';
-import { observeBatches, watchBatches } from './batch/watch-batches.ts';
+import { observeBatches, registerBatchMetrics } from './batch-metrics.ts';
 import { openBuffer } from './buffer/open-buffer.ts';
 import type { IntakeConfig } from './config.ts';
 
@@ -31,7 +32,7 @@ export interface IntakeContext extends AsyncDisposable {
   readonly credentials: CredentialVerifier;
   readonly credentialUse: CredentialUse;
   readonly leads: LeadBatcher;
-  readonly routes: IntakeRoutes;
+  readonly routes: CampaignRouter;
   readonly rateLimits: RateLimits;
   readonly metrics: Metrics;
   /** None where nothing is traced. */
@@ -53,7 +54,7 @@ export function createContext(config: IntakeConfig, log: Logger, tracing?: Traci
     preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
     applicationName: 'leads-intake',
   });
-  const schema = watchSchema(database, log);
+  const schema = createSchemaCheck(database, log);
   const campaigns = createCampaignStore(database);
   const landingPages = new LandingPageRegistrar(campaigns, (err) => {
     log.warn({ err }, 'Landing pages were not registered; they will be with their next lead');
@@ -62,26 +63,26 @@ export function createContext(config: IntakeConfig, log: Logger, tracing?: Traci
   const broker = openBroker(config, { name: 'leads-intake', replicas: config.INTAKE_BUFFER_REPLICAS }, log);
   const shelf =
     broker &&
-    new NatsSnapshotShelf(broker, {
+    new NatsSnapshotStore(broker, {
       replicas: config.INTAKE_BUFFER_REPLICAS,
       onError: (err) =>
         log.warn({ err }, 'The snapshot for new instances has not as many replicas as it should'),
     });
   const memory =
-    shelf && new IntakeMemory(shelf, (err) => log.warn({ err }, 'The snapshot could not be read'));
-  const stale = { store: new StoreWatch(), memory };
+    shelf && new SnapshotCache(shelf, (err) => log.warn({ err }, 'The snapshot could not be read'));
+  const stale = { store: new DatabaseHealth(), memory };
   const credentials = new CredentialVerifier(credentialStore, stale);
   const credentialUse = new CredentialUse(credentialStore, (err) => {
     log.warn({ err }, 'When credentials were used last could not be written: it is tried again');
   });
-  const routes = new IntakeRoutes(campaigns, landingPages, stale);
+  const routes = new CampaignRouter(campaigns, landingPages, stale);
   const snapshots =
     shelf &&
-    new SnapshotKeeper(createSnapshotSource(database), shelf, (err) => {
+    new SnapshotRefresher(createSnapshotSource(database), shelf, (err) => {
       log.warn({ err }, 'The snapshot for new instances could not be renewed: it is tried again');
     });
   const changes = broker && new Invalidations(broker, (err) => log.warn({ err }, 'Changes cannot be heard'));
-  changes?.hear((change) => {
+  changes?.subscribe((change) => {
     for (const cache of [memory, credentials, routes]) cache?.forget(change);
     snapshots?.noteChange();
   });
@@ -104,9 +105,9 @@ export function createContext(config: IntakeConfig, log: Logger, tracing?: Traci
     );
   const leads = new LeadBatcher(buffer?.leads ?? leadStore, { observer: observeBatches(metrics) });
   buffer?.drain(() => leads.load.waiting >= longQueue);
-  watchBatches(metrics, leads);
-  watchPool(metrics, database.poolUse);
-  watchCaches(metrics, () => ({ ...credentials.cacheUse(), intake_route: routes.cacheUse }));
+  registerBatchMetrics(metrics, leads);
+  registerPoolMetrics(metrics, database.poolUse);
+  registerCacheMetrics(metrics, () => ({ ...credentials.cacheUse(), intake_route: routes.cacheUse }));
   return {
     credentials,
     credentialUse,

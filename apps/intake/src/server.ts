@@ -1,10 +1,10 @@
 import cluster from 'node:cluster';
-import { loadConfig } from '@leads/http/config';
-import { createLogger } from '@leads/http/log';
-import { Metrics } from '@leads/http/metrics';
-import { runService } from '@leads/http/service';
-import { openTracing } from '@leads/http/tracing';
-import { runWorkers } from '@leads/http/workers';
+import { loadConfig } from '@leads/http/service/config';
+import { createLogger } from '@leads/http/service/log';
+import { Metrics } from '@leads/http/service/metrics';
+import { runService } from '@leads/http/service/run-service';
+import { openTracing } from '@leads/http/service/tracing';
+import { runWorkers } from '@leads/http/service/workers';
 import packageJson from '../package.json' with { type: 'json' };
 import { IntakeConfig } from './config.ts';
 

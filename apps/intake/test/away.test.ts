@@ -3,21 +3,16 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Broker, Invalidations, NatsSnapshotShelf } from '@leads/core/broker';
 import { announceRevocations, generateApiKey } from '@leads/core/credential';
-import { migrate } from '@leads/core/migrate';
-import { findNatsServer } from '@leads/local-stack/find-nats-server';
-import { type LocalNats, startNats } from '@leads/local-stack/nats';
-import { type LocalPostgres, startPostgres } from '@leads/local-stack/postgres';
-import { runLeads, type Service, startService } from '@leads/local-stack/services';
-import {
-  type Fixture,
-  openFixture,
-  type TestMember,
-  type TestWorkspace,
-} from '@leads/local-stack/testing/fixture';
-import { parseMetrics, sumOf } from '@leads/local-stack/testing/prometheus-text';
-import type { RunningService } from '@leads/local-stack/testing/running-service';
+import { migrate } from '@leads/core/db-admin/migrate';
+import { Broker, Invalidations, NatsSnapshotStore } from '@leads/core/nats';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
+import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
+import { runLeads, type Service, startService } from '@leads/local-stack/processes/services';
+import { type Fixture, openFixture, type TestMember, type TestWorkspace } from '@leads/test-kit/fixture';
+import { parseMetrics, sumOf } from '@leads/test-kit/prometheus-text';
+import type { RunningService } from '@leads/test-kit/running-service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startIntakeService } from './intake.ts';
 
@@ -81,7 +76,7 @@ test('while Postgres is away known keys are taken, also by an instance that has 
   expect((await knock(running, revoked.apiKey)).status).toBe(400);
   await using reader = new Broker({ url: nats.url, name: 'test' });
   await reader.connected(5_000);
-  const shelf = new NatsSnapshotShelf(reader, { replicas: 1, onError: () => undefined });
+  const shelf = new NatsSnapshotStore(reader, { replicas: 1, onError: () => undefined });
   await expect.poll(async () => (await shelf.find())?.at, soon).toBeDefined();
   const { announce } = new Invalidations(reader, (error) => expect.unreachable(String(error)));
   const credentials = announceRevocations(fixture.credentials, announce);

@@ -1,15 +1,15 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLeadQuarantine, openDatabase } from '@leads/core/db';
+import { migrate } from '@leads/core/db-admin/migrate';
 import { replayQuarantined } from '@leads/core/lead';
-import { migrate } from '@leads/core/migrate';
-import { findNatsServer } from '@leads/local-stack/find-nats-server';
-import { type LocalNats, startNats } from '@leads/local-stack/nats';
-import { type LocalPostgres, startPostgres } from '@leads/local-stack/postgres';
-import { openFixture } from '@leads/local-stack/testing/fixture';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
+import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
+import { openFixture } from '@leads/test-kit/fixture';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startIntakeService } from './intake.ts';
 

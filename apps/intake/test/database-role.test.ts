@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Broker } from '@leads/core/broker';
-import { findNatsServer } from '@leads/local-stack/find-nats-server';
-import { type LocalNats, startNats } from '@leads/local-stack/nats';
-import { type Fixture, openFixture } from '@leads/local-stack/testing/fixture';
-import { createServiceRoles, runAs, type ServiceRoles } from '@leads/local-stack/testing/service-roles';
-import { createTestDatabase, type TestDatabase } from '@leads/local-stack/test-database';
+import { Broker } from '@leads/core/nats';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
+import { type Fixture, openFixture } from '@leads/test-kit/fixture';
+import { createServiceRoles, runAs, type ServiceRoles } from '@leads/test-kit/service-roles';
+import { createTestDatabase, type TestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startIntakeService } from './intake.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '@leads/http/config';
-import { kustomizedSettings } from '@leads/local-stack/testing/kustomization';
-import { parseMetrics } from '@leads/local-stack/testing/prometheus-text';
+import { loadConfig } from '@leads/http/service/config';
+import { kustomizedSettings } from '@leads/test-kit/kustomization';
+import { parseMetrics } from '@leads/test-kit/prometheus-text';
 import { expect, test } from 'vitest';
 import { IntakeConfig } from '../src/config.ts';
 import { startIntake } from './intake.ts';

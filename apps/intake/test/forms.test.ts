@@ -1,5 +1,5 @@
 import { issueApiKey } from '@leads/core/credential';
-import { canary } from '@leads/local-stack/testing/canaries';
+import { canary } from '@leads/test-kit/canaries';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startIntake } from './intake.ts';
 

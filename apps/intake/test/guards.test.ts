@@ -1,4 +1,4 @@
-import { describeGuards } from '@leads/local-stack/testing/guard-suite';
+import { describeGuards } from '@leads/test-kit/guard-suite';
 import { afterAll } from 'vitest';
 import { startIntake } from './intake.ts';
 

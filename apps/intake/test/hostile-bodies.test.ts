@@ -1,10 +1,6 @@
-import { canary } from '@leads/local-stack/testing/canaries';
-import {
-  describeHostileBodies,
-  expectExtra,
-  type FieldRule,
-} from '@leads/local-stack/testing/hostile-body-suite';
-import type { Answer } from '@leads/local-stack/testing/http-client';
+import { canary } from '@leads/test-kit/canaries';
+import { describeHostileBodies, expectExtra, type FieldRule } from '@leads/test-kit/hostile-body-suite';
+import type { Answer } from '@leads/test-kit/http-client';
 import { afterAll, expect } from 'vitest';
 import { startIntake } from './intake.ts';
 

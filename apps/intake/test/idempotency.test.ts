@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createLead } from '@leads/core/lead';
-import { canary } from '@leads/local-stack/testing/canaries';
-import { openFixture, type TestMember } from '@leads/local-stack/testing/fixture';
-import type { RunningService } from '@leads/local-stack/testing/running-service';
-import { createTestDatabase } from '@leads/local-stack/test-database';
+import { canary } from '@leads/test-kit/canaries';
+import { openFixture, type TestMember } from '@leads/test-kit/fixture';
+import type { RunningService } from '@leads/test-kit/running-service';
+import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startIntakeService } from './intake.ts';
 

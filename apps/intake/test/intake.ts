@@ -1,8 +1,8 @@
-import { type Fixture, openFixture } from '@leads/local-stack/testing/fixture';
-import { type RunningService, startService } from '@leads/local-stack/testing/running-service';
-import { createTestDatabase } from '@leads/local-stack/test-database';
-import { loadConfig } from '@leads/http/config';
-import { createLogger } from '@leads/http/log';
+import { loadConfig } from '@leads/http/service/config';
+import { createLogger } from '@leads/http/service/log';
+import { type Fixture, openFixture } from '@leads/test-kit/fixture';
+import { type RunningService, startService } from '@leads/test-kit/running-service';
+import { createTestDatabase } from '@leads/test-kit/test-database';
 import { buildApp } from '../src/app.ts';
 import { IntakeConfig } from '../src/config.ts';
 import { createContext } from '../src/context.ts';

@@ -3,11 +3,10 @@ import { cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { Broker } from '@leads/core/broker';
-import { LeadBuffer } from '@leads/core/buffer';
 import type { LeadToInsert } from '@leads/core/lead';
-import { findNatsServer } from '@leads/local-stack/find-nats-server';
-import { type LocalNats, startNats } from '@leads/local-stack/nats';
+import { Broker, LeadBuffer } from '@leads/core/nats';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
 vi.setConfig({ testTimeout: 60_000 });

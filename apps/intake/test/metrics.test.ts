@@ -1,4 +1,4 @@
-import { describeMetrics } from '@leads/local-stack/testing/metrics-suite';
+import { describeMetrics } from '@leads/test-kit/metrics-suite';
 import { startIntake } from './intake.ts';
 
 describeMetrics(startIntake);

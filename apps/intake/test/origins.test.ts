@@ -1,7 +1,7 @@
 import { issueApiKey } from '@leads/core/credential';
-import { canary } from '@leads/local-stack/testing/canaries';
-import { createTestDatabase } from '@leads/local-stack/test-database';
-import { openFixture } from '@leads/local-stack/testing/fixture';
+import { canary } from '@leads/test-kit/canaries';
+import { openFixture } from '@leads/test-kit/fixture';
+import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startIntakeService } from './intake.ts';
 

@@ -1,4 +1,4 @@
-import { describeOutage } from '@leads/local-stack/testing/outage-suite';
+import { describeOutage } from '@leads/test-kit/outage-suite';
 import { startIntakeService } from './intake.ts';
 
 describeOutage(startIntakeService);

@@ -1,4 +1,4 @@
-import { describeProblems } from '@leads/local-stack/testing/problem-suite';
+import { describeProblems } from '@leads/test-kit/problem-suite';
 import { afterAll } from 'vitest';
 import { startIntake } from './intake.ts';
 

@@ -1,9 +1,9 @@
 import { issueApiKey } from '@leads/core/credential';
-import { canary } from '@leads/local-stack/testing/canaries';
-import { createTestDatabase } from '@leads/local-stack/test-database';
-import { openFixture } from '@leads/local-stack/testing/fixture';
-import type { Answer } from '@leads/local-stack/testing/http-client';
-import type { RunningService } from '@leads/local-stack/testing/running-service';
+import { canary } from '@leads/test-kit/canaries';
+import { openFixture } from '@leads/test-kit/fixture';
+import type { Answer } from '@leads/test-kit/http-client';
+import type { RunningService } from '@leads/test-kit/running-service';
+import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, expect, test } from 'vitest';
 import { startIntakeService } from './intake.ts';
 

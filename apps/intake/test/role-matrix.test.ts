@@ -1,5 +1,5 @@
-import { canary } from '@leads/local-stack/testing/canaries';
-import { guardedRoutesOf } from '@leads/local-stack/testing/openapi-document';
+import { canary } from '@leads/test-kit/canaries';
+import { guardedRoutesOf } from '@leads/test-kit/openapi-document';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startIntake } from './intake.ts';
 

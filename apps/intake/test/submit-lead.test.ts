@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueApiKey } from '@leads/core/credential';
-import { canary } from '@leads/local-stack/testing/canaries';
-import type { TestMember } from '@leads/local-stack/testing/fixture';
-import type { RunningService } from '@leads/local-stack/testing/running-service';
-import { createTestDatabase } from '@leads/local-stack/test-database';
-import { openFixture } from '@leads/local-stack/testing/fixture';
+import { canary } from '@leads/test-kit/canaries';
+import type { TestMember } from '@leads/test-kit/fixture';
+import { openFixture } from '@leads/test-kit/fixture';
+import type { RunningService } from '@leads/test-kit/running-service';
+import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startIntakeService } from './intake.ts';
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
-import { type Service, startService } from '@leads/local-stack/services';
-import { createTestDatabase } from '@leads/local-stack/test-database';
-import { type Fixture, openFixture, type TestMember } from '@leads/local-stack/testing/fixture';
-import { parseMetrics, sumOf } from '@leads/local-stack/testing/prometheus-text';
+import { type Service, startService } from '@leads/local-stack/processes/services';
+import { type Fixture, openFixture, type TestMember } from '@leads/test-kit/fixture';
+import { parseMetrics, sumOf } from '@leads/test-kit/prometheus-text';
+import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 
 const database = await createTestDatabase();

@@ -1,8 +1,8 @@
 import { availableParallelism, constants } from 'node:os';
-import { findChromium } from '@leads/local-stack/find-chromium';
+import { findChromium } from '@leads/local-stack/processes/find-chromium';
 import { listenForStop } from '@leads/local-stack/stop-request';
-import { measureFaults } from './faults/measure.ts';
-import { isKept, reportFaults } from './faults/report.ts';
+import { measureFaults } from './drills/measure.ts';
+import { isKept, reportFaults } from './drills/report.ts';
 import { measureIntake } from './intake/measure.ts';
 import { reportIntake } from './intake/report.ts';
 import { openDatabases } from './list/databases.ts';

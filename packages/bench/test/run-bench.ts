@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 
 const program = resolve(import.meta.dirname, '../dist/main.js');
-const discreet = resolve(import.meta.dirname, '../../local-stack/dist/testing/discreet-programs.js');
+const discreet = resolve(import.meta.dirname, '../../test-kit/dist/discreet-programs.js');
 
 /** Runs the built bench. @throws Error where a service that it starts logs what it was sent. */
 export function runBench(args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {

@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createGate } from '../test/gate.ts';
 import { AnswerCache, type Recalled } from './answer-cache.ts';
+import { DatabaseHealth } from './database-health.ts';
 import { LeadsError } from './errors.ts';
-import { StoreWatch } from './store-watch.ts';
 
 const minute = 60_000;
 
@@ -26,7 +26,7 @@ class Store {
 const away = () => new LeadsError('unavailable');
 
 let store: Store;
-let watch: StoreWatch;
+let watch: DatabaseHealth;
 let cache: AnswerCache<string | undefined>;
 
 beforeEach(() => {
@@ -34,7 +34,7 @@ beforeEach(() => {
   // The cache keeps the object that it found when it was loaded, so it is its method that is replaced.
   vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
   store = new Store();
-  watch = new StoreWatch();
+  watch = new DatabaseHealth();
   cache = new AnswerCache({ store: watch, isKept: (found) => found !== undefined });
 });
 afterEach(() => {

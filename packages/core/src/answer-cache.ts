@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import type { DatabaseHealth } from './database-health.ts';
 import { isOutage, LeadsError } from './errors.ts';
-import type { StoreWatch } from './store-watch.ts';
-import { late, within } from './within.ts';
+import { timedOut, withTimeout } from './with-timeout.ts';
 
 /**
  * How long an answer is believed, in milliseconds. With the time a request takes it keeps the promise that what is
@@ -10,13 +10,13 @@ import { late, within } from './within.ts';
 const freshMs = 8_000;
 /** How long an answer that was good may be given while the store is away, in milliseconds since it was asked for. */
 export const staleMs = 900_000;
-const mostAnswers = 10_000;
+const maxAnswers = 10_000;
 /** How long to wait for a store that is not known to be away, in milliseconds: where there is an answer, and where not. */
 const patienceMs = { known: 500, unknown: 2_000 };
 
 /** What becomes of answers while the store is away. */
 export interface StaleAnswers<Found> {
-  readonly store: StoreWatch;
+  readonly store: DatabaseHealth;
   /** Whether an answer may be given for {@link staleMs}. */
   readonly isKept: (found: Found) => boolean;
 }
@@ -55,7 +55,7 @@ export class AnswerCache<Found> {
   readonly #stale: StaleAnswers<Found> | undefined;
   readonly #underWay = new Map<string, Promise<Found>>();
   readonly #answers = new LRUCache<string, Answer<Found>>({
-    max: mostAnswers,
+    max: maxAnswers,
     ttl: freshMs,
     // What will not be given any more is not kept in memory either: keys may be secrets.
     ttlAutopurge: true,
@@ -139,7 +139,7 @@ export class AnswerCache<Found> {
   }
 
   async #findOrRecall(
-    store: StoreWatch,
+    store: DatabaseHealth,
     key: string,
     find: () => Promise<Found>,
     recall: (() => Promise<Recalled<Found> | undefined>) | undefined,
@@ -149,8 +149,11 @@ export class AnswerCache<Found> {
     if (!(store.isAway && store.isTried)) {
       try {
         const isKnown = answer !== undefined || store.isAway;
-        const found = await within(isKnown ? patienceMs.known : patienceMs.unknown, this.#find(key, find));
-        if (found !== late) return found;
+        const found = await withTimeout(
+          isKnown ? patienceMs.known : patienceMs.unknown,
+          this.#find(key, find),
+        );
+        if (found !== timedOut) return found;
         store.noteAway();
       } catch (error) {
         if (!isOutage(error)) throw error;

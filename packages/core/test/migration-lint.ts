@@ -1,5 +1,5 @@
 import { type AlterTableCmd, type Constraint, type Node, parse } from 'libpg-query';
-import { runsInTransaction, splitStatements } from '../src/db/migration-script.ts';
+import { runsInTransaction, splitStatements } from '../src/db-admin/migration-script.ts';
 
 /** What a statement of a migration may do to the release before, or to whoever uses the table meanwhile. */
 const rules = {

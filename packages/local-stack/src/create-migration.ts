@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { diffMigrations } from '@leads/core/migrate';
-import { startThrowAwayPostgres } from './throw-away-postgres.ts';
+import { diffMigrations } from '@leads/core/db-admin/migrate';
+import { startTemporaryPostgres } from './processes/temporary-postgres.ts';
 
 /**
  * Writes a migration with the SQL that takes the migrations that are there to what the schema says.
@@ -23,7 +23,7 @@ export async function createMigration(options: {
   const same = existing.find((entry) => entry.slice(15) === name);
   if (same !== undefined) throw new Error(`There is a migration of that name already: ${same}`);
 
-  await using postgres = await startThrowAwayPostgres();
+  await using postgres = await startTemporaryPostgres();
   const sql = await diffMigrations({ databaseUrl: postgres.url('postgres'), migrationsDir, schemaPath });
   if (sql === '') return undefined;
 

@@ -1,5 +1,5 @@
 import { mkdirSync, statSync } from 'node:fs';
-import { foreignOwner } from './user-accounts.ts';
+import { foreignOwner } from './processes/user-accounts.ts';
 
 /**
  * Makes the directory of a local run. Root's can be entered by others, since Postgres runs as one of them; the

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import pg from 'pg';
-import { startPostgres } from './postgres.ts';
+import { startPostgres } from './processes/postgres.ts';
 
 /** The database of a local run. */
 export interface RunDatabase {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readFileIfThere, writePrivateFile } from './private-file.ts';
-import { runLeads } from './run-leads.ts';
+import { runLeads } from './processes/run-leads.ts';
 
 /** What `demo.json` says: where everything is, a sign-in to the website, and credentials to try the APIs with. */
 export interface Demo {

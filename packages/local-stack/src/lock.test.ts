@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { clearStaleLock, takeLock } from './lock.ts';
-import { processStart, waitForEnd } from './process-identity.ts';
+import { processStart, waitForEnd } from './processes/process-identity.ts';
 
 let dataDir: string;
 let file: string;

@@ -1,7 +1,7 @@
 import { linkSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readFileIfThere, writePrivateFile } from './private-file.ts';
-import { processStart, signalProcess, waitForEnd } from './process-identity.ts';
+import { processStart, signalProcess, waitForEnd } from './processes/process-identity.ts';
 
 /** A process, told from a later one of the same pid by when it began. */
 interface KnownProcess {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { isPortFree } from './free-port.ts';
+import { isPortFree } from './processes/free-port.ts';
+import type { ServiceName } from './processes/services.ts';
 import { repositoryRoot } from './repository.ts';
-import type { ServiceName } from './services.ts';
 
 /** What the environment says about a local run. */
 export interface Settings {

@@ -13,8 +13,8 @@ import { meQuery } from './api/account.ts';
 import { ApiError } from './api/client.ts';
 import { readLeadSearch } from './pages/leads/lead-search.ts';
 import { readOverviewSearch } from './pages/overview/overview-search.ts';
-import { ConsoleLayout } from './shell/console-layout.tsx';
 import { ErrorPage, NotFoundPage, PendingPage } from './shell/states.tsx';
+import { WebsiteLayout } from './shell/website-layout.tsx';
 
 const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   component: Outlet,
@@ -36,7 +36,7 @@ const texts =
 const console = createRoute({
   getParentRoute: () => rootRoute,
   id: 'console',
-  component: ConsoleLayout,
+  component: WebsiteLayout,
   async beforeLoad({ context, location }) {
     try {
       await context.queryClient.ensureQueryData(meQuery);

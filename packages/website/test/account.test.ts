@@ -1,10 +1,10 @@
-import { runLeads, startService } from '@leads/local-stack/services';
-import { jwtSecret } from '@leads/local-stack/testing/fixture';
-import { type Inbox, linkIn, openInbox } from '@leads/local-stack/testing/inbox';
+import { runLeads, startService } from '@leads/local-stack/processes/services';
+import { jwtSecret } from '@leads/test-kit/fixture';
+import { type Inbox, linkIn, openInbox } from '@leads/test-kit/inbox';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Console, password, startConsole } from './console.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
+import { type Console, password, startConsole } from './website.ts';
 
 let console: Console;
 let inbox: Inbox;

@@ -2,9 +2,9 @@ import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 /** How many stops there may be on the way. */
-const mostStops = 80;
+const maxStops = 80;
 /** How many there may be to choose from. */
-const mostChoices = 20;
+const maxChoices = 20;
 
 /** What has the focus, as it is called; empty where nothing has it. */
 export async function focusedName(page: Page): Promise<string> {
@@ -20,7 +20,7 @@ export async function focusedName(page: Page): Promise<string> {
 export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   const matches = (text: string) => (typeof name === 'string' ? text === name : name.test(text));
   const seen: string[] = [];
-  for (let stop = 0; stop < mostStops; stop++) {
+  for (let stop = 0; stop < maxStops; stop++) {
     const focused = await focusedName(page);
     if (matches(focused)) return;
     seen.push(focused);
@@ -52,7 +52,7 @@ export async function choose(page: Page, name: string | RegExp, option: string):
   await page.keyboard.press('ArrowDown');
   const wanted = page.getByRole('option', { name: option, exact: true });
   await wanted.waitFor();
-  for (let i = 0; i < mostChoices; i++) {
+  for (let i = 0; i < maxChoices; i++) {
     if ((await wanted.getAttribute('data-combobox-selected')) !== null) {
       await page.keyboard.press('Enter');
       return;
@@ -69,7 +69,7 @@ export async function chooseItem(page: Page, menu: string | RegExp, item: string
   await expectFocusWithin(page.getByRole('menu'));
   const chosen = page.locator('[role^="menuitem"]', { hasText: item });
   await chosen.waitFor();
-  for (let i = 0; i < mostChoices; i++) {
+  for (let i = 0; i < maxChoices; i++) {
     await page.keyboard.press('ArrowDown');
     if (await chosen.evaluate((element) => element === document.activeElement)) {
       await page.keyboard.press('Enter');

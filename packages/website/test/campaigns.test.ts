@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Console, startConsole } from './console.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
+import { type Console, startConsole } from './website.ts';
 
 let console: Console;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type Console, password, startConsole } from './console.ts';
+import { type Console, password, startConsole } from './website.ts';
 
 let console: Console;
 beforeAll(async () => {

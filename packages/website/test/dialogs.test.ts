@@ -11,9 +11,9 @@ import {
   tabTo,
   write,
 } from './by-keyboard.ts';
-import { type Console, password, startConsole } from './console.ts';
 import { showIn } from './page-checks.ts';
 import { totp } from './totp.ts';
+import { type Console, password, startConsole } from './website.ts';
 
 // Every dialog and menu is opened, used and left by keys alone: no mouse, and nobody is kept out of it.
 

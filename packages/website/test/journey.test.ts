@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Console, password, startConsole } from './console.ts';
+import { type Console, password, startConsole } from './website.ts';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { choose, chooseItem, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
-import { type Console, password, startConsole } from './console.ts';
+import { type Console, password, startConsole } from './website.ts';
 
 let console: Console;
 beforeAll(async () => {

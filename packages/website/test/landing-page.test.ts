@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { issueApiKey } from '@leads/core/credential';
-import type { TestWorkspace } from '@leads/local-stack/testing/fixture';
+import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { exampleLead, intakeRequest } from '../src/examples/example-request.ts';
 import { writeSnippet } from '../src/examples/snippets.ts';
-import { type Console, startConsole } from './console.ts';
+import { type Console, startConsole } from './website.ts';
 
 /** A site with one landing page, at an origin of its own. */
 interface Site {

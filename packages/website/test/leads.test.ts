@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { LeadStatus } from '@leads/core/lead';
-import type { TestMember, TestWorkspace } from '@leads/local-stack/testing/fixture';
+import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findBarriers } from './axe.ts';
 import { expectFocusOn, expectFocusWithin, press as pressOn } from './by-keyboard.ts';
-import { type Console, screenshot, startConsole } from './console.ts';
+import { type Console, screenshot, startConsole } from './website.ts';
 
 let console: Console;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import type { Overview } from '@leads/core/overview';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { gzippedBytes } from './built-scripts.ts';
-import { type Console, type SignedInPage, startConsole } from './console.ts';
+import { type Console, type SignedInPage, startConsole } from './website.ts';
 
 /*
  * What the website owes to a workspace of many leads: that it asks for few of them, and looks at few to count them.

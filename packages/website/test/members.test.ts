@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Console, password, startConsole } from './console.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
+import { type Console, password, startConsole } from './website.ts';
 
 let console: Console;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findBarriers } from './axe.ts';
 import { choose, expectFocusOn, tabTo } from './by-keyboard.ts';
-import { type Console, type SignedInPage, screenshot, startConsole } from './console.ts';
+import { type Console, type SignedInPage, screenshot, startConsole } from './website.ts';
 
 let console: Console;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { findBarriers } from './axe.ts';
-import { screenshot } from './console.ts';
+import { screenshot } from './website.ts';
 
 /** Nothing of a page is beyond its right edge, and nobody is kept out of it. */
 export async function expectGoodPage(page: Page): Promise<void> {

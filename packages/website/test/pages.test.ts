@@ -1,8 +1,8 @@
 import { addDemoLeads } from '@leads/local-stack/demo-leads';
-import type { TestWorkspace } from '@leads/local-stack/testing/fixture';
+import type { TestWorkspace } from '@leads/test-kit/fixture';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Console, startConsole } from './console.ts';
 import { expectGoodInBothColors } from './page-checks.ts';
+import { type Console, startConsole } from './website.ts';
 
 /* Every page as people see it: on a desk and on a phone, light and dark. */
 

@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectFocusOn, press } from './by-keyboard.ts';
-import { type Console, password, startConsole } from './console.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 import { totp } from './totp.ts';
+import { type Console, password, startConsole } from './website.ts';
 
 const run = promisify(execFile);
 

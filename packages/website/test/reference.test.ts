@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { findBarriers } from './axe.ts';
-import { type Console, startConsole } from './console.ts';
+import { type Console, startConsole } from './website.ts';
 
 let console: Console;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
-import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Console, password, startConsole } from './console.ts';
+import { type Console, password, startConsole } from './website.ts';
 
 /*
  * What pages of other sites can do to who is signed in here. They are of the same host at another port: to cookies

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findBarriers } from './axe.ts';
-import { type Console, screenshot, startConsole } from './console.ts';
+import { type Console, screenshot, startConsole } from './website.ts';
 
 let console: Console;
 let folder: string;

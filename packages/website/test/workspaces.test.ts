@@ -1,9 +1,9 @@
-import type { TestWorkspace } from '@leads/local-stack/testing/fixture';
+import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { chooseItem, expectFocusOn } from './by-keyboard.ts';
-import { type Console, startConsole } from './console.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
+import { type Console, startConsole } from './website.ts';
 
 let console: Console;
 beforeAll(async () => {

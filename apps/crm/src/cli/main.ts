@@ -1,6 +1,6 @@
-import { exitCodes } from './exit-codes.ts';
-import { printNotice } from './output.ts';
 import { runProgram } from './program.ts';
+import { exitCodes } from './runtime/exit-codes.ts';
+import { printNotice } from './runtime/output.ts';
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has had enough, such as `head`, is no failure.

@@ -1,7 +1,7 @@
-import type { LeadBuffer } from '@leads/core/buffer';
 import { isOutage, LeadsError } from '@leads/core/errors';
 import type { LeadStore, LeadToInsert, StoredLead } from '@leads/core/lead';
-import { late, within } from '@leads/core/within';
+import type { LeadBuffer } from '@leads/core/nats';
+import { timedOut, withTimeout } from '@leads/core/with-timeout';
 import type { Breaker } from './breaker.ts';
 
 /** How long an insert is waited for before the buffer takes its leads; without the buffer, in milliseconds. */
@@ -50,11 +50,11 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
     if (!isOpen) {
       const since = performance.now();
       try {
-        const added = await within(
+        const added = await withTimeout(
           this.#buffer.isConnected ? patienceMs : patienceWithoutBufferMs,
           inserting,
         );
-        if (added !== late) return added;
+        if (added !== timedOut) return added;
         this.#breaker.late(since);
       } catch (error) {
         if (!isOutage(error)) throw error;
@@ -62,8 +62,8 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
     }
     // Either is enough, and by the ids both are no more than one. The insert may not come back for long.
     try {
-      const inTime = within(patienceMs, inserting).then((added) =>
-        added === late ? Promise.reject(unavailable()) : added,
+      const inTime = withTimeout(patienceMs, inserting).then((added) =>
+        added === timedOut ? Promise.reject(unavailable()) : added,
       );
       return await Promise.any([inTime, this.#putAway(leads)]);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { LeadsError } from '@leads/core/errors';
-import type { BufferedLeads } from '@leads/core/buffer';
 import type { LeadToInsert } from '@leads/core/lead';
+import type { BufferedLeads } from '@leads/core/nats';
 import { expect, test, vi } from 'vitest';
 import { Breaker } from './breaker.ts';
 import { LeadDrainer } from './lead-drainer.ts';

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BufferedLeads, LeadBuffer } from '@leads/core/buffer';
 import { isOutage } from '@leads/core/errors';
 import {
   insertEach,
@@ -8,12 +7,13 @@ import {
   type LeadToInsert,
   refusalReason,
 } from '@leads/core/lead';
+import type { BufferedLeads, LeadBuffer } from '@leads/core/nats';
 import type { Breaker } from './breaker.ts';
 
 /** Messages taken at once: of an edge with few connections they hold a lead or two each. */
-const mostMessages = 1_000;
+const maxMessages = 1_000;
 /** Leads in one insert: as many as in one of those that requests wait for, twice. */
-const mostLeads = 1_000;
+const maxLeads = 1_000;
 /** How many take and store side by side, so that one takes while the other stores. */
 const lanes = 2;
 const pauseMs = 250;
@@ -87,7 +87,7 @@ export class LeadDrainer implements AsyncDisposable {
       await this.#pause(pauseMs);
       return;
     }
-    const messages = this.#read(await this.#take(isOpen ? 1 : mostMessages));
+    const messages = this.#read(await this.#take(isOpen ? 1 : maxMessages));
     const left = inParts(messages);
     try {
       for (let part = left[0]; part !== undefined && !this.#isOver.signal.aborted; part = left[0]) {
@@ -188,7 +188,7 @@ function inParts(messages: readonly Message[]): Message[][] {
   let leads = Number.POSITIVE_INFINITY;
   for (const message of messages) {
     leads += message.leads.length;
-    if (leads > mostLeads) {
+    if (leads > maxLeads) {
       parts.push([]);
       leads = message.leads.length;
     }

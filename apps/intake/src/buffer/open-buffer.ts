@@ -1,12 +1,12 @@
-import type { Broker } from '@leads/core/broker';
-import { bufferStreamName, LeadBuffer } from '@leads/core/buffer';
 import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
-import type { Logger } from '@leads/http/log';
-import type { Metrics } from '@leads/http/metrics';
+import type { Broker } from '@leads/core/nats';
+import { bufferStreamName, LeadBuffer } from '@leads/core/nats';
+import type { Logger } from '@leads/http/service/log';
+import type { Metrics } from '@leads/http/service/metrics';
 import { Breaker } from './breaker.ts';
+import { observeBuffer, registerBreakerMetrics, registerBufferMetrics } from './buffer-metrics.ts';
 import { BufferedLeadStore } from './buffered-lead-store.ts';
 import { LeadDrainer } from './lead-drainer.ts';
-import { observeBuffer, watchBreaker, watchWaiting } from './watch-buffer.ts';
 
 /** The buffer of an intake, as the rest of it sees it. */
 export interface OpenBuffer extends AsyncDisposable {
@@ -47,8 +47,8 @@ export function openBuffer(
     onAway();
   });
   const observer = observeBuffer(metrics, log);
-  watchBreaker(metrics, breaker);
-  watchWaiting(metrics, buffer);
+  registerBreakerMetrics(metrics, breaker);
+  registerBufferMetrics(metrics, buffer);
   let drainer: LeadDrainer | undefined;
   return {
     leads: new BufferedLeadStore({ leads, buffer, breaker, observer: observer.into }),

@@ -1,5 +1,5 @@
-import { answerPreflight } from '@leads/http/cors';
-import type { Server } from '@leads/http/server';
+import { answerPreflight } from '@leads/http/server/cors';
+import type { Server } from '@leads/http/server/create-server';
 
 const text = (description: string) => ({ type: 'string', description }) as const;
 

@@ -1,9 +1,9 @@
 import { isBrowserKey } from '@leads/core/credential';
-import { IdempotencyKey, IntakeLead, leadIdFor, type LeadTaker, submitLead } from '@leads/core/lead';
-import { bodyErrors, commonErrors, errorResponses } from '@leads/http/errors';
-import { formMediaType } from '@leads/http/form-body';
-import { rateLimitHeaders } from '@leads/http/rate-limit';
-import { clientAddress, type Server } from '@leads/http/server';
+import { IdempotencyKey, IntakeLead, type LeadSink, leadIdFor, submitLead } from '@leads/core/lead';
+import { clientAddress, type Server } from '@leads/http/server/create-server';
+import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
+import { formMediaType } from '@leads/http/server/form-body';
+import { rateLimitHeaders } from '@leads/http/server/rate-limit';
 import { Type } from 'typebox';
 import type { IntakeContext } from '../context.ts';
 import { type FormControls, LandingForm, redirectTarget, withOrderId } from './landing-form.ts';
@@ -31,8 +31,8 @@ const errors = Object.fromEntries(
 );
 
 /** Carries on the trace of a request, if it is of one, to what stores its lead and to the event that it becomes. */
-function ofTrace(leads: LeadTaker, traceParent: string | undefined): LeadTaker {
-  return traceParent === undefined ? leads : { take: (lead) => leads.take({ ...lead, traceParent }) };
+function ofTrace(leads: LeadSink, traceparent: string | undefined): LeadSink {
+  return traceparent === undefined ? leads : { take: (lead) => leads.take({ ...lead, traceparent }) };
 }
 
 /** Create a lead from a landing page (specification, 4.3). */
@@ -87,7 +87,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
       const idempotencyKey = request.headers['idempotency-key'];
       const store = async (lead: IntakeLead): Promise<string> => {
         const { id, extraLeftOut } = await submitLead(
-          { routes: context.routes, leads: ofTrace(context.leads, request.span?.traceParent) },
+          { routes: context.routes, leads: ofTrace(context.leads, request.span?.traceparent) },
           principal,
           lead,
           clientAddress(request),

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { migrate } from '@leads/core/migrate';
-import { startPostgres } from '@leads/local-stack/postgres';
+import { migrate } from '@leads/core/db-admin/migrate';
+import { startPostgres } from '@leads/local-stack/processes/postgres';
 import pg from 'pg';
 import { refusedName } from './lead-requests.ts';
 

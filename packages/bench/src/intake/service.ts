@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { MemberRef } from '@leads/core/credential';
 import { createWorkspaceStore } from '@leads/core/db';
-import { freePort } from '@leads/local-stack/free-port';
+import { freePort } from '@leads/local-stack/processes/free-port';
 import { issueCredentials } from '../list/crm-process.ts';
 import { openForBench } from '../list/queries.ts';
 

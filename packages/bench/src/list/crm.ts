@@ -5,10 +5,10 @@ import { buildApp } from '@leads/crm/app';
 import { CrmConfig } from '@leads/crm/config';
 import { type CrmContext, createContext } from '@leads/crm/context';
 import { keepHeapSmall } from '@leads/crm/heap';
-import { loadConfig } from '@leads/http/config';
-import { requireApiKeyAndToken } from '@leads/http/guards';
-import { createLogger } from '@leads/http/log';
-import { createServer, registerRoutes, type Server } from '@leads/http/server';
+import { createServer, registerRoutes, type Server } from '@leads/http/server/create-server';
+import { requireApiKeyAndToken } from '@leads/http/server/guards';
+import { loadConfig } from '@leads/http/service/config';
+import { createLogger } from '@leads/http/service/log';
 import pg from 'pg';
 import { Type } from 'typebox';
 

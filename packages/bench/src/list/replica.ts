@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Service, startService } from '@leads/local-stack/services';
-import { startReplica } from '@leads/local-stack/testing/replica';
+import { startReplica } from '@leads/local-stack/processes/postgres-replica';
+import { type Service, startService } from '@leads/local-stack/processes/services';
 import { loadGet } from '../load.ts';
 import { processorTimeUs } from '../process-tree.ts';
 import { median, percentile } from '../statistics.ts';

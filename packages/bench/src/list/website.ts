@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createOverviewStore } from '@leads/core/db';
 import { getOverview } from '@leads/core/overview';
-import { chromiumArguments } from '@leads/local-stack/find-chromium';
-import { startService } from '@leads/local-stack/services';
+import { chromiumArguments } from '@leads/local-stack/processes/find-chromium';
+import { startService } from '@leads/local-stack/processes/services';
 import pg from 'pg';
 import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
 import { median } from '../statistics.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { freePort } from '@leads/local-stack/free-port';
-import { findNatsServer } from '@leads/local-stack/find-nats-server';
-import { startNats } from '@leads/local-stack/nats';
-import { findNginx, type LocalNginx, startNginx } from '@leads/local-stack/nginx';
-import { startPostgres } from '@leads/local-stack/postgres';
-import { type Service, type ServiceName, startService } from '@leads/local-stack/services';
-import { Part } from '../faults/part.ts';
-import { makeDirectory, waiting } from '../faults/stack.ts';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { freePort } from '@leads/local-stack/processes/free-port';
+import { startNats } from '@leads/local-stack/processes/nats-server';
+import { findNginx, type LocalNginx, startNginx } from '@leads/local-stack/processes/nginx';
+import { startPostgres } from '@leads/local-stack/processes/postgres';
+import { type Service, type ServiceName, startService } from '@leads/local-stack/processes/services';
+import { Part } from '../drills/part.ts';
+import { makeDirectory, waiting } from '../drills/stack.ts';
 import { jwtSecret } from '../list/crm-process.ts';
 
 export const serviceNames: readonly ServiceName[] = ['intake', 'crm'];

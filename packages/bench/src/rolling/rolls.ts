@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrate } from '@leads/core/migrate';
-import type { ServiceName } from '@leads/local-stack/services';
+import { migrate } from '@leads/core/db-admin/migrate';
+import type { ServiceName } from '@leads/local-stack/processes/services';
 import type { RollOptions } from '../options.ts';
 import { serviceNames, startGround } from './ground.ts';
 import { type TrafficReport, underTraffic, usualRate } from './traffic.ts';

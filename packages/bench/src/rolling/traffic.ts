@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServiceName } from '@leads/local-stack/services';
-import { isAcknowledgedSince, longestGapMs, type RecordedAnswer, readAnswers } from '../faults/answers.ts';
-import { checkPromises, type Verdict } from '../faults/check.ts';
-import { settles } from '../faults/stack.ts';
+import type { ServiceName } from '@leads/local-stack/processes/services';
+import { isAcknowledgedSince, longestGapMs, type RecordedAnswer, readAnswers } from '../drills/answers.ts';
+import { checkPromises, type Verdict } from '../drills/check.ts';
+import { settles } from '../drills/stack.ts';
 import { leadPath } from '../intake/lead-requests.ts';
 import { startLoadProcess } from '../intake/load.ts';
 import { createOwner } from '../intake/service.ts';

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ServiceName, startService } from '@leads/local-stack/services';
-import { freePort } from '@leads/local-stack/free-port';
-import { makeDirectory } from '../faults/stack.ts';
+import { freePort } from '@leads/local-stack/processes/free-port';
+import { type ServiceName, startService } from '@leads/local-stack/processes/services';
+import { makeDirectory } from '../drills/stack.ts';
 import { jwtSecret } from '../list/crm-process.ts';
 import type { UpgradeOptions } from '../options.ts';
 import { serviceNames, startGround } from './ground.ts';

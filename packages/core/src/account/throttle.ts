@@ -4,9 +4,9 @@ import type { AccountStore } from './account-store.ts';
 
 const windowMs = 15 * 60 * 1000;
 /** Attempts on one account, wherever they come from. Few enough for passwords, enough for people. */
-const mostByAccount = 10;
+const maxByAccount = 10;
 /** Attempts from one address, at whichever accounts. Offices share one. */
-const mostByAddress = 100;
+const maxByAddress = 100;
 
 /**
  * Counts attempts at what can be guessed, an account's password for instance, in the database: all instances
@@ -22,11 +22,11 @@ export function createThrottle(store: Pick<AccountStore, 'countAttempt' | 'forge
      */
     async attempt(address: string, account?: string): Promise<void> {
       const counted = [
-        { most: mostByAddress, ...(await store.countAttempt(keyOf('address', address), windowMs)) },
+        { most: maxByAddress, ...(await store.countAttempt(keyOf('address', address), windowMs)) },
       ];
       if (account !== undefined) {
         counted.push({
-          most: mostByAccount,
+          most: maxByAccount,
           ...(await store.countAttempt(keyOf('account', account), windowMs)),
         });
       }

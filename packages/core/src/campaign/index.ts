@@ -10,6 +10,7 @@ export {
   NewCampaign,
   NewLandingPage,
 } from './campaign.schema.ts';
+export { CampaignRouter } from './campaign-router.ts';
 export type {
   Campaign,
   CampaignStatus,
@@ -21,14 +22,13 @@ export type {
 } from './campaign-store.ts';
 export { createCampaign } from './create-campaign.ts';
 export { createLandingPage } from './create-landing-page.ts';
-export { findCampaignToMap } from './landing-page.ts';
 export {
   getIntegrationPage,
   getIntegrationToken,
   removeIntegrationToken,
   renewIntegrationToken,
 } from './integration-page.ts';
-export { IntakeRoutes } from './intake-routes.ts';
+export { findCampaignToMap } from './landing-page.ts';
 export { LandingPageRegistrar } from './landing-page-registrar.ts';
 export { listCampaigns } from './list-campaigns.ts';
 export { listLandingPages } from './list-landing-pages.ts';

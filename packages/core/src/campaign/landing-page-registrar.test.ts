@@ -10,12 +10,12 @@ type Pages = readonly { workspaceId: string; name: string }[];
 class Store {
   readonly batches: Pages[] = [];
   atOnce = 0;
-  mostAtOnce = 0;
+  maxAtOnce = 0;
   gate: Gate | undefined;
   failures: Error[] = [];
 
   async addLandingPages(pages: Pages): Promise<void> {
-    this.mostAtOnce = Math.max(this.mostAtOnce, (this.atOnce += 1));
+    this.maxAtOnce = Math.max(this.maxAtOnce, (this.atOnce += 1));
     try {
       await this.gate?.opened;
       const failure = this.failures.shift();
@@ -67,7 +67,7 @@ describe('landing page registrar', () => {
     }
     store.gate.open();
     await registrar[Symbol.asyncDispose]();
-    expect(store.mostAtOnce).toBe(1);
+    expect(store.maxAtOnce).toBe(1);
     expect(store.batches.map((pages) => pages.length)).toEqual([1, 50]);
   });
 

@@ -3,7 +3,7 @@ import { dateTime, id, label } from '../fields.ts';
 import { tokenLifetime } from './access-token.ts';
 
 /** The most web origins a key may be bound to. */
-const mostOrigins = 50;
+const maxOrigins = 50;
 
 const credentialName = label('What people recognise it by.', 'Shop integration');
 const ApiKeyScope = Type.Enum(['full', 'intake'], {
@@ -35,7 +35,7 @@ export const NewApiKey = Type.Object(
           examples: ['https://offer.example.com'],
         }),
         {
-          maxItems: mostOrigins,
+          maxItems: maxOrigins,
           description: 'Web pages that may use it, for a key of the scope `intake` that stands in a page.',
           examples: [['https://offer.example.com']],
         },

@@ -1,7 +1,6 @@
 export type { CacheUse } from '../answer-cache.ts';
-export { StoreWatch } from '../store-watch.ts';
-export { announceRevocations } from './announce-revocations.ts';
 export { type AccessTokenClaims, type AccessTokenCodec, tokenLifetime } from './access-token.ts';
+export { announceRevocations } from './announce-revocations.ts';
 export { generateApiKey, isApiKey } from './api-key.ts';
 export { AccessTokenView, ApiKeyView, NewAccessToken, NewApiKey } from './credential.schema.ts';
 export { type CredentialLife, credentialState } from './credential-state.ts';

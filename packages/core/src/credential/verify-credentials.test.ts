@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createGate } from '../../test/gate.ts';
+import { DatabaseHealth } from '../database-health.ts';
 import { LeadsError } from '../errors.ts';
-import { StoreWatch } from '../store-watch.ts';
 import { newId } from '../uuid.ts';
 import type { AccessTokenClaims, AccessTokenCodec } from './access-token.ts';
 import { generateApiKey } from './api-key.ts';
@@ -197,7 +197,7 @@ describe('while the store is away, where keys may be stale', () => {
   beforeEach(() => {
     recalled = undefined;
     verifier = new CredentialVerifier(lookup, {
-      store: new StoreWatch(),
+      store: new DatabaseHealth(),
       memory: { recallApiKey: async () => recalled && { found: recalled, asOf: Date.now() } },
     });
   });

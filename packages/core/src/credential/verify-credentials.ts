@@ -1,6 +1,6 @@
 import { AnswerCache, type CacheUse, type Recalled } from '../answer-cache.ts';
+import type { DatabaseHealth } from '../database-health.ts';
 import type { Invalidation } from '../invalidation.ts';
-import type { StoreWatch } from '../store-watch.ts';
 import { type AccessTokenCodec, isAccessTokenClaims } from './access-token.ts';
 import { apiKeyLength, hashApiKey, isApiKey } from './api-key.ts';
 import { credentialState } from './credential-state.ts';
@@ -9,7 +9,7 @@ import type { Principal } from './principal.ts';
 
 /** How keys that are known are taken for longer while the store is away. */
 export interface StaleKeys {
-  readonly store: StoreWatch;
+  readonly store: DatabaseHealth;
   /** Knows keys that were kept elsewhere, by their SHA-256. */
   readonly memory?: { recallApiKey(hash: Buffer): Promise<Recalled<KnownApiKey> | undefined> } | undefined;
 }

@@ -14,7 +14,7 @@ export interface Archiving {
 }
 
 /** @throws LeadsError `unavailable` without the database. */
-export async function lookAtArchiving({ select }: Pick<Database, 'select'>): Promise<Archiving> {
+export async function checkArchiving({ select }: Pick<Database, 'select'>): Promise<Archiving> {
   // A segment's name is its timeline, and its place in units of 4 GiB and of its size, each in eight digits.
   const [row] = await select<Archiving>(Prisma.sql`
     SELECT pg_is_in_recovery() AS "isReplica", current_setting('wal_level') AS "walLevel",

@@ -83,16 +83,22 @@ test('tells of each lead the request that it came of, and of none that of anothe
   // One connection: what is set for a statement is not to be there for the next.
   await using narrow = openDatabase({ ...databaseOptions(testDatabase.url), poolSize: 1 });
   const store = createLeadStore(narrow);
-  const traceParent = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
+  const traceparentOf = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
   const added = Array.from({ length: 6 }, () => leadOf(tenant));
   const [a, b, c, lone, watched, last] = added;
   if (!a || !b || !c || !lone || !watched || !last) throw new Error('There are six');
-  await store.insert([{ ...a, traceParent: traceParent('a') }, b, { ...c, traceParent: traceParent('c') }]);
-  await store.insert([{ ...lone, traceParent: traceParent('1') }]);
+  await store.insert([
+    { ...a, traceparent: traceparentOf('a') },
+    b,
+    { ...c, traceparent: traceparentOf('c') },
+  ]);
+  await store.insert([{ ...lone, traceparent: traceparentOf('1') }]);
   const phoneE164 = '+442079460958';
-  await store.insert([{ ...watched, phoneE164, duplicateWindowSeconds: 60, traceParent: traceParent('2') }]);
+  await store.insert([
+    { ...watched, phoneE164, duplicateWindowSeconds: 60, traceparent: traceparentOf('2') },
+  ]);
   await store.insert([last]);
-  await store.change(a.workspaceId, [{ ...changeOf(b), traceParent: traceParent('b') }]);
+  await store.change(a.workspaceId, [{ ...changeOf(b), traceparent: traceparentOf('b') }]);
   await store.change(a.workspaceId, [changeOf(a)]);
 
   const told = new Map<string, string | undefined>();
@@ -102,13 +108,13 @@ test('tells of each lead the request that it came of, and of none that of anothe
   // A row that is cut knows them of both parts.
   while ((await outbox.handOver(2, tell)) !== 0);
   expect(Object.fromEntries(told)).toEqual({
-    [`${a.id}.1`]: traceParent('a'),
+    [`${a.id}.1`]: traceparentOf('a'),
     [`${b.id}.1`]: undefined,
-    [`${c.id}.1`]: traceParent('c'),
-    [`${lone.id}.1`]: traceParent('1'),
-    [`${watched.id}.1`]: traceParent('2'),
+    [`${c.id}.1`]: traceparentOf('c'),
+    [`${lone.id}.1`]: traceparentOf('1'),
+    [`${watched.id}.1`]: traceparentOf('2'),
     [`${last.id}.1`]: undefined,
-    [`${b.id}.2`]: traceParent('b'),
+    [`${b.id}.2`]: traceparentOf('b'),
     [`${a.id}.2`]: undefined,
   });
 });

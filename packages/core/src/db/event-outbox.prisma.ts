@@ -1,6 +1,6 @@
 import type { EventOutbox } from '../event/event-outbox.ts';
-import { toLeadEvent } from '../event/lead-event.ts';
 import type { LeadEvent } from '../event/lead-event.schema.ts';
+import { toLeadEvent } from '../event/lead-event.ts';
 import type { FoundLead } from '../lead/lead.ts';
 import type { LeadChange } from '../lead/lead-store.ts';
 import type { Database, Transaction } from './client.ts';
@@ -11,14 +11,14 @@ import { withoutNulls } from './without-nulls.ts';
 /** Taken by who hands over; any number that nobody else takes. */
 export const handOverLock = 2_718_281_828;
 /** Rows looked at: each holds one event or several hundred. */
-const mostRows = 500;
+const maxRows = 500;
 
 interface OutboxRow {
   readonly id: bigint;
   readonly leadIds: string[];
   readonly versions: number[];
   /** By lead. */
-  readonly traceParents: Readonly<Record<string, string>> | null;
+  readonly traceparents: Readonly<Record<string, string>> | null;
   /** Whether there is more in the row. */
   readonly isCut: boolean;
 }
@@ -39,10 +39,10 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
           most,
           await tx.$queryRaw<OutboxRow[]>`
             SELECT id, lead_ids[:${most}::int]::text[] AS "leadIds", versions[:${most}::int] AS versions,
-              trace_parents AS "traceParents", events > ${most}::int AS "isCut"
+              trace_parents AS "traceparents", events > ${most}::int AS "isCut"
             FROM (
               SELECT *, sum(events) OVER (ORDER BY id) AS up_to FROM (
-                SELECT *, cardinality(lead_ids) AS events FROM lead_outbox ORDER BY id LIMIT ${mostRows}
+                SELECT *, cardinality(lead_ids) AS events FROM lead_outbox ORDER BY id LIMIT ${maxRows}
               ) AS oldest
             ) AS summed
             -- What is beyond is not even read: a row may have thousands.
@@ -109,13 +109,13 @@ async function eventsOf(tx: Transaction, rows: readonly OutboxRow[], most: numbe
       changes.set(leadId as string, ofLead);
     }
   }
-  return rows.flatMap(({ leadIds, versions, traceParents }) =>
+  return rows.flatMap(({ leadIds, versions, traceparents }) =>
     leadIds.flatMap((id, at) => {
       const lead = leadById.get(id);
       const event = lead && toLeadEvent(lead, changes.get(id) ?? [], versions[at] ?? 1);
       if (event === undefined) return [];
-      const traceParent = traceParents?.[id];
-      return traceParent === undefined ? event : { ...event, traceparent: traceParent };
+      const traceparent = traceparents?.[id];
+      return traceparent === undefined ? event : { ...event, traceparent };
     }),
   );
 }

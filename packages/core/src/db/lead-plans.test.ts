@@ -8,8 +8,8 @@ import {
 } from '../../test/database.ts';
 import type { Principal } from '../credential/principal.ts';
 import type { LeadQuery } from '../lead/lead.schema.ts';
-import { selectLeads } from '../lead/list-leads.ts';
 import type { LeadPosition, LeadSelection, LeadStore } from '../lead/lead-store.ts';
+import { selectLeads } from '../lead/list-leads.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 
@@ -20,13 +20,13 @@ import { createLeadStore } from './lead-store.prisma.ts';
 
 const leads = 30_000;
 /** Pages of 8 KiB that one page of 101 leads may touch: two for each lead and a little. The table alone has 1,098. */
-const mostPages = 330;
+const maxPages = 330;
 /** What a search may touch: it walks through 3,000 leads first, and of a publisher's there are few on a page. */
-const mostPagesOfSearch = 2 * mostPages;
+const maxPagesOfSearch = 2 * maxPages;
 /** And where no index has a filter's leads in the order asked for: one for each lead of a walk that is cut short. */
-const mostPagesOfWalk = 10_000 + mostPages;
+const maxPagesOfWalk = 10_000 + maxPages;
 /** And what a count may touch, which looks at every lead that matches. */
-const mostPagesOfCount = 2_000;
+const maxPagesOfCount = 2_000;
 
 let database: TestDatabase;
 let opened: Database;
@@ -150,8 +150,8 @@ function isInOrder(scope: Scope, filter: string, sort: string): boolean {
 }
 
 test.each(cases)('a page and an export: $name', async ({ scope, filter, sort, after }) => {
-  const ofFilter = filter.startsWith('q:') ? mostPagesOfSearch : mostPages;
-  const most = isInOrder(scope, filter, sort) ? ofFilter : mostPagesOfWalk;
+  const ofFilter = filter.startsWith('q:') ? maxPagesOfSearch : maxPages;
+  const most = isInOrder(scope, filter, sort) ? ofFilter : maxPagesOfWalk;
   for (const question of ['page', 'export'] as const) {
     const plan = await explain(scope, { ...filters[filter], sort }, { question, after });
     expect(plan.readsAll && !mayReadAll(scope, filters[filter] ?? {}, sort), plan.text).toBe(false);
@@ -173,7 +173,7 @@ describe.each(['owner', 'publisher'] as const)('two filters at once: %s', (scope
     for (const { name, query } of pairs) {
       const { readsAll, pages, text } = await explain(scope, { ...query, sort });
       expect([name, readsAll && !mayReadAll(scope, query, sort)], text).toEqual([name, false]);
-      expect(pages, `${name}: ${text}`).toBeLessThan(mostPagesOfWalk);
+      expect(pages, `${name}: ${text}`).toBeLessThan(maxPagesOfWalk);
     }
   });
 });
@@ -185,7 +185,7 @@ describe.each(Object.keys(scopes) as Scope[])('how many there are: %s', (scope) 
       scope === 'rare publisher' || /rare|newest|that is not|^s1|^phone|^q: (?!common)/.test(filter);
     expect(readsAll && areFew).toBe(false);
     // All that match are looked at: at most the table and an index.
-    expect(pages).toBeLessThan(areFew ? mostPages : mostPagesOfCount);
+    expect(pages).toBeLessThan(areFew ? maxPages : maxPagesOfCount);
   });
 });
 
@@ -208,7 +208,7 @@ test.each<[index: string, scope: Scope, query: LeadQuery]>([
     await database.query(`DROP INDEX ${index}`);
     const dropped = await explain(scope, query);
     expect(kept.text).toContain(index);
-    expect(dropped.pages).toBeGreaterThan(mostPages);
+    expect(dropped.pages).toBeGreaterThan(maxPages);
   } finally {
     await database.query('ROLLBACK');
   }

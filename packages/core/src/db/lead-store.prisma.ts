@@ -113,8 +113,8 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
     async change(workspaceId, changes) {
       const leads = changes.map(({ lead }) => lead);
       const entries = changes.map(({ change }) => change);
-      const parents = traceParentsOf(changes.map(({ lead: { id }, traceParent }) => ({ id, traceParent })));
-      const noting = parents === undefined ? Prisma.empty : noteTraceParents(Prisma.sql`${parents}`);
+      const parents = traceparentsOf(changes.map(({ lead: { id }, traceparent }) => ({ id, traceparent })));
+      const noting = parents === undefined ? Prisma.empty : noteTraceparents(Prisma.sql`${parents}`);
       // Locked in the order of their ids, so that two changes of the same leads wait instead of deadlocking.
       const changed = await select<{ id: string; updatedAt: Date }>(
         Prisma.sql`
@@ -191,16 +191,16 @@ const insertsWith = (more = Prisma.empty) => ({
 });
 const untraced = insertsWith();
 /** What the outbox notes of where events come from, as long as the transaction lasts. */
-const noteTraceParents = (text: Prisma.Sql) =>
+const noteTraceparents = (text: Prisma.Sql) =>
   Prisma.sql`CROSS JOIN (SELECT set_config('leads.trace_parents', ${text}, true)) AS trace_parents`;
-const traced = insertsWith(noteTraceParents(Prisma.raw(`$${Object.keys(leadColumns).length + 1}`)));
+const traced = insertsWith(noteTraceparents(Prisma.raw(`$${Object.keys(leadColumns).length + 1}`)));
 
 /** By lead, as JSON; nothing where none is traced. */
-function traceParentsOf(leads: readonly (Traced & { readonly id: string })[]): string | undefined {
+function traceparentsOf(leads: readonly (Traced & { readonly id: string })[]): string | undefined {
   // Nearly always none is, and this is asked for every batch.
-  if (!leads.some(({ traceParent }) => traceParent !== undefined)) return undefined;
-  const parents = leads.flatMap(({ id, traceParent }) =>
-    traceParent === undefined ? [] : [[id, traceParent]],
+  if (!leads.some(({ traceparent }) => traceparent !== undefined)) return undefined;
+  const parents = leads.flatMap(({ id, traceparent }) =>
+    traceparent === undefined ? [] : [[id, traceparent]],
   );
   return JSON.stringify(Object.fromEntries(parents));
 }
@@ -211,7 +211,7 @@ function toStatement(leads: readonly LeadToInsert[]): InsertStatement {
     lead !== undefined && others.length === 0
       ? { name: 'insert_lead', text: untraced.one, values: valuesOf(leadColumns, lead) }
       : { name: 'insert_leads', text: untraced.many, values: arrayValues(leadColumns, leads) };
-  const parents = traceParentsOf(leads);
+  const parents = traceparentsOf(leads);
   if (parents === undefined) return statement;
   return {
     name: `traced_${statement.name}`,

@@ -10,8 +10,8 @@ import {
 } from '../../test/database.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import { getOverview } from '../overview/get-overview.ts';
+import { addedAtOnce } from '../overview/lead-count-aggregator.ts';
 import type { Overview, OverviewQuery } from '../overview/overview.schema.ts';
-import { addedAtOnce } from '../overview/tally-keeper.ts';
 import { newId } from '../uuid.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createLeadStore } from './lead-store.prisma.ts';

@@ -25,7 +25,7 @@ const byStatus = (leads: string) =>
   );
 /** Each lead of an entry counts one where it came to the status, and one less where it left it. */
 const ofOneEntered = byStatus('sign(leads)::int');
-const mostFirst = Prisma.sql`sum(on_hold + trashed + paid + approved) DESC`;
+const maxFirst = Prisma.sql`sum(on_hold + trashed + paid + approved) DESC`;
 
 type Kind = 'campaign' | 'landing_page' | 's1';
 const valueOfLead = {
@@ -48,7 +48,7 @@ const ofEntries = {
  * How many values of `s1` are told apart, of a workspace or a user, in a day: those that come first, which are those
  * that come often. It bounds the tallies where each lead has its own.
  */
-const mostS1 = 100;
+const maxS1 = 100;
 
 interface Span {
   readonly from: Date;
@@ -104,7 +104,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
         SELECT value, ${sums} FROM (${counted(scope, kind, range)}) AS counted WHERE value IS NOT NULL
         GROUP BY value HAVING sum(on_hold + trashed + paid + approved) > 0`;
       const topValues = (kind: Kind) =>
-        select<CountedValue>(Prisma.sql`${byValue(kind)} ORDER BY ${mostFirst}, value LIMIT ${top}`, {
+        select<CountedValue>(Prisma.sql`${byValue(kind)} ORDER BY ${maxFirst}, value LIMIT ${top}`, {
           workspaceId,
         });
       const [[previous = nothing, ...steps], campaigns, landingPages, s1, [s1Others]] = await Promise.all([
@@ -167,7 +167,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
               WHERE standing.workspace_id = entered.workspace_id AND standing.of_id = whose.of_id
                 AND standing.kind = 's1' AND standing.at = entered.day AND standing.value = entered.value
             ) AS stands,
-            ${mostS1} - (
+            ${maxS1} - (
               SELECT count(*) FROM lead_tally AS standing
               WHERE standing.workspace_id = entered.workspace_id AND standing.of_id = whose.of_id
                 AND standing.kind = 's1' AND standing.at = entered.day

@@ -8,7 +8,7 @@ import { Prisma } from './generated/client.ts';
 /** How often primary and replica are asked how far they are, in milliseconds. */
 const everyMs = 500;
 /** Beyond these a replica is too old for anyone. */
-const mostMarks = 7_200;
+const maxMarks = 7_200;
 
 /** How far the primary's log reached at a time of this process's clock. */
 interface Mark {
@@ -114,7 +114,7 @@ export class Replica implements AsyncDisposable {
         }
       }
     }
-    this.#marks = this.#marks.slice(-mostMarks);
+    this.#marks = this.#marks.slice(-maxMarks);
     this.#tell();
   }
 

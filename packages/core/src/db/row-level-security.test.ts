@@ -12,6 +12,7 @@ import {
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
+import { grantRoles } from '../db-admin/grant.ts';
 import type { LeadEvent } from '../event/lead-event.schema.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import { newId } from '../uuid.ts';
@@ -19,7 +20,6 @@ import { createCampaignStore } from './campaign-store.prisma.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createEventOutbox } from './event-outbox.prisma.ts';
 import { Prisma } from './generated/client.ts';
-import { grantRoles } from './grant.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 
 const suffix = newId().replaceAll('-', '').slice(-20);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BatchSize } from '../batch-size.ts';
+import { BatchSize } from '../background/batch-size.ts';
+import type { EventPublisher } from '../nats/event-publisher.ts';
 import type { EventOutbox } from './event-outbox.ts';
-import type { EventPublisher } from './event-publisher.ts';
 
 /** Events handed over at once: a tenth of a second of work. */
-const mostAtOnce = 1_000;
+const maxAtOnce = 1_000;
 /** Where they cannot be told in time, as by a broker whose disk is slow. */
-const fewestAtOnce = 10;
+const minAtOnce = 10;
 /** How long to wait where there is nothing, and where another instance is at it, in milliseconds. */
 const idleMs = 100;
 const othersTurnMs = 500;
@@ -20,7 +20,7 @@ export class EventRelay implements AsyncDisposable {
   readonly #onError: (error: unknown) => void;
   readonly #isOver = new AbortController();
   readonly #running: Promise<void>;
-  readonly #size = new BatchSize({ fewest: fewestAtOnce, most: mostAtOnce });
+  readonly #size = new BatchSize({ fewest: minAtOnce, most: maxAtOnce });
   #told = 0;
 
   /** @param onError hears of the first failure of a row of them. */

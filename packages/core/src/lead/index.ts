@@ -5,7 +5,8 @@ export { type ExportFormat, exportFormats, exportLeads } from './export-leads.ts
 export { extraBounds } from './extra.ts';
 export { getLead, getLeadHistory } from './get-lead.ts';
 export { IdempotencyKey, leadIdFor } from './idempotency.ts';
-export { importLeads, type ImportRejection, type ImportReport } from './import-leads.ts';
+export { type ImportRejection, type ImportReport, importLeads } from './import-leads.ts';
+export { insertEach } from './insert-each.ts';
 export {
   IntakeLead,
   Lead,
@@ -21,13 +22,12 @@ export type { StoredLead } from './lead.ts';
 export {
   type LeadQuarantine,
   type QuarantinedLead,
-  refusalReason,
   type ReplayReport,
+  refusalReason,
   replayQuarantined,
 } from './lead-quarantine.ts';
 export { visibleTo } from './lead-scope.ts';
 export { LeadStatus } from './lead-status.ts';
 export type { LeadStore, LeadToInsert } from './lead-store.ts';
 export { countLeads, listLeads } from './list-leads.ts';
-export { insertEach } from './insert-each.ts';
-export { type LeadTaker, submitLead } from './submit-lead.ts';
+export { type LeadSink, submitLead } from './submit-lead.ts';

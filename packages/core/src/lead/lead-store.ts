@@ -6,7 +6,7 @@ import type { LeadSearch, PhoneSearch } from './search.ts';
 
 /** Of the request that something came of, where it is traced: a `traceparent` (W3C Trace Context, 3.2). */
 export interface Traced {
-  readonly traceParent?: string | undefined;
+  readonly traceparent?: string | undefined;
 }
 
 /**

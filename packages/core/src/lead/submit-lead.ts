@@ -1,12 +1,12 @@
-import type { IntakeRoutes } from '../campaign/intake-routes.ts';
+import type { CampaignRouter } from '../campaign/campaign-router.ts';
 import type { Principal } from '../credential/principal.ts';
 import { leadIdFor } from './idempotency.ts';
-import { fromIntakeLead } from './lead.ts';
 import type { IntakeLead } from './lead.schema.ts';
+import { fromIntakeLead } from './lead.ts';
 import type { LeadToInsert } from './lead-store.ts';
 
 /** Takes leads to be stored, one at a time. */
-export interface LeadTaker {
+export interface LeadSink {
   /**
    * Stores a lead, once however often it is given.
    *
@@ -24,7 +24,7 @@ export interface LeadTaker {
  * @returns the lead's id, the answer's `order_id`, once the lead is stored.
  */
 export async function submitLead(
-  { routes, leads }: { routes: IntakeRoutes; leads: LeadTaker },
+  { routes, leads }: { routes: CampaignRouter; leads: LeadSink },
   principal: Principal,
   body: IntakeLead,
   ip: string,

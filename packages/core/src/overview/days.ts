@@ -61,7 +61,7 @@ export function daysOf(zone: string): ZoneDays | undefined {
 }
 
 /** How many steps fit beside each other. */
-const mostSteps = 100;
+const maxSteps = 100;
 
 /** The steps that a range of days is shown in, and where each begins; the end of the last comes last. */
 export function stepsOf(
@@ -80,11 +80,11 @@ export function stepsOf(
   }
   const months = monthOf(last) - monthOf(first) + 1;
   const [unit, begins] =
-    count <= mostSteps
+    count <= maxSteps
       ? (['day', () => true] as const)
-      : Math.ceil(count / 7) + 1 <= mostSteps
+      : Math.ceil(count / 7) + 1 <= maxSteps
         ? (['week', isMonday] as const)
-        : months <= mostSteps
+        : months <= maxSteps
           ? (['month', isFirstOf(1)] as const)
           : (['quarter', isFirstOf(3)] as const);
   const starts: number[] = [];

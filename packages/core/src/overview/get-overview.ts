@@ -4,7 +4,7 @@ import { daysOf, parseDay, stepsOf } from './days.ts';
 import type { Overview, OverviewQuery } from './overview.schema.ts';
 import type { OverviewStore, StatusCounts } from './overview-store.ts';
 
-const mostDays = 3_660;
+const maxDays = 3_660;
 const top = 20;
 
 /**
@@ -24,7 +24,7 @@ export async function getOverview(
   if (days === undefined) throw fault('zone', 'must be a time zone, as Europe/Berlin');
   if (last < first) throw fault('to', 'must not be before from');
   const length = last - first + 1;
-  if (length > mostDays) throw fault('to', 'must be within ten years of from');
+  if (length > maxDays) throw fault('to', 'must be within ten years of from');
 
   const { unit, bounds } = stepsOf(days, first, last);
   const starts = bounds.slice(0, -1).map((ms) => new Date(ms));

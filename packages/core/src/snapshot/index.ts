@@ -1,3 +1,3 @@
-export { IntakeMemory } from './intake-memory.ts';
-export type { SnapshotShelf, SnapshotSource } from './intake-snapshot.ts';
-export { SnapshotKeeper } from './snapshot-keeper.ts';
+export type { SnapshotSource, SnapshotStore } from './intake-snapshot.ts';
+export { SnapshotCache } from './snapshot-cache.ts';
+export { SnapshotRefresher } from './snapshot-refresher.ts';

@@ -48,7 +48,7 @@ export interface SnapshotSource {
 }
 
 /** Where the latest snapshot lies for all instances. All of it throws LeadsError `unavailable`. */
-export interface SnapshotShelf {
+export interface SnapshotStore {
   readonly isConnected: boolean;
   /** When the snapshot that lies there was begun; `undefined` where there is none. */
   find(): Promise<{ readonly at: number; readonly revision: number } | undefined>;

@@ -1,4 +1,3 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type {
   Lead,
   LeadDetail,
@@ -8,8 +7,9 @@ import type {
   NewLead,
   StatusChange,
 } from '@leads/core/lead';
-import { ApiError, call, commonHeaders, nextCursorOf, readRefusal, send, workspaceOfPage } from './client.ts';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { texts } from '../texts/index.ts';
+import { ApiError, call, commonHeaders, nextCursorOf, readRefusal, send, workspaceOfPage } from './client.ts';
 
 const pageSize = 200;
 
@@ -122,13 +122,13 @@ export interface StatusResult {
 }
 
 /** The most that the server takes at once. */
-const mostIds = 1000;
+const maxIds = 1000;
 
 /** @returns what became of each. */
 export async function changeStatuses({ ids, ...change }: StatusChange): Promise<StatusResult[]> {
   const results: StatusResult[] = [];
-  for (let at = 0; at < ids.length; at += mostIds) {
-    const body = { ...change, ids: ids.slice(at, at + mostIds) };
+  for (let at = 0; at < ids.length; at += maxIds) {
+    const body = { ...change, ids: ids.slice(at, at + maxIds) };
     const answer = await call<{ results: StatusResult[] }>('/console/order/leads/status', {
       method: 'POST',
       body,

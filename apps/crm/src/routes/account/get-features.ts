@@ -1,4 +1,4 @@
-import type { Server } from '@leads/http/server';
+import type { Server } from '@leads/http/server/create-server';
 import { Type } from 'typebox';
 import type { CrmConfig } from '../../config.ts';
 

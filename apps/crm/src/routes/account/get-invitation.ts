@@ -1,5 +1,5 @@
 import { LeadsError } from '@leads/core/errors';
-import type { Server } from '@leads/http/server';
+import type { Server } from '@leads/http/server/create-server';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../context.ts';
 import { idPath } from '../id-path.ts';

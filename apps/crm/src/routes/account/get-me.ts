@@ -1,9 +1,9 @@
 import { memberRoles } from '@leads/core/credential';
-import type { Server } from '@leads/http/server';
+import type { Server } from '@leads/http/server/create-server';
 import { Type } from 'typebox';
 import type { CrmConfig } from '../../config.ts';
-import { apiAddresses } from '../../console/addresses.ts';
-import { activeMembership } from '../../console/session.ts';
+import { apiAddresses } from '../../public-url.ts';
+import { activeMembership } from './session.ts';
 
 const WorkspaceOfMine = Type.Object({
   id: Type.String(),

@@ -1,5 +1,5 @@
 import type { SignedInBrowser } from '@leads/core/account';
-import type { Server } from '@leads/http/server';
+import type { Server } from '@leads/http/server/create-server';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../context.ts';
 

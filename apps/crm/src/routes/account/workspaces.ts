@@ -1,5 +1,5 @@
 import { openWorkspace, WorkspaceName } from '@leads/core/workspace';
-import type { Server } from '@leads/http/server';
+import type { Server } from '@leads/http/server/create-server';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../context.ts';
 

@@ -1,5 +1,5 @@
 import { LeadsError } from '@leads/core/errors';
-import type { Server } from '@leads/http/server';
+import type { Server } from '@leads/http/server/create-server';
 import { Type } from 'typebox';
 
 const ClientError = Type.Object(
@@ -12,7 +12,7 @@ const ClientError = Type.Object(
 );
 
 /** So many reports are written by this process in so many milliseconds: anyone may send them, signed in or not. */
-const mostReports = 60;
+const maxReports = 60;
 const windowMs = 60_000;
 
 /** Write to the log what went wrong in a browser. */
@@ -29,7 +29,7 @@ export function reportClientErrorRoute(app: Server): void {
         reports = 0;
       }
       reports += 1;
-      if (reports > mostReports) {
+      if (reports > maxReports) {
         throw new LeadsError('too_many_requests', {
           message: 'Too many reports',
           retryAfterSeconds: Math.ceil((since + windowMs - now) / 1000),

@@ -1,6 +1,6 @@
 import { LeadsError } from '@leads/core/errors';
 import { IntakeLead } from '@leads/core/lead';
-import type { Server } from '@leads/http/server';
+import type { Server } from '@leads/http/server/create-server';
 import { Type } from 'typebox';
 import type { CrmConfig } from '../../config.ts';
 

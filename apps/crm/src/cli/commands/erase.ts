@@ -1,0 +1,197 @@
+import { createInterface } from 'node:readline/promises';
+import type { ErasureLog, ErasurePlace, ErasureTargets, FoundCounts } from '@leads/core/erasure';
+import type { Broker } from '@leads/core/nats';
+import { ConfigError } from '@leads/http/service/config';
+import type { Command } from 'commander';
+import { parseEmail, parseText, parseUuid } from '../runtime/arguments.ts';
+import { BrokerUnreachable, CliError } from '../runtime/cli-error.ts';
+import { ErasureFile } from '../runtime/erasure-file.ts';
+import { exitCodes } from '../runtime/exit-codes.ts';
+import { examples, jsonOption } from '../runtime/help.ts';
+import { findWorkspace, type Operator, openOperator } from '../runtime/operator.ts';
+import { type OutputOptions, printNotice, printResult } from '../runtime/output.ts';
+import { formatCount } from '../runtime/progress.ts';
+import { ErasureSettings, readSettings } from '../runtime/settings.ts';
+import { inWords } from '../runtime/transfer.ts';
+
+interface EraseOptions extends OutputOptions {
+  readonly phone?: string;
+  readonly country?: string;
+  readonly email?: string;
+  readonly id?: string;
+  readonly workspace?: string;
+  readonly again?: true;
+  readonly log?: string;
+  readonly withoutEvents?: true;
+  readonly dryRun?: true;
+  readonly yes?: true;
+}
+
+const connectMs = 10_000;
+
+/** `leads erase` */
+export function addEraseCommand(program: Command): void {
+  program
+    .command('erase')
+    .summary("erase a person's leads, wherever they are")
+    .description(
+      "Erases a person's leads for good: with their histories, from the quarantine, from the buffer and from the stream of events. How many leads there were stays counted. Each erasure is noted, as keyed hashes, to be done again after a restore (--again). Cut short, it is finished by the next.",
+    )
+    .option('--phone <number>', 'leads of this phone number, however it is spelled, now or before')
+    .option('--country <code>', "the phone number's country, where it is without its code, such as GB")
+    .option('--email <address>', 'leads of this email address, now or before', parseEmail)
+    .option('--id <id>', 'this lead', parseUuid)
+    .option('--workspace <slug>', 'only in this workspace; without it, in all')
+    .option('--again', 'erase again everybody who was ever erased: after a restore from a backup')
+    .option('--log <file>', 'note it in this file too, and read it for --again', parseText)
+    .option('--without-events', 'leave out NATS: the stream of events, the buffer, the log that lies there')
+    .option('--dry-run', 'tell how much there is, and erase nothing')
+    .option('--yes', 'do not ask')
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        'leads erase --phone "+44 20 7946 0958" --dry-run',
+        'leads erase --email ada@example.io --phone "020 7946 0958" --country GB',
+        'leads erase --id 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f --workspace acme --yes',
+        'leads erase --again --yes',
+      ),
+    )
+    .action(eraseLeads);
+}
+
+async function eraseLeads(options: EraseOptions, command: Command): Promise<void> {
+  const { phone, country, email, id, again, log } = options;
+  const isAboutWhom = phone !== undefined || email !== undefined || id !== undefined;
+  if (isAboutWhom === (again === true)) {
+    command.error('error: say whose leads: --phone, --email or --id; or --again');
+  }
+  if (again === true && (options.workspace !== undefined || options.dryRun === true)) {
+    command.error('error: --again goes with neither --workspace nor --dry-run');
+  }
+  const { ERASURE_SECRET, NATS_URL } = readSettings(ErasureSettings);
+  const isWithEvents = options.withoutEvents !== true;
+  if (isWithEvents && NATS_URL === undefined) {
+    throw new ConfigError(
+      'NATS_URL is required, for events and the buffer hold leads too; where there is no NATS, say --without-events',
+    );
+  }
+  if (!isWithEvents && log === undefined && options.dryRun !== true) {
+    command.error('error: without NATS the erasure has to be noted in a file: --log <file>');
+  }
+  if (!isWithEvents) printNotice('Without NATS: its streams are not looked at.');
+
+  await using operator = openOperator();
+  await using broker = isWithEvents ? await openBroker(NATS_URL ?? '') : undefined;
+  const { ErasureKeys } = await import('@leads/core/erasure');
+  const targets: ErasureTargets = {
+    keys: new ErasureKeys(ERASURE_SECRET),
+    table: operator.erasures,
+    ...(await placesOf(operator, broker, log)),
+  };
+  if (again === true) {
+    await eraseEveryoneAgain(targets, options);
+    return;
+  }
+
+  const { erase, planErasure } = await import('@leads/core/erasure');
+  const workspace =
+    options.workspace === undefined ? undefined : await findWorkspace(operator.workspaces, options.workspace);
+  const ids = id === undefined ? [] : [id];
+  const plan = await planErasure(targets, { ids, phone, country, email }, workspace?.id).catch(
+    (error: unknown) => {
+      throw inWords(error);
+    },
+  );
+  if (options.dryRun === true) {
+    printResult(options, { found: plan.counts }, `Found: ${describe(plan.counts)}.`);
+    return;
+  }
+  await confirm(options, `Found: ${describe(plan.counts)}. Erase them for good?`);
+  const { erased, left } = await erase(targets, plan.erasure);
+  printResult(
+    options,
+    { id: plan.erasure.id, erased, left },
+    `Erased: ${describe(erased)}. Noted as ${plan.erasure.id}.`,
+  );
+  refuseLeft(left);
+}
+
+async function eraseEveryoneAgain(targets: ErasureTargets, options: EraseOptions): Promise<void> {
+  await confirm(options, 'Erase again everybody who was ever erased?');
+  const { eraseAgain } = await import('@leads/core/erasure');
+  const { erasures, erased, left } = await eraseAgain(targets);
+  printResult(
+    options,
+    { erasures, erased, left },
+    `Done again: ${erasures} erasures. Erased: ${describe(erased)}.`,
+  );
+  refuseLeft(left);
+}
+
+function refuseLeft(left: FoundCounts): void {
+  if (Object.values(left).every((count) => count === 0)) return;
+  process.exitCode = exitCodes.refused;
+  printNotice(`error: More came meanwhile (${describe(left)}): erase once more`);
+}
+
+/** @throws CliError where nobody is there to say yes, or says no. */
+async function confirm({ yes }: EraseOptions, question: string): Promise<void> {
+  if (yes === true) return;
+  if (!process.stdin.isTTY) throw new CliError('Nobody is there to be asked: say --yes');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`${question} [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('Nothing was erased');
+  } finally {
+    terminal.close();
+  }
+}
+
+async function placesOf(
+  { erasable }: Operator,
+  broker: Broker | undefined,
+  logFile: string | undefined,
+): Promise<{ places: readonly ErasurePlace[]; logs: readonly ErasureLog[] }> {
+  const files = logFile === undefined ? [] : [new ErasureFile(logFile)];
+  if (broker === undefined) return { places: erasable, logs: files };
+  const { createBufferPlace, createEventsPlace, ErasureStream } = await import('@leads/core/nats');
+  return {
+    places: [createBufferPlace(broker), ...erasable, createEventsPlace(broker)],
+    logs: [new ErasureStream(broker), ...files],
+  };
+}
+
+/** @throws BrokerUnreachable */
+async function openBroker(url: string): Promise<Broker> {
+  const { Broker } = await import('@leads/core/nats');
+  let reason: unknown;
+  const broker = new Broker({
+    url,
+    name: 'leads-cli',
+    onChange: (_, why) => {
+      reason = why;
+    },
+  });
+  if (await broker.connected(connectMs)) return broker;
+  await broker[Symbol.asyncDispose]();
+  throw new BrokerUnreachable(reason instanceof Error ? reason.message : '', { cause: reason });
+}
+
+const words: Readonly<Record<keyof FoundCounts, string>> = {
+  leads: 'leads',
+  changes: 'entries of histories',
+  waitingEvents: 'events that wait',
+  quarantined: 'leads of the quarantine',
+  buffered: 'leads of the buffer',
+  events: 'events',
+};
+
+/** In numbers only: what is printed is kept in logs. */
+function describe(counts: FoundCounts): string {
+  const parts = Object.entries(words).flatMap(([kind, name]) => {
+    const count = counts[kind as keyof FoundCounts];
+    return count === undefined ? [] : `${formatCount(count)} ${name}`;
+  });
+  return parts.join(', ');
+}

@@ -1,0 +1,157 @@
+import { createWriteStream, renameSync, rmSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ExportFormat, LeadFilterQuery } from '@leads/core/lead';
+import { type Command, Option } from 'commander';
+import { CliError } from '../runtime/cli-error.ts';
+import { examples, jsonOption, workspaceOption } from '../runtime/help.ts';
+import { findMembership, findWorkspace, type Operator, openOperator } from '../runtime/operator.ts';
+import { printNotice, printResult } from '../runtime/output.ts';
+import { formatCount, startProgress } from '../runtime/progress.ts';
+import { interruption, inWords, quietOption, type TransferOptions } from '../runtime/transfer.ts';
+
+interface ExportCommandOptions extends TransferOptions, Filters {
+  readonly user?: string;
+  readonly format?: ExportFormat;
+}
+
+/** The list's filters, by the names that commander gives to their options. */
+type Filters = Omit<LeadFilterQuery, 'campaignCode' | 'q'> & {
+  readonly campaign?: string;
+  readonly search?: string;
+};
+
+/** The options of the filters, by the parameters of the list. */
+const filterFlags = {
+  status: ['--status <status>', 'only leads of this status'],
+  campaignCode: ['--campaign <code>', 'only leads of this campaign'],
+  createdFrom: ['--created-from <time>', 'only leads created at this time or later'],
+  createdTo: ['--created-to <time>', 'only leads created before this time'],
+  updatedSince: ['--updated-since <time>', 'only leads created or changed at this time or later'],
+  phone: ['--phone <number>', 'only leads of this phone number, however it is spelled'],
+  s1: ['--s1 <sub-id>', 'only leads of this sub-id'],
+  lpName: ['--lp-name <name>', 'only leads of this landing page'],
+  source: ['--source <source>', 'only leads that crm or intake took'],
+  q: [
+    '--search <text>',
+    'only leads found by this: words of a name or email address, part of a phone number, an id',
+  ],
+  sort: ['--sort <order>', 'createdAt, -createdAt, updatedAt or -updatedAt (default: newest first)'],
+} as const satisfies Record<keyof LeadFilterQuery, readonly [string, string]>;
+
+/** `leads export` */
+export function addExportCommand(program: Command): void {
+  const command = program
+    .command('export')
+    .summary('write leads to a file')
+    .description(
+      'Writes every lead of a workspace that the filters match, with all that is stored of it, as GET /api/v1/order/leads does with Accept: text/csv. A file appears under its name once it is complete.',
+    )
+    .argument('[file]', 'the file; - for standard output', '-')
+    .addOption(workspaceOption('there is one only, or the user is in one only'))
+    .option('--user <email>', 'only what this member sees')
+    .addOption(
+      new Option(
+        '--format <format>',
+        'csv, where what looks like a formula has an apostrophe in front, or ndjson (default: as the file is named, else csv)',
+      ).choices(['csv', 'ndjson']),
+    );
+  for (const [flags, description] of Object.values(filterFlags)) command.option(flags, description);
+  command
+    .addOption(quietOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        'leads export leads.csv --workspace acme',
+        'leads export approved.ndjson --workspace acme --status Approved --updated-since 2026-01-01',
+        'leads export --workspace acme --campaign SPRING | gzip > spring.csv.gz',
+      ),
+    )
+    .action(runExport);
+}
+
+async function runExport(path: string, options: ExportCommandOptions, command: Command): Promise<void> {
+  const isStdout = path === '-';
+  if (isStdout && options.json === true) {
+    command.error("error: option '--json' goes with a file only: the leads are on stdout themselves", {
+      exitCode: 2,
+    });
+  }
+  const query = await readFilters(options, command);
+  const format = options.format ?? (/\.(nd)?jsonl?$/i.test(path) ? 'ndjson' : 'csv');
+  const { countLeads, exportLeads } = await import('@leads/core/lead');
+  const signal = interruption();
+  await using operator = openOperator();
+  const viewer = await findViewer(operator, options);
+
+  let leads = 0;
+  let total: number | undefined;
+  const isShown = options.json !== true && options.quiet !== true;
+  const progress = startProgress({
+    isShown,
+    position: () => ({ rows: leads, part: total && leads / total }),
+  });
+  // Without the number the leads can be exported all the same.
+  if (isShown) total = await countLeads(operator.leads, viewer, query).catch(() => undefined);
+  async function* text() {
+    for await (const piece of exportLeads(operator.leads, viewer, query, format, signal)) {
+      yield piece.text;
+      leads += piece.leads;
+    }
+  }
+  const part = `${path}.part`;
+  try {
+    const source = Readable.from(text(), { objectMode: false });
+    // The signal itself ends what waits for a reader that does not read.
+    if (isStdout) await pipeline(source, process.stdout, { signal, end: false });
+    else await pipeline(source, createWriteStream(part), { signal });
+    if (!isStdout) renameSync(part, path);
+  } catch (error) {
+    if (!isStdout) rmSync(part, { force: true });
+    progress[Symbol.dispose]();
+    if (signal.aborted) {
+      const left = isStdout ? 'what was written is not complete' : `${path} was not written`;
+      throw new CliError(`Interrupted: ${left}`, { cause: error });
+    }
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    // A reader that has had enough, such as `head`, is no failure.
+    if (isStdout && code === 'EPIPE') return;
+    if (syscall !== undefined && !isStdout) {
+      throw new CliError(`${path} cannot be written: ${(error as Error).message}`, { cause: error });
+    }
+    throw inWords(error);
+  }
+  progress[Symbol.dispose]();
+  if (!isStdout)
+    printResult(options, { leads, file: path, format }, `Wrote ${formatCount(leads)} leads to ${path}.`);
+  else if (options.quiet !== true) printNotice(`Wrote ${formatCount(leads)} leads.`);
+}
+
+/** Ends the program as wrong usage where a filter is none. */
+async function readFilters(options: ExportCommandOptions, command: Command): Promise<LeadFilterQuery> {
+  const { campaign, search } = options;
+  const names = Object.keys(filterFlags) as (keyof typeof filterFlags)[];
+  const given = { ...options, campaignCode: campaign, q: search } as Record<string, unknown>;
+  const query = Object.fromEntries(
+    names.map((name) => [name, given[name]]).filter(([, value]) => value !== undefined),
+  );
+  const { LeadFilterQuery: schema } = await import('@leads/core/lead');
+  const { createBodyCheck } = await import('@leads/http/server/validation-errors');
+  const [fault] = createBodyCheck(schema)(query);
+  if (fault !== undefined) {
+    const [flags] = filterFlags[(fault.path ?? '').slice(1) as keyof typeof filterFlags];
+    command.error(`error: option '${flags}' ${fault.reason}`, { exitCode: 2 });
+  }
+  return query as LeadFilterQuery;
+}
+
+/** A member's view, or that of the whole workspace. */
+async function findViewer({ workspaces }: Operator, options: ExportCommandOptions) {
+  if (options.user !== undefined) {
+    const { user, workspace, role } = await findMembership(workspaces, options.user, options.workspace);
+    return { workspaceId: workspace.id, userId: user.id, role };
+  }
+  const workspace = await findWorkspace(workspaces, options.workspace);
+  return { workspaceId: workspace.id, userId: '', role: 'owner' as const };
+}

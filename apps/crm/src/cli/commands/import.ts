@@ -1,0 +1,159 @@
+import { closeSync, createReadStream, openSync, statSync, writeSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { addAbortSignal } from 'node:stream';
+import type { ImportRejection, ImportReport } from '@leads/core/lead';
+import type { Command } from 'commander';
+import { parseText } from '../runtime/arguments.ts';
+import { CliError } from '../runtime/cli-error.ts';
+import { examples, jsonOption, workspaceOption } from '../runtime/help.ts';
+import { findMembership, openOperator } from '../runtime/operator.ts';
+import { printNotice, printResult } from '../runtime/output.ts';
+import { formatCount, startProgress } from '../runtime/progress.ts';
+import { interruption, inWords, quietOption, type TransferOptions } from '../runtime/transfer.ts';
+
+interface ImportCommandOptions extends TransferOptions {
+  readonly user: string;
+  readonly campaign?: string;
+  readonly idempotencyKey?: string;
+  readonly rejected?: string;
+}
+
+/** The most rejections that `--json` lists, and that people read without `--rejected`. */
+const listed = { json: 1000, text: 20 } as const;
+
+/** `leads import` */
+export function addImportCommand(program: Command): void {
+  program
+    .command('import')
+    .summary('create leads from a CSV file')
+    .description(
+      'Creates the leads of a CSV file, as POST /api/v1/order/leads/import does: each line for itself, so that one that is rejected costs no other. Exits with 1 where any was rejected.',
+    )
+    .argument('<file>', 'the file; - for standard input')
+    .requiredOption('--user <email>', 'whose leads they become')
+    .addOption(workspaceOption('the user is in one workspace only'))
+    .option('--campaign <code>', 'the campaign of lines that name none')
+    .option(
+      '--idempotency-key <key>',
+      'any text that names this file: sent again under it, the file adds only what is not stored yet',
+      parseText,
+    )
+    .option('--rejected <file>', 'where to write, as CSV, which lines were rejected and why')
+    .addOption(quietOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        'leads import leads.csv --user ada@example.com --campaign SPRING',
+        'leads import leads.csv --user ada@example.com --idempotency-key leads-2026-01 --rejected rejected.csv',
+        'leads export --workspace acme | leads import - --user bob@example.com --workspace beta --campaign SPRING',
+      ),
+    )
+    .action(runImport);
+}
+
+async function runImport(path: string, options: ImportCommandOptions): Promise<void> {
+  const { importLeads, NewLead } = await import('@leads/core/lead');
+  const { createBodyCheck } = await import('@leads/http/server/validation-errors');
+  const totalBytes = path === '-' ? undefined : sizeOf(path);
+  const signal = interruption();
+  await using operator = openOperator();
+  const { user, workspace } = await findMembership(operator.workspaces, options.user, options.workspace);
+
+  using log = openRejections(options.rejected);
+  const rejections: ImportRejection[] = [];
+  let bytes = 0;
+  let soFar: Readonly<ImportReport> | undefined;
+  const count = () => (soFar === undefined ? 0 : soFar.accepted + soFar.repeated + soFar.rejected);
+  const part = () => (totalBytes === undefined ? undefined : bytes / Math.max(totalBytes, 1));
+  const source: Readable = addAbortSignal(signal, path === '-' ? process.stdin : createReadStream(path));
+  const progress = startProgress({
+    isShown: options.json !== true && options.quiet !== true,
+    position: () => ({ rows: count(), part: part() }),
+  });
+
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for await (const piece of source as AsyncIterable<Buffer>) {
+      yield piece;
+      bytes += piece.length;
+    }
+  }
+  let report: ImportReport;
+  try {
+    report = await importLeads(operator, { workspaceId: workspace.id, userId: user.id }, pieces(), {
+      campaignCode: options.campaign,
+      idempotencyKey: options.idempotencyKey,
+      validate: createBodyCheck(NewLead),
+      signal,
+      onRejection(rejection) {
+        log.write(rejection);
+        if (rejections.length < listed.json) rejections.push(rejection);
+      },
+      onProgress: (counts) => (soFar = { ...counts }),
+    });
+  } catch (error) {
+    progress[Symbol.dispose]();
+    const stored = `${formatCount(soFar?.accepted ?? 0)} leads were stored before that`;
+    const again =
+      options.idempotencyKey === undefined
+        ? 'the file sent again would store them again'
+        : 'the file sent again under the same key stores the rest';
+    if (signal.aborted) throw new CliError(`Interrupted: ${stored}; ${again}`, { cause: error });
+    if (soFar !== undefined) printNotice(`${stored}; ${again}`);
+    throw inWords(error);
+  }
+  progress[Symbol.dispose]();
+
+  const truncated = report.rejected > rejections.length;
+  printResult(options, { ...report, rejections, truncated }, describe(report));
+  if (report.rejected === 0) return;
+  if (options.json !== true && options.rejected === undefined) {
+    for (const { line, reason } of rejections.slice(0, listed.text)) printNotice(`line ${line}: ${reason}`);
+    const more = report.rejected - listed.text;
+    if (more > 0) printNotice(`and ${formatCount(more)} more; --rejected writes all of them to a file`);
+  }
+  throw new CliError(
+    `${formatCount(report.rejected)} ${report.rejected === 1 ? 'line was' : 'lines were'} rejected`,
+  );
+}
+
+function describe(report: ImportReport): string {
+  const { accepted, duplicates, repeated, rejected, extraLeftOut, ignoredColumns } = report;
+  const lines = [
+    `Stored ${formatCount(accepted)} leads, ${formatCount(duplicates)} of them as duplicates; ${formatCount(repeated)} stood already; ${formatCount(rejected)} rejected.`,
+  ];
+  if (ignoredColumns.length > 0) lines.push(`Columns passed over: ${ignoredColumns.join(', ')}.`);
+  if (extraLeftOut > 0)
+    lines.push(`Values beyond the bounds of extra, left out: ${formatCount(extraLeftOut)}.`);
+  return lines.join('\n');
+}
+
+/** @throws CliError for a file that cannot be read. */
+function sizeOf(path: string): number | undefined {
+  try {
+    const stats = statSync(path);
+    if (stats.isDirectory()) throw new CliError(`${path} is a directory`);
+    return stats.isFile() ? stats.size : undefined;
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The file of `--rejected`: a header line, and a line for each rejection. Nothing of what was sent is in it. */
+function openRejections(path: string | undefined): Disposable & { write(rejection: ImportRejection): void } {
+  if (path === undefined) return { write: () => undefined, [Symbol.dispose]: () => undefined };
+  let file: number;
+  try {
+    file = openSync(path, 'w');
+  } catch (error) {
+    throw new CliError(`${path} cannot be written: ${(error as Error).message}`, { cause: error });
+  }
+  writeSync(file, 'line,field,reason\r\n');
+  return {
+    write({ line, field = '', reason }) {
+      writeSync(file, `${line},${field},"${reason.replaceAll('"', '""')}"\r\n`);
+    },
+    [Symbol.dispose]: () => closeSync(file),
+  };
+}

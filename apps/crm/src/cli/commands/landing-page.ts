@@ -1,0 +1,120 @@
+import { findCampaignToMap, type LandingPage } from '@leads/core/campaign';
+import { LeadsError } from '@leads/core/errors';
+import { type Command, Option } from 'commander';
+import { parseText } from '../runtime/arguments.ts';
+import { CliError } from '../runtime/cli-error.ts';
+import { examples, jsonOption, workspaceOption } from '../runtime/help.ts';
+import { findWorkspace, type Operator, openOperator } from '../runtime/operator.ts';
+import { formatTable, formatTime, type OutputOptions, printResult } from '../runtime/output.ts';
+
+interface ListLandingPagesOptions extends OutputOptions {
+  readonly workspace?: string;
+  readonly mapped?: true;
+  readonly unmapped?: true;
+}
+
+interface MapLandingPageOptions extends OutputOptions {
+  readonly workspace?: string;
+  readonly campaign?: string;
+  readonly none?: true;
+}
+
+const whenLeftOut = 'there is one workspace only';
+/** How many landing pages are read at a time. */
+const batch = 1000;
+
+/** `leads landing-page ...` */
+export function addLandingPageCommands(program: Command): void {
+  const landingPage = program
+    .command('landing-page')
+    .summary('landing pages of a workspace')
+    .description('Landing pages, and the campaigns that their leads go to.');
+
+  landingPage
+    .command('list')
+    .summary('list the landing pages of a workspace')
+    .description('Lists the landing pages of a workspace by name.')
+    .addOption(workspaceOption(whenLeftOut))
+    .addOption(new Option('--mapped', 'only those that have a campaign').conflicts('unmapped'))
+    .option('--unmapped', 'only those that have none')
+    .addOption(jsonOption())
+    .addHelpText('after', examples('leads landing-page list --workspace acme --unmapped'))
+    .action(listLandingPages);
+
+  landingPage
+    .command('map')
+    .summary('map a landing page to a campaign')
+    .description(
+      'Sends the leads of a landing page to a campaign from now on, while the campaign is active. A landing page that is not there yet is registered.',
+    )
+    .argument('<name>', 'what the landing page sends as lp_name', parseText)
+    .addOption(workspaceOption(whenLeftOut))
+    .addOption(
+      new Option('--campaign <code>', 'the campaign, active or paused')
+        .argParser(parseText)
+        .conflicts('none'),
+    )
+    .option('--none', 'no campaign: its leads go to the default of their API key or workspace')
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        'leads landing-page map spring-offer --campaign SPRING',
+        'leads landing-page map spring-offer --workspace acme --none',
+      ),
+    )
+    .action(mapLandingPage);
+}
+
+async function listLandingPages(options: ListLandingPagesOptions): Promise<void> {
+  await using operator = openOperator();
+  const workspace = await findWorkspace(operator.workspaces, options.workspace);
+  const filter = { mapped: options.mapped ?? (options.unmapped === true ? false : undefined) };
+  const pages: LandingPage[] = [];
+  for (let size = batch; size === batch; ) {
+    const piece = { limit: batch, after: pages.at(-1)?.name };
+    const more = await operator.campaigns.listLandingPages(workspace.id, filter, piece);
+    pages.push(...more);
+    size = more.length;
+  }
+  const table = formatTable(
+    [
+      { header: 'NAME', maxWidth: 60, value: ({ name }) => name },
+      { header: 'CAMPAIGN', maxWidth: 36, value: ({ campaignCode }) => campaignCode ?? '' },
+    ],
+    pages,
+    ({ id, createdAt }) => `${id}, registered ${formatTime(createdAt)}`,
+  );
+  printResult(options, pages.map(toJson), pages.length === 0 ? 'No landing pages.' : table);
+}
+
+async function mapLandingPage(name: string, options: MapLandingPageOptions, command: Command): Promise<void> {
+  if (options.campaign === undefined && options.none !== true) {
+    command.error('error: say where its leads go: --campaign <code> or --none');
+  }
+  await using operator = openOperator();
+  const workspace = await findWorkspace(operator.workspaces, options.workspace);
+  const campaignId = await findCampaign(operator, workspace, options.campaign);
+  await operator.campaigns.addLandingPages([{ workspaceId: workspace.id, name }]);
+  const page = await operator.campaigns.mapLandingPage(workspace.id, { name }, campaignId);
+  if (page === undefined) throw new Error('A landing page that was just registered is there');
+  const destination = page.campaignCode === undefined ? 'no campaign' : `campaign ${page.campaignCode}`;
+  printResult(options, toJson(page), `Landing page ${name} is mapped to ${destination}.`);
+}
+
+async function findCampaign(
+  { campaigns }: Operator,
+  workspace: { id: string; slug: string },
+  code: string | undefined,
+): Promise<string | undefined> {
+  try {
+    return await findCampaignToMap(campaigns, workspace.id, code);
+  } catch (error) {
+    if (!(error instanceof LeadsError) || error.code !== 'campaign_unavailable') throw error;
+    throw new CliError(`Workspace ${workspace.slug} has no campaign ${code} that is active or paused`);
+  }
+}
+
+function toJson({ id, name, campaignCode, createdAt }: LandingPage) {
+  return { id, name, campaignCode, createdAt };
+}

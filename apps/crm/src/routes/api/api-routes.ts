@@ -1,0 +1,38 @@
+import type { Server } from '@leads/http/server/create-server';
+import { requireManagers } from '@leads/http/server/guards';
+import type { CrmContext } from '../../context.ts';
+import { createCampaignRoute } from './campaigns/create-campaign.ts';
+import { listCampaignsRoute } from './campaigns/list-campaigns.ts';
+import { updateCampaignRoute } from './campaigns/update-campaign.ts';
+import { createLandingPageRoute } from './landing-pages/create-landing-page.ts';
+import { listLandingPagesRoute } from './landing-pages/list-landing-pages.ts';
+import { mapLandingPageRoute } from './landing-pages/map-landing-page.ts';
+import { changeStatusesRoute } from './leads/change-statuses.ts';
+import { createLeadRoute } from './leads/create-lead.ts';
+import { editLeadRoute } from './leads/edit-lead.ts';
+import { getLeadRoute } from './leads/get-lead.ts';
+import { getLeadHistoryRoute } from './leads/get-lead-history.ts';
+import { importLeadsRoute } from './leads/import-leads.ts';
+import { listLeadsRoute } from './leads/list-leads.ts';
+
+/** Leads, campaigns and landing pages, for whoever the guard of the scope lets in. */
+export async function leadsRoutes(app: Server, context: CrmContext): Promise<void> {
+  createLeadRoute(app, context);
+  listLeadsRoute(app, context);
+  getLeadRoute(app, context);
+  editLeadRoute(app, context);
+  getLeadHistoryRoute(app, context);
+  changeStatusesRoute(app, context);
+  // In a scope of its own, which takes CSV and nothing else.
+  await app.register(async (imports) => importLeadsRoute(imports, context));
+
+  listCampaignsRoute(app, context);
+  listLandingPagesRoute(app, context);
+  await app.register(async (managed) => {
+    requireManagers(managed);
+    createCampaignRoute(managed, context);
+    updateCampaignRoute(managed, context);
+    createLandingPageRoute(managed, context);
+    mapLandingPageRoute(managed, context);
+  });
+}

@@ -1,0 +1,25 @@
+import { CampaignQuery, CampaignView, listCampaigns } from '@leads/core/campaign';
+import type { Server } from '@leads/http/server/create-server';
+import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../../context.ts';
+
+/** List the campaigns of the caller's workspace. */
+export function listCampaignsRoute(app: Server, context: CrmContext): void {
+  app.get(
+    '/campaigns',
+    {
+      schema: {
+        operationId: 'listCampaigns',
+        tags: ['campaigns'],
+        summary: 'List campaigns, oldest first',
+        querystring: CampaignQuery,
+        response: {
+          200: Type.Array(CampaignView, { description: 'All campaigns of the workspace.' }),
+          ...errorResponses('invalid_input', ...commonErrors),
+        },
+      },
+    },
+    (request) => listCampaigns(context.campaigns, request.principal, request.query),
+  );
+}

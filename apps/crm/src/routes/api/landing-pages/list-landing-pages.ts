@@ -1,0 +1,43 @@
+import { LandingPageQuery, LandingPageView, listLandingPages } from '@leads/core/campaign';
+import type { Server } from '@leads/http/server/create-server';
+import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../../context.ts';
+import { linkPages } from '../../page-links.ts';
+
+/** List the landing pages of the caller's workspace. */
+export function listLandingPagesRoute(app: Server, context: CrmContext): void {
+  app.get(
+    '/landing-pages',
+    {
+      schema: {
+        operationId: 'listLandingPages',
+        tags: ['landing pages'],
+        summary: 'List landing pages by name',
+        description:
+          'The next page is in the `Link` header (RFC 8288, `rel="next"`); without one, this page is the last.',
+        querystring: LandingPageQuery,
+        response: {
+          200: Type.Array(LandingPageView, {
+            description: 'One page of landing pages.',
+            headers: {
+              Link: { description: 'The next page, `rel="next"` (RFC 8288).', type: 'string' },
+            },
+          }),
+          ...errorResponses('invalid_input', 'invalid_cursor', ...commonErrors),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { landingPages, nextCursor } = await listLandingPages(
+        context.campaigns,
+        request.principal,
+        request.query,
+      );
+      if (nextCursor !== undefined) {
+        linkPages(request, reply, { next: { ...request.query, cursor: nextCursor } });
+      }
+      return landingPages;
+    },
+  );
+}

@@ -1,0 +1,42 @@
+import { createLead, IdempotencyKey, Lead, NewLead } from '@leads/core/lead';
+import type { Server } from '@leads/http/server/create-server';
+import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
+import { ofRequest } from '@leads/http/service/trace-leads';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../../context.ts';
+
+const Created = Type.Object(
+  { success: Type.Literal(true), lead: Lead },
+  { additionalProperties: false, description: 'The lead is stored.' },
+);
+
+/** Create a lead in a campaign (specification, 4.1). */
+export function createLeadRoute(app: Server, context: CrmContext): void {
+  app.post(
+    '/order/leads',
+    {
+      schema: {
+        operationId: 'createLead',
+        tags: ['leads'],
+        summary: 'Create a lead in a campaign',
+        headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
+        body: NewLead,
+        response: {
+          200: Created,
+          ...errorResponses(...bodyErrors, 'campaign_unavailable', 'idempotency_key_reused', ...commonErrors),
+        },
+      },
+    },
+    async (request) => {
+      const { lead, extraLeftOut } = await createLead(
+        { ...context, leads: ofRequest(context.leads, request) },
+        request.principal,
+        request.body,
+        request.headers['idempotency-key'],
+      );
+      if (extraLeftOut > 0)
+        request.log.warn({ extraLeftOut }, 'Fields beyond the bounds of extra were left out');
+      return { success: true as const, lead };
+    },
+  );
+}

@@ -1,0 +1,28 @@
+import { type ExportFormat, LeadFilterQuery } from '@leads/core/lead';
+import type { Server } from '@leads/http/server/create-server';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../../context.ts';
+import { type ExportType, exportTypes, sendExport } from './export-leads.ts';
+import { limitTransfers } from './transfers.ts';
+
+/** As many as the list's own exports; see there. */
+const exportsAtOnce = 4;
+
+/** The list's filters, and the workspace that the page with the link shows: no link can send it in a header. */
+const LinkQuery = Type.Object(
+  { ...LeadFilterQuery.properties, workspaceId: Type.Optional(Type.String({ format: 'uuid' })) },
+  { additionalProperties: false },
+);
+
+/**
+ * Every lead that matches, as a file: what the list answers to `Accept`, at an address of its own, since a link of
+ * the website cannot send that header.
+ */
+export function exportFileRoutes(app: Server, context: CrmContext): void {
+  const transfers = limitTransfers(app, exportsAtOnce);
+  for (const [type, format] of Object.entries(exportTypes) as [ExportType, ExportFormat][]) {
+    app.get(`/order/leads.${format}`, { schema: { querystring: LinkQuery } }, ({ query, principal }, reply) =>
+      sendExport(reply, { context, transfers, principal, query, type }),
+    );
+  }
+}

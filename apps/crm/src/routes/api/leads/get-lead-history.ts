@@ -1,0 +1,57 @@
+import { getLeadHistory, LeadHistoryEntry } from '@leads/core/lead';
+import type { Server } from '@leads/http/server/create-server';
+import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../../context.ts';
+import { idPath } from '../../id-path.ts';
+import { linkHeader, linkPages } from '../../page-links.ts';
+
+const HistoryQuery = Type.Object(
+  {
+    after: Type.Optional(
+      Type.String({
+        pattern: '^[0-9]{1,9}$',
+        'x-reason': 'must be the number of a version',
+        description: 'Leaves out the versions up to this one.',
+        examples: ['1'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** What was done to one lead. */
+export function getLeadHistoryRoute(app: Server, context: CrmContext): void {
+  app.get(
+    '/order/leads/:id/history',
+    {
+      schema: {
+        operationId: 'getLeadHistory',
+        tags: ['leads'],
+        summary: 'What was done to one lead',
+        description:
+          'Every change of the lead, its creation first: who, when, what, from which status to which, and why. 1000 at a time; the next ones are in `Link`.',
+        params: idPath('lead'),
+        querystring: HistoryQuery,
+        response: {
+          200: Type.Array(LeadHistoryEntry, {
+            description: 'The history, oldest first.',
+            headers: { Link: linkHeader },
+          }),
+          ...errorResponses('invalid_input', 'not_found', ...commonErrors),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { after } = request.query;
+      const { entries, nextAbove } = await getLeadHistory(
+        context.leads,
+        request.principal,
+        request.params.id,
+        after === undefined ? 0 : Number(after),
+      );
+      if (nextAbove !== undefined) linkPages(request, reply, { next: { after: String(nextAbove) } });
+      return entries;
+    },
+  );
+}

@@ -1,0 +1,159 @@
+import { LeadsError } from '@leads/core/errors';
+import { IdempotencyKey, type ImportRejection, importLeads, NewLead } from '@leads/core/lead';
+import type { Server } from '@leads/http/server/create-server';
+import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { readLongBody, takeLongBodies } from '@leads/http/server/long-body';
+import { createBodyCheck } from '@leads/http/server/validation-errors';
+import { ofRequest } from '@leads/http/service/trace-leads';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../../context.ts';
+import { limitTransfers } from './transfers.ts';
+
+/** Each holds a connection to the database for most of its time. */
+const importsAtOnce = 4;
+/** The most rejections that an answer lists. */
+const listed = 1000;
+
+const count = (description: string, example: number) =>
+  Type.Integer({ minimum: 0, description, examples: [example] });
+
+const Imported = Type.Object(
+  {
+    success: Type.Literal(true),
+    accepted: count('Leads that were stored, duplicates among them.', 2),
+    duplicates: count("Of those, the ones trashed as duplicates by their campaign's window.", 0),
+    repeated: count('Lines whose leads stood already, by an import of the same Idempotency-Key.', 0),
+    rejected: count('Lines that were not stored.', 1),
+    extraLeftOut: count('Values beyond what is kept of fields that the contract does not name.', 0),
+    ignoredColumns: Type.Array(Type.String(), {
+      description:
+        'The columns that were passed over, since the service decides of them: those that an export has and a new lead has not.',
+      examples: [['id', 'createdAt']],
+    }),
+    rejections: Type.Array(
+      Type.Object(
+        {
+          line: Type.Integer({
+            minimum: 1,
+            description: 'The line of the file in which the record starts; the first is 1.',
+            examples: [3],
+          }),
+          field: Type.Optional(
+            Type.String({ description: 'The field at fault, where it is one.', examples: ['phone'] }),
+          ),
+          reason: Type.String({
+            description: 'Why it was not stored, for people.',
+            examples: ['phone is required'],
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      {
+        description: `The first ${listed} lines that were rejected.`,
+        examples: [[{ line: 3, field: 'phone', reason: 'phone is required' }]],
+      },
+    ),
+    truncated: Type.Boolean({
+      description: 'Whether more lines were rejected than are listed.',
+      examples: [false],
+    }),
+  },
+  { additionalProperties: false, description: 'What became of the lines.' },
+);
+
+const Csv = Type.String({
+  description:
+    'CSV (RFC 4180) in UTF-8, of any length: a header line, then a lead a line, up to 64 KiB a cell. Separators may be commas, semicolons or tabs.',
+  examples: [
+    'campaignCode,name,phone,email,Utm Source\r\nDEMO,Ada Lovelace,+44 20 7946 0958,ada@example.io,newsletter\r\n',
+  ],
+});
+
+/** Create the leads of a CSV file, by the rules of a single create (specification, 4.1). */
+export function importLeadsRoute(app: Server, context: CrmContext): void {
+  takeLongBodies(app, 'text/csv');
+  const transfers = limitTransfers(app, importsAtOnce);
+  const validate = createBodyCheck(NewLead);
+  app.post(
+    '/order/leads/import',
+    {
+      schema: {
+        operationId: 'importLeads',
+        tags: ['leads'],
+        summary: 'Create the leads of a CSV file',
+        description:
+          'Columns are told by their names in the header line: those of a new lead in any spelling (`Campaign Code`, `campaign_code`), `extra` as a JSON object; what an export has besides is passed over, and any other column is kept in `extra`. Empty cells are absent fields. An apostrophe in front of what looks like a formula is taken off. Each line is stored or rejected for itself, as it comes: what is stored before an error stays. With `Idempotency-Key`, a file that is sent again adds only the lines that are not stored yet; without it, all of them again.',
+        querystring: Type.Object(
+          {
+            campaignCode: Type.Optional(
+              Type.String({
+                minLength: 1,
+                description: 'Code of the campaign for lines that name none.',
+                examples: ['DEMO'],
+              }),
+            ),
+          },
+          { additionalProperties: false },
+        ),
+        headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
+        body: { content: { 'text/csv': { schema: Csv } } },
+        response: {
+          200: Imported,
+          ...errorResponses(
+            'invalid_input',
+            'bad_request',
+            'request_timeout',
+            'unsupported_media_type',
+            ...commonErrors,
+          ),
+        },
+      },
+      onRequest: async (request) => refuseEncoded(request),
+    },
+    async (request) => {
+      const { campaignCode } = request.query;
+      const end = transfers.begin();
+      const rejections: ImportRejection[] = [];
+      try {
+        const file = readLongBody(request, { signal: transfers.stopping });
+        const report = await importLeads(
+          { ...context, leads: ofRequest(context.leads, request) },
+          request.principal,
+          file,
+          {
+            campaignCode,
+            idempotencyKey: request.headers['idempotency-key'],
+            validate,
+            signal: transfers.stopping,
+            onRejection(rejection) {
+              if (rejections.length < listed) rejections.push(rejection);
+            },
+          },
+        );
+        const truncated = report.rejected > rejections.length;
+        return { success: true as const, ...report, rejections, truncated };
+      } finally {
+        end();
+      }
+    },
+  );
+}
+
+/** Only plain UTF-8 is taken: what is compressed, and what says to be in another encoding, is not. */
+function refuseEncoded({ headers }: FastifyRequest): void {
+  const coding = headers['content-encoding'] ?? 'identity';
+  if (coding.trim().toLowerCase() !== 'identity') {
+    throw new LeadsError('unsupported_media_type', {
+      fields: [
+        { at: 'header', path: 'content-encoding', reason: 'must be left out: send the file as it is' },
+      ],
+    });
+  }
+  const charset = /;\s*charset="?([^";\s]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
+    throw new LeadsError('unsupported_media_type', {
+      fields: [{ at: 'header', path: 'content-type', reason: 'must say UTF-8 or no charset' }],
+    });
+  }
+}

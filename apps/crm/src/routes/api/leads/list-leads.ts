@@ -1,0 +1,67 @@
+import { Lead, LeadQuery, listLeads } from '@leads/core/lead';
+import { preferredType } from '@leads/http/server/accept';
+import type { Server } from '@leads/http/server/create-server';
+import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../../context.ts';
+import { linkHeader, linkPages } from '../../page-links.ts';
+import { type ExportType, exportContent, exportTypes, sendExport } from './export-leads.ts';
+import { limitTransfers } from './transfers.ts';
+
+const types = ['application/json', ...(Object.keys(exportTypes) as ExportType[])] as const;
+/** An export reads as fast as its client does, which costs the database more than any page. */
+const exportsAtOnce = 4;
+
+/** List the leads the caller may see (specification, 4.2). */
+export function listLeadsRoute(app: Server, context: CrmContext): void {
+  const transfers = limitTransfers(app, exportsAtOnce);
+  app.get(
+    '/order/leads',
+    {
+      schema: {
+        operationId: 'listLeads',
+        tags: ['leads'],
+        summary: 'List leads, newest first',
+        description:
+          'Owners and managers see the leads of their workspace, a publisher its own. All filters that are given must hold. The pages around this one are in the `Link` header (RFC 8288, `rel="next"` and `rel="prev"`); without a next one, this page is the last. With `Accept: text/csv` or `Accept: application/x-ndjson` the answer is every lead that matches, with all that is stored of it; `limit`, `cursor` and `count` do not go with that.',
+        querystring: LeadQuery,
+        response: {
+          200: {
+            description: 'One page of leads, or all of them as a file.',
+            headers: {
+              Link: linkHeader,
+              'X-Total-Count': {
+                description: 'How many leads match, where `count=exact` asks for it.',
+                type: 'integer',
+              },
+              'Content-Disposition': {
+                description: 'The name of a file: `leads-`, the date, and `.csv` or `.ndjson`.',
+                type: 'string',
+              },
+            },
+            content: {
+              'application/json': { schema: Type.Array(Lead, { description: 'One page of leads.' }) },
+              ...exportContent,
+            },
+          },
+          ...errorResponses('invalid_input', 'invalid_cursor', ...commonErrors),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { query, principal } = request;
+      const type = preferredType(request.headers.accept, types);
+      if (type !== 'application/json') {
+        return sendExport(reply, { context, transfers, principal, query, type });
+      }
+      const page = await listLeads(context.leads, principal, query);
+      reply.header('vary', 'Accept');
+      linkPages(request, reply, {
+        ...(page.nextCursor !== undefined && { next: { ...query, cursor: page.nextCursor } }),
+        ...(page.prevCursor !== undefined && { prev: { ...query, cursor: page.prevCursor } }),
+      });
+      if (page.totalCount !== undefined) reply.header('x-total-count', page.totalCount);
+      return page.leads;
+    },
+  );
+}

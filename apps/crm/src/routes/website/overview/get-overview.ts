@@ -1,0 +1,18 @@
+import { getOverview, Overview, OverviewQuery } from '@leads/core/overview';
+import type { Server } from '@leads/http/server/create-server';
+import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import type { CrmContext } from '../../../context.ts';
+
+/** What became of the leads of some days, for the website. */
+export function getOverviewRoute(app: Server, context: CrmContext): void {
+  app.get(
+    '/overview',
+    {
+      schema: {
+        querystring: OverviewQuery,
+        response: { 200: Overview, ...errorResponses('invalid_input', ...commonErrors) },
+      },
+    },
+    (request) => getOverview(context.overview, request.principal, request.query),
+  );
+}

@@ -1,0 +1,76 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { Server } from '@leads/http/server/create-server';
+
+/** The pages of the website, all of them one document whose script shows the right one. */
+const pages = [
+  '/',
+  '/overview',
+  '/leads',
+  '/campaigns',
+  '/members',
+  '/profile',
+  '/sign-in',
+  '/sign-up',
+  '/forgot-password',
+  '/reset-password',
+  '/verify-email',
+  '/invitations/:id',
+  '/integration/:token',
+];
+
+// Styles are written at run time by the component library; scripts are this service's own files only.
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const securityHeaders = {
+  'content-security-policy': contentSecurityPolicy,
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  // The address of a page can hold a secret, of an integration page for instance.
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+} as const;
+
+/** The website: one document for all pages, and its files, hashed in name and compressed ahead. */
+export async function staticFileRoutes(app: Server): Promise<void> {
+  const root = dirname(createRequire(import.meta.url).resolve('@leads/website/dist/index.html'));
+
+  await app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.schema = { ...route.schema, hide: true };
+      route.logLevel = 'warn';
+    });
+    scope.addHook('onRequest', async (_request, reply) => {
+      reply.headers(securityHeaders);
+    });
+    await scope.register(fastifyStatic, {
+      root,
+      wildcard: false,
+      preCompressed: true,
+      index: false,
+      globIgnore: ['**/*.{br,gz,map}', 'index.html'],
+      cacheControl: false,
+      setHeaders(reply, path) {
+        const isHashed = path.includes('/assets/');
+        reply.setHeader('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+        reply.setHeader('vary', 'accept-encoding');
+      },
+    });
+    for (const page of pages) {
+      scope.get(page, (_request, reply) => reply.sendFile('index.html'));
+    }
+  });
+}

@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Broker, NatsSnapshotStore } from '@leads/core/nats';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { freePort } from '@leads/local-stack/processes/free-port';
+import { startNats } from '@leads/local-stack/processes/nats-server';
+import { afterAll, expect, test, vi } from 'vitest';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const directory = mkdtempSync(join(tmpdir(), 'leads-shelf-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const snapshot = (at: number) => ({ at, keys: [], campaigns: [], landingPages: [] });
+
+/** So many servers; more than one are a cluster. */
+async function startServers(count: number) {
+  const binary = await findNatsServer();
+  const members = await Promise.all(
+    Array.from({ length: count }, async () => ({ port: await freePort(), route: await freePort() })),
+  );
+  const routes = members.map(({ route }) => `"nats://127.0.0.1:${route}"`).join(', ');
+  const servers = await Promise.all(
+    members.map(({ port, route }, index) =>
+      startNats({
+        binary,
+        port,
+        dataDir: join(directory, `${count}-${index}`),
+        settings:
+          count === 1
+            ? 'authorization { users: [{ user: test, password: test, permissions: { publish: { deny: ["$JS.API.STREAM.UPDATE.>"] } } }] }'
+            : `cluster { name: "shelf", listen: "127.0.0.1:${route}", routes: [${routes}] }`,
+      }),
+    ),
+  );
+  const url = servers.map((server) => server.url.replace('//', '//test:test@')).join();
+  const broker = new Broker({ url, name: 'test' });
+  expect(await broker.connected(10_000)).toBe(true);
+  return {
+    /** A shelf of a process that has just started, and how often it has told of an error. */
+    open(replicas: number) {
+      const onError = vi.fn<(error: unknown) => void>();
+      return { shelf: new NatsSnapshotStore(broker, { replicas, onError }), onError };
+    },
+    replicas: async () =>
+      (await (await broker.manager()).streams.info('OBJ_leads_intake')).config.num_replicas,
+    async [Symbol.asyncDispose]() {
+      await broker[Symbol.asyncDispose]();
+      await Promise.all(servers.map((server) => server.stop()));
+    },
+  };
+}
+
+test('as many servers of a cluster keep the snapshot as are asked for, also where fewer have kept it', async () => {
+  await using servers = await startServers(3);
+  const { shelf: first } = servers.open(1);
+  // A cluster takes some time to find out who leads it.
+  await vi.waitFor(() => first.put(snapshot(1), undefined), { timeout: 40_000, interval: 200 });
+  expect(await servers.replicas()).toBe(1);
+  const { shelf, onError } = servers.open(3);
+  await vi.waitFor(async () => expect(await shelf.get()).toEqual(snapshot(1)), { timeout: 20_000 });
+  expect([await servers.replicas(), onError.mock.calls]).toEqual([3, []]);
+});
+
+test('one server that is to be three makes no bucket, and goes on with the one that it has', async () => {
+  await using servers = await startServers(1);
+  await expect(servers.open(3).shelf.put(snapshot(1), undefined)).rejects.toMatchObject({
+    code: 'unavailable',
+  });
+
+  const { shelf: first, onError: onFirstError } = servers.open(1);
+  await first.put(snapshot(1), undefined);
+  expect(onFirstError).not.toHaveBeenCalled();
+  // Some versions refuse it, and this user may not do it with any.
+  const { shelf, onError } = servers.open(3);
+  const standing = await shelf.find();
+  await shelf.put(snapshot(2), standing?.revision);
+  expect(await shelf.get()).toEqual(snapshot(2));
+  expect(onError).toHaveBeenCalledTimes(1);
+  expect(await servers.replicas()).toBe(1);
+});

@@ -1,0 +1,88 @@
+import type { ProxyTap } from '@leads/local-stack/processes/tcp-proxy';
+
+/**
+ * Cuts connections to Postgres right after the commit of leads was sent over them: whoever sent it cannot tell whether it
+ * was done. Every other time the answer is waited for, and kept back: then it was.
+ */
+export class CommitCutter {
+  #onCut: (() => void) | undefined;
+  #cuts = 0;
+
+  /** How many connections it has cut. */
+  get cuts(): number {
+    return this.#cuts;
+  }
+
+  /** Makes it cut the next connection that commits leads. @returns what settles once it has. */
+  cutNext(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onCut = resolve;
+    });
+  }
+
+  /** What a proxy is to look at a connection with. */
+  tap(): ProxyTap {
+    const commits = new CommitWatch();
+    let atAnswer: (() => void) | undefined;
+    return {
+      sent: (bytes) => {
+        if (!commits.endWith(bytes) || this.#onCut === undefined) return false;
+        const onCut = this.#onCut;
+        this.#onCut = undefined;
+        if (this.#cuts++ % 2 === 0) {
+          onCut();
+          return true;
+        }
+        atAnswer = onCut;
+        return false;
+      },
+      answered: () => {
+        atAnswer?.();
+        return atAnswer !== undefined;
+      },
+    };
+  }
+}
+
+const sslRequest = 80_877_103;
+
+/** Reads what a client sends to Postgres (PostgreSQL, 54.7 "Message Formats") to see where it commits new leads. */
+class CommitWatch {
+  #bytes = Buffer.alloc(0);
+  #isStarted = false;
+  /** The prepared statements that insert leads, by name. */
+  readonly #inserts = new Set<string>();
+  #hasInserted = false;
+  #isInTransaction = false;
+
+  /** Whether a commit of leads is among these bytes and those before that were no whole message. */
+  endWith(bytes: Buffer): boolean {
+    this.#bytes = Buffer.concat([this.#bytes, bytes]);
+    let commits = false;
+    for (;;) {
+      const typeLength = this.#isStarted ? 1 : 0;
+      if (this.#bytes.length < typeLength + 4) return commits;
+      const end = typeLength + this.#bytes.readUInt32BE(typeLength);
+      if (this.#bytes.length < end) return commits;
+      const body = this.#bytes.subarray(typeLength + 4, end);
+      if (this.#isStarted) commits = this.#read(String.fromCharCode(this.#bytes[0] ?? 0), body) || commits;
+      else this.#isStarted = body.readUInt32BE(0) !== sslRequest;
+      this.#bytes = this.#bytes.subarray(end);
+    }
+  }
+
+  /** @returns whether this message commits leads. */
+  #read(type: string, body: Buffer): boolean {
+    const [first = '', second = ''] = body.toString('latin1').split('\0', 2);
+    // Parse: the statement's name and text. Bind: the portal's name and the statement's.
+    if (type === 'P' && /INSERT INTO "?lead"?[\s(]/.test(second)) this.#inserts.add(first);
+    else if (type === 'P') this.#inserts.delete(first);
+    if (type === 'B' && this.#inserts.has(second)) this.#hasInserted = true;
+    const isCommit = type === 'Q' && /^COMMIT/i.test(first);
+    if (type === 'Q') this.#isInTransaction = /^BEGIN/i.test(first);
+    if (!isCommit && (type !== 'S' || this.#isInTransaction)) return false;
+    const commits = this.#hasInserted;
+    this.#hasInserted = false;
+    return commits;
+  }
+}

@@ -1,7 +1,0 @@
-export {
-  type BufferedLeads,
-  type BufferStream,
-  bufferStreamName,
-  LeadBuffer,
-  type WaitingLeads,
-} from './lead-buffer.ts';

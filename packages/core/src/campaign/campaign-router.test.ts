@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { DatabaseHealth } from '../database-health.ts';
+import { LeadsError } from '../errors.ts';
+import { CampaignRouter, type StaleRoutes } from './campaign-router.ts';
+import type { IntakeRoute } from './campaign-store.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  // The cache keeps the object that it found when it was loaded, so it is its method that is replaced.
+  vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+function setUp(stale?: StaleRoutes) {
+  const asked: unknown[][] = [];
+  const registered: string[] = [];
+  const answer: { route: IntakeRoute; failure?: Error } = {
+    route: { campaignId: 'c', landingPageKnown: true },
+  };
+  const routes = new CampaignRouter(
+    {
+      routeIntakeLead: async (...given) => {
+        asked.push(given);
+        if (answer.failure !== undefined) throw answer.failure;
+        return answer.route;
+      },
+    },
+    { register: (_workspaceId, name) => void registered.push(name) },
+    stale,
+  );
+  return { asked, registered, answer, routes };
+}
+
+test('asks once for what many want to know, and anew before ten seconds have gone', async () => {
+  const { asked, answer, routes } = setUp();
+  const first = await Promise.all(Array.from({ length: 5 }, async () => routes.find('w', 'page', 'key')));
+  expect(first).toEqual(Array.from({ length: 5 }, () => answer.route));
+  expect(routes.find('w', 'page', 'key')).toBe(answer.route);
+  expect(asked).toEqual([['w', 'page', 'key']]);
+  answer.route = { campaignId: 'other', landingPageKnown: true };
+  vi.advanceTimersByTime(10_000);
+  expect(await routes.find('w', 'page', 'key')).toBe(answer.route);
+});
+
+test('tells apart workspaces, campaigns of keys and landing pages', async () => {
+  const { asked, routes } = setUp();
+  const all = [
+    ['w', 'page', 'key'],
+    ['w', 'page', undefined],
+    ['w', undefined, 'key'],
+    ['w', undefined, undefined],
+    ['v', 'page', 'key'],
+    ['w', 'Page', 'key'],
+    ['w', 'key/page', undefined],
+  ] as const;
+  for (const [workspaceId, page, campaignId] of all) await routes.find(workspaceId, page, campaignId);
+  for (const [workspaceId, page, campaignId] of all) void routes.find(workspaceId, page, campaignId);
+  expect(asked).toEqual(all);
+});
+
+test('has an unknown landing page registered, once a look-up', async () => {
+  const { registered, answer, routes } = setUp();
+  answer.route = { campaignId: 'c', landingPageKnown: false };
+  for (let n = 0; n < 3; n++) await routes.find('w', 'new', undefined);
+  await routes.find('w', undefined, undefined);
+  expect(registered).toEqual(['new']);
+});
+
+test('takes a name that no landing page can have for none', async () => {
+  const { asked, registered, answer, routes } = setUp();
+  answer.route = { campaignId: 'c', landingPageKnown: false };
+  for (const name of ['', 'x'.repeat(256), '😀'.repeat(256)]) await routes.find('w', name, undefined);
+  expect(asked).toEqual([['w', undefined, undefined]]);
+  expect(registered).toEqual([]);
+});
+
+test('does not keep that the store was away', async () => {
+  const { answer, routes } = setUp();
+  answer.failure = new Error('away');
+  await expect(routes.find('w', 'page', undefined)).rejects.toThrow('away');
+  delete answer.failure;
+  expect(await routes.find('w', 'page', undefined)).toBe(answer.route);
+});
+
+test('goes on with what it knows while the store is away, and with what was kept elsewhere', async () => {
+  const kept: IntakeRoute = { campaignId: 'kept', landingPageKnown: true };
+  const recalled: unknown[][] = [];
+  const { registered, answer, routes } = setUp({
+    store: new DatabaseHealth(),
+    memory: {
+      recallRoute: async (...given) => {
+        recalled.push(given);
+        return given[0] === 'w' ? { found: kept, asOf: Date.now() } : undefined;
+      },
+    },
+  });
+  answer.route = { campaignId: 'c', landingPageKnown: false };
+  await routes.find('w', 'page', 'key');
+  answer.failure = new LeadsError('unavailable');
+  vi.advanceTimersByTime(60_000);
+  expect(await routes.find('w', 'page', 'key')).toBe(answer.route);
+  expect(await routes.find('w', 'x'.repeat(256), 'key')).toBe(kept);
+  expect(recalled).toEqual([['w', undefined, 'key']]);
+  await expect(routes.find('v', 'page', undefined)).rejects.toMatchObject({ code: 'unavailable' });
+  // Pages come again, with leads that come when the store is there.
+  expect(registered).toEqual(['page']);
+});
+
+test('asks anew for the routes of a workspace where they have changed', async () => {
+  const { asked, routes } = setUp();
+  for (const workspace of ['w', 'v']) await routes.find(workspace, 'page', undefined);
+  routes.forget({ kind: 'member', workspaceId: 'w', userId: 'u' });
+  routes.forget({ kind: 'routes', workspaceId: 'w' });
+  for (const workspace of ['w', 'v']) await routes.find(workspace, 'page', undefined);
+  expect(asked.map(([workspace]) => workspace)).toEqual(['w', 'v', 'w']);
+});

@@ -1,0 +1,734 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  addTenant,
+  createEmptyDatabase,
+  createMigratedDatabase,
+  migrationSql,
+  migrations,
+  migrationsDir,
+  schemaPath,
+  type TestDatabase,
+} from '../../test/database.ts';
+import {
+  diffMigrations,
+  type LockPatience,
+  MigrationError,
+  migrate,
+  migrationState,
+  usualPatience,
+} from './migrate.ts';
+
+let database: TestDatabase;
+let scratch: string;
+
+beforeEach(async () => {
+  database = await createEmptyDatabase();
+  scratch = mkdtempSync(join(tmpdir(), 'leads-migrations-'));
+});
+afterEach(async () => {
+  rmSync(scratch, { recursive: true, force: true });
+  await database[Symbol.asyncDispose]();
+});
+
+/** A copy of the migrations, with others beside them. */
+function copyWith(added: Record<string, string>): string {
+  const directory = join(scratch, String(Math.random()).slice(2));
+  cpSync(migrationsDir, directory, { recursive: true });
+  for (const [name, sql] of Object.entries(added)) {
+    mkdirSync(join(directory, name), { recursive: true });
+    writeFileSync(join(directory, name, 'migration.sql'), sql);
+  }
+  return directory;
+}
+
+/** Only some of the migrations, as a release before this one had them. */
+function copyOf(names: readonly string[]): string {
+  const directory = copyWith({});
+  for (const name of migrations) {
+    if (!names.includes(name)) rmSync(join(directory, name), { recursive: true });
+  }
+  return directory;
+}
+
+const run = (
+  directory = migrationsDir,
+  onNotice: (line: string) => void = () => undefined,
+  lockPatience: LockPatience = { timeoutMs: 300, pauseMs: 300, attempts: 200 },
+) => migrate({ databaseUrl: database.url, migrationsDir: directory, onNotice, lockPatience });
+
+/** What is noticed when a database lacks all of them. */
+const applying = migrations.map((name) => `Applying ${name}`);
+
+const migratingProcess = `
+  import { migrate } from ${JSON.stringify(resolve(import.meta.dirname, '../../dist/db-admin/migrate.js'))};
+  const [databaseUrl, migrationsDir] = process.argv.slice(1);
+  const onNotice = (line) => console.log(JSON.stringify(line));
+  console.log(JSON.stringify(await migrate({ databaseUrl, migrationsDir, onNotice })));`;
+
+/** A Node that runs a script, whose lines on stdout are JSON. */
+function startProcess(script: string, args: readonly string[]) {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  const lines = () =>
+    stdout.split('\n').flatMap((line) => (line === '' ? [] : (JSON.parse(line) as unknown)));
+  return {
+    said: lines,
+    kill: () => child.kill('SIGKILL'),
+    ended: once(child, 'close').then(() => ({ lines: lines() })),
+  };
+}
+
+async function failureOf(work: Promise<unknown>): Promise<MigrationError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(MigrationError);
+  return error as MigrationError;
+}
+
+interface HistoryRow {
+  id: string;
+  checksum: string;
+  finished_at: Date | null;
+  migration_name: string;
+  logs: string | null;
+  rolled_back_at: Date | null;
+  started_at: Date;
+  applied_steps_count: number;
+}
+const history = () => database.query<HistoryRow>('SELECT * FROM _prisma_migrations ORDER BY started_at');
+
+/** All that a migration could leave in a database: what there is, how it is made, and what was written down. */
+async function dump(): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  const ours = `NOT IN ('pg_catalog', 'information_schema', 'pg_toast')`;
+  for (const [name, sql] of Object.entries({
+    schemas: `SELECT nspname FROM pg_namespace ORDER BY 1`,
+    relations: `SELECT relnamespace::regnamespace::text, relname, relkind, reltuples FROM pg_class
+      WHERE relnamespace::regnamespace::text ${ours} ORDER BY 1, 2`,
+    columns: `SELECT attrelid::regclass::text, attname, atttypid::regtype::text, attnotnull, pg_get_expr(adbin, adrelid)
+      FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+      WHERE relnamespace::regnamespace::text ${ours} AND attnum > 0 ORDER BY 1, attnum`,
+    constraints: `SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
+      WHERE connamespace::regnamespace::text ${ours} ORDER BY 1, 2`,
+    indexes: `SELECT schemaname, indexname, indexdef FROM pg_indexes WHERE schemaname ${ours} ORDER BY 1, 2`,
+    types: `SELECT typname, enumlabel FROM pg_type LEFT JOIN pg_enum ON enumtypid = pg_type.oid
+      WHERE typnamespace::regnamespace::text ${ours} ORDER BY 1, enumsortorder`,
+    functions: `SELECT proname, prosrc FROM pg_proc WHERE pronamespace::regnamespace::text ${ours} ORDER BY 1`,
+    triggers: `SELECT tgname FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1`,
+    extensions: `SELECT extname FROM pg_extension ORDER BY 1`,
+    comments: `SELECT objoid, description FROM pg_description WHERE objoid >= 16384 ORDER BY 1`,
+    locks: `SELECT locktype FROM pg_locks JOIN pg_database ON pg_database.oid = database
+      WHERE locktype = 'advisory' AND datname = current_database()`,
+  })) {
+    found[name] = await database.query(sql);
+  }
+  const [table] = await database.query(`SELECT to_regclass('_prisma_migrations') AS name`);
+  found['history'] = table?.['name'] === null ? 'no table' : await history();
+  return found;
+}
+
+describe('migrate', () => {
+  test('makes an empty database what the release needs, and finds nothing to do the second time', async () => {
+    const notices: string[] = [];
+    expect(await run(migrationsDir, (line) => notices.push(line))).toEqual({ applied: migrations });
+    expect(notices).toEqual(applying);
+    const after = await dump();
+    expect(await run(migrationsDir, (line) => notices.push(line))).toEqual({ applied: [] });
+    expect(notices).toEqual(applying);
+    expect(await dump()).toEqual(after);
+    await database.query(`INSERT INTO workspace (id, name, slug) VALUES (gen_random_uuid(), 'A', 'a')`);
+  });
+
+  test('keeps its history as Prisma does', async () => {
+    const directory = copyWith({
+      '20270101000000_second': 'CREATE TABLE second (id INT);\n',
+      '20270102000000_third': '-- ünïcode 😀\nCREATE TABLE third (id INT)',
+    });
+    const startedAt = Date.now();
+    const { applied } = await run(directory);
+    expect(applied).toEqual([...migrations, '20270101000000_second', '20270102000000_third']);
+    const rows = await history();
+    expect(rows.map((row) => row.migration_name)).toEqual(applied);
+    for (const row of rows) {
+      const file = readFileSync(join(directory, row.migration_name, 'migration.sql'));
+      expect(row.checksum).toBe(createHash('sha256').update(file).digest('hex'));
+      expect(row.applied_steps_count).toBe(1);
+      expect(row.logs).toBeNull();
+      expect(row.rolled_back_at).toBeNull();
+      expect(row.id).toMatch(/^[0-9a-f-]{36}$/);
+      expect(row.started_at.getTime()).toBeGreaterThan(startedAt - 5_000);
+      expect(row.finished_at?.getTime()).toBeGreaterThanOrEqual(row.started_at.getTime());
+    }
+    const columns = await database.query(`
+      SELECT column_name || ' ' || data_type || ' ' || is_nullable || ' ' || coalesce(column_default, '-') AS is
+      FROM information_schema.columns WHERE table_name = '_prisma_migrations' ORDER BY ordinal_position`);
+    expect(columns.map((column) => column['is'] as string)).toEqual([
+      'id character varying NO -',
+      'checksum character varying NO -',
+      'finished_at timestamp with time zone YES -',
+      'migration_name character varying NO -',
+      'logs text YES -',
+      'rolled_back_at timestamp with time zone YES -',
+      'started_at timestamp with time zone NO now()',
+      'applied_steps_count integer NO 0',
+    ]);
+  });
+
+  test('of two at once, one applies and one waits', async () => {
+    const directory = copyWith({ '20270101000000_slow': 'SELECT pg_sleep(1); CREATE TABLE slow (id INT);' });
+    const notices: string[] = [];
+    const runs = await Promise.all([
+      run(directory, (l) => notices.push(l)),
+      run(directory, (l) => notices.push(l)),
+    ]);
+    const all = migrations.length + 1;
+    expect(runs.map(({ applied }) => applied.length).toSorted((x, y) => x - y)).toEqual([0, all]);
+    expect(notices.filter((line) => line.includes('waiting'))).toHaveLength(1);
+    expect(notices.filter((line) => line.startsWith('Applying'))).toHaveLength(all);
+    expect(await history()).toHaveLength(all);
+  });
+
+  test('of two processes at once, one applies and the other finds nothing to do', async () => {
+    // Neither can begin before both wait.
+    await database.query('SELECT pg_advisory_lock(7262001)');
+    const notice = 'Another migration is running: waiting for it';
+    const runs = [1, 2].map(() => startProcess(migratingProcess, [database.url, migrationsDir]));
+    for (const { said } of runs) await expect.poll(said, { timeout: 20_000 }).toContain(notice);
+    await database.query('SELECT pg_advisory_unlock(7262001)');
+    const outcomes = await Promise.all(runs.map(async ({ ended }) => (await ended).lines));
+    expect(outcomes.toSorted((x, y) => y.length - x.length)).toEqual([
+      [notice, ...applying, { applied: migrations }],
+      [notice, { applied: [] }],
+    ]);
+    expect(await history()).toHaveLength(migrations.length);
+  });
+
+  test('waits for the lock as long as someone holds it', async () => {
+    await database.query('SELECT pg_advisory_lock(7262001)');
+    let done = false;
+    const running = run().then((result) => {
+      done = true;
+      return result;
+    });
+    await sleep(500);
+    expect(done).toBe(false);
+    await database.query('SELECT pg_advisory_unlock(7262001)');
+    expect((await running).applied).toEqual(migrations);
+  });
+
+  test('takes functions whole, with the semicolons of their bodies, and several statements with comments', async () => {
+    const directory = copyWith({
+      '20270101000000_function': `
+        -- a comment; with a semicolon, and it's a quote
+        CREATE FUNCTION twice(n INT) RETURNS INT LANGUAGE plpgsql AS $$
+        BEGIN
+          IF n > 10 THEN RAISE NOTICE 'large; very'; END IF;
+          RETURN n * 2;
+        END;
+        $$;
+        /* another; comment */
+        CREATE TABLE doubled (n INT, CHECK (n <> ';'::text::"char"::int));
+        DO $body$ BEGIN INSERT INTO doubled VALUES (twice(21)); END; $body$;`,
+    });
+    await run(directory);
+    expect(await database.query('SELECT n, twice(n) AS twice FROM doubled')).toEqual([{ n: 42, twice: 84 }]);
+  });
+
+  test('says who cannot be reached', async () => {
+    const url = new URL(database.url);
+    url.port = '1';
+    await expect(migrate({ databaseUrl: url.href, migrationsDir })).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
+    });
+  });
+
+  describe('when a migration fails', () => {
+    const second = '20270101000000_second';
+    const broken = '20270102000000_broken';
+    const later = '20270103000000_later';
+
+    test.each([
+      ['at once', 'CREATE TABLE broken (id NO_SUCH_TYPE);', /no_such_type/i],
+      [
+        'at its second statement',
+        'CREATE TABLE half (id INT); ALTER TABLE nowhere ADD COLUMN x INT; CREATE TABLE other (id INT);',
+        /nowhere/,
+      ],
+      ['by its grammar', 'CREATE TABEL broken (id INT);', /syntax error/],
+      [
+        'within a function it calls',
+        `DO $$ BEGIN CREATE TABLE half (id INT); RAISE 'not today'; END $$;`,
+        /not today/,
+      ],
+      [
+        'by its data',
+        `INSERT INTO workspace (id, name, slug) VALUES (gen_random_uuid(), '', '');`,
+        /workspace_/,
+      ],
+    ])('%s, it is named, and the database is as it was', async (_how, sql, reason) => {
+      const directory = copyWith({
+        [second]: 'CREATE TABLE second (id INT);',
+        [broken]: sql,
+        [later]: 'CREATE TABLE later (id INT);',
+      });
+      for (const prepare of [async () => undefined, async () => run()]) {
+        await prepare();
+        const before = await dump();
+        const error = await failureOf(run(directory));
+        expect(error.migration).toBe(broken);
+        expect(error.message).toContain(broken);
+        expect(error.message).toMatch(reason);
+        expect(await dump()).toEqual(before);
+      }
+
+      writeFileSync(join(directory, broken, 'migration.sql'), 'CREATE TABLE mended (id INT);');
+      expect((await run(directory)).applied).toEqual([second, broken, later]);
+      expect(await history()).toHaveLength(migrations.length + 3);
+    });
+
+    test('an empty one is no failure', async () => {
+      const directory = copyWith({ [second]: '', [later]: '-- nothing\n' });
+      expect((await run(directory)).applied).toEqual([...migrations, second, later]);
+    });
+
+    test('a connection that breaks meanwhile leaves the database as it was, and the lock free', async () => {
+      const directory = copyWith({ [second]: 'CREATE TABLE half (id INT); SELECT pg_sleep(20);' });
+      const before = await dump();
+      const failing = failureOf(run(directory));
+      const end = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
+        WHERE datname = current_database() AND query LIKE '%pg_sleep(20)%' AND pid <> pg_backend_pid()`;
+      await expect.poll(() => database.query(end), { timeout: 10_000 }).toEqual([{ ended: true }]);
+      expect((await failing).migration).toBe(second);
+      await expect.poll(dump).toEqual(before);
+      expect((await run()).applied).toEqual(migrations);
+    });
+
+    test('one that another tool left unfinished is not passed over', async () => {
+      await run();
+      await database.query(`INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, logs)
+        VALUES (gen_random_uuid(), 'x', '${second}', now(), 'it failed')`);
+      const before = await dump();
+      const error = await failureOf(run(copyWith({ [second]: 'SELECT 1;', [later]: 'SELECT 1;' })));
+      expect(error.message).toContain(second);
+      expect(await dump()).toEqual(before);
+    });
+  });
+
+  test('an applied migration that was edited since is passed over, as prisma migrate deploy does', async () => {
+    await run();
+    const before = await dump();
+    for (const migration of migrations) {
+      const edited = `${migrationSql(migration)}\n`;
+      const directory = copyWith({ [migration]: `${edited}-- a comment more\n` });
+      expect(await run(directory)).toEqual({ applied: [] });
+      expect(await dump()).toEqual(before);
+      expect(await migrationState({ databaseUrl: database.url, migrationsDir: directory })).toEqual({
+        pending: [],
+        ahead: [],
+      });
+    }
+    const next = '20270101000000_next';
+    const edited = Object.fromEntries(migrations.map((name) => [name, `${migrationSql(name)}\n`]));
+    expect(await run(copyWith({ ...edited, [next]: 'CREATE TABLE next (id INT);' }))).toEqual({
+      applied: [next],
+    });
+  });
+
+  test('a database with tables but no history is refused, and left as it is', async () => {
+    await database.query('CREATE TABLE someone_elses (id INT)');
+    const before = await dump();
+    const error = await failureOf(run());
+    expect(error.message).toMatch(/not empty/);
+    expect(await dump()).toEqual(before);
+  });
+});
+
+describe('leads of the release before', () => {
+  interface Words {
+    readonly name: string;
+    readonly words: readonly (string | null)[];
+  }
+
+  test('get the words they are searched by, whatever they hold', async () => {
+    await run(copyOf(migrations.slice(0, 1)));
+    const tenant = await addTenant(database, 'a');
+    const many = Array.from({ length: 100 }, (_, i) => i.toString(36)).join(' ');
+    const leads: [name: string, phone: string, e164: string | null, email: string | null, words: string[]][] =
+      [
+        ['Ada Lovelace', '+44 20 7946 0958', '+442079460958', null, ['442079460958', 'ada', 'lovelace']],
+        [
+          'Grace',
+          '(202) 555-0143',
+          null,
+          'Grace.H@Example.IO',
+          ['2025550143', 'example', 'grace', 'h', 'io'],
+        ],
+        ['ÉMILE  Zola-Dreyfus, 2nd', 'call me', null, null, ['2nd', 'dreyfus', 'zola', 'emile']],
+        ['!!!', '?', null, null, []],
+        [' \t\n', ' ', null, null, []],
+        ['عمر 😀 Ω', '+7', null, null, ['7', 'ω', 'عمر']],
+        ['Long', '12'.repeat(20_000), null, null, ['12'.repeat(16), 'long']],
+        ['é'.repeat(50_000), '1', null, 'a@b.io', ['1', 'a', 'b', 'io', 'e'.repeat(64)]],
+        ['😀'.repeat(50_000), '3', null, null, ['3']],
+        [many, '4-444', '+44', null, ['4444', '44', ...many.split(' ').slice(0, 30)]],
+      ];
+    for (const [name, phone, e164, email] of leads) {
+      await database.query(
+        `INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164,
+           email, created_at, updated_at)
+         VALUES (gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', $4, $5, $6, $7, now(), now())`,
+        [tenant.workspaceId, tenant.campaignId, tenant.userId, name, phone, e164, email],
+      );
+    }
+
+    expect((await run()).applied).toEqual(migrations.slice(1));
+    const rows = await database.query<Words>('SELECT name, words FROM lead');
+    const found = new Map(rows.map(({ name, words }) => [name, words]));
+    for (const [name, , , , words] of leads) {
+      expect(new Set(found.get(name))).toEqual(new Set(words));
+    }
+    const rest = await database.query('SELECT DISTINCT version, content_hash, duplicate_of FROM lead');
+    expect(rest).toEqual([{ version: 1, content_hash: null, duplicate_of: null }]);
+  });
+});
+
+describe('migrationState', () => {
+  const state = (directory = migrationsDir) =>
+    migrationState({ databaseUrl: database.url, migrationsDir: directory });
+  const next = '20270101000000_next';
+  const level = { pending: [], ahead: [] };
+
+  test('before: all is pending; after: nothing; with a newer release: what is newer', async () => {
+    expect(await state()).toEqual({ pending: migrations, ahead: [] });
+    await run();
+    expect(await state()).toEqual(level);
+    expect(await state(copyWith({ [next]: 'SELECT 1;' }))).toEqual({ pending: [next], ahead: [] });
+  });
+
+  test('ahead of this release: says by what', async () => {
+    await run(copyWith({ [next]: 'SELECT 1;' }));
+    expect(await state()).toEqual({ pending: [], ahead: [next] });
+  });
+
+  test('diverged from this release: an error that names both', async () => {
+    await run(copyWith({ [next]: 'SELECT 1;' }));
+    const other = '20270102000000_other';
+    const error = await failureOf(state(copyWith({ [other]: 'SELECT 1;' })));
+    expect(error.message).toMatch(/another history/);
+    expect(error.message).toMatch(new RegExp(`has ${next}, and lacks ${other}`));
+  });
+
+  test('one that did not come to its end is pending', async () => {
+    await run();
+    const directory = copyWith({ [next]: '-- leads: no transaction\nSELECT 1 / 0;' });
+    await failureOf(run(directory));
+    expect(await state(directory)).toEqual({ pending: [next], ahead: [] });
+  });
+
+  test('changes nothing', async () => {
+    const before = await dump();
+    await state();
+    expect(await dump()).toEqual(before);
+  });
+});
+
+describe('a table that somebody else uses', () => {
+  const next = '20270101000000_next';
+  const added = () =>
+    database.query(
+      `SELECT FROM information_schema.columns WHERE table_name = 'lead' AND column_name = 'added'`,
+    );
+
+  /** A session that has looked at a table and does not come to its end. */
+  async function holdLead(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: database.url, application_name: 'forgotten psql' });
+    await client.connect();
+    await client.query('BEGIN; SELECT FROM lead');
+    return client;
+  }
+
+  test('is waited for in turns, so that writers go on, until it is free', async () => {
+    await run();
+    const directory = copyWith({ [next]: 'ALTER TABLE lead ADD COLUMN added INT;' });
+    const tenant = await addTenant(database, 'a');
+    const holder = await holdLead();
+    const notices: string[] = [];
+    const running = run(directory, (line) => notices.push(line));
+    try {
+      await expect.poll(() => notices, { timeout: 20_000 }).toContainEqual(expect.stringMatching(/^Waiting/));
+      const tries = () => notices.filter((line) => line === `Applying ${next}`).length;
+      const before = tries();
+      // Each waits for as long as one try takes at most; had the table a queue, none would come through.
+      for (let count = 0; count < 3 || tries() < before + 2; count++) await insertLead(tenant);
+      expect(await added()).toEqual([]);
+    } finally {
+      await holder.end();
+    }
+    expect((await running).applied).toEqual([next]);
+    expect(await added()).toHaveLength(1);
+    expect(notices).toContainEqual(
+      expect.stringMatching(
+        /^Waiting for lead, held by process \d+ \(forgotten psql, idle in transaction, for \d+ s\)$/,
+      ),
+    );
+  });
+
+  test('is taken first the next time, where those who hold it wait for another that the migration holds', async () => {
+    await run();
+    // The other way round than writers, and long enough for them to wait when this one begins to.
+    const directory = copyWith({
+      [next]: `ALTER TABLE campaign ADD COLUMN added INT; SELECT pg_sleep(0.4); ALTER TABLE lead ADD COLUMN added INT;`,
+    });
+    let isOver = false;
+    const writers = Array.from({ length: 4 }, async () => {
+      let written = 0;
+      while (!isOver) {
+        const writer = await holdLead();
+        try {
+          await sleep(20);
+          await writer.query('SELECT FROM campaign; COMMIT');
+          written += 1;
+        } finally {
+          await writer.end();
+        }
+      }
+      return written;
+    });
+    // Not once does Postgres end one of them, who may be of a release that does not know what to do then.
+    const migrating = migrate({
+      databaseUrl: database.url,
+      migrationsDir: directory,
+      lockPatience: { ...usualPatience, pauseMs: 300, attempts: 5 },
+    }).finally(() => (isOver = true));
+    const [{ applied }, ...written] = await Promise.all([migrating, ...writers]);
+    expect(applied).toEqual([next]);
+    for (const count of written) expect(count).toBeGreaterThan(0);
+  });
+
+  test('is given up in the end: it is said who has it, and nothing is changed', async () => {
+    await run();
+    const directory = copyWith({
+      [next]: 'CREATE TABLE half (id INT); ALTER TABLE lead ADD COLUMN added INT;',
+    });
+    const before = await dump();
+    const holder = await holdLead();
+    try {
+      // Long enough to be looked at while it waits, on a machine that is busy too.
+      const patience = { timeoutMs: 3_000, pauseMs: 10, attempts: 2 };
+      const error = await failureOf(run(directory, undefined, patience));
+      expect(error.migration).toBe(next);
+      expect(error.message).toMatch(
+        /^Migration \d+_next failed: .*lock timeout, 2 times: lead, held by process \d+ \(forgotten psql, /,
+      );
+    } finally {
+      await holder.end();
+    }
+    await expect.poll(dump).toEqual(before);
+  });
+});
+
+const insertLead = (tenant: { workspaceId: string; campaignId: string; userId: string }, s1 = 'x') =>
+  database.query(
+    `INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, s1, created_at, updated_at)
+     VALUES (gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Ada', '1', $4, now(), now())`,
+    [tenant.workspaceId, tenant.campaignId, tenant.userId, s1],
+  );
+
+describe('a migration without a transaction', () => {
+  const before = '20270101000000_before';
+  const index = '20270102000000_index';
+  const after = '20270103000000_after';
+  const steps = {
+    [before]: 'CREATE TABLE before (id INT);',
+    [index]: `-- leads: no transaction
+      CREATE INDEX CONCURRENTLY IF NOT EXISTS lead_website_idx ON lead (website);
+      -- One more; of another kind.
+      CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS lead_s1_key ON lead (s1);`,
+    [after]: 'CREATE TABLE after (id INT);',
+  };
+  const indexes = () =>
+    database.query(`SELECT relname AS name, indisvalid AS valid FROM pg_index JOIN pg_class ON oid = indexrelid
+      WHERE relname IN ('lead_website_idx', 'lead_s1_key') ORDER BY 1`);
+  const bothValid = [
+    { name: 'lead_s1_key', valid: true },
+    { name: 'lead_website_idx', valid: true },
+  ];
+  const ofIndex = async () => (await history()).filter(({ migration_name: name }) => name === index);
+  /** A session that has begun before and written: an index that is built concurrently waits for it. */
+  async function holdBack(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('BEGIN; UPDATE lead SET city = NULL WHERE false');
+    return client;
+  }
+
+  test('runs statement by statement after all before it, and is noted as Prisma does', async () => {
+    const notices: string[] = [];
+    const { applied } = await run(copyWith(steps), (line) => notices.push(line));
+    expect(applied).toEqual([...migrations, before, index, after]);
+    expect(notices).toEqual(applied.map((name) => `Applying ${name}`));
+    expect(await indexes()).toEqual(bothValid);
+    const rows = await history();
+    expect(rows.map((row) => row.migration_name)).toEqual(applied);
+    expect(await ofIndex()).toEqual([
+      expect.objectContaining({
+        checksum: createHash('sha256').update(steps[index]).digest('hex'),
+        applied_steps_count: 1,
+        finished_at: expect.any(Date),
+        logs: null,
+        rolled_back_at: null,
+      }),
+    ]);
+    expect((await run(copyWith(steps))).applied).toEqual([]);
+  });
+
+  test('keeps nobody from writing, and is not kept from its end by a run that waits for it', async () => {
+    await run();
+    const tenant = await addTenant(database, 'a');
+    const directory = copyWith(steps);
+    const older = await holdBack();
+    const notices: string[] = [];
+    const running = run(directory, (line) => notices.push(line));
+    await expect
+      .poll(() => notices, { timeout: 20_000 })
+      .toContainEqual(expect.stringMatching(/^Waiting for transactions that began before, held by process/));
+    const waiting: string[] = [];
+    const second = run(directory, (line) => waiting.push(line));
+    await expect.poll(() => waiting, { timeout: 20_000 }).toHaveLength(1);
+    for (let count = 0; count < 5; count++) await insertLead(tenant, `written ${count}`);
+    // For longer than a lock is waited for.
+    await sleep(1_000);
+    expect(await ofIndex()).toMatchObject([{ finished_at: null }]);
+    await older.end();
+    expect((await running).applied).toEqual([before, index, after]);
+    expect((await second).applied).toEqual([]);
+    expect(waiting).toEqual(['Another migration is running: waiting for it']);
+    expect(await indexes()).toEqual(bothValid);
+  });
+
+  test('that fails leaves what is before it applied; the next run drops what is of no use and goes on', async () => {
+    await run();
+    const tenant = await addTenant(database, 'a');
+    await insertLead(tenant, 'twice');
+    await insertLead(tenant, 'twice');
+    const directory = copyWith(steps);
+    for (const tries of [1, 2]) {
+      const error = await failureOf(run(directory));
+      expect(error.migration).toBe(index);
+      expect(error.message).toMatch(/could not create unique index "lead_s1_key"/);
+      expect(await indexes()).toEqual([
+        { name: 'lead_s1_key', valid: false },
+        { name: 'lead_website_idx', valid: true },
+      ]);
+      expect(await ofIndex()).toHaveLength(tries);
+    }
+    expect((await history()).map((row) => row.migration_name)).toContain(before);
+
+    await database.query(`UPDATE lead SET s1 = id::text`);
+    expect((await run(directory)).applied).toEqual([index, after]);
+    expect(await indexes()).toEqual(bothValid);
+    expect(await ofIndex()).toMatchObject([
+      { finished_at: null, rolled_back_at: expect.any(Date), logs: expect.stringContaining(index) },
+      { finished_at: null, rolled_back_at: expect.any(Date) },
+      { finished_at: expect.any(Date), rolled_back_at: null, applied_steps_count: 1 },
+    ]);
+  });
+
+  test('whose process is killed is applied by the next run', async () => {
+    await run();
+    const directory = copyWith(steps);
+    const older = await holdBack();
+    const killed = startProcess(migratingProcess, [database.url, directory]);
+    await expect
+      .poll(killed.said, { timeout: 20_000 })
+      .toContainEqual(expect.stringMatching(/^Waiting for transactions/));
+    killed.kill();
+    await killed.ended;
+    await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND query LIKE '%CONCURRENTLY%' AND pid <> pg_backend_pid()`);
+    await older.end();
+    await expect.poll(indexes).toEqual([{ name: 'lead_website_idx', valid: false }]);
+    expect((await run(directory)).applied).toEqual([index, after]);
+    expect(await indexes()).toEqual(bothValid);
+  });
+
+  test('of which the checks of the schema make a shadow database too', async () => {
+    const diff = await diffMigrations({
+      databaseUrl: database.url,
+      migrationsDir: copyWith({ [index]: steps[index] }),
+      schemaPath,
+    });
+    expect(diff).toMatch(/DROP INDEX "lead_s1_key"/);
+  });
+});
+
+describe('schema and migrations', () => {
+  const diff = (schema: string, directory = migrationsDir) =>
+    diffMigrations({ databaseUrl: database.url, migrationsDir: directory, schemaPath: schema });
+
+  async function databases(): Promise<string[]> {
+    const admin = new pg.Client({ connectionString: database.url });
+    await admin.connect();
+    try {
+      const { rows } = await admin.query<{ name: string }>(
+        `SELECT datname AS name FROM pg_database WHERE datname LIKE 'prisma_shadow_%'`,
+      );
+      return rows.map(({ name }) => name);
+    } finally {
+      await admin.end();
+    }
+  }
+
+  test('agree', async () => {
+    expect(await diff(schemaPath)).toBe('');
+    expect(await databases()).toEqual([]);
+  });
+
+  test.each([
+    ['a column more', /  phone {7}String\n/, '$&  nickname    String?\n', /ADD COLUMN\s+"nickname" TEXT/],
+    ['a column less', /  street {6}String\?\n/, '', /DROP COLUMN "street"/],
+    ['an index more', /  @@map\("lead"\)/, '  @@index([s1])\n$&', /CREATE INDEX .*"s1"/],
+    ['a value more in an enum', /  Approved\n/, '$&  Lost\n', /ADD VALUE 'Lost'/],
+  ])('are told apart by %s', async (_what, find, replacement, expected) => {
+    const schema = readFileSync(schemaPath, 'utf8');
+    const changed = schema.replace(find, replacement);
+    expect(changed).not.toBe(schema);
+    const path = join(scratch, 'schema.prisma');
+    writeFileSync(path, changed);
+    expect(await diff(path)).toMatch(expected);
+  });
+
+  test('are told apart by a migration too many', async () => {
+    const directory = copyWith({ '20270101000000_more': 'CREATE TABLE more (id INT PRIMARY KEY);' });
+    expect(await diff(schemaPath, directory)).toMatch(/DROP TABLE "more"/);
+  });
+
+  test('a shadow database is dropped even when a migration does not run on it', async () => {
+    const directory = copyWith({ '20270101000000_broken': 'CREATE TABEL x (id INT);' });
+    await expect(diff(schemaPath, directory)).rejects.toThrow(/20270101000000_broken/);
+    expect(await databases()).toEqual([]);
+  });
+
+  test('the template of the tests is migrated as any database is', async () => {
+    await using migrated = await createMigratedDatabase();
+    await run();
+    const tables = `SELECT table_name, column_name, data_type FROM information_schema.columns
+      WHERE table_schema = 'public' ORDER BY 1, 2`;
+    expect(await migrated.query(tables)).toEqual(await database.query(tables));
+  });
+});

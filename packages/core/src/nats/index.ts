@@ -1,0 +1,14 @@
+export { Broker, type BrokerOptions } from './broker.ts';
+export { type BrokerDurability, lossByPowerCut } from './durability.ts';
+export { createBufferPlace, createEventsPlace, ErasureStream } from './erasure-streams.ts';
+export { EventPublisher, type EventStream, eventStreamName } from './event-publisher.ts';
+export { type EventFilter, EventReader, type EventStart, type EventStep } from './event-reader.ts';
+export { Invalidations } from './invalidations.ts';
+export {
+  type BufferedLeads,
+  type BufferStream,
+  bufferStreamName,
+  LeadBuffer,
+  type WaitingLeads,
+} from './lead-buffer.ts';
+export { NatsSnapshotStore } from './snapshot-store.nats.ts';

@@ -1,0 +1,125 @@
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import swagger from '@fastify/swagger';
+import type { Server } from './create-server.ts';
+import { type browserKeyScheme, securitySchemes } from './guards.ts';
+
+const aboutErrors =
+  'Errors have three fields. With `Accept: application/problem+json` they come as problem details (RFC 9457), which name every field that is at fault.';
+
+/**
+ * The OpenAPI 3.1 document, made from the very schemas that validate. Register before the routes.
+ *
+ * @param info.title the service's name; `info.description` is Markdown; `info.securitySchemes` are taken besides the
+ *   two of the specification.
+ */
+export async function describeApi(
+  app: Server,
+  info: {
+    title: string;
+    description: string;
+    tags: { name: string; description: string }[];
+    securitySchemes?: { BrowserKey: typeof browserKeyScheme };
+  },
+): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: info.title,
+        version: '1.0.0',
+        description: `${info.description}\n\n${aboutErrors}`,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/', description: 'This service' }],
+      tags: [...info.tags, { name: 'health', description: 'For load balancers and orchestrators.' }],
+      components: { securitySchemes: { ...securitySchemes, ...info.securitySchemes } },
+    },
+    // Shared schemas keep their names, which generated clients name their types by.
+    refResolver: {
+      buildLocalReference: ({ $id }, _baseUri, _fragment, index) =>
+        typeof $id === 'string' ? $id : `Schema${index}`,
+    },
+  });
+}
+
+/**
+ * `/openapi.json`, and at `/docs` an API reference that can be read and tried. Nothing is loaded from elsewhere.
+ *
+ * @param credentials asked for by who tries the API: the names of the schemes that its routes take together.
+ */
+export async function docsRoutes(app: Server, credentials: (keyof typeof securitySchemes)[]): Promise<void> {
+  const page = pageOf({
+    url: '/openapi.json',
+    withDefaultFonts: false,
+    hideClientButton: true,
+    showDeveloperTools: 'never',
+    telemetry: false,
+    agent: { disabled: true },
+    customCss: readableColors,
+    authentication: { preferredSecurityScheme: [credentials] },
+  });
+  const hidden = { schema: { hide: true }, logLevel: 'warn' as const };
+
+  app.get('/openapi.json', hidden, async () => app.swagger());
+
+  app.get('/docs', hidden, async (_request, reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', contentSecurityPolicy)
+      .header('x-content-type-options', 'nosniff')
+      .send(page),
+  );
+
+  let script: Promise<Buffer> | undefined;
+  app.get('/docs/reference.js', hidden, async (_request, reply) => {
+    script ??= loadScript();
+    return reply
+      .type('text/javascript; charset=utf-8')
+      .header('content-encoding', 'gzip')
+      .header('cache-control', 'public, max-age=86400')
+      .send(await script);
+  });
+}
+
+/** The API reference as one script, compressed. The plugin it comes with takes 0.2 s to load, which no service should. */
+async function loadScript(): Promise<Buffer> {
+  const entry = import.meta.resolve('@scalar/fastify-api-reference');
+  return promisify(gzip)(await readFile(new URL('./js/standalone.js', entry)));
+}
+
+/** The reference's own colours are too pale to be read on its backgrounds. Twice the class, so that it takes none back. */
+const readableColors = `
+.light-mode.light-mode {
+  --scalar-color-2: #575757;
+  --scalar-color-3: #616161;
+  --scalar-color-accent: #005a9e;
+  --scalar-color-blue: #005a9e;
+  --scalar-color-green: #04603f;
+  --scalar-color-orange: #963400;
+  --scalar-color-purple: #5203d1;
+  --scalar-color-red: #b00005;
+  --scalar-color-yellow: #6b5200;
+}
+.dark-mode.dark-mode {
+  --scalar-color-3: #a4a4a4;
+}`;
+
+// The reference writes its styles at run time; scripts are this service's own only.
+const contentSecurityPolicy =
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
+
+const pageOf = (configuration: object) => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>API reference</title>
+  </head>
+  <body>
+    <script id="api-reference" data-configuration="${JSON.stringify(configuration).replaceAll('"', '&quot;')}"></script>
+    <script src="/docs/reference.js"></script>
+  </body>
+</html>
+`;

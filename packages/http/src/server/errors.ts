@@ -1,0 +1,148 @@
+import { type ErrorCode, errorTable, LeadsError } from '@leads/core/errors';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { type Static, Type } from 'typebox';
+import { preferredType } from './accept.ts';
+import { problemBody, problemMediaType } from './problem.ts';
+import type { FaultFinder } from './validation-errors.ts';
+
+/** The body of every error (specification, section 7). */
+export const ErrorBody = Type.Object(
+  {
+    success: Type.Literal(false),
+    error: Type.Enum(['validation', 'unauthorized', 'error'], { description: 'A short kind.' }),
+    message: Type.String({ description: 'Text for people.' }),
+  },
+  { additionalProperties: false, description: 'An error.' },
+);
+export type ErrorBody = Static<typeof ErrorBody>;
+
+/** Seconds after which a caller of an unavailable service may try again. */
+const retryAfterSeconds = 5;
+
+export function errorBody(code: ErrorCode, message: string = errorTable[code].message): ErrorBody {
+  return { success: false, error: errorTable[code].kind, message };
+}
+
+/** An error in a route's `response`: both media types it may come in. */
+interface ErrorResponse {
+  description: string;
+  headers?: Record<string, { description: string; type: string }>;
+  content: Record<string, { schema: object; examples: Record<string, { value: object }> }>;
+}
+
+/** The `response` part of a route's schema for the errors it may answer with, one entry a status. */
+export function errorResponses(...codes: ErrorCode[]): Record<number, ErrorResponse> {
+  const statuses = new Set(codes.map((code) => errorTable[code].status));
+  return Object.fromEntries(
+    [...statuses].map((status) => {
+      const ofStatus = codes.filter((code) => errorTable[code].status === status);
+      const examples = (bodyOf: (code: ErrorCode) => object) =>
+        Object.fromEntries(ofStatus.map((code) => [code, { value: bodyOf(code) }]));
+      const content = {
+        'application/json': { schema: ErrorBody, examples: examples((code) => errorBody(code)) },
+        [problemMediaType]: { schema: { $ref: 'Problem#' }, examples: examples((code) => problemBody(code)) },
+      };
+      const description = ofStatus.map((code) => errorTable[code].message).join('; ');
+      const headers = headersOfErrors[status];
+      return [status, { description, ...(headers && { headers }), content }];
+    }),
+  );
+}
+
+const retryAfterHeader = {
+  'Retry-After': { description: 'In how many seconds to try again.', type: 'integer' },
+};
+
+/** What an error of a status says besides its body. */
+const headersOfErrors: Readonly<Record<number, ErrorResponse['headers']>> = {
+  401: {
+    'WWW-Authenticate': {
+      description:
+        'What is asked for: `ApiKey`, the API key, and `Bearer`, the access token, where it is needed as well.',
+      type: 'string',
+    },
+  },
+  429: retryAfterHeader,
+  503: retryAfterHeader,
+};
+
+/** How a challenge names what the OpenAPI document knows as a security scheme (RFC 9110, 11.6.1). */
+const challenges: Readonly<Record<string, string>> = { ApiKey: 'ApiKey', AccessToken: 'Bearer' };
+
+/** What a guarded route asks for; none where it asks for a session of the website, which has no name there. */
+function challengeOf({ routeOptions }: FastifyRequest): string | undefined {
+  const schemes = new Set(routeOptions.schema?.security?.flatMap((each) => Object.keys(each)));
+  const named = [...schemes].flatMap((scheme) => challenges[scheme] ?? []);
+  return named.length === 0 ? undefined : named.join(', ');
+}
+
+/** What any guarded operation may answer with, besides what is its own. */
+export const commonErrors = [
+  'unauthenticated',
+  'forbidden',
+  'unexpected',
+  'unavailable',
+] as const satisfies ErrorCode[];
+
+/** What any operation that reads a JSON body may answer with, besides. */
+export const bodyErrors = [
+  'invalid_input',
+  'payload_too_large',
+  'unsupported_media_type',
+] as const satisfies ErrorCode[];
+
+/** Fastify's own errors that are a caller's doing. */
+const fastifyCodes: Record<string, ErrorCode> = {
+  FST_ERR_BAD_URL: 'bad_request',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'bad_request',
+};
+
+/** Any error as one of ours; what is nobody's doing but our own is `unexpected`. */
+function toLeadsError(error: FastifyError | LeadsError): LeadsError {
+  if (error instanceof LeadsError) return error;
+  if (error.validation !== undefined) return new LeadsError('invalid_input', { cause: error });
+  return new LeadsError(fastifyCodes[error.code] ?? 'unexpected', { cause: error });
+}
+
+/**
+ * Answers with the three-field body, or with problem details where the client asks for them. The text of an error
+ * that is not ours never leaves the process.
+ */
+export function createErrorHandler(findFaults: FaultFinder) {
+  return (thrown: FastifyError | LeadsError, request: FastifyRequest, reply: FastifyReply): void => {
+    const error = toLeadsError(thrown);
+    const { code, message, status } = error;
+    if (code === 'unexpected') request.log.error({ err: error.cause }, 'Unexpected error');
+    else if (status >= 500) request.log.warn({ err: error.cause }, message);
+    else request.log.debug({ code, reasons: reasonsOf(thrown) }, 'Refused');
+    const retryAfter = error.retryAfterSeconds ?? (code === 'unavailable' ? retryAfterSeconds : undefined);
+    if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+    const challenge = status === 401 ? challengeOf(request) : undefined;
+    if (challenge !== undefined) reply.header('www-authenticate', challenge);
+    reply.code(status).header('vary', withAccept(reply.getHeader('vary')));
+    if (preferredType(request.headers.accept, ['application/json', problemMediaType]) !== problemMediaType) {
+      void reply.send(errorBody(code, message));
+      return;
+    }
+    const isOfSchema = 'validation' in thrown && thrown.validation !== undefined;
+    const fields = isOfSchema ? findFaults(request) : error.fields;
+    void reply.type(problemMediaType).send(problemBody(code, { message, fields, requestId: request.id }));
+  };
+}
+
+/** Why, in words of our own, and paths within the schema: what a caller sent may be anything, names of fields too. */
+function reasonsOf(thrown: FastifyError | LeadsError): string[] {
+  if (thrown instanceof LeadsError) return thrown.fields.map(({ reason }) => reason);
+  return (thrown.validation ?? []).map(({ schemaPath }) => `${thrown.validationContext ?? ''} ${schemaPath}`);
+}
+
+/** A Vary header (RFC 9110, 12.5.5) that names Accept besides what it names already. */
+function withAccept(vary: number | string | string[] | undefined): string {
+  const named = [vary ?? []].flat().join(', ');
+  if (/(?:^|,\s*)Accept(?:,|$)/i.test(named)) return named;
+  return named === '' ? 'Accept' : `${named}, Accept`;
+}

@@ -1,0 +1,45 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import { LeadsError } from '@leads/core/errors';
+import type { FastifyRequest } from 'fastify';
+import { type Metrics, metricsMediaType } from '../service/metrics.ts';
+import { clientAddress, type Server } from './create-server.ts';
+
+const thisMachine = new BlockList();
+thisMachine.addSubnet('127.0.0.0', 8, 'ipv4');
+thisMachine.addAddress('::1', 'ipv6');
+
+/**
+ * `/metrics`, for Prometheus. It stands on the service's own port, which may be open to everyone: so it is answered
+ * to this machine only, or where there is a token to whoever has it.
+ *
+ * @param token as Prometheus sends it: `Authorization: Bearer <token>`.
+ */
+export async function metricsRoutes(app: Server, metrics: Metrics, token: string | undefined): Promise<void> {
+  const isAllowed = token === undefined ? isFromThisMachine : hasBearer(token);
+  app.get(
+    '/metrics',
+    {
+      schema: { hide: true },
+      logLevel: 'warn',
+      async onRequest(request, reply) {
+        reply.header('cache-control', 'no-store');
+        if (!isAllowed(request)) throw new LeadsError('unauthenticated');
+      },
+    },
+    async (_request, reply) => reply.type(metricsMediaType).send(await metrics.text()),
+  );
+}
+
+function isFromThisMachine(request: FastifyRequest): boolean {
+  const address = clientAddress(request);
+  return thisMachine.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+function hasBearer(token: string): (request: FastifyRequest) => boolean {
+  const wanted = digest(`Bearer ${token}`);
+  return ({ headers }) => timingSafeEqual(digest(headers.authorization ?? ''), wanted);
+}
+
+/** Of one length, whatever was sent. */
+const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { PostgresBinaries } from './postgres-binaries.ts';
+import { postgresFailure } from './postgres-failure.ts';
+import type { Launcher } from './postgres-launcher.ts';
+import { type Account, foreignOwner } from './user-accounts.ts';
+
+/** The superuser of every cluster made here. */
+export const superuser = 'leads';
+
+/**
+ * Makes sure that `dataDir` holds a cluster which the launcher's account may run. The superuser's password is
+ * kept beside it, in `<dataDir>.password`.
+ *
+ * @param options.durable false leaves out initdb's syncing to disk.
+ * @returns the superuser's password.
+ * @throws Error when it cannot be made, or is another user's.
+ */
+export async function ensureCluster(options: {
+  dataDir: string;
+  durable: boolean;
+  binaries: PostgresBinaries;
+  launcher: Launcher;
+}): Promise<string> {
+  const { dataDir, launcher } = options;
+  const passwordFile = `${dataDir}.password`;
+  refuseForeign(dataDir);
+  if (isEmpty(dataDir)) {
+    const password = randomBytes(24).toString('base64url');
+    mkdirSync(dirname(dataDir), { recursive: true });
+    writeFileSync(passwordFile, password, { mode: 0o600 });
+    await createCluster({ ...options, password });
+    return password;
+  }
+  if (!existsSync(join(dataDir, 'PG_VERSION'))) {
+    throw new Error(`${dataDir} holds something else than a Postgres cluster: move it away`);
+  }
+  adopt(dataDir, launcher.account);
+  if (!existsSync(passwordFile)) {
+    throw new Error(
+      `${passwordFile} is missing, and with it the way into ${dataDir}: restore it, or move both away`,
+    );
+  }
+  return readFileSync(passwordFile, 'utf8').trim();
+}
+
+function isEmpty(directory: string): boolean {
+  return !existsSync(directory) || readdirSync(directory).length === 0;
+}
+
+/** Built in a staging directory and renamed when complete, so a killed initdb leaves no half cluster behind. */
+async function createCluster(options: {
+  dataDir: string;
+  durable: boolean;
+  binaries: PostgresBinaries;
+  launcher: Launcher;
+  password: string;
+}): Promise<void> {
+  const { dataDir, launcher } = options;
+  const prefix = `${basename(dataDir)}.new-`;
+  for (const name of readdirSync(dirname(dataDir))) {
+    if (name.startsWith(prefix)) rmSync(join(dirname(dataDir), name), { recursive: true, force: true });
+  }
+  const staging = mkdtempSync(join(dirname(dataDir), prefix));
+  try {
+    const passwordFile = join(staging, 'password');
+    writeFileSync(passwordFile, options.password, { mode: 0o600 });
+    const cluster = join(staging, 'cluster');
+    mkdirSync(cluster, { mode: 0o700 });
+    if (launcher.account !== undefined) {
+      for (const path of [staging, passwordFile, cluster]) {
+        chownSync(path, launcher.account.uid, launcher.account.gid);
+      }
+    }
+    const args = [
+      `--pgdata=${cluster}`,
+      `--username=${superuser}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      // Postgres's own C.UTF-8 is the same everywhere, whatever locales the system has.
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--no-instructions',
+    ];
+    if (!options.durable) args.push('--no-sync');
+    const command = launcher.command(options.binaries.initdb, args);
+    const child = spawn(command.file, command.args, {
+      ...command.options,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [stderr, code] = await Promise.all([
+      text(child.stderr ?? []),
+      new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve)),
+    ]);
+    if (code !== 0) throw new Error(postgresFailure(stderr, { dataDir }) ?? `initdb ended with code ${code}`);
+    renameSync(cluster, dataDir);
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+/** Only root can do something about a directory that is another user's. */
+function refuseForeign(dataDir: string): void {
+  const caller = process.getuid?.();
+  const owner = statSync(dataDir, { throwIfNoEntry: false })?.uid;
+  if (!caller || owner === undefined || owner === caller) return;
+  throw new Error(foreignOwner(dataDir, owner, caller));
+}
+
+/** Gives a cluster to the account that is to run it, with the mode that Postgres insists on. */
+function adopt(dataDir: string, account: Account | undefined): void {
+  if (process.platform === 'win32') return;
+  const { uid, mode } = statSync(dataDir);
+  if (account !== undefined && uid !== account.uid) giveTo(dataDir, account);
+  if ((mode & 0o777) !== 0o700) chmodSync(dataDir, 0o700);
+}
+
+/** The directory itself comes last: as long as it has its old owner, an interrupted change is taken up again. */
+function giveTo(path: string, account: Account): void {
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const child = join(path, entry.name);
+    if (entry.isDirectory()) giveTo(child, account);
+    else lchownSync(child, account.uid, account.gid);
+  }
+  chownSync(path, account.uid, account.gid);
+}

@@ -1,0 +1,23 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type LocalPostgres, startPostgres } from './postgres.ts';
+
+/** Starts a Postgres on an empty cluster; when it is stopped its data is removed. */
+export async function startTemporaryPostgres(): Promise<LocalPostgres> {
+  const directory = mkdtempSync(join(tmpdir(), 'leads-postgres-'));
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  try {
+    // The account that Postgres runs as has to get through to its data.
+    chmodSync(directory, 0o711);
+    const postgres = await startPostgres({ dataDir: join(directory, 'data'), durable: false });
+    const stop = async () => {
+      await postgres.stop();
+      remove();
+    };
+    return { ...postgres, stop, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}

@@ -1,0 +1,268 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, posix } from 'node:path';
+import { signalProcess } from '@leads/local-stack/processes/process-identity';
+import { serviceEnvironment } from '@leads/local-stack/processes/service-environment';
+import { BuildContext } from './build-context.ts';
+import { parseDockerfile, type Stage, type Step } from './dockerfile.ts';
+
+/** What the last stage of a Dockerfile has come to, as files in a folder. */
+export interface Image {
+  /** The folder that stands for `/`. It has what was copied, and nothing of the base image. */
+  readonly root: string;
+  /** Below `/`. */
+  readonly workdir: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly user: string | undefined;
+  readonly ports: readonly number[];
+  readonly command: readonly string[];
+  readonly healthcheck: readonly string[];
+  /** What was copied there, in order. */
+  readonly copied: readonly string[];
+}
+
+interface BuilderOptions {
+  /** The folder that is built from. */
+  readonly context: string;
+  readonly directory: string;
+  readonly signal: AbortSignal;
+  readonly onStep: (step: string, ms: number) => void;
+}
+
+/** How one stage stands after the steps so far. */
+interface Layer {
+  readonly root: string;
+  workdir: string;
+  readonly env: Record<string, string>;
+  /** Of `ARG`, which reach commands as `ENV` does, but not the image. */
+  readonly args: Record<string, string>;
+  readonly labels: Record<string, string>;
+  user: string | undefined;
+  readonly ports: number[];
+  command: readonly string[];
+  healthcheck: readonly string[];
+  readonly copied: string[];
+}
+
+/** Builds images without an engine. */
+export class ImageBuilder {
+  readonly #options: BuilderOptions;
+  readonly #context: BuildContext;
+  readonly #stages = new Map<string, Promise<Layer>>();
+
+  /**
+   * @param options.directory where the stages are laid out.
+   * @param options.signal ends what runs.
+   * @param options.onStep hears what was done and how long it took, in milliseconds.
+   */
+  constructor(options: BuilderOptions) {
+    this.#options = options;
+    this.#context = new BuildContext(options.context);
+  }
+
+  /**
+   * Takes the steps of a Dockerfile: each stage in an empty folder of its own, where its commands are run with the
+   * Node.js and npm of this process. Nothing of a base image is there, and nothing keeps a command within its folder
+   * but that absolute paths in it are refused. As with an engine, a stage that was built before is not built again.
+   *
+   * @throws Error with the step that failed, and the end of what it wrote.
+   */
+  async build(dockerfile: string): Promise<Image> {
+    const { args, stages } = parseDockerfile(readFileSync(dockerfile, 'utf8'));
+    const layers = new Map<string, Layer>();
+    let last: Layer | undefined;
+    let key = JSON.stringify([...args]);
+    for (const stage of stages) {
+      // What a stage takes from another is told by all that comes before.
+      key += JSON.stringify([stage.name, stage.from, stage.steps.map(({ text }) => text)]);
+      let building = this.#stages.get(key);
+      if (building === undefined) {
+        building = this.#buildStage(stage, { args, layers: new Map(layers), file: basename(dockerfile) });
+        this.#stages.set(key, building);
+      }
+      last = await building;
+      if (stage.name !== undefined) layers.set(stage.name, last);
+    }
+    if (last === undefined || last.command.length === 0 || last.healthcheck.length === 0) {
+      throw new Error(`${basename(dockerfile)}: the last stage has no CMD or no HEALTHCHECK`);
+    }
+    return last;
+  }
+
+  async #buildStage(
+    stage: Stage,
+    {
+      args,
+      layers,
+      file,
+    }: { args: ReadonlyMap<string, string>; layers: ReadonlyMap<string, Layer>; file: string },
+  ): Promise<Layer> {
+    const { directory, signal, onStep } = this.#options;
+    const layer = openLayer(stage, join(directory, String(this.#stages.size)), args);
+    for (const step of stage.steps) {
+      signal.throwIfAborted();
+      const started = Date.now();
+      try {
+        await take(step, layer, { context: this.#context, layers, signal });
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Error(`${file}:${step.line}: ${step.text}\n${reason}`, { cause: error });
+      }
+      onStep(step.text, Date.now() - started);
+    }
+    return layer;
+  }
+}
+
+function openLayer(stage: Stage, root: string, args: ReadonlyMap<string, string>): Layer {
+  const from = expand(stage.from, Object.fromEntries(args));
+  // A stage upon a stage would have its files as well.
+  if (!from.startsWith('node:')) throw new Error(`FROM ${from}: only images of Node.js can be stood in for`);
+  mkdirSync(root, { recursive: true });
+  return {
+    root,
+    workdir: '/',
+    env: { PATH: ownPath() },
+    args: {},
+    labels: {},
+    user: undefined,
+    ports: [],
+    command: [],
+    healthcheck: [],
+    copied: [],
+  };
+}
+
+async function take(
+  step: Step,
+  layer: Layer,
+  {
+    context,
+    layers,
+    signal,
+  }: { context: BuildContext; layers: ReadonlyMap<string, Layer>; signal: AbortSignal },
+): Promise<void> {
+  const replaced = (text: string) => expand(text, { ...layer.args, ...layer.env });
+  switch (step.kind) {
+    case 'arg':
+      for (const [name, value] of step.values) layer.args[name] = replaced(value);
+      return;
+    case 'env':
+      for (const [name, value] of step.values) layer.env[name] = replaced(value);
+      return;
+    case 'label':
+      for (const [name, value] of step.values) layer.labels[name] = replaced(value);
+      return;
+    case 'workdir':
+      layer.workdir = posix.resolve(layer.workdir, replaced(step.value));
+      mkdirSync(join(layer.root, layer.workdir), { recursive: true });
+      return;
+    case 'user':
+      layer.user = replaced(step.value);
+      return;
+    case 'expose':
+      layer.ports.push(Number(replaced(step.value)));
+      return;
+    case 'copy':
+      copy(step.sources.map(replaced), replaced(step.target), layer, {
+        find: (source) =>
+          step.from === undefined ? context.path(source) : pathIn(layers, step.from, source),
+        isWanted: (path) => step.from !== undefined || !context.isIgnored(path),
+      });
+      return;
+    case 'run':
+      await run(step.command, layer, signal);
+      return;
+    case 'cmd':
+      layer.command = step.command;
+      return;
+    case 'healthcheck':
+      layer.healthcheck = step.command;
+  }
+}
+
+/** A file goes into a folder under its own name; of a folder what is in it. */
+function copy(
+  sources: readonly string[],
+  target: string,
+  layer: Layer,
+  { find, isWanted }: { find: (source: string) => string; isWanted: (path: string) => boolean },
+): void {
+  const place = posix.resolve(layer.workdir, target);
+  for (const source of sources) {
+    const path = find(source);
+    const isInto = (target.endsWith('/') || sources.length > 1) && statSync(path).isFile();
+    const destination = isInto ? posix.join(place, basename(source)) : place;
+    cpSync(path, join(layer.root, destination), {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: isWanted,
+    });
+    layer.copied.push(destination);
+  }
+}
+
+function pathIn(layers: ReadonlyMap<string, Layer>, stage: string, source: string): string {
+  const layer = layers.get(stage);
+  if (layer === undefined) throw new Error(`There is no stage ${stage} before`);
+  return join(layer.root, posix.resolve('/', source));
+}
+
+/** `$NAME` and `${NAME}`. */
+function expand(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (_match, braced?: string, plain?: string) => {
+    const name = braced ?? plain ?? '';
+    const value = values[name];
+    if (value === undefined) throw new Error(`${name} is not set`);
+    return value;
+  });
+}
+
+/** What npm needs to reach its registry where that takes more than its defaults. */
+const network =
+  /^(?:npm_config_(?:registry|cache|userconfig|globalconfig)|https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_file)$/i;
+
+/** A path from the root of the file system, which would lead out of the stage's folder. */
+const absolutePath = /(?:^|[\s"'=:<>|&;(])\/(?!dev\/null\b)/;
+
+const runTimeoutMs = 10 * 60_000;
+
+async function run(command: string, layer: Layer, signal: AbortSignal): Promise<void> {
+  if (absolutePath.test(command)) throw new Error('An absolute path would lead out of the image');
+  const reach = Object.fromEntries(Object.entries(process.env).filter(([name]) => network.test(name)));
+  const child = spawn('sh', ['-c', command], {
+    cwd: join(layer.root, layer.workdir),
+    env: serviceEnvironment({ ...reach, ...layer.args, ...layer.env }),
+    // Its own group, so that what it started ends with it.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-20_000);
+    });
+  }
+  const kill = () => {
+    if (child.pid !== undefined) signalProcess(-child.pid, 'SIGKILL');
+  };
+  const timer = setTimeout(kill, runTimeoutMs);
+  signal.addEventListener('abort', kill);
+  process.once('exit', kill);
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    if (code !== 0) throw new Error(`ended with ${code ?? 'a signal'}:\n${output.trimEnd()}`);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', kill);
+    process.off('exit', kill);
+  }
+}
+
+/** The PATH of this process without the commands of the repository's own packages, which no image has. */
+function ownPath(): string {
+  const directories = (process.env['PATH'] ?? '').split(':');
+  return directories.filter((path) => !/node_modules|node-gyp-bin/.test(path) && existsSync(path)).join(':');
+}

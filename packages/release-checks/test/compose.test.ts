@@ -1,0 +1,115 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { repositoryRoot } from '@leads/local-stack/repository';
+import { documentedSettings } from '@leads/test-kit/readme';
+import { Ajv } from 'ajv';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { parseDockerfile } from '../src/images/dockerfile.ts';
+
+interface ComposeService {
+  readonly image: string;
+  readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, object>>;
+  readonly networks: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+}
+
+interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly networks: object;
+  readonly volumes: object;
+}
+
+const directory = join(repositoryRoot, 'docker');
+const text = readFileSync(join(directory, 'compose.yaml'), 'utf8');
+const compose = parse(text, { merge: true }) as ComposeFile;
+const services = Object.entries(compose.services);
+const readers: Readonly<Record<string, string>> = { crm: 'CRM', intake: 'intake', migrate: '`leads`' };
+
+/** Those without which nothing starts: `${NAME:?...}`. */
+const required = [...new Set([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name))];
+
+test('the compose file holds to the specification of compose files', () => {
+  const schema = JSON.parse(
+    readFileSync(join(repositoryRoot, 'node_modules/dclint/schemas/compose.schema.json'), 'utf8'),
+  ) as { $schema: string };
+  // Written in a way that the validator does not know.
+  schema.$schema = 'http://json-schema.org/draft-07/schema#';
+  const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
+
+  validate(compose);
+
+  expect(validate.errors ?? []).toEqual([]);
+});
+
+test('what the compose file names is there', () => {
+  for (const [name, service] of services) {
+    const missing = [
+      ...Object.keys(service.depends_on ?? {}).filter((other) => !(other in compose.services)),
+      ...service.networks.filter((network) => !(network in compose.networks)),
+      ...(service.volumes ?? []).filter((volume) => {
+        const [source = ''] = volume.split(':');
+        return source.startsWith('.') ? !existsSync(join(directory, source)) : !(source in compose.volumes);
+      }),
+      ...(service.build === undefined ? [] : [service.build]).filter(
+        ({ context, dockerfile }) => !existsSync(resolve(directory, context, dockerfile)),
+      ),
+    ];
+    expect(missing, name).toEqual([]);
+  }
+});
+
+test('every variable of a service is one of its settings', () => {
+  for (const [name, reader] of Object.entries(readers)) {
+    const unknown = Object.keys(compose.services[name]?.environment ?? {}).filter(
+      (setting) => !documentedSettings(reader).includes(setting),
+    );
+    expect(unknown, name).toEqual([]);
+  }
+});
+
+test('everything but Postgres has a file system that is only read, and no rights of root', () => {
+  for (const [name, service] of services.filter(([each]) => each !== 'postgres')) {
+    expect(service, name).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+  }
+});
+
+test('the proxy keeps API_KEY, and listens where it is reached', () => {
+  const nginx = readFileSync(join(directory, 'nginx.conf'), 'utf8');
+  const ports = (compose.services['proxy']?.ports ?? []).map((port) => port.split(':').at(-1));
+  expect(nginx).toMatch(/^\s+underscores_in_headers on;$/m);
+  expect([...nginx.matchAll(/listen (\d+);/g)].map(([, port]) => port)).toEqual(ports);
+  for (const name of ['crm', 'intake']) {
+    const { stages } = parseDockerfile(readFileSync(join(directory, `${name}.Dockerfile`), 'utf8'));
+    const exposed = stages.at(-1)?.steps.find(({ kind }) => kind === 'expose');
+    expect(nginx).toContain(
+      `server ${name}:${exposed !== undefined && 'value' in exposed ? exposed.value : '?'} `,
+    );
+  }
+});
+
+test('the variables that have to be set are told of where the commands are', () => {
+  const readme = readFileSync(join(directory, 'README.md'), 'utf8');
+  expect(required.filter((name) => !readme.includes(name))).toEqual([]);
+});
+
+test('where Docker has its compose plugin, `docker compose config` takes the file', () => {
+  if (spawnSync('docker', ['compose', 'version']).status !== 0) {
+    console.log('There is no docker compose here: the file was held against the schema only.');
+    return;
+  }
+  const env = { ...process.env, ...Object.fromEntries(required.map((name) => [name, 'x'.repeat(32)])) };
+  const printed = execFileSync(
+    'docker',
+    ['compose', '--file', join(directory, 'compose.yaml'), 'config', '--format', 'json'],
+    { env, encoding: 'utf8' },
+  );
+  const config = JSON.parse(printed) as ComposeFile;
+  expect(Object.keys(config.services).toSorted()).toEqual(Object.keys(compose.services).toSorted());
+});

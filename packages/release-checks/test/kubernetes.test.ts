@@ -1,0 +1,298 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '@leads/local-stack/repository';
+import { documentedSettings } from '@leads/test-kit/readme';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import { CronJob, Job } from 'kubernetes-models/batch/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { Namespace, Service } from 'kubernetes-models/v1';
+import { expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { parseDockerfile } from '../src/images/dockerfile.ts';
+
+interface KubernetesObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}
+
+interface Kustomization {
+  readonly resources: readonly string[];
+  readonly images?: readonly { readonly name: string; readonly newTag: string }[];
+  readonly configMapGenerator?: readonly { readonly name: string; readonly literals: readonly string[] }[];
+}
+
+interface Container {
+  readonly image: string;
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly env: readonly {
+    readonly name: string;
+    readonly valueFrom: {
+      readonly secretKeyRef: { readonly name: string; readonly key: string; readonly optional?: boolean };
+    };
+  }[];
+  readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
+  readonly [probe: `${string}Probe`]: { readonly httpGet: { readonly path: string; readonly port: string } };
+}
+
+/** A Deployment or a Job. */
+interface Workload extends KubernetesObject {
+  readonly spec: {
+    readonly selector?: { readonly matchLabels: object };
+    readonly strategy?: object;
+    readonly template: {
+      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+      readonly spec: {
+        readonly containers: readonly Container[];
+        readonly terminationGracePeriodSeconds?: number;
+        readonly securityContext: object;
+      };
+    };
+  };
+}
+
+const directory = join(repositoryRoot, 'docker/kubernetes');
+const readText = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
+const { version } = JSON.parse(readText('package.json')) as { version: string };
+const readme = readText('docker/README.md');
+
+/** What a folder's kustomization has, that of the folders it names among it. */
+function load(folder: string): { objects: KubernetesObject[]; kustomizations: Kustomization[] } {
+  const kustomization = parse(
+    readFileSync(join(directory, folder, 'kustomization.yaml'), 'utf8'),
+  ) as Kustomization;
+  const objects: KubernetesObject[] = [];
+  const kustomizations = [kustomization];
+  for (const resource of kustomization.resources) {
+    if (resource.startsWith('../')) {
+      const named = load(resource.slice(3));
+      objects.push(...named.objects);
+      kustomizations.push(...named.kustomizations);
+      continue;
+    }
+    const text = readFileSync(join(directory, folder, resource), 'utf8');
+    for (const document of parseAllDocuments(text, { merge: true })) {
+      expect(document.errors, resource).toEqual([]);
+      objects.push(document.toJS() as KubernetesObject);
+    }
+  }
+  return { objects, kustomizations };
+}
+
+const folders = { base: load('base'), migrate: load('migrate') };
+const objects = [...folders.base.objects, ...folders.migrate.objects];
+const kustomizations = [...folders.base.kustomizations, ...folders.migrate.kustomizations];
+const ofKind = <Kind extends KubernetesObject>(kind: string) =>
+  objects.filter((object) => object.kind === kind) as Kind[];
+const deployments = ofKind<Workload>('Deployment');
+const workloads = [
+  ...deployments,
+  ...ofKind<Workload>('Job'),
+  ...ofKind<KubernetesObject & { spec: { jobTemplate: Pick<Workload, 'spec'> } }>('CronJob').map(
+    ({ kind, metadata, spec }): Workload => ({ kind, metadata, spec: spec.jobTemplate.spec }),
+  ),
+];
+const containers = workloads.flatMap(({ metadata, spec }) =>
+  spec.template.spec.containers.map((container) => ({ of: metadata.name, container })),
+);
+
+/** Who reads the settings, as README's table names it. */
+const readers: Readonly<Record<string, string>> = {
+  'leads-crm': 'CRM',
+  'leads-intake': 'intake',
+  'leads-migrate': '`leads`',
+  'leads-retention': '`leads`',
+};
+
+const models = {
+  Namespace,
+  Service,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  HorizontalPodAutoscaler,
+  Deployment,
+  Job,
+  CronJob,
+};
+
+/** Notes which properties are never looked at: those that a schema does not know. */
+function watched<Value>(value: Value, path: string, unread: Set<string>): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  const children = new Map<string, unknown>();
+  for (const [name, child] of Object.entries(value)) {
+    unread.add(`${path}/${name}`);
+    children.set(name, watched(child, `${path}/${name}`, unread));
+  }
+  return new Proxy(value, {
+    get(target, name) {
+      if (typeof name !== 'string' || !children.has(name)) return Reflect.get(target, name) as unknown;
+      unread.delete(`${path}/${name}`);
+      return children.get(name);
+    },
+  });
+}
+
+test('every object is what Kubernetes takes, without a field that it does not know', () => {
+  for (const object of objects) {
+    const name = `${object.kind} ${object.metadata.name}`;
+    const Model = models[object.kind as keyof typeof models];
+    expect(Model, name).toBeDefined();
+    const unread = new Set<string>();
+    const model = new Model(watched(object, '', unread));
+    unread.clear();
+    for (const [field, value] of Object.entries(object)) {
+      Object.assign(model, { [field]: watched(value, `/${field}`, unread) });
+    }
+    expect(() => model.validate(), name).not.toThrow();
+    expect([...unread], name).toEqual([]);
+  }
+});
+
+test('where kubectl is, it renders what the kustomizations name', () => {
+  if (spawnSync('kubectl', ['version', '--client']).status !== 0) {
+    console.log('There is no kubectl here: the manifests were read as they are.');
+    return;
+  }
+  for (const [folder, { objects: read }] of Object.entries(folders)) {
+    const rendered = execFileSync('kubectl', ['kustomize', join(directory, folder)], { encoding: 'utf8' });
+    const names = parseAllDocuments(rendered)
+      .map((document) => document.toJS() as KubernetesObject)
+      .filter(({ kind }) => kind !== 'ConfigMap')
+      .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(names.toSorted()).toEqual(read.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted());
+  }
+});
+
+test('every variable is a setting of who reads it', () => {
+  const literals = kustomizations.flatMap(({ configMapGenerator = [] }) => configMapGenerator);
+  for (const { of, container } of containers) {
+    const maps = (container.envFrom ?? []).map(({ configMapRef }) => configMapRef.name);
+    expect(maps.filter((name) => literals.every((map) => map.name !== name))).toEqual([]);
+    const fromMaps = literals.filter(({ name }) => maps.includes(name)).flatMap((map) => map.literals);
+    const names = [
+      ...container.env.map(({ name }) => name),
+      ...fromMaps.map((literal) => literal.split('=', 1)[0] ?? ''),
+    ];
+    const known = documentedSettings(readers[of] ?? '');
+    expect(
+      names.filter((name) => !known.includes(name)),
+      of,
+    ).toEqual([]);
+    expect(names.length, `${of}: none is there twice`).toBe(new Set(names).size);
+  }
+});
+
+test('every secret is made by a command of the README, with the keys that are read', () => {
+  const made = new Map(
+    [...readme.matchAll(/create secret generic ([\w-]+)((?:.*\\\n)*.*)/g)].map(([, name = '', rest = '']) => [
+      name,
+      [...rest.matchAll(/--from-literal=(\w+)=/g)].map(([, key = '']) => key),
+    ]),
+  );
+  for (const { of, container } of containers) {
+    for (const { name, valueFrom } of container.env) {
+      const { secretKeyRef } = valueFrom;
+      expect(secretKeyRef.key).toBe(name);
+      if (secretKeyRef.optional === true) continue;
+      expect(made.get(secretKeyRef.name), `${of}: ${secretKeyRef.name}`).toContain(secretKeyRef.key);
+    }
+  }
+});
+
+test('images, ports and users are those of the Dockerfiles', () => {
+  const images = kustomizations.flatMap(({ images: each = [] }) => each);
+  for (const { of, container } of containers) {
+    const { stages } = parseDockerfile(
+      readText(`docker/${container.image.replace('leads-', '')}.Dockerfile`),
+    );
+    const steps = stages.at(-1)?.steps ?? [];
+    const valueOf = (kind: string) => {
+      const step = steps.find((each) => each.kind === kind);
+      return step !== undefined && 'value' in step ? step.value : undefined;
+    };
+    expect(images).toContainEqual({ name: container.image, newTag: version });
+    const isService = deployments.some(({ metadata }) => metadata.name === of);
+    const ports = isService ? [{ name: 'http', containerPort: Number(valueOf('expose')) }] : [];
+    expect(container.ports ?? []).toEqual(ports);
+    const workload = workloads.find(({ metadata }) => metadata.name === of);
+    const [user, group] = (valueOf('user') ?? '').split(':').map(Number);
+    expect(workload?.spec.template.spec).toMatchObject({
+      // Otherwise the Service leads-crm would set LEADS_CRM_PORT, and one that is called crm CRM_PORT.
+      enableServiceLinks: false,
+      automountServiceAccountToken: false,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: user,
+        runAsGroup: group,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+    });
+    expect(container).toMatchObject({
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      },
+    });
+  }
+});
+
+test('a service is probed where it answers, and has the time that it needs to end', () => {
+  for (const { metadata, spec } of deployments) {
+    const [container] = spec.template.spec.containers;
+    const probed = ['startupProbe', 'readinessProbe', 'livenessProbe'] as const;
+    expect(probed.map((probe) => container?.[probe]?.httpGet)).toEqual([
+      { path: '/health/live', port: 'http' },
+      { path: '/health/ready', port: 'http' },
+      { path: '/health/live', port: 'http' },
+    ]);
+    const shutdown =
+      /shutdownMs = ([\d_]+)/.exec(readText('packages/http/src/service/shutdown.ts'))?.[1] ?? '';
+    const graceMs = (spec.template.spec.terminationGracePeriodSeconds ?? 0) * 1000;
+    expect(graceMs, metadata.name).toBeGreaterThan(Number(shutdown.replaceAll('_', '')));
+    expect(spec.strategy).toMatchObject({ rollingUpdate: { maxUnavailable: 0 } });
+  }
+});
+
+test('what selects pods selects those of a deployment', () => {
+  const selectors = [
+    ...ofKind<KubernetesObject & { spec: { selector: object } }>('Service').map(({ spec }) => ({
+      matchLabels: spec.selector,
+    })),
+    ...ofKind<KubernetesObject & { spec: { selector: object } }>('PodDisruptionBudget').map(
+      ({ spec }) => spec.selector,
+    ),
+    ...ofKind<KubernetesObject & { spec: { podSelector: object } }>('NetworkPolicy').map(
+      ({ spec }) => spec.podSelector,
+    ),
+    ...deployments.map(({ spec }) => spec.selector),
+  ] as { matchLabels?: object; matchExpressions?: { key: string; values: string[] }[] }[];
+  // As the kustomization labels them.
+  const pods = workloads.map(({ spec }) =>
+    Object.entries({ 'app.kubernetes.io/part-of': 'leads' }).concat(
+      Object.entries(spec.template.metadata.labels),
+    ),
+  );
+  for (const { matchLabels = {}, matchExpressions = [] } of selectors) {
+    const wanted = [
+      ...Object.entries(matchLabels),
+      ...matchExpressions.flatMap(({ key, values }) => values.map((value) => [key, value])),
+    ] as [string, string][];
+    const missing = wanted.filter(
+      ([key, value]) => !pods.flat().some(([name, of]) => name === key && of === value),
+    );
+    expect(missing).toEqual([]);
+  }
+  for (const { spec } of ofKind<
+    KubernetesObject & { spec: { ports: { targetPort: string }[]; selector: Record<string, string> } }
+  >('Service')) {
+    expect(spec.ports.map(({ targetPort }) => targetPort)).toEqual(['http']);
+  }
+  for (const { spec } of ofKind<KubernetesObject & { spec: { scaleTargetRef: { name: string } } }>(
+    'HorizontalPodAutoscaler',
+  )) {
+    expect(deployments.map(({ metadata }) => metadata.name)).toContain(spec.scaleTargetRef.name);
+  }
+});

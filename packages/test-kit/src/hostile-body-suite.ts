@@ -1,0 +1,404 @@
+import { describe, expect, test } from 'vitest';
+import {
+  anyJson,
+  anyText,
+  columns,
+  columnValues,
+  constantFrom,
+  deepJson,
+  email,
+  forAll,
+  goodEmail,
+  headerValue,
+  idleHeaders,
+  integer,
+  mutationsOf,
+  oneOf,
+  someOf,
+  storableText,
+  tuple,
+  unknownMembers,
+  unknownName,
+} from './hostile-input.ts';
+import type { Answer } from './http-client.ts';
+import type { RunningService } from './running-service.ts';
+
+/** What the specification says of a text field (2.1, 2.3), and the decisions on what it leaves open. */
+export interface FieldRule {
+  readonly required?: true;
+  readonly email?: true;
+  /** In characters (code points). */
+  readonly maxLength?: number;
+}
+
+const bodyLimit = 64 * 1024;
+const invalid = { success: false, error: 'validation', message: 'Invalid input data' };
+const tooLarge = { success: false, error: 'validation', message: 'Request body is too large' };
+const unauthenticated = { success: false, error: 'unauthorized', message: 'Authentication failed' };
+
+/**
+ * Hostile bodies and headers for one operation that creates a lead. Whether a body is to be accepted is told by
+ * a model of the specification, not by the schema of the operation.
+ *
+ * @param options.fields the fields of the body.
+ * @param options.refuse what is refused beyond that, with the body of the answer.
+ * @param options.verify holds a lead that was accepted against what was sent.
+ */
+export function describeHostileBodies(options: {
+  service: RunningService;
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  fields: Readonly<Record<string, FieldRule>>;
+  valid: Readonly<Record<string, string>>;
+  refuse?: (body: Record<string, unknown>) => object | undefined;
+  verify: (sent: Record<string, unknown>, answer: Answer) => Promise<void>;
+}): void {
+  const { service, path, headers, fields, valid } = options;
+  const json = { ...headers, 'Content-Type': 'application/json' };
+  let accepted = 0;
+
+  /** What is to be answered: the body of a refusal, or the fields to be stored. */
+  const judge = (bytes: Buffer): { refusal: object; status: number } | { body: Record<string, unknown> } => {
+    if (bytes.length > bodyLimit) return { status: 413, refusal: tooLarge };
+    const body = parse(bytes);
+    if (body === undefined || !isStorable(body)) return { status: 400, refusal: invalid };
+    for (const [name, rule] of Object.entries(fields)) {
+      if (!fits(Object.hasOwn(body, name) ? body[name] : undefined, rule)) {
+        return { status: 400, refusal: invalid };
+      }
+    }
+    const refusal = options.refuse?.(body);
+    return refusal === undefined ? { body } : { status: 400, refusal };
+  };
+
+  const expectJudged = async (body: string | Buffer, chunked = false) => {
+    const bytes = Buffer.from(body);
+    const verdict = judge(bytes);
+    const answer = await service.send({ method: 'POST', path, headers: json, body: bytes, chunked });
+    if ('refusal' in verdict) {
+      expect([answer.status, answer.json()]).toEqual([verdict.status, verdict.refusal]);
+      return;
+    }
+    expect([answer.status, answer.text]).toEqual([200, answer.text]);
+    accepted += 1;
+    await options.verify(verdict.body, answer);
+  };
+
+  const names = Object.keys(fields);
+  const validTexts = Object.fromEntries(
+    Object.entries(fields)
+      .filter(([name]) => name !== 'campaignCode')
+      .map(([name, rule]) => [name, rule.email ? goodEmail : storableText]),
+  );
+
+  describe('bodies', () => {
+    test('fields of any text that can be stored come back to the letter', async () => {
+      accepted = 0;
+      await forAll(someOf(validTexts), (sent) => expectJudged(JSON.stringify({ ...valid, ...sent })), 200);
+      expect(accepted).toBeGreaterThan(50);
+    });
+
+    for (const name of names) {
+      test(`${name}: any value of any type`, async () => {
+        await forAll(
+          oneOf<unknown>(anyJson, anyText, email),
+          (value) => expectJudged(JSON.stringify({ ...valid, [name]: value })),
+          60,
+        );
+      });
+    }
+
+    test('any field absent', async () => {
+      for (const name of names) {
+        const { [name]: _, ...rest } = valid;
+        await expectJudged(JSON.stringify(rest));
+      }
+      await expectJudged('{}');
+    });
+
+    test('lengths at their bounds, in characters of two and four bytes too', async () => {
+      for (const [name, { maxLength }] of Object.entries(fields)) {
+        for (const character of ['x', 'é', '𝕏']) {
+          for (const length of maxLength === undefined ? [5_000] : [maxLength, maxLength + 1]) {
+            await expectJudged(JSON.stringify({ ...valid, [name]: character.repeat(length) }));
+          }
+        }
+      }
+    });
+
+    test('fields that no one knows are kept within their bounds and set nothing else', async () => {
+      accepted = 0;
+      await forAll(tuple(unknownMembers, constantFrom(true, false)), ([members, first]) => {
+        const known = Object.entries(valid);
+        const texts = (first ? [...members, ...known] : [...known, ...members])
+          .filter(([name]) => !Object.hasOwn(fields, name) || Object.hasOwn(valid, name))
+          .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+        return expectJudged(`{${texts.join(',')}}`);
+      });
+      expect(accepted).toBeGreaterThan(50);
+    });
+
+    test('what the service decides itself is not for a body to say', async () => {
+      for (const column of columns) {
+        if (Object.hasOwn(fields, column)) continue;
+        for (const value of columnValues) await expectJudged(JSON.stringify({ ...valid, [column]: value }));
+      }
+      expect(accepted).toBeGreaterThan(100);
+    });
+
+    test('32 unknown fields are kept, and 8 KiB of them', async () => {
+      const members = (count: number) =>
+        Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, i]));
+      for (const count of [1, 31, 32, 33, 500])
+        await expectJudged(JSON.stringify({ ...valid, ...members(count) }));
+      // `{"a":""}` is 8 bytes.
+      for (const bytes of [8_183, 8_184, 8_185, 50_000]) {
+        await expectJudged(JSON.stringify({ ...valid, a: 'x'.repeat(bytes) }));
+        await expectJudged(JSON.stringify({ ...valid, a: 'é'.repeat(bytes / 2), b: 1 }));
+      }
+    });
+
+    test('deep nesting, as the body, as a field and as an unknown field', async () => {
+      await forAll(
+        tuple(deepJson, constantFrom(...names, '', 'deep', '__proto__')),
+        ([deep, name]) => {
+          const { [name]: _, ...rest } = valid;
+          const members = JSON.stringify(rest).slice(1);
+          return expectJudged(name === '' ? deep : `{${JSON.stringify(name)}:${deep},${members}`);
+        },
+        60,
+      );
+    });
+
+    test('a name said twice: the last one counts', async () => {
+      await forAll(
+        tuple(oneOf(constantFrom(...names), unknownName), anyJson, storableText),
+        ([name, first, last]) => {
+          const pair = (value: unknown) => `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+          if (!isStorable(first) || !isStorable(name)) return Promise.resolve();
+          return expectJudged(`{${pair(first)},${JSON.stringify(valid).slice(1, -1)},${pair(last)}}`);
+        },
+        60,
+      );
+    });
+
+    test('any JSON that is no lead', async () => {
+      await forAll(anyJson, (value) => expectJudged(JSON.stringify(value)), 100);
+      for (const text of [
+        '',
+        ' ',
+        'null',
+        'true',
+        '0',
+        '""',
+        '[]',
+        '[{}]',
+        '{}',
+        'NaN',
+        "{'a':1}",
+        '{"a":1,}',
+      ]) {
+        await expectJudged(text);
+      }
+    });
+
+    test('bytes that are nearly a lead: cut, changed, invalid UTF-8', async () => {
+      const text = JSON.stringify({ ...valid, more: 'é𝕏\n' });
+      await forAll(
+        tuple(mutationsOf(text), constantFrom(true, false)),
+        ([bytes, chunked]) => expectJudged(bytes, chunked),
+        300,
+      );
+      await expectJudged(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(text)]));
+      await expectJudged(Buffer.from(text, 'utf16le'));
+      await expectJudged(text.replace('é', '\\u00e9').replace('𝕏', '\\ud835\\udd4f'));
+      await expectJudged(text.replace('𝕏', '\\uD835'));
+      await expectJudged(text.replace('𝕏', '\\uDD4F\\uD835'));
+      await expectJudged(text.replace('é', '\\u0000'));
+      await expectJudged(text.replace('é', '\\\\u0000'));
+    });
+
+    test('any size around 64 KiB, in a field or as white space', async () => {
+      const size = JSON.stringify({ ...valid, name: '' }).length;
+      await forAll(
+        tuple(
+          oneOf(integer(bodyLimit - 3, bodyLimit + 3), integer(60_000, 200_000)),
+          constantFrom('name', 'more', ' '),
+          constantFrom(true, false),
+        ),
+        ([bytes, where, chunked]) => {
+          const text =
+            where === ' '
+              ? JSON.stringify(valid).padEnd(bytes, ' ')
+              : JSON.stringify({ ...valid, [where]: 'x'.repeat(bytes - size - (where === 'name' ? 0 : 40)) });
+          return expectJudged(text, chunked);
+        },
+        40,
+      );
+    });
+  });
+
+  describe('headers', () => {
+    const body = JSON.stringify({ ...valid });
+    const post = (lines: readonly string[], text = body) =>
+      service.sendRaw(
+        Buffer.concat([
+          Buffer.from(
+            [
+              `POST ${path} HTTP/1.1`,
+              'Host: test',
+              'Connection: close',
+              'Content-Type: application/json',
+              ...lines,
+            ].join('\r\n'),
+            'latin1',
+          ),
+          Buffer.from(`\r\n\r\n${text}`),
+        ]),
+        { method: 'POST', path },
+      );
+    const credentials = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    const length = `Content-Length: ${Buffer.byteLength(body)}`;
+
+    test('header lines of any content that mean nothing here change nothing', async () => {
+      await forAll(
+        idleHeaders,
+        async (lines) => {
+          const [answer] = await post([
+            ...credentials,
+            length,
+            // Node answers `100-continue` with an interim response.
+            ...lines.map(([name, value]) => `${name}: ${value}`),
+          ]);
+          expect([answer?.status, answer?.text]).toEqual([200, answer?.text]);
+        },
+        80,
+      );
+    });
+
+    test('spec 5.4: credentials of any content are 401', async () => {
+      const [key = '', ...others] = Object.keys(headers);
+      await forAll(
+        tuple(constantFrom(key, ...others, 'X-API-Key'), headerValue),
+        async ([name, value]) => {
+          const rest = credentials.filter((line) => !line.startsWith(`${name}:`));
+          const [answer] = await post([...rest, `${name}: ${value}`, length]);
+          expect([answer?.status, answer?.json()]).toEqual([401, unauthenticated]);
+        },
+        80,
+      );
+    });
+
+    test('a content-length or transfer-encoding that is wrong is never a 5xx', async () => {
+      const malformed = { success: false, error: 'validation', message: 'Malformed request' };
+      await forAll(
+        tuple(constantFrom('Content-Length', 'Transfer-Encoding'), headerValue),
+        async ([name, value]) => {
+          // A length beyond the body would be waited for.
+          if (/^[\t ]*\d+[\t ]*$/.test(value) || /chunked[\t ]*$/i.test(value)) return;
+          const [answer] = await post([...credentials, `${name}: ${value}`]);
+          const created = answer?.status === 200;
+          expect([malformed, invalid, 'created']).toContainEqual(created ? 'created' : answer?.json());
+        },
+        60,
+      );
+      for (const short of [0, 1, body.length - 1]) {
+        const [answer] = await post([...credentials, `Content-Length: ${short}`]);
+        // What lies beyond the length is no request; either refusal may be the first.
+        expect(answer?.status).toBe(400);
+        expect([malformed, invalid]).toContainEqual(answer?.json());
+      }
+    });
+  });
+}
+
+/** A body of JSON that is an object; a byte order mark is no JSON (RFC 8259, 8.1). */
+function parse(bytes: Buffer): Record<string, unknown> | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether Postgres can hold every text within, names too. */
+function isStorable(value: unknown): boolean {
+  const rest = [value];
+  for (let item = rest.pop(); item !== undefined || rest.length > 0; item = rest.pop()) {
+    if (typeof item === 'string' && /\0|\p{Cs}/u.test(item)) return false;
+    if (typeof item === 'object' && item !== null)
+      for (const member of Object.entries(item)) rest.push(...member);
+  }
+  return true;
+}
+
+/** RFC 5322's dot-atom, and RFC 1123's labels with `.io` at the end in any case (specification, 2.1). */
+const emailForm =
+  /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+io$/i;
+
+function fits(value: unknown, rule: FieldRule): boolean {
+  if (value === undefined) return rule.required !== true;
+  if (typeof value !== 'string') return false;
+  if (rule.required === true && value === '') return false;
+  if (rule.email === true && !emailForm.test(value)) return false;
+  return rule.maxLength === undefined || Array.from(value).length <= rule.maxLength;
+}
+
+const extraBounds = { keys: 32, bytes: 8 * 1024 };
+
+/**
+ * Holds the `extra` of a stored lead against the unknown fields that were sent: within the bounds, all of them
+ * where they fit, and no other.
+ */
+export function expectExtra(
+  stored: Record<string, unknown> | null,
+  sent: Record<string, unknown>,
+  fields: Readonly<Record<string, FieldRule>>,
+): void {
+  const kept = stored ?? {};
+  const unknown = Object.entries(sent).filter(([name]) => !Object.hasOwn(fields, name));
+  for (const [name, value] of Object.entries(kept)) {
+    expect(Object.hasOwn(fields, name)).toBe(false);
+    expect(Object.hasOwn(sent, name)).toBe(true);
+    expect(canonical(value)).toBe(canonical(JSON.parse(JSON.stringify(sent[name]))));
+  }
+  const bytes = (members: [string, unknown][]) => {
+    const texts = members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+    return Buffer.byteLength(`{${texts.join()}}`);
+  };
+  expect(Object.keys(kept).length).toBeLessThanOrEqual(extraBounds.keys);
+  expect(bytes(Object.entries(kept))).toBeLessThanOrEqual(extraBounds.bytes);
+  const isShallow = unknown.every(([, value]) => depth(value) <= 32);
+  if (isShallow && unknown.length <= extraBounds.keys && bytes(unknown) <= extraBounds.bytes) {
+    expect(Object.keys(kept).toSorted()).toEqual(unknown.map(([name]) => name).toSorted());
+  } else if (unknown.length > extraBounds.keys && isShallow) {
+    const small = unknown.every(([name, value]) => bytes([[name, value]]) < extraBounds.bytes / 40);
+    if (small) expect(Object.keys(kept).length).toBe(extraBounds.keys);
+  }
+}
+
+/** How many arrays and objects stand within one another. */
+function depth(value: unknown): number {
+  let deepest = 0;
+  const rest: [unknown, number][] = [[value, 1]];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    const [item, level] = next;
+    if (typeof item !== 'object' || item === null) continue;
+    deepest = Math.max(deepest, level);
+    for (const member of Object.values(item)) rest.push([member, level + 1]);
+  }
+  return deepest;
+}
+
+/** JSON text in which the order of names does not matter. */
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  const members = Object.keys(value)
+    .toSorted()
+    .map((name) => `${JSON.stringify(name)}:${canonical((value as Record<string, unknown>)[name])}`);
+  return `{${members.join()}}`;
+}

@@ -1,0 +1,102 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { migrate } from '@leads/core/db-admin/migrate';
+import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
+import { migrationsDir } from '@leads/local-stack/repository';
+import { expect, test } from 'vitest';
+import { type Fixture, openFixture, type TestMember } from './fixture.ts';
+import type { Answer } from './http-client.ts';
+import { endingRoutesOf, exampleEntity, fillPath } from './openapi-document.ts';
+import type { RunningService } from './running-service.ts';
+
+const unavailable = { success: false, error: 'error', message: 'Service temporarily unavailable' };
+
+/** What the examples come to: done; a path that names nothing; something that is there already. */
+const served = [200, 404, 409];
+
+/** A service whose Postgres goes and comes back: 503 meanwhile, never 500, and no restart needed afterwards. */
+export function describeOutage(start: (databaseUrl: string) => Promise<RunningService>): void {
+  test('without its database a service answers 503, says so in health, and recovers by itself', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'leads-outage-'));
+    // The account that Postgres runs as has to get through to its data.
+    chmodSync(directory, 0o711);
+    const options = { dataDir: join(directory, 'data'), durable: false };
+    let postgres: LocalPostgres = await startPostgres(options);
+    let fixture: Fixture | undefined;
+    let service: RunningService | undefined;
+    try {
+      await postgres.createDatabase('leads');
+      const databaseUrl = postgres.url('leads');
+      await migrate({ databaseUrl, migrationsDir });
+      fixture = openFixture(databaseUrl);
+      const workspace = await fixture.createWorkspace();
+      const { owner } = workspace;
+      const stranger = await workspace.addMember('manager');
+      service = await start(databaseUrl);
+      const all = answersOf(service);
+
+      for (const answer of await all(owner)) expect(served).toContain(answer.status);
+      expect((await service.send({ path: '/health/ready' })).status).toBe(200);
+
+      const { port } = postgres;
+      const stopped = postgres.stop();
+      // While it stops: what is under way is answered or refused, in order.
+      for (const answer of await all(owner)) expect([...served, 503]).toContain(answer.status);
+      await stopped;
+
+      for (const member of [owner, stranger]) {
+        // Known credentials and such that must be looked up; longer than an answer about them is kept.
+        for (const answer of await all(member)) {
+          expect([answer.status, answer.json()]).toEqual([503, unavailable]);
+          expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+        }
+      }
+      const ready = await service.send({ path: '/health/ready' });
+      expect([ready.status, ready.json()]).toEqual([
+        503,
+        { status: 'unavailable', checks: { database: 'down' } },
+      ]);
+      expect((await service.send({ path: '/health/live' })).status).toBe(200);
+      const nobody = await service.send({ path: '/nowhere' });
+      expect(nobody.status).toBe(404);
+      for (const answer of await all({
+        ...owner,
+        apiKey: 'x',
+        headers: { ...owner.headers, API_KEY: 'x' },
+      })) {
+        expect(answer.status).toBe(401);
+      }
+
+      postgres = await startPostgres({ ...options, port });
+      const deadline = Date.now() + 5_000;
+      while ((await service.send({ path: '/health/ready' })).status !== 200) {
+        if (Date.now() > deadline) throw new Error('The service does not become ready again');
+        await sleep(100);
+      }
+      for (const member of [owner, stranger]) {
+        for (const answer of await all(member)) expect(served).toContain(answer.status);
+      }
+      const unexpected = service.logs.entries().filter(({ level }) => level === 'error' || level === 'fatal');
+      expect(unexpected).toEqual([]);
+    } finally {
+      await service?.[Symbol.asyncDispose]();
+      await fixture?.[Symbol.asyncDispose]();
+      await postgres.stop();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }, 120_000);
+}
+
+/** Asks every guarded route, as a member. */
+function answersOf(service: RunningService) {
+  return (member: TestMember): Promise<Answer[]> =>
+    Promise.all(
+      endingRoutesOf(service.document).map(({ method, path, operation }) => {
+        const entity = exampleEntity(operation);
+        const headers = { ...member.headers, ...(entity !== undefined && { 'Content-Type': entity.type }) };
+        return service.send({ method, path: fillPath(path), headers, body: entity?.text });
+      }),
+    );
+}

@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { provideProgram, unpackedDirectory } from '@leads/local-stack/processes/debian-package';
+import { freePort } from '@leads/local-stack/processes/free-port';
+import { signalProcess } from '@leads/local-stack/processes/process-identity';
+import pg from 'pg';
+
+/** A PgBouncer in transaction mode that listens on 127.0.0.1. */
+export interface LocalPgBouncer extends AsyncDisposable {
+  /** The address of a database by way of it. */
+  url(direct: string): string;
+}
+
+const readyTimeoutMs = 15_000;
+
+/** The packages of Debian 12, where the program is not installed: not every machine has the libraries. */
+const packages = ['pgbouncer', 'libevent-2.1-7', 'libc-ares2'];
+const unpacked = unpackedDirectory('pgbouncer');
+
+/** Where the unpacked libraries are. */
+function libraries(): string {
+  const directory = join(unpacked, 'usr/lib');
+  if (!existsSync(directory)) return '';
+  return readdirSync(directory)
+    .map((name) => join(directory, name))
+    .join(':');
+}
+
+/**
+ * Starts a PgBouncer in front of a Postgres, as README says to set it up, and waits until it lets users through.
+ *
+ * @param urls the direct addresses of the users that it is to let in, all of the same server.
+ * @param poolSize connections to Postgres, of each user: fewer than its clients have, so that these share them.
+ * @throws Error with what it wrote, when it does not start.
+ */
+export async function startPgBouncer(urls: readonly string[], poolSize = 3): Promise<LocalPgBouncer> {
+  const binary = await provideProgram('usr/sbin/pgbouncer', packages);
+  const directory = mkdtempSync(join(tmpdir(), 'leads-pgbouncer-'));
+  chmodSync(directory, 0o711);
+  const port = await freePort();
+  const users = urls.map((url) => new URL(url));
+  const file = (name: string) => join(directory, name);
+  writeFileSync(
+    file('users.txt'),
+    users.map(({ username, password }) => `"${username}" "${decodeURIComponent(password)}"\n`).join(''),
+    { mode: 0o644 },
+  );
+  writeFileSync(
+    file('pgbouncer.ini'),
+    `[databases]
+* = host=127.0.0.1 port=${users[0]?.port ?? ''}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = scram-sha-256
+auth_file = ${file('users.txt')}
+pool_mode = transaction
+default_pool_size = ${poolSize}
+ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout
+`,
+    { mode: 0o644 },
+  );
+  const logFile = file('pgbouncer.log');
+  const log = openSync(logFile, 'w', 0o600);
+  // It refuses to run as root.
+  const isRoot = process.getuid?.() === 0;
+  const child = spawn(binary, [file('pgbouncer.ini')], {
+    cwd: '/',
+    env: { ...process.env, LD_LIBRARY_PATH: libraries() },
+    stdio: ['ignore', log, log],
+    ...(isRoot && { uid: 65_534, gid: 65_534 }),
+  });
+  closeSync(log);
+  let running = true;
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve()).once('error', () => resolve());
+  }).then(() => {
+    running = false;
+  });
+  const stop = async () => {
+    if (running && child.pid !== undefined) signalProcess(child.pid, 'SIGKILL');
+    await exited;
+    rmSync(directory, { recursive: true, force: true });
+  };
+  const url = (direct: string) => {
+    const through = new URL(direct);
+    through.port = String(port);
+    return through.href;
+  };
+
+  const deadline = Date.now() + readyTimeoutMs;
+  for (const direct of urls) {
+    while (!(await letsThrough(url(direct)))) {
+      await Promise.race([exited, sleep(50)]);
+      if (running && Date.now() < deadline) continue;
+      const written = readFileSync(logFile, 'utf8').trim().slice(-1_000);
+      await stop();
+      throw new Error(`pgbouncer does not start: ${written}`);
+    }
+  }
+  return { url, [Symbol.asyncDispose]: stop };
+}
+
+async function letsThrough(connectionString: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { grantRoles } from '@leads/core/db-admin/grant';
+import pg from 'pg';
+
+/** A role in Postgres for each service, on one database. */
+export interface ServiceRoles extends AsyncDisposable {
+  /** The connection string of each. */
+  readonly crm: string;
+  readonly intake: string;
+  /** The password of both. */
+  readonly password: string;
+}
+
+/**
+ * Makes the roles as `leads db grant` does, under names that no other test has, for roles are the whole server's.
+ * Disposing them takes them away.
+ */
+export async function createServiceRoles(databaseUrl: string): Promise<ServiceRoles> {
+  const suffix = randomBytes(8).toString('hex');
+  const password = randomBytes(12).toString('base64url');
+  const names = { crm: `test_crm_${suffix}`, intake: `test_intake_${suffix}` };
+  await grantRoles({
+    databaseUrl,
+    statementTimeoutMs: 5_000,
+    roles: { crm: { name: names.crm, password }, intake: { name: names.intake, password } },
+  });
+  const urlOf = (name: string) => {
+    const url = new URL(databaseUrl);
+    url.username = name;
+    url.password = password;
+    return url.href;
+  };
+  return {
+    crm: urlOf(names.crm),
+    intake: urlOf(names.intake),
+    password,
+    async [Symbol.asyncDispose]() {
+      const both = `${names.crm}, ${names.intake}`;
+      await runAs(databaseUrl, `DROP OWNED BY ${both}; DROP ROLE ${both}`);
+    },
+  };
+}
+
+/** Runs statements on a connection of their own. @throws the error of node-postgres */
+export async function runAs(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  try {
+    await client.connect();
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,22 @@
+import { migrate } from '@leads/core/db-admin/migrate';
+import { startTemporaryPostgres } from '@leads/local-stack/processes/temporary-postgres';
+import { migrationsDir } from '@leads/local-stack/repository';
+import type { TestProject } from 'vitest/node';
+import type { TestPostgres } from './test-database.ts';
+
+const templateDatabase = 'leads_template';
+
+/** Vitest's global set-up: one Postgres for the whole run, with one migrated database that test files clone. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const postgres = await startTemporaryPostgres();
+  try {
+    await postgres.createDatabase(templateDatabase);
+    await migrate({ databaseUrl: postgres.url(templateDatabase), migrationsDir });
+    const facts: TestPostgres = { adminUrl: postgres.url('postgres'), templateDatabase };
+    project.provide('postgres', facts);
+    return () => postgres.stop();
+  } catch (error) {
+    await postgres.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,263 @@
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '@leads/core/db-admin/migrate';
+import { freePort } from '@leads/local-stack/processes/free-port';
+import { startPostgres } from '@leads/local-stack/processes/postgres';
+import { startService } from '@leads/local-stack/processes/services';
+import { migrationsDir } from '@leads/local-stack/repository';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { jwtSecret, openFixture } from '../src/fixture.ts';
+import { type Answer, HttpClient } from '../src/http-client.ts';
+import {
+  createPath,
+  Gateway,
+  type Ground,
+  leadBody,
+  prepareGround,
+  serviceNames,
+  spawnService,
+} from '../src/running-stack.ts';
+
+let ground: Ground;
+beforeAll(async () => {
+  ground = await prepareGround();
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+
+const unavailable = { success: false, error: 'error', message: 'Service temporarily unavailable' };
+const up = { status: 'ready', checks: { database: 'up' } };
+const down = { status: 'unavailable', checks: { database: 'down' } };
+
+const seen = (answer: Answer) => [answer.status, answer.json()];
+
+/** The answer, or why there is none yet. */
+const ask = (client: HttpClient, path: string) =>
+  client.send({ path }).then(seen, (error: NodeJS.ErrnoException) => error.code);
+
+describe.each(serviceNames)('%s with the other service absent', (name) => {
+  const prefix = name.toUpperCase();
+
+  test('starts, serves and stops', async () => {
+    const service = await startService(name, { env: ground.env });
+    const client = new HttpClient(Number(new URL(service.url).port));
+    try {
+      expect(await ask(client, '/health/live')).toEqual([200, { status: 'live' }]);
+      expect(await ask(client, '/health/ready')).toEqual([200, up]);
+      const { headers } = ground.workspace.owner;
+      const body = leadBody(name, { name: `alone ${name}` });
+      const created = await client.send({ method: 'POST', path: createPath[name], headers, body });
+      expect(created.status).toBe(200);
+      const rows = await ground.fixture.sql('SELECT source FROM lead WHERE name = $1', [`alone ${name}`]);
+      expect(rows).toEqual([{ source: name }]);
+    } finally {
+      client.close();
+      await service.stop();
+    }
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('answers /health/live by itself; how soon is printed', async () => {
+    const port = await freePort();
+    const client = new HttpClient(port);
+    await using service = spawnService(name, { ...ground.env, [`${prefix}_PORT`]: String(port) });
+    await expect
+      .poll(() => ask(client, '/health/live'), { timeout: 30_000, interval: 10 })
+      .toEqual([200, { status: 'live' }]);
+    const durationMs = performance.now() - service.startedAt;
+    client.close();
+    console.log(`${name}: ${Math.round(durationMs)} ms from spawn to the first answer of /health/live`);
+  });
+
+  test('starts while Postgres is away, says so, and is ready by itself when it comes, and again', async () => {
+    const port = await freePort();
+    await using gateway = new Gateway(ground.databaseUrl, await freePort());
+    const env = { ...ground.env, DATABASE_URL: gateway.url, SHUTDOWN_DELAY_MS: '0' };
+    await using service = spawnService(name, { ...env, [`${prefix}_PORT`]: String(port) });
+    const client = new HttpClient(port);
+    const create = () =>
+      client.send({
+        method: 'POST',
+        path: createPath[name],
+        headers: ground.workspace.owner.headers,
+        body: leadBody(name),
+      });
+    const becomes = async (expected: unknown) => {
+      await expect.poll(() => ask(client, '/health/ready'), { timeout: 30_000 }).toEqual(expected);
+    };
+
+    await becomes([503, down]);
+    expect(await ask(client, '/health/live')).toEqual([200, { status: 'live' }]);
+    const refused = await create();
+    expect(seen(refused)).toEqual([503, unavailable]);
+    expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+
+    for (let times = 0; times < 2; times++) {
+      await gateway.open();
+      await becomes([200, up]);
+      expect((await create()).status).toBe(200);
+
+      await gateway.close();
+      await becomes([503, down]);
+      expect(await ask(client, '/health/live')).toEqual([200, { status: 'live' }]);
+      expect(seen(await create())).toEqual([503, unavailable]);
+    }
+
+    client.close();
+    service.signal('SIGTERM');
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+    expect(service.output.stderr).toBe('');
+  });
+
+  test('with a configuration that does not hold names every fault at once and ends with code 1', async () => {
+    const { DATABASE_URL: _, ...env } = ground.env;
+    await using service = spawnService(name, {
+      ...env,
+      JWT_SECRET: 'short',
+      [`${prefix}_PORT`]: 'eighty',
+      DATABASE_POOL_SIZE: '0',
+      LOG_LEVEL: 'loud',
+      SHUTDOWN_DELAY_MS: '-1',
+    });
+    expect(await service.exited).toEqual({ code: 1, signal: null });
+    expect(service.output.stdout).toBe('');
+    const [title, ...faults] = service.output.stderr.trimEnd().split('\n');
+    expect(title).toBe('The configuration does not hold:');
+    const named = [
+      'DATABASE_POOL_SIZE',
+      'DATABASE_URL',
+      'LOG_LEVEL',
+      'SHUTDOWN_DELAY_MS',
+      `${prefix}_PORT`,
+      ...(name === 'crm' ? ['JWT_SECRET'] : []),
+    ];
+    expect(faults).toHaveLength(named.length);
+    expect(new Set(faults.map((fault) => fault.split(' ')[0]))).toEqual(new Set(named));
+    expect(service.output.stderr).not.toContain('short');
+  });
+
+  test('switches its log level at SIGUSR2, and back', async () => {
+    const output: string[] = [];
+    const onOutput = (text: string) => void output.push(text);
+    await using service = await startService(name, { env: { ...ground.env, LOG_LEVEL: 'warn' }, onOutput });
+    const lines = () => output.join('').split('\n').slice(0, -1);
+    /** What is told of a request that is refused. */
+    const toldOf = async (id: string) => {
+      const answer = await fetch(`${service.url}${createPath[name]}`, {
+        method: 'DELETE',
+        headers: { 'X-Request-Id': id },
+      });
+      expect([answer.status, answer.headers.get('x-request-id')]).toEqual([405, id]);
+      return lines().filter((line) => line.includes(id));
+    };
+    const switched = async (times: number) => {
+      const told = () => lines().filter((line) => line.includes('log level is switched')).length;
+      await expect.poll(told).toBe(times);
+    };
+
+    await toldOf('at-warn');
+    process.kill(service.pid, 'SIGUSR2');
+    await switched(1);
+    await expect.poll(() => toldOf('at-debug')).not.toEqual([]);
+    const told = lines().filter((line) => line.includes('at-debug'));
+    expect(told.map((line) => JSON.parse(line) as unknown).slice(0, 2)).toMatchObject([
+      { level: 'debug', reqId: 'at-debug', code: 'method_not_allowed', msg: 'Refused' },
+      { level: 'info', reqId: 'at-debug', status: 405, msg: 'Request' },
+    ]);
+    process.kill(service.pid, 'SIGUSR2');
+    await switched(2);
+    await toldOf('at-warn-again');
+    await service.stop();
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+    expect(lines().filter((line) => line.includes('at-warn'))).toEqual([]);
+  });
+
+  test('reads its secrets from files', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'leads-secrets-'));
+    try {
+      const env: Record<string, string> = {};
+      for (const secret of ['DATABASE_URL', 'JWT_SECRET'] as const) {
+        const path = join(directory, secret);
+        writeFileSync(path, `${ground.env[secret]}\n`);
+        env[`${secret}_FILE`] = path;
+      }
+      await using service = await startService(name, { env });
+      expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
+  test('on a port in use says so in one line and ends with code 1', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    try {
+      await using service = spawnService(name, { ...ground.env, [`${prefix}_PORT`]: String(port) });
+      expect(await service.exited).toEqual({ code: 1, signal: null });
+      expect(service.output.stderr).toBe(`Cannot start: already in use: 127.0.0.1:${port}\n`);
+    } finally {
+      other.close();
+    }
+  });
+});
+
+describe('a Postgres that is stopped and started again', () => {
+  test('is 503 meanwhile, never 500, and nothing needs a restart', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'leads-alone-'));
+    // The account that Postgres runs as has to get through to its data.
+    chmodSync(directory, 0o711);
+    const port = await freePort();
+    const start = () => startPostgres({ dataDir: join(directory, 'data'), port, durable: false });
+    let postgres = await start();
+    try {
+      await postgres.createDatabase('leads');
+      const databaseUrl = postgres.url();
+      await migrate({ databaseUrl, migrationsDir });
+      const fixture = openFixture(databaseUrl);
+      const { owner } = await fixture.createWorkspace();
+      await fixture[Symbol.asyncDispose]();
+
+      const env = { DATABASE_URL: databaseUrl, JWT_SECRET: jwtSecret };
+      await using crm = await startService('crm', { env });
+      await using intake = await startService('intake', { env });
+      const services = [crm, intake].map(({ name, url }) => ({
+        name,
+        client: new HttpClient(Number(new URL(url).port)),
+      }));
+
+      /** Writes at both services without a pause, and keeps the statuses. */
+      const statuses = new Set<number>();
+      let writing = true;
+      const writers = services.map(async ({ name, client }) => {
+        while (writing) {
+          const body = leadBody(name);
+          const path = createPath[name];
+          statuses.add((await client.send({ method: 'POST', path, headers: owner.headers, body })).status);
+        }
+      });
+      const readiness = () => Promise.all(services.map(({ client }) => ask(client, '/health/ready')));
+
+      await expect.poll(() => statuses.has(200), { timeout: 30_000 }).toBe(true);
+      await postgres.stop();
+      await expect.poll(readiness, { timeout: 30_000 }).toEqual([
+        [503, down],
+        [503, down],
+      ]);
+      postgres = await start();
+      await expect.poll(readiness, { timeout: 30_000 }).toEqual([
+        [200, up],
+        [200, up],
+      ]);
+      writing = false;
+      await Promise.all(writers);
+      expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 503]);
+      for (const { client } of services) client.close();
+    } finally {
+      await postgres.stop();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,404 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Broker, NatsSnapshotStore } from '@leads/core/nats';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { freePort } from '@leads/local-stack/processes/free-port';
+import { startNats } from '@leads/local-stack/processes/nats-server';
+import { startService } from '@leads/local-stack/processes/services';
+import { expect, test } from 'vitest';
+import { forgeToken } from '../src/forged-token.ts';
+import { type Answer, HttpClient, type TestRequest } from '../src/http-client.ts';
+import { startOtlpReceiver } from '../src/otlp-receiver.ts';
+import { createPath, Gateway, prepareGround } from '../src/running-stack.ts';
+import { readStream } from '../src/stream.ts';
+
+/** Texts that are found wherever they come out: of letters and digits, so that no escaping hides them. */
+class Seeds {
+  readonly #kind: string;
+  readonly #texts: string[] = [];
+
+  constructor(kind: string) {
+    this.#kind = kind;
+  }
+
+  /** A text that nothing else holds. */
+  next(): string {
+    const text = `canary${this.#kind}${this.#texts.length}quux`;
+    this.#texts.push(text);
+    return text;
+  }
+
+  /** Keeps a text that is what it is. */
+  keep(text: string): string {
+    if (text.length < 8) throw new Error('It would be found anywhere');
+    this.#texts.push(text);
+    return text;
+  }
+
+  /** The first that a text holds, with what stands around it. */
+  foundIn(text: string): string | undefined {
+    const lower = text.toLowerCase();
+    for (const seed of this.#texts) {
+      const at = lower.indexOf(seed.toLowerCase());
+      if (at !== -1) return `${seed}: ...${text.slice(Math.max(0, at - 200), at + 200)}...`;
+    }
+    return undefined;
+  }
+}
+
+/** Credentials and the like. */
+const secrets = new Seeds('secret');
+/** What is known of people, and whatever else callers send. */
+const personal = new Seeds('person');
+
+/** Fields of a lead, each with a seed, and more that no lead has. */
+function seededLead(fields: Record<string, unknown> = {}): Record<string, unknown> {
+  personal.keep('79460817');
+  personal.keep('7946 0817');
+  return {
+    name: personal.next(),
+    phone: '+44 20 7946 0817',
+    address: personal.next(),
+    s1: personal.next(),
+    lp_name: personal.next(),
+    [personal.next()]: { [personal.next()]: [personal.next()] },
+    ...fields,
+  };
+}
+
+const seededContact = () => ({
+  email: `${personal.next()}@${personal.next()}.io`,
+  country: 'GB',
+  region: personal.next(),
+  city: personal.next(),
+  street: personal.next(),
+  zipcode: personal.next(),
+  website: `https://${personal.next()}.example/`,
+  description: personal.next(),
+});
+
+/** What any client sends without being asked. */
+function seededHeaders(): Record<string, string> {
+  const [cookie, credential] = [secrets.next(), secrets.next()];
+  return {
+    'User-Agent': personal.next(),
+    Referer: `https://example.com/${personal.next()}?phone=${personal.next()}`,
+    Cookie: `session=${cookie}; leads.session_token=${cookie}.${credential}`,
+    'X-Forwarded-For': personal.keep('198.51.100.117'),
+    'X-Forwarded-Host': `${personal.next()}.example`,
+    Traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    Tracestate: `vendor=${personal.next()}`,
+    Baggage: `user=${personal.next()}`,
+    'Accept-Language': personal.next(),
+  };
+}
+
+const problem = { Accept: 'application/problem+json' };
+const soon = { timeout: 30_000, interval: 100 };
+
+test('no secret and nothing personal comes out in logs, metrics, traces and errors, and no secret in events', {
+  timeout: 180_000,
+}, async () => {
+  await using ground = await prepareGround();
+  const { fixture, workspace } = ground;
+  const { owner } = workspace;
+  for (const member of [owner, await workspace.addMember('publisher')]) {
+    secrets.keep(member.apiKey);
+    secrets.keep(member.accessToken);
+    personal.keep(member.email);
+  }
+  secrets.keep(owner.accessToken.split('.')[1] ?? '');
+
+  const directory = mkdtempSync(join(tmpdir(), 'leads-canary-'));
+  const natsPassword = secrets.next();
+  const settings = `authorization { user: canary, password: "${natsPassword}" }`;
+  await using nats = await startNats({ binary: await findNatsServer(), dataDir: directory, settings });
+  const natsUrl = nats.url.replace('nats://', `nats://canary:${natsPassword}@`);
+  await using receiver = await startOtlpReceiver();
+  await using gateway = new Gateway(ground.databaseUrl, await freePort());
+  await gateway.open();
+  secrets.keep(decodeURIComponent(new URL(ground.databaseUrl).password));
+
+  const output = { crm: '', intake: '' };
+  const heard = (service: 'crm' | 'intake') => (text: string) => {
+    output[service] += text;
+  };
+  const metricsToken = secrets.keep(`${secrets.next()}metrics`);
+  const env = {
+    DATABASE_URL: gateway.url,
+    NATS_URL: natsUrl,
+    JWT_SECRET: secrets.keep(ground.env['JWT_SECRET'] ?? ''),
+    METRICS_TOKEN: metricsToken,
+    SMTP_URL: `smtp://mailer:${secrets.next()}@127.0.0.1:1`,
+    MAIL_FROM: 'Leads <leads@example.com>',
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_EXPORTER_OTLP_HEADERS: `x-key=otlpkey`,
+    OTEL_BSP_SCHEDULE_DELAY: '200',
+    TRUST_PROXY: 'loopback',
+    LOG_LEVEL: 'trace',
+  };
+  const crmPort = await freePort();
+  const publicUrl = `http://127.0.0.1:${crmPort}`;
+  await using crm = await startService('crm', {
+    env: { ...env, PUBLIC_URL: publicUrl },
+    port: crmPort,
+    onOutput: heard('crm'),
+  });
+  await using intake = await startService('intake', { env, onOutput: heard('intake') });
+  const clients = {
+    crm: new HttpClient(crmPort),
+    intake: new HttpClient(Number(new URL(intake.url).port)),
+  };
+
+  const errors: string[] = [];
+  const statuses = new Map<string, number>();
+  const note = (service: 'crm' | 'intake', answer: Answer | undefined, namesAreTold = false) => {
+    if (answer === undefined) return;
+    const key = `${service} ${answer.status}`;
+    statuses.set(key, (statuses.get(key) ?? 0) + 1);
+    // Problem details repeat the names of what they do not know, and nothing else.
+    if (answer.status >= 400 && !namesAreTold)
+      errors.push(`${JSON.stringify(answer.headers)}\n${answer.text}`);
+  };
+  const send = async (service: 'crm' | 'intake', request: TestRequest, namesAreTold = false) => {
+    const answer = await clients[service].send({
+      ...request,
+      headers: { ...seededHeaders(), ...request.headers },
+    });
+    note(service, answer, namesAreTold);
+    return answer;
+  };
+  const create = (
+    body: unknown,
+    headers: Record<string, string> = {},
+    service: 'crm' | 'intake' = 'intake',
+  ) =>
+    send(service, {
+      method: 'POST',
+      path: createPath[service],
+      headers: { ...owner.headers, 'Idempotency-Key': personal.next(), ...headers },
+      body,
+    });
+
+  // Whatever a lead may hold, and whatever keeps it from being one.
+  const created = await create(seededLead({ campaignCode: 'DEMO', ...seededContact() }), {}, 'crm');
+  const leadId = created.json<{ lead: { id: string } }>().lead.id;
+  expect((await create(seededLead(seededContact()))).status).toBe(200);
+  for (const service of ['crm', 'intake'] as const) {
+    for (const accept of [{}, problem]) {
+      const wrong = { [personal.next()]: 1, name: [personal.next()], phone: { [personal.next()]: 2 } };
+      for (const body of [
+        wrong,
+        seededLead({ campaignCode: personal.next(), email: personal.next() }),
+        seededLead({ campaignCode: 'DEMO', name: `${personal.next()}\0` }),
+        `{"name": "${personal.next()}", ${personal.next()}`,
+        `"${personal.next()}"`,
+        seededLead({ name: personal.next().repeat(10_000) }),
+      ])
+        await create(body, accept, service);
+      await create(personal.next(), { ...accept, 'Content-Type': `text/${personal.next()}` }, service);
+      await create(
+        `name=${personal.next()}`,
+        { 'Content-Type': 'application/x-www-form-urlencoded' },
+        service,
+      );
+
+      // Whatever is no credential.
+      for (const credentials of [
+        { API_KEY: `lk_${secrets.next()}` },
+        { API_KEY: owner.apiKey, 'X-API-Key': secrets.next() },
+        { API_KEY: owner.apiKey, Authorization: `Bearer ${secrets.next()}` },
+        { API_KEY: owner.apiKey, Authorization: `Basic ${secrets.next()}` },
+        { Authorization: `Bearer ${secrets.keep(forgeToken({ email: personal.next() }, { secret: 'x' }))}` },
+      ])
+        await send(service, {
+          method: 'POST',
+          path: createPath[service],
+          headers: { ...accept, ...credentials },
+          body: seededLead(),
+        });
+      await send(service, {
+        method: 'POST',
+        path: `${createPath[service]}?API_KEY=${owner.apiKey}&${personal.next()}=${personal.next()}`,
+        headers: accept,
+        body: seededLead(),
+      });
+      await send(service, {
+        path: `/${personal.next()}/${secrets.next()}?q=${personal.next()}`,
+        headers: accept,
+      });
+      await send(service, { path: '/metrics', headers: { Authorization: `Bearer ${secrets.next()}` } });
+      for (const head of [
+        `GET /${personal.next()} HTTP/1.1\r\nHost: x\r\nbad ${personal.next()}\r\n\r\n`,
+        `POST ${createPath[service]} HTTP/1.1\r\nConnection: close\r\nHost: x\r\nHost: ${personal.next()}\r\n\r\n`,
+        `GET /%zz${personal.next()} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+      ])
+        for (const answer of await clients[service].sendRaw(head)) note(service, answer);
+    }
+  }
+
+  // A key in a page, with a honeypot, and a target that is not the page's.
+  const { apiKey: pageKey } = await issuePageKey();
+  const form = (fields: Record<string, string>) =>
+    send('intake', {
+      method: 'POST',
+      path: `${createPath.intake}?API_KEY=${pageKey}`,
+      headers: { Origin: 'https://page.example', 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ name: personal.next(), phone: '+44 20 7946 0817', ...fields }).toString(),
+    });
+  expect((await form({ redirect: `https://page.example/${personal.next()}` })).status).toBe(303);
+  await form({ redirect: `https://${personal.next()}.example/` });
+  await form({ _gotcha: personal.next() });
+
+  // Lists, searches, edits and files.
+  const api = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    send('crm', {
+      method,
+      path: `/api/v1${path}`,
+      headers: { ...owner.headers, ...headers },
+      ...(body !== undefined && { body }),
+    });
+  await api('GET', `/order/leads?q=${personal.next()}&s1=${personal.next()}&lpName=${personal.next()}`);
+  await api('GET', `/order/leads?phone=${encodeURIComponent('+44 20 7946 0817')}`);
+  await api('GET', `/order/leads?cursor=${personal.next()}`);
+  await send(
+    'crm',
+    { path: `/api/v1/order/leads?${personal.next()}=1`, headers: { ...owner.headers, ...problem } },
+    true,
+  );
+  await api('GET', `/order/leads/${personal.next()}`);
+  expect(
+    (await api('PATCH', `/order/leads/${leadId}`, { name: personal.next(), ...seededContact() })).status,
+  ).toBe(200);
+  await api('PATCH', `/order/leads/${leadId}`, {
+    email: personal.next(),
+    [personal.next()]: personal.next(),
+  });
+  await api(
+    'PATCH',
+    `/order/leads/${leadId}`,
+    { status: 'Trashed', reason: personal.next() },
+    { 'If-Match': `"${personal.next()}"` },
+  );
+  expect(
+    (await api('PATCH', `/order/leads/${leadId}`, { status: 'Trashed', reason: personal.next() })).status,
+  ).toBe(200);
+  await api('POST', '/order/leads/status', { ids: [personal.next()], status: personal.next() });
+  const csv = { 'Content-Type': 'text/csv', 'Idempotency-Key': personal.next() };
+  const lines = `name,phone,${personal.next()}\n${personal.next()},+44 20 7946 0817,${personal.next()}\n${personal.next()},,\n"${personal.next()}`;
+  const imported = await api('POST', '/order/leads/import?campaignCode=DEMO', lines, csv);
+  expect(imported.status).toBe(200);
+  await api('POST', `/order/leads/import?campaignCode=${personal.next()}`, lines, csv);
+  expect((await api('GET', '/order/leads', undefined, { Accept: 'text/csv' })).status).toBe(200);
+
+  // The website: accounts, and mails that cannot be sent.
+  const page = (path: string, body: unknown) =>
+    send('crm', {
+      method: 'POST',
+      path: `/api/auth${path}`,
+      headers: { Origin: publicUrl, 'X-Forwarded-Host': `127.0.0.1:${crmPort}` },
+      body,
+    });
+  const email = `${personal.next()}@example.com`;
+  const password = secrets.next();
+  expect((await page('/sign-up/email', { name: personal.next(), email, password })).status).toBe(200);
+  await page('/sign-up/email', { name: personal.next(), email: personal.next(), password: secrets.next() });
+  await page('/sign-in/email', { email, password });
+  await page('/sign-in/email', { email, password: secrets.next() });
+  await page('/sign-in/email', { email, password: [secrets.next()], [personal.next()]: 1 });
+  await page('/request-password-reset', { email });
+  await page('/reset-password', { newPassword: secrets.next(), token: secrets.next() });
+  await send('crm', { path: `/api/auth/verify-email?token=${secrets.next()}` });
+  await send('crm', { path: `/reset-password?token=${secrets.next()}` });
+
+  // Postgres quotes a row that it refuses.
+  const refused = personal.next();
+  for (const table of ['lead', '"user"', 'campaign'])
+    await fixture.sql(`ALTER TABLE ${table} ADD CONSTRAINT canary CHECK (name <> '${refused}') NOT VALID`);
+  const account = { name: refused, email: `${personal.next()}@example.com`, password: secrets.next() };
+  expect((await page('/sign-up/email', account)).status).toBeGreaterThanOrEqual(400);
+  await api('POST', '/campaigns', { code: 'CANARY', name: refused });
+  for (const service of ['crm', 'intake'] as const) {
+    const body = seededLead({ campaignCode: 'DEMO', name: refused });
+    expect(
+      (await create(service === 'crm' ? body : { ...body, s1: personal.next() }, {}, service)).status,
+    ).toBeGreaterThanOrEqual(400);
+  }
+
+  // And is away: leads go into the buffer, with one that is refused once they are stored, and into no log.
+  await using broker = new Broker({ url: natsUrl, name: 'test' });
+  await broker.connected(5_000);
+  const shelf = new NatsSnapshotStore(broker, { replicas: 1, onError: () => undefined });
+  // By which a landing page is known that the intake has not heard of; it comes up to two seconds after the start.
+  await expect.poll(() => shelf.find(), soon).toBeDefined();
+  await gateway.close();
+  await create(seededLead({ campaignCode: 'DEMO' }), {}, 'crm');
+  await page('/sign-in/email', { email, password });
+  expect((await create(seededLead(seededContact()))).status).toBe(200);
+  expect((await create(seededLead({ name: refused }))).status).toBe(200);
+  await gateway.open();
+  const countOf = async (table: string) =>
+    Number((await fixture.sql<{ count: string }>(`SELECT count(*) FROM ${table}`))[0]?.count);
+  await expect.poll(() => countOf('lead_quarantine'), soon).toBe(1);
+  await expect.poll(() => countOf('lead_outbox'), soon).toBe(0);
+  const events = JSON.stringify(await readStream(natsUrl, 'LEADS'));
+  await expect.poll(() => receiver.spans().some(({ name }) => name === 'send lead.created'), soon).toBe(true);
+
+  const metrics = [];
+  for (const service of ['crm', 'intake'] as const) {
+    const answer = await clients[service].send({
+      path: '/metrics',
+      headers: { Authorization: `Bearer ${metricsToken}` },
+    });
+    expect(answer.status).toBe(200);
+    metrics.push(answer.text);
+    clients[service].close();
+  }
+  await Promise.all([crm.stop(), intake.stop()]);
+  rmSync(directory, { recursive: true, force: true });
+
+  // It all happened.
+  for (const status of [
+    'crm 200',
+    'crm 400',
+    'crm 401',
+    'crm 404',
+    'crm 503',
+    'intake 200',
+    'intake 400',
+    'intake 401',
+    'intake 403',
+    'intake 413',
+  ])
+    expect([status, statuses.get(status) ?? 0]).toEqual([
+      status,
+      expect.toSatisfy((count: number) => count > 0),
+    ]);
+  expect(personal.foundIn(events)).toBeDefined();
+  const log = output.crm + output.intake;
+  for (const line of log.trimEnd().split('\n')) expect(() => JSON.parse(line) as unknown, line).not.toThrow();
+  for (const text of ['Refused', 'Postgres is away', 'Stopped']) expect(log).toContain(text);
+
+  for (const [what, text] of Object.entries({
+    logs: log,
+    metrics: metrics.join('\n'),
+    traces: receiver.received.join('\n'),
+    errors: errors.join('\n'),
+  })) {
+    expect([what, secrets.foundIn(text)]).toEqual([what, undefined]);
+    expect([what, personal.foundIn(text)]).toEqual([what, undefined]);
+  }
+  expect(['events', secrets.foundIn(events)]).toEqual(['events', undefined]);
+
+  async function issuePageKey(): Promise<{ apiKey: string }> {
+    const { issueApiKey } = await import('@leads/core/credential');
+    const member = { workspaceId: workspace.id, userId: owner.userId };
+    const { apiKey } = await issueApiKey(fixture.credentials, member, {
+      name: 'Page',
+      scope: 'intake',
+      allowedOrigins: ['https://page.example'],
+    });
+    return { apiKey: secrets.keep(apiKey) };
+  }
+});

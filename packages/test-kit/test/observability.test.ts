@@ -1,0 +1,254 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { provideProgram } from '@leads/local-stack/processes/debian-package';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { startNats } from '@leads/local-stack/processes/nats-server';
+import { startService } from '@leads/local-stack/processes/services';
+import { repositoryRoot } from '@leads/local-stack/repository';
+import {
+  GroupingLabels,
+  Identifier,
+  LabelName,
+  parser,
+  QuotedLabelMatcher,
+  UnquotedLabelMatcher,
+  VectorSelector,
+} from '@prometheus-io/lezer-promql';
+import { beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { HttpClient } from '../src/http-client.ts';
+import { parseMetrics } from '../src/prometheus-text.ts';
+import { createPath, leadBody, prepareGround, serviceNames } from '../src/running-stack.ts';
+
+const directory = join(repositoryRoot, 'docker/observability');
+const read = (name: string) => readFileSync(join(directory, name), 'utf8');
+
+interface Rule {
+  readonly record?: string;
+  readonly alert?: string;
+  readonly expr: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+const rules = (parse(read('alerts.yaml')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
+  (group) => group.rules,
+);
+const alerts = rules.filter((rule) => rule.alert !== undefined);
+const recorded = new Set(rules.flatMap(({ record }) => record ?? []));
+
+interface Panel {
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+const dashboard = JSON.parse(read('grafana/leads.json')) as { panels: Panel[] };
+const shown = dashboard.panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr, legendFormat }) => ({ title, legend: legendFormat, expr: inGrafana(expr) })),
+);
+const expressions = [
+  ...rules.map(({ record, alert, expr }) => ({ name: record ?? alert ?? '', expr })),
+  ...shown.map(({ title, expr }) => ({ name: title, expr })),
+];
+
+const config = parse(read('prometheus.yaml')) as {
+  rule_files: string[];
+  scrape_configs: { job_name: string; authorization: { credentials_file: string } }[];
+};
+
+/** What Grafana puts in. */
+function inGrafana(expr: string): string {
+  return expr.replaceAll('$__rate_interval', '1m').replaceAll('$__range', '6h');
+}
+
+interface Selector {
+  readonly metric: string;
+  readonly matchers: readonly { readonly label: string; readonly op: string; readonly value: string }[];
+}
+
+/** What an expression asks for, and the labels that it groups by. Prometheus's own grammar reads it. */
+function readExpression(expr: string): {
+  faults: string[];
+  selectors: Selector[];
+  groupedBy: string[];
+} {
+  const faults: string[] = [];
+  const selectors: Selector[] = [];
+  const groupedBy: string[] = [];
+  parser.parse(expr).iterate({
+    enter({ node }) {
+      const text = expr.slice(node.from, node.to);
+      if (node.type.isError) faults.push(`at ${node.from}: ${expr.slice(node.from - 10, node.from + 10)}`);
+      if (node.type.id === VectorSelector) {
+        const metric = node.getChild(Identifier);
+        const matchers = [];
+        const cursor = node.cursor();
+        while (cursor.next() && cursor.from < node.to) {
+          if (cursor.type.id === QuotedLabelMatcher) faults.push(`quoted: ${text}`);
+          if (cursor.type.id !== UnquotedLabelMatcher) continue;
+          const [, label = '', op = '', value = ''] =
+            /^(\w+)\s*(=~|!~|!=|=)\s*"(.*)"$/s.exec(expr.slice(cursor.from, cursor.to)) ?? [];
+          matchers.push({ label, op, value });
+        }
+        selectors.push({ metric: metric === null ? '' : expr.slice(metric.from, metric.to), matchers });
+      }
+      if (node.type.id === GroupingLabels) {
+        groupedBy.push(...node.getChildren(LabelName).map(({ from, to }) => expr.slice(from, to)));
+      }
+    },
+  });
+  return { faults, selectors, groupedBy };
+}
+
+/** Labels that Prometheus itself adds to all it scrapes. */
+const scraped = new Map([
+  ['job', new Set(config.scrape_configs.map(({ job_name }) => job_name))],
+  ['instance', new Set<string>()],
+]);
+
+/** The family of a histogram's series. */
+const familyOf = (metric: string) => metric.replace(/_(bucket|sum|count)$/, '');
+
+/** Every series that both services tell of, by its name: the values that each label has. */
+type Told = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
+
+let told: Told;
+let families: ReturnType<typeof parseMetrics>['families'];
+beforeAll(async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'leads-observability-'));
+  try {
+    await using ground = await prepareGround();
+    await using nats = await startNats({ binary: await findNatsServer(), dataDir });
+    const env = { ...ground.env, NATS_URL: nats.url, INTAKE_WORKERS: '2', LOG_LEVEL: 'warn' };
+    const services = await Promise.all(serviceNames.map((name) => startService(name, { env })));
+    const texts: string[] = [];
+    for (const service of services) {
+      await using running = service;
+      const client = new HttpClient(Number(new URL(running.url).port));
+      const { headers } = ground.workspace.owner;
+      const request = { method: 'POST', path: createPath[service.name], headers };
+      const { status } = await client.send({ ...request, body: leadBody(service.name) });
+      if (status !== 200) throw new Error(`${service.name} takes no lead: ${status}`);
+      await client.sendRaw('nonsense\r\n\r\n');
+      // What the broker is asked for is left out where it does not answer at once.
+      const isWhole = (text: string) => service.name !== 'intake' || text.includes('\nlead_buffer_messages ');
+      const scrape = async () => (await client.send({ path: '/metrics' })).text;
+      let text = await scrape();
+      for (
+        const deadline = Date.now() + 30_000;
+        !isWhole(text) && Date.now() < deadline;
+        text = await scrape()
+      ) {
+        await sleep(100);
+      }
+      texts.push(text);
+      client.close();
+    }
+    const metrics = texts.map(parseMetrics);
+    families = new Map(metrics.flatMap((each) => [...each.families]));
+    const series = new Map<string, Map<string, Set<string>>>();
+    for (const { name, labels } of metrics.flatMap(({ samples }) => samples)) {
+      const known = series.get(name) ?? new Map<string, Set<string>>();
+      series.set(name, known);
+      for (const [label, value] of Object.entries(labels)) {
+        known.set(label, (known.get(label) ?? new Set()).add(value));
+      }
+    }
+    told = series;
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});
+
+test('rules and panels ask for what there is', () => {
+  expect(expressions.flatMap(({ name, expr }) => faultsOf(expr).map((fault) => `${name}: ${fault}`))).toEqual(
+    [],
+  );
+});
+
+function faultsOf(expr: string): string[] {
+  const { faults, selectors, groupedBy } = readExpression(expr);
+  if (selectors.length === 0) faults.push('asks for nothing');
+  for (const { metric, matchers } of selectors) {
+    if (recorded.has(metric)) continue;
+    // Prometheus's own.
+    const labels = metric === 'up' ? new Map<string, ReadonlySet<string>>() : told.get(metric);
+    if (labels === undefined) {
+      faults.push(`there is no ${metric}`);
+      continue;
+    }
+    const { help = '' } = families.get(metric) ?? families.get(familyOf(metric)) ?? {};
+    if (metric !== 'up' && !/\S/.test(help)) faults.push(`${metric} has no HELP`);
+    const known = new Map<string, ReadonlySet<string>>([...labels, ...scraped]);
+    for (const { label, op, value } of matchers) {
+      if (!known.has(label)) faults.push(`${metric} has no label ${label}`);
+      if (op === '=' && known.get(label)?.has(value) !== true)
+        faults.push(`no ${metric} is of ${label} ${value}`);
+    }
+    faults.push(
+      ...groupedBy.filter((label) => !known.has(label)).map((label) => `${metric} has no label ${label}`),
+    );
+  }
+  return faults;
+}
+
+test('what is written of a series is of labels that it has', () => {
+  for (const { title, legend, expr } of shown) {
+    const { groupedBy } = readExpression(expr);
+    for (const [, label = ''] of legend.matchAll(/\{\{(\w+)\}\}/g)) {
+      expect([title, label, groupedBy]).toEqual([title, label, expect.arrayContaining([label])]);
+    }
+  }
+});
+
+test('whatever services tell of leads is shown or warned of', () => {
+  const used = new Set(
+    expressions.flatMap(({ expr }) => readExpression(expr).selectors.map(({ metric }) => familyOf(metric))),
+  );
+  expect([...families.keys()].filter((name) => name.startsWith('lead') && !used.has(name))).toEqual([]);
+});
+
+test('each alert has a severity, says what it is, and is explained', () => {
+  const readme = read('README.md');
+  expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
+  for (const { alert = '', labels, annotations } of alerts) {
+    expect([alert, labels?.['severity']]).toEqual([alert, expect.stringMatching(/^(page|ticket)$/)]);
+    expect([alert, annotations?.['summary']]).toEqual([alert, expect.stringMatching(/\S/)]);
+    expect([alert, readme.includes(`| \`${alert}\` |`)]).toEqual([alert, true]);
+  }
+  const explained = [...readme.matchAll(/^\| `(Leads\w+)` \|/gm)].map(([, name]) => name);
+  expect(new Set(explained)).toEqual(new Set(alerts.map(({ alert }) => alert)));
+});
+
+test('the files of the compose file are there, and Prometheus finds its token and its rules', () => {
+  const compose = parse(readFileSync(join(repositoryRoot, 'docker/compose.observability.yaml'), 'utf8'), {
+    merge: true,
+  }) as {
+    services: Record<string, { volumes?: string[]; secrets?: string[] }>;
+    secrets: Record<string, object>;
+    volumes: Record<string, object>;
+  };
+  for (const [source = '', target = ''] of Object.values(compose.services)
+    .flatMap(({ volumes = [] }) => volumes)
+    .map((volume) => volume.split(':'))) {
+    const isThere = source.startsWith('.')
+      ? existsSync(join(repositoryRoot, 'docker', source))
+      : source in compose.volumes;
+    expect([source, target, isThere]).toEqual([source, target, true]);
+  }
+  for (const { authorization } of config.scrape_configs) {
+    const name = authorization.credentials_file.replace('/run/secrets/', '');
+    expect(Object.keys(compose.secrets)).toContain(name);
+    expect(compose.services['prometheus']?.secrets).toContain(name);
+  }
+  expect(config.rule_files.filter((file) => !existsSync(join(directory, file)))).toEqual([]);
+});
+
+test('promtool finds no fault, and alerts come when they should', async () => {
+  const promtool = await provideProgram('usr/bin/promtool', ['prometheus']);
+  const run = (...args: string[]) => execFileSync(promtool, args, { cwd: directory, encoding: 'utf8' });
+  expect(run('check', 'config', '--syntax-only', 'prometheus.yaml')).toContain('SUCCESS');
+  expect(run('check', 'rules', 'alerts.yaml')).toContain('SUCCESS');
+  expect(run('test', 'rules', 'alerts.test.yaml')).toContain('SUCCESS');
+});

@@ -1,0 +1,163 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
+import { type Service, startService } from '@leads/local-stack/processes/services';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type LocalProxy, type ProxyName, proxies, startProxy } from '../src/proxies.ts';
+import { type Ground, leadBody, prepareGround } from '../src/running-stack.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'leads-proxies-'));
+let ground: Ground;
+let nats: LocalNats;
+let crm: Service;
+let intake: Service;
+beforeAll(async () => {
+  [ground, nats] = await Promise.all([
+    prepareGround(),
+    findNatsServer().then((binary) => startNats({ binary, dataDir: join(directory, 'nats') })),
+  ]);
+  const env = {
+    ...ground.env,
+    NATS_URL: nats.url,
+    // The proxy alone: the visitors of these tests have other addresses of this machine.
+    TRUST_PROXY: '127.0.0.1',
+    METRICS_TOKEN: 'a-token-of-the-tests',
+    LOG_LEVEL: 'warn',
+  };
+  [crm, intake] = await Promise.all([startService('crm', { env }), startService('intake', { env })]);
+});
+afterAll(async () => {
+  await intake.stop();
+  await crm.stop();
+  await nats.stop();
+  await ground[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const portOf = ({ url }: Service) => Number(new URL(url).port);
+
+interface Sent {
+  readonly port: number;
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+/** From a visitor with an address of its own; the answer as it begins. */
+function send({ port, path, headers = {}, body }: Sent): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const type = { 'Content-Type': 'application/json' };
+    request({
+      host: '127.0.0.1',
+      localAddress: '127.0.0.9',
+      port,
+      path,
+      method,
+      headers: { ...type, ...headers },
+    })
+      .on('response', resolve)
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+describe.each(Object.keys(proxies) as ProxyName[])('behind %s', (name) => {
+  let proxy: LocalProxy;
+  beforeAll(async () => {
+    const upstreams = { crm: portOf(crm), intake: portOf(intake) };
+    proxy = await startProxy(name, { directory: join(directory, name), upstreams });
+  });
+  afterAll(() => proxy[Symbol.asyncDispose]());
+
+  const leads = '/api/v1/order/leads';
+  const newLead = async (lead: string) => {
+    const { API_KEY } = ground.workspace.owner.headers;
+    const body = JSON.stringify(leadBody('intake', { name: lead }));
+    const answer = await send({
+      port: proxy.ports.intake,
+      path: '/api/v1/leads',
+      // What a visitor says of its address is not believed.
+      headers: { API_KEY, 'X-Forwarded-For': '203.0.113.7' },
+      body,
+    });
+    return { status: answer.statusCode, answer: JSON.parse(await text(answer)) as { order_id?: string } };
+  };
+
+  test('a lead comes in by API_KEY, with the address of its visitor', async () => {
+    const { status, answer } = await newLead(`by ${name}`);
+    expect([status, answer]).toEqual([200, expect.objectContaining({ order_id: expect.any(String) })]);
+    const rows = await ground.fixture.sql('SELECT host(ip) AS ip FROM lead WHERE id = $1', [answer.order_id]);
+    expect(rows).toEqual([{ ip: '127.0.0.9' }]);
+  });
+
+  test('lists are read by API_KEY and token, and the next page is where the client came from', async () => {
+    await newLead('one');
+    await newLead('two');
+    const { headers } = ground.workspace.owner;
+    const port = proxy.ports.crm;
+    const answer = await send({
+      port,
+      path: `${leads}?limit=1`,
+      headers: { ...headers, Host: 'leads.example:8443' },
+    });
+    expect(JSON.parse(await text(answer))).toHaveLength(1);
+    expect(answer.headers['link']).toContain('<http://leads.example:8443/api/v1/order/leads?');
+    const { Authorization } = headers;
+    const refused = await send({ port, path: leads, headers: { Authorization } });
+    expect([refused.statusCode, (await text(refused)).includes('"unauthorized"')]).toEqual([401, true]);
+  });
+
+  test('an event comes while its stream is open', async () => {
+    const stream = await send({
+      port: proxy.ports.crm,
+      path: '/api/v1/events',
+      headers: { ...ground.workspace.owner.headers, Accept: 'text/event-stream' },
+    });
+    expect(stream.statusCode).toBe(200);
+    let seen = '';
+    stream.setEncoding('utf8').on('data', (piece: string) => (seen += piece));
+    await newLead(`told by ${name}`);
+    await expect.poll(() => seen, { timeout: 30_000 }).toContain(`told by ${name}`);
+    expect(stream.complete).toBe(false);
+    stream.destroy();
+  });
+
+  test('a file goes in and comes out, longer than any other body', async () => {
+    const lines = Array.from(
+      { length: 1_000 },
+      (_, n) => `Import ${name} ${n},+44 20 7946 0958,${'x'.repeat(50)}`,
+    );
+    const { headers } = ground.workspace.owner;
+    const imported = await send({
+      port: proxy.ports.crm,
+      path: `${leads}/import?campaignCode=DEMO`,
+      headers: { ...headers, 'Content-Type': 'text/csv' },
+      body: `name,phone,description\n${lines.join('\n')}\n`,
+    });
+    expect([imported.statusCode, await text(imported)]).toEqual([
+      200,
+      expect.stringContaining('"accepted":1000'),
+    ]);
+    const exported = await send({
+      port: proxy.ports.crm,
+      path: leads,
+      headers: { ...headers, Accept: 'text/csv' },
+    });
+    expect(exported.statusCode).toBe(200);
+    const file = await text(exported);
+    expect(file.match(new RegExp(`Import ${name} \\d+`, 'g'))).toHaveLength(1_000);
+  });
+
+  test('metrics are for nobody outside', async () => {
+    for (const port of Object.values(proxy.ports)) {
+      const answer = await send({ port, path: '/metrics' });
+      answer.resume();
+      expect([401, 404]).toContain(answer.statusCode);
+    }
+  });
+});

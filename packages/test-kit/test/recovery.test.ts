@@ -1,0 +1,212 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { migrate } from '@leads/core/db-admin/migrate';
+import { freePort } from '@leads/local-stack/processes/free-port';
+import { startPostgres } from '@leads/local-stack/processes/postgres';
+import { migrationsDir, repositoryRoot } from '@leads/local-stack/repository';
+import pg from 'pg';
+import { afterAll, expect, test, vi } from 'vitest';
+import { openFixture, type TestWorkspace } from '../src/fixture.ts';
+import { createPath, leadBody, spawnService } from '../src/running-stack.ts';
+
+// Servers are started five times, on disk, where others are at work too.
+vi.setConfig({ testTimeout: 240_000 });
+
+const root = mkdtempSync(join(tmpdir(), 'leads-recovery-'));
+chmodSync(root, 0o711);
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const directory = (name: string) => join(root, name);
+const archive = directory('archive');
+mkdirSync(archive);
+chmodSync(archive, 0o777);
+const erasureLog = directory('erasures.jsonl');
+
+async function query<Row extends pg.QueryResultRow>(client: pg.Client, sql: string): Promise<Row[]> {
+  return (await client.query<Row>(sql)).rows;
+}
+
+async function connected(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+/** A copy of a data directory that a server is at work on, as PostgreSQL's "low level API" makes one. */
+async function takeBaseBackup(url: string, dataDir: string, to: string): Promise<void> {
+  // The backup ends with its connection.
+  const client = await connected(url);
+  await client.query(`SELECT pg_backup_start('base', fast => true)`);
+  const left = new Set(['postmaster.pid', 'postmaster.opts', 'pg_wal']);
+  cpSync(dataDir, to, { recursive: true, filter: (path) => !left.has(relative(dataDir, path)) });
+  mkdirSync(join(to, 'pg_wal'), { mode: 0o700 });
+  const [label] = await query<{ labelfile: string }>(client, 'SELECT labelfile FROM pg_backup_stop()');
+  writeFileSync(join(to, 'backup_label'), label?.labelfile ?? '');
+  await client.end();
+}
+
+/**
+ * Starts a server on a base backup, which follows the write-ahead log from there.
+ *
+ * @param lostDir what was there last: of it only `pg_wal` is used, as one of a volume of its own is.
+ */
+async function restore(backup: string, lostDir: string, to: string, target: readonly string[]) {
+  cpSync(backup, to, { recursive: true });
+  copyFileSync(`${directory('data')}.password`, `${to}.password`);
+  for (const { name, parentPath } of readdirSync(join(lostDir, 'pg_wal'), { withFileTypes: true })) {
+    if (/^[0-9A-F]{24}$/.test(name)) copyFileSync(join(parentPath, name), join(to, 'pg_wal', name));
+  }
+  const settings = [`restore_command = 'cp "${archive}/%f" "%p"'`, `archive_mode = 'off'`, ...target];
+  appendFileSync(join(to, 'postgresql.auto.conf'), `${settings.join('\n')}\n`);
+  writeFileSync(join(to, 'recovery.signal'), '');
+  const postgres = await startPostgres({ dataDir: to });
+  const client = await connected(postgres.url());
+  await vi.waitFor(
+    async () =>
+      expect(await query(client, 'SELECT pg_is_in_recovery() AS waits')).toEqual([{ waits: false }]),
+    { timeout: 60_000, interval: 50 },
+  );
+  return {
+    url: postgres.url(),
+    idsThere: async () => (await query<{ id: string }>(client, 'SELECT id FROM lead')).map(({ id }) => id),
+    query: (sql: string) => query(client, sql),
+    async [Symbol.asyncDispose]() {
+      await client.end();
+      await postgres.stop();
+    },
+  };
+}
+
+/** Starts an intake, and gives what sends leads to it. */
+async function startIntake(databaseUrl: string, { owner }: TestWorkspace) {
+  const port = await freePort();
+  const service = spawnService('intake', { DATABASE_URL: databaseUrl, INTAKE_PORT: String(port) });
+  const base = `http://127.0.0.1:${port}`;
+  await vi.waitFor(async () => expect((await fetch(`${base}/health/ready`)).status).toBe(200), {
+    timeout: 60_000,
+    interval: 50,
+  });
+  return {
+    /** @returns the ids of those that were acknowledged. */
+    async take(names: readonly string[]): Promise<string[]> {
+      const ids: string[] = [];
+      for (const name of names) {
+        const answer = await fetch(`${base}${createPath.intake}`, {
+          method: 'POST',
+          headers: { API_KEY: owner.apiKey, 'Content-Type': 'application/json' },
+          body: JSON.stringify(leadBody('intake', { name, phone: `+1 202 555 01${ids.length + 10}` })),
+        });
+        const { success, order_id: id } = (await answer.json()) as { success: boolean; order_id: string };
+        expect(success).toBe(true);
+        ids.push(id);
+      }
+      return ids;
+    },
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+}
+
+async function leads(databaseUrl: string, ...args: string[]): Promise<{ code: unknown; answer: unknown }> {
+  const program = join(repositoryRoot, 'apps/crm/bin/leads.js');
+  const child = spawn(process.execPath, [program, ...args, '--json'], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, ERASURE_SECRET: 'x'.repeat(32) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  const [code] = (await once(child, 'close')) as unknown[];
+  return { code, answer: JSON.parse(stdout) };
+}
+
+async function erase(databaseUrl: string, ...args: string[]): Promise<unknown> {
+  const options = ['--yes', '--without-events', '--log', erasureLog];
+  const { code, answer } = await leads(databaseUrl, 'erase', ...args, ...options);
+  expect(code).toBe(0);
+  return answer;
+}
+
+test('what was acknowledged is there after a restore, and who was erased is erased again', async () => {
+  const dataDir = directory('data');
+  const first = await startPostgres({ dataDir });
+  await first.createDatabase('leads');
+  await migrate({ databaseUrl: first.url(), migrationsDir });
+  const admin = await connected(first.url());
+  await admin.query(`ALTER SYSTEM SET archive_mode = 'on'`);
+  await admin.query(
+    `ALTER SYSTEM SET archive_command = 'test ! -f "${archive}/%f" && cp "%p" "${archive}/%f"'`,
+  );
+  await admin.end();
+  await first.stop();
+
+  const postgres = await startPostgres({ dataDir });
+  const url = postgres.url();
+  const fixture = openFixture(url);
+  const workspace = await fixture.createWorkspace();
+  const intake = await startIntake(url, workspace);
+  const before = await intake.take(['Ada', 'Bob']);
+  await takeBaseBackup(url, dataDir, directory('backup'));
+  const since = await intake.take(['Cleo', 'Dan', 'Eve']);
+  const [gone = '', ...kept] = [...before, ...since];
+  await fixture.sql(`SELECT pg_switch_wal()`);
+  await fixture.sql(`SELECT pg_create_restore_point('before_erasure')`);
+  expect(await erase(url, '--id', gone)).toMatchObject({ erased: { leads: 1 }, left: { leads: 0 } });
+  await vi.waitFor(
+    async () =>
+      expect(await leads(url, 'backup-check')).toMatchObject({
+        code: 0,
+        answer: { archiveMode: 'on', faults: [] },
+      }),
+    { timeout: 60_000 },
+  );
+  await vi.waitFor(
+    async () => expect(await leads(url, 'backup-check', '--max-age', '1s')).toMatchObject({ code: 1 }),
+    { timeout: 60_000 },
+  );
+  const last = await intake.take(['Fay', 'Gil']);
+
+  // The machine dies with the last lead acknowledged, and all of the data directory but the log is lost.
+  process.kill(postgres.pid, 'SIGKILL');
+  await postgres.exited;
+  await intake[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
+  const lost = directory('lost');
+  renameSync(dataDir, lost);
+  expect(readdirSync(archive).length).toBeGreaterThan(0);
+
+  {
+    await using latest = await restore(directory('backup'), lost, directory('latest'), []);
+    expect((await latest.idsThere()).toSorted()).toEqual([...kept, ...last].toSorted());
+    // It is a database as before, which takes leads.
+    await using again = await startIntake(latest.url, workspace);
+    const [id] = await again.take(['Hal']);
+    expect(await latest.idsThere()).toContain(id);
+    expect(await leads(latest.url, 'backup-check')).toMatchObject({
+      code: 1,
+      answer: { faults: ['archive_mode is off: nothing is archived.'] },
+    });
+  }
+
+  const target = [`recovery_target_name = 'before_erasure'`, `recovery_target_action = 'promote'`];
+  await using earlier = await restore(directory('backup'), lost, directory('earlier'), target);
+  // So a restore brings back who was erased, and what came after that point is not there.
+  expect((await earlier.idsThere()).toSorted()).toEqual([gone, ...kept].toSorted());
+  expect(await earlier.query('SELECT FROM erasure')).toEqual([]);
+  expect(existsSync(erasureLog)).toBe(true);
+  expect(await erase(earlier.url, '--again')).toMatchObject({ erasures: 1, erased: { leads: 1 } });
+  expect((await earlier.idsThere()).toSorted()).toEqual(kept.toSorted());
+});

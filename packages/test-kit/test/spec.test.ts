@@ -1,0 +1,910 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runLeads, type Service, startService } from '@leads/local-stack/processes/services';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { canary } from '../src/canaries.ts';
+import type { TestWorkspace } from '../src/fixture.ts';
+import { type Answer, HttpClient } from '../src/http-client.ts';
+import { LogCapture } from '../src/log-capture.ts';
+import { type Ground, prepareGround } from '../src/running-stack.ts';
+
+/*
+ * The specification, sentence by sentence, against both services as processes. What it leaves open ("not shown")
+ * is tested as it was decided, where a caller can see it.
+ */
+
+type Json = Record<string, unknown>;
+
+const validation = { success: false, error: 'validation', message: 'Invalid input data' };
+const unauthorized = { success: false, error: 'unauthorized', message: 'Authentication failed' };
+const unexpected = { success: false, error: 'error', message: 'An unexpected error occurred' };
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const isoDateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+/** Section 2.1. */
+const newLead = {
+  campaignCode: 'DEMO',
+  name: canary.name,
+  phone: canary.phone,
+  address: canary.address,
+  email: canary.email,
+  country: 'GB',
+  region: 'Greater London',
+  city: 'Londinium',
+  street: 'Wharf Lane',
+  zipcode: 'E14 5AB',
+  website: 'https://nest.io/about',
+  description: canary.description,
+};
+const requiredOfNewLead = ['campaignCode', 'name', 'phone'];
+const neverShown = ['email', 'city', 'street', 'zipcode', 'website', 'description'] as const;
+
+/** Section 2.3. */
+const intakeLead = {
+  name: canary.name,
+  phone: canary.phone,
+  s1: canary.s1,
+  lp_name: 'Spring offer',
+  address: canary.address,
+};
+
+const noStrings = [1, 0, 1.5, true, false, null, [], ['x'], {}, { x: 'x' }];
+
+let ground: Ground;
+let workspace: TestWorkspace;
+let crmService: Service;
+let intakeService: Service;
+let crm: HttpClient;
+let intake: HttpClient;
+
+beforeAll(async () => {
+  ground = await prepareGround();
+  workspace = ground.workspace;
+  const env = { ...ground.env, LOG_LEVEL: 'trace' };
+  [crmService, intakeService] = await Promise.all([
+    startService('crm', { env }),
+    startService('intake', { env }),
+  ]);
+  crm = new HttpClient(Number(new URL(crmService.url).port));
+  intake = new HttpClient(Number(new URL(intakeService.url).port));
+});
+
+afterAll(async () => {
+  crm.close();
+  intake.close();
+  await Promise.all([crmService.stop(), intakeService.stop()]);
+  await ground[Symbol.asyncDispose]();
+});
+
+const leadsPath = '/api/v1/order/leads';
+const intakePath = '/api/v1/leads';
+
+type Headers = Record<string, string>;
+const both = (): Headers => ({ ...workspace.owner.headers });
+const keyOnly = (): Headers => ({ API_KEY: workspace.owner.apiKey });
+
+const create = (body: unknown, headers: Headers = both()) =>
+  crm.send({ method: 'POST', path: leadsPath, headers, body });
+const list = (headers: Headers = both(), query = '') => crm.send({ path: leadsPath + query, headers });
+const submit = (body: unknown, headers: Headers = keyOnly()) =>
+  intake.send({ method: 'POST', path: intakePath, headers, body });
+
+const seen = (answer: Answer) => [answer.status, answer.json()];
+
+async function created(fields: Json = {}): Promise<Json> {
+  const answer = await create({ campaignCode: 'DEMO', name: 'Ada', phone: '1', ...fields });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json<{ lead: Json }>().lead;
+}
+
+async function submitted(fields: Json = {}): Promise<string> {
+  const answer = await submit({ name: 'Ada', phone: '1', ...fields });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json<{ order_id: string }>().order_id;
+}
+
+async function rowOf(id: unknown): Promise<Json> {
+  const [row] = await ground.fixture.sql<Json>('SELECT *, host(ip) AS ip FROM lead WHERE id = $1', [id]);
+  if (row === undefined) throw new Error(`There is no lead ${String(id)}`);
+  return row;
+}
+
+async function listed(id: unknown): Promise<Json> {
+  const found = (await list()).json<Json[]>().find((lead) => lead['id'] === id);
+  if (found === undefined) throw new Error(`The lead ${String(id)} is not in the list`);
+  return found;
+}
+
+const countLeads = async () =>
+  (await ground.fixture.sql<{ count: string }>('SELECT count(*) FROM lead'))[0]?.count;
+
+describe('spec, introduction', () => {
+  test('both addresses include the /api path prefix', async () => {
+    const body = { ...newLead };
+    const withoutPrefix = { method: 'POST', headers: both(), body };
+    expect((await crm.send({ ...withoutPrefix, path: '/v1/order/leads' })).status).toBe(404);
+    expect((await intake.send({ ...withoutPrefix, path: '/v1/leads' })).status).toBe(404);
+    expect((await create(body)).status).toBe(200);
+    expect((await submit(intakeLead)).status).toBe(200);
+  });
+});
+
+describe('spec 1', () => {
+  test('spec 1: leads are stored, attached to a campaign and to a user', async () => {
+    const attached = { workspace_id: workspace.id, user_id: workspace.owner.userId };
+    const { id } = await created();
+    expect(await rowOf(id)).toMatchObject({ ...attached, campaign_id: workspace.demoCampaignId });
+    const orderId = await submitted();
+    expect(await rowOf(orderId)).toMatchObject({ ...attached, campaign_id: workspace.defaultCampaignId });
+  });
+
+  test('spec 1: the CRM interface creates a lead in a campaign and lists leads', async () => {
+    const lead = await created();
+    expect(await listed(lead['id'])).toEqual(lead);
+  });
+
+  test('spec 1: the CRM create requires a campaign code', async () => {
+    const { campaignCode: _, ...body } = newLead;
+    expect(seen(await create(body))).toEqual([400, validation]);
+  });
+
+  test('spec 1: the intake creates a lead from a landing page and returns an order identifier', async () => {
+    const id = await submitted({ lp_name: 'From a landing page' });
+    expect(await rowOf(id)).toMatchObject({ source: 'intake', lp_name: 'From a landing page' });
+  });
+
+  test('spec 1: all response bodies are JSON, errors too', async () => {
+    for (const answer of [
+      await create(newLead),
+      await create({}),
+      await create(newLead, {}),
+      await list(),
+      await list(both(), '?limit=0'),
+      await list({}),
+      await submit(intakeLead),
+      await submit({}),
+      await submit(intakeLead, {}),
+      await crm.send({ path: '/nowhere' }),
+      await intake.send({ method: 'DELETE', path: intakePath }),
+    ]) {
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(typeof answer.json()).toBe('object');
+    }
+  });
+
+  test('spec 1: all request bodies are JSON: any other is refused', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
+      const headers = { 'Content-Type': type };
+      for (const answer of [
+        await create('name=Ada', { ...both(), ...headers }),
+        await submit('name=Ada', { ...keyOnly(), ...headers }),
+      ]) {
+        expect(seen(answer)).toEqual([
+          415,
+          { success: false, error: 'validation', message: 'Unsupported media type' },
+        ]);
+      }
+    }
+  });
+});
+
+describe('spec 2.1: NewLead', () => {
+  test('spec 2.1: every field is accepted, and stored to the letter', async () => {
+    const lead = await created(newLead);
+    const { campaignCode: _, ...fields } = newLead;
+    expect(await rowOf(lead['id'])).toMatchObject({ ...fields, campaign_id: workspace.demoCampaignId });
+  });
+
+  test.each(Object.keys(newLead))(
+    'spec 2.1: %s is a string: nothing else is taken for one',
+    async (field) => {
+      const before = await countLeads();
+      for (const value of noStrings) {
+        expect(seen(await create({ ...newLead, [field]: value })), JSON.stringify(value)).toEqual([
+          400,
+          validation,
+        ]);
+      }
+      expect(await countLeads()).toBe(before);
+    },
+  );
+
+  test.each(requiredOfNewLead)('spec 2.1: %s is required', async (field) => {
+    const body: Json = { ...newLead };
+    delete body[field];
+    expect(seen(await create(body))).toEqual([400, validation]);
+  });
+
+  test.each(Object.keys(newLead).filter((field) => !requiredOfNewLead.includes(field)))(
+    'spec 2.1: %s is not required',
+    async (field) => {
+      const body: Json = { ...newLead };
+      delete body[field];
+      const answer = await create(body);
+      expect(answer.status).toBe(200);
+      expect((await rowOf(answer.json<{ lead: Json }>().lead['id']))[field]).toBeNull();
+    },
+  );
+
+  test('spec 2.1: the required fields are enough', async () => {
+    expect((await create({ campaignCode: 'DEMO', name: 'Ada', phone: '1' })).status).toBe(200);
+  });
+
+  test('spec 2.1: campaignCode is the code of the campaign that receives the lead', async () => {
+    const campaignId = await workspace.addCampaign('Another code');
+    expect((await created({ campaignCode: 'Another code' }))['campaignId']).toBe(campaignId);
+    for (const campaignCode of ['unknown', 'another code', ' DEMO', workspace.demoCampaignId]) {
+      const answer = await create({ ...newLead, campaignCode });
+      expect(answer.status).toBe(400);
+      expect(answer.json()).toMatchObject({ success: false, error: 'validation' });
+    }
+  });
+
+  test.each(['ada@nest.io', 'a.b+c@sub.nest.IO', 'x@y.Io', 'x@y.iO'])(
+    'spec 2.1: an email ends with .io in any case: %s is taken',
+    async (email) => {
+      expect((await rowOf((await created({ email }))['id']))['email']).toBe(email);
+    },
+  );
+
+  test.each([
+    'ada@nest.com',
+    'ada@nest.io.com',
+    'ada@nest.io ',
+    'ada@nestio',
+    'ada@io',
+    'nest.io',
+    '@nest.io',
+    'a b@nest.io',
+    'ada@@nest.io',
+    'ada@nest.\u0131o',
+    '.io',
+    '',
+  ])('spec 2.1: an email has the format and ends with .io: %j is refused', async (email) => {
+    expect(seen(await create({ ...newLead, email }))).toEqual([400, validation]);
+  });
+});
+
+describe('spec 2.2: Lead', () => {
+  const required = ['id', 'name', 'phone', 'createdAt', 'updatedAt', 'campaignId', 'userId'];
+  const optional = ['ip', 'address', 'state', 'region', 'country', 'status'];
+
+  /** A lead with every field there is, and as the list shows it. */
+  async function fullLead(): Promise<Json> {
+    const { id } = await created(newLead);
+    await ground.fixture.sql(`UPDATE lead SET state = 'Essex', ip = '203.0.113.7' WHERE id = $1`, [id]);
+    return listed(id);
+  }
+
+  test('spec 2.2: is returned by create and by list, alike', async () => {
+    const lead = await created(newLead);
+    expect(await listed(lead['id'])).toEqual(lead);
+  });
+
+  test('spec 2.2: has the required fields always, and no field beyond those of the table', async () => {
+    for (const lead of [await created(), await listed(await submitted()), await fullLead()]) {
+      const fields = Object.keys(lead);
+      expect(fields).toEqual(expect.arrayContaining(required));
+      expect(fields.filter((field) => ![...required, ...optional].includes(field))).toEqual([]);
+    }
+    expect(Object.keys(await fullLead()).toSorted()).toEqual([...required, ...optional].toSorted());
+  });
+
+  test.each([...required, ...optional])('spec 2.2: %s is a string', async (field) => {
+    expect((await fullLead())[field]).toEqual(expect.stringMatching(/./));
+  });
+
+  test('spec 2.2: optional fields that a lead does not have are left out', async () => {
+    expect(Object.keys(await created()).toSorted()).toEqual([...required, 'status'].toSorted());
+  });
+
+  test('spec 2.2: id is unique to the lead', async () => {
+    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await created())['id']));
+    expect(new Set(ids).size).toBe(20);
+    for (const id of ids) expect(id).toMatch(uuid);
+  });
+
+  test('spec 2.2: name and phone are those that were sent', async () => {
+    for (const [name, phone] of [
+      ['Zoë "Ada" O’Neil \\ 😀', '+44 (0)20 7946-0958'],
+      [' padded ', 'call me'],
+    ]) {
+      expect(await created({ name, phone })).toMatchObject({ name, phone });
+    }
+  });
+
+  test('spec 2.2: createdAt is the time of creation, updatedAt that of the last update, both ISO 8601', async () => {
+    const before = Date.now();
+    const lead = await created();
+    const after = Date.now();
+    for (const field of ['createdAt', 'updatedAt'] as const) {
+      const text = lead[field] as string;
+      expect(text).toMatch(isoDateTime);
+      expect(new Date(text).toISOString()).toBe(text);
+      expect(Date.parse(text)).toBeGreaterThanOrEqual(before);
+      expect(Date.parse(text)).toBeLessThanOrEqual(after);
+    }
+    await ground.fixture.sql(`UPDATE lead SET updated_at = '2099-12-31T23:59:59.999Z' WHERE id = $1`, [
+      lead['id'],
+    ]);
+    expect(await listed(lead['id'])).toEqual({ ...lead, updatedAt: '2099-12-31T23:59:59.999Z' });
+  });
+
+  test('spec 2.2: campaignId names the campaign, userId the owning user', async () => {
+    const colleague = await workspace.addMember('manager');
+    const answer = await create(newLead, { ...colleague.headers });
+    expect(answer.json<{ lead: Json }>().lead).toMatchObject({
+      campaignId: workspace.demoCampaignId,
+      userId: colleague.userId,
+    });
+  });
+
+  test('spec 2.2: ip is that of the visitor; a lead that an integrator’s server creates has none', async () => {
+    expect((await listed(await submitted()))['ip']).toBe('127.0.0.1');
+    expect(await created()).not.toHaveProperty('ip');
+  });
+
+  test('spec 2.2: address, region and country are those that were sent', async () => {
+    expect(await created(newLead)).toMatchObject({
+      address: newLead.address,
+      region: newLead.region,
+      country: newLead.country,
+    });
+    expect((await listed(await submitted(intakeLead)))['address']).toBe(intakeLead.address);
+  });
+
+  test('spec 2.2: state is there once the lead has one', async () => {
+    expect(await created()).not.toHaveProperty('state');
+    expect((await fullLead())['state']).toBe('Essex');
+  });
+
+  test.each(['OnHold', 'Trashed', 'Paid', 'Approved'])('spec 2.2: status can be %s', async (status) => {
+    const { id } = await created();
+    await ground.fixture.sql('UPDATE lead SET status = $2::lead_status WHERE id = $1', [id, status]);
+    expect((await listed(id))['status']).toBe(status);
+  });
+
+  test.each(neverShown)('spec 2.2: %s is accepted and never comes back', async (field) => {
+    const marked = { ...newLead, [field]: field === 'email' ? 'never.shown@marked.io' : `marked ${field}` };
+    const answer = await create(marked);
+    expect(answer.status).toBe(200);
+    const { id } = answer.json<{ lead: Json }>().lead;
+    expect((await rowOf(id))[field]).toBe(marked[field]);
+    for (const text of [answer.text, (await list()).text]) {
+      expect(text).not.toContain('marked');
+      expect(text).not.toContain(`"${field}"`);
+    }
+  });
+});
+
+describe('spec 2.3: intake lead', () => {
+  test('spec 2.3: every field is accepted, and stored to the letter', async () => {
+    expect(await rowOf(await submitted(intakeLead))).toMatchObject(intakeLead);
+  });
+
+  test.each(Object.keys(intakeLead))(
+    'spec 2.3: %s is a string: nothing else is taken for one',
+    async (field) => {
+      const before = await countLeads();
+      for (const value of noStrings) {
+        expect(seen(await submit({ ...intakeLead, [field]: value })), JSON.stringify(value)).toEqual([
+          400,
+          validation,
+        ]);
+      }
+      expect(await countLeads()).toBe(before);
+    },
+  );
+
+  test.each(['name', 'phone'])('spec 2.3: %s is required, since no Lead is without it', async (field) => {
+    const body: Json = { ...intakeLead };
+    delete body[field];
+    expect(seen(await submit(body))).toEqual([400, validation]);
+    expect(seen(await submit({ ...intakeLead, [field]: '' }))).toEqual([400, validation]);
+  });
+
+  test.each(['s1', 'lp_name', 'address'])('spec 2.3: %s is not required', async (field) => {
+    const body: Json = { ...intakeLead };
+    delete body[field];
+    const answer = await submit(body);
+    expect(answer.status).toBe(200);
+    expect((await rowOf(answer.json<Json>()['order_id']))[field]).toBeNull();
+  });
+
+  test('spec 2.3: s1 is opaque, kept to the letter, up to 255 characters', async () => {
+    for (const s1 of ['', ' {click_id} ', '\u{1F600}'.repeat(255)]) {
+      expect((await rowOf(await submitted({ s1 })))['s1']).toBe(s1);
+    }
+    expect(seen(await submit({ ...intakeLead, s1: 'x'.repeat(256) }))).toEqual([400, validation]);
+  });
+
+  test('spec 2.3: lp_name names the landing page: one that is not known is registered, never refused', async () => {
+    await submitted({ lp_name: 'Never seen before' });
+    const pages = () =>
+      ground.fixture.sql('SELECT campaign_id FROM landing_page WHERE workspace_id = $1 AND name = $2', [
+        workspace.id,
+        'Never seen before',
+      ]);
+    await expect.poll(pages, { timeout: 20_000 }).toEqual([{ campaign_id: null }]);
+  });
+});
+
+describe('spec 2.4: intake create result', () => {
+  test('spec 2.4: success is true, order_id identifies the created record, and there is nothing else', async () => {
+    const answer = await submit(intakeLead);
+    expect(seen(answer)).toEqual([200, { success: true, order_id: expect.stringMatching(uuid) as string }]);
+    const id = answer.json<Json>()['order_id'];
+    expect(await rowOf(id)).toMatchObject({ name: intakeLead.name });
+    expect((await listed(id))['id']).toBe(id);
+  });
+});
+
+describe('spec 3: states', () => {
+  test('spec 3: a lead is created OnHold, by either interface, whatever the body says', async () => {
+    expect((await created({ status: 'Paid' }))['status']).toBe('OnHold');
+    expect((await listed(await submitted({ status: 'Paid' })))['status']).toBe('OnHold');
+  });
+
+  test('spec 3: no other value than the four is allowed', async () => {
+    const { id } = await created();
+    for (const status of ['Lost', 'onhold', '']) {
+      const change = ground.fixture.sql('UPDATE lead SET status = $2::lead_status WHERE id = $1', [
+        id,
+        status,
+      ]);
+      await expect(change).rejects.toMatchObject({ code: '22P02' });
+    }
+    expect((await listed(id))['status']).toBe('OnHold');
+  });
+});
+
+describe('spec 4.1: create lead (CRM)', () => {
+  test('spec 4.1: POST {base_url}/v1/order/leads answers 200 with success and the lead, and nothing else', async () => {
+    const answer = await crm.send({
+      method: 'POST',
+      path: '/api/v1/order/leads',
+      headers: {
+        API_KEY: workspace.owner.apiKey,
+        Authorization: `Bearer ${workspace.owner.accessToken}`,
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify(newLead),
+    });
+    expect(answer.status).toBe(200);
+    const body = answer.json<{ success: boolean; lead: Json }>();
+    expect(Object.keys(body).toSorted()).toEqual(['lead', 'success']);
+    expect(body.success).toBe(true);
+    expect(body.lead).toEqual(await listed(body.lead['id']));
+  });
+
+  test('spec 4.1: only POST creates', async () => {
+    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      const answer = await crm.send({ method, path: leadsPath, headers: both() });
+      expect(answer.status).toBe(405);
+      expect(answer.json()).toMatchObject({ success: false, error: 'error' });
+    }
+  });
+
+  test('spec 4.1: the body is required', async () => {
+    const json = { ...both(), 'Content-Type': 'application/json' };
+    for (const answer of [
+      await crm.send({ method: 'POST', path: leadsPath, headers: json }),
+      await create('', json),
+      await create('null', json),
+      await create('[]', json),
+      await create('"text"', json),
+      await create('{', json),
+      await create({}),
+    ]) {
+      expect(seen(answer)).toEqual([400, validation]);
+    }
+    const without = await crm.send({ method: 'POST', path: leadsPath, headers: both() });
+    expect([400, 415]).toContain(without.status);
+    expect(without.json()).toMatchObject({ success: false, error: 'validation' });
+  });
+
+  test('spec 4.1: 400 is the validation error body', async () => {
+    expect(seen(await create({ ...newLead, name: 1 }))).toEqual([400, validation]);
+  });
+
+  test('spec 4.1: 401 is the unauthorized error body', async () => {
+    expect(seen(await create(newLead, {}))).toEqual([401, unauthorized]);
+  });
+});
+
+describe('spec 4.2: list leads (CRM)', () => {
+  test('spec 4.2: GET {base_url}/v1/order/leads with both credentials and no body answers 200', async () => {
+    const { id } = await created();
+    const answer = await crm.send({
+      method: 'GET',
+      path: '/api/v1/order/leads',
+      headers: { API_KEY: workspace.owner.apiKey, Authorization: `Bearer ${workspace.owner.accessToken}` },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.json<Json[]>()[0]?.['id']).toBe(id);
+  });
+
+  test('spec 4.2: the body is an array of Lead, and of nothing but', async () => {
+    await created();
+    await submitted();
+    const leads = (await list()).json<Json[]>();
+    expect(Array.isArray(leads)).toBe(true);
+    for (const lead of leads) {
+      expect(lead).toMatchObject({
+        id: expect.stringMatching(uuid) as string,
+        name: expect.any(String) as string,
+        phone: expect.any(String) as string,
+        createdAt: expect.stringMatching(isoDateTime) as string,
+        updatedAt: expect.stringMatching(isoDateTime) as string,
+        campaignId: expect.stringMatching(uuid) as string,
+        userId: expect.stringMatching(uuid) as string,
+      });
+      for (const field of neverShown) expect(lead).not.toHaveProperty(field);
+    }
+  });
+
+  test('spec 4.2: a workspace without leads has an empty array', async () => {
+    const { owner } = await ground.fixture.createWorkspace();
+    expect(seen(await list({ ...owner.headers }))).toEqual([200, []]);
+  });
+
+  test('spec 4.2: the newest come first, page by page, through the Link header', async () => {
+    const other = await ground.fixture.createWorkspace();
+    const leads = Array.from({ length: 7 }, (_, i) =>
+      other.lead(other.owner, { createdAt: new Date(1_700_000_000_000 + i) }),
+    );
+    await ground.fixture.leads.insert(leads);
+    const pages: string[][] = [];
+    let path: string | undefined = `${leadsPath}?limit=3`;
+    while (path !== undefined) {
+      const answer: Answer = await crm.send({ path, headers: { ...other.owner.headers } });
+      expect(answer.status).toBe(200);
+      pages.push(answer.json<{ id: string }[]>().map(({ id }) => id));
+      const next: string | undefined = /<([^<>\s]+)>; rel="next"/.exec(
+        String(answer.headers['link'] ?? ''),
+      )?.[1];
+      path = next === undefined ? undefined : new URL(next).pathname + new URL(next).search;
+    }
+    expect(pages.map((page) => page.length)).toEqual([3, 3, 1]);
+    expect(pages.flat()).toEqual(leads.map(({ id }) => id).toReversed());
+  });
+
+  test('spec 4.2: errors have the same three shapes, and the statuses of the create', async () => {
+    expect(seen(await list(both(), '?nonsense=1'))).toEqual([400, validation]);
+    expect(seen(await list(both(), '?limit=0'))).toEqual([400, validation]);
+    expect(seen(await list({}))).toEqual([401, unauthorized]);
+  });
+});
+
+describe('spec 4.3: create lead (intake)', () => {
+  test('spec 4.3: POST {edge_url}/v1/leads with the API key and no Authorization answers with the result', async () => {
+    const answer = await intake.send({
+      method: 'POST',
+      path: '/api/v1/leads',
+      headers: { API_KEY: workspace.owner.apiKey, 'Content-Type': 'application/json' },
+      body: JSON.stringify(intakeLead),
+    });
+    expect(seen(answer)).toEqual([200, { success: true, order_id: expect.stringMatching(uuid) as string }]);
+  });
+
+  test('spec 4.3: errors have the three shapes, and the statuses of the CRM', async () => {
+    expect(seen(await submit({ ...intakeLead, name: 1 }))).toEqual([400, validation]);
+    expect(seen(await submit('{', { ...keyOnly(), 'Content-Type': 'application/json' }))).toEqual([
+      400,
+      validation,
+    ]);
+    expect(seen(await submit(intakeLead, {}))).toEqual([401, unauthorized]);
+  });
+
+  test('spec 4.3: the campaign is the landing page’s, else the key’s default, else the workspace’s', async () => {
+    const { id: workspaceId, owner } = workspace;
+    const ofPage = await workspace.addCampaign('of-page');
+    const ofKey = await workspace.addCampaign('of-key');
+    await workspace.mapLandingPage('Mapped', ofPage);
+    await workspace.mapLandingPage('Unmapped', null);
+    const member = await workspace.addMember('publisher');
+    await ground.fixture.sql('UPDATE api_key SET default_campaign_id = $2 WHERE id = $1', [
+      member.apiKeyId,
+      ofKey,
+    ]);
+
+    const campaignOf = async (headers: Headers, lp_name?: string) => {
+      const answer = await submit(
+        { name: 'Ada', phone: '1', ...(lp_name !== undefined && { lp_name }) },
+        headers,
+      );
+      const row = await rowOf(answer.json<Json>()['order_id']);
+      expect(row['workspace_id']).toBe(workspaceId);
+      return row['campaign_id'];
+    };
+    const withDefault = { API_KEY: member.apiKey };
+    const without = { API_KEY: owner.apiKey };
+    expect(await campaignOf(withDefault, 'Mapped')).toBe(ofPage);
+    expect(await campaignOf(without, 'Mapped')).toBe(ofPage);
+    for (const page of ['Unmapped', 'Unknown', undefined]) {
+      expect(await campaignOf(withDefault, page)).toBe(ofKey);
+      expect(await campaignOf(without, page)).toBe(workspace.defaultCampaignId);
+    }
+  });
+});
+
+describe('spec 5: authentication', () => {
+  const operations: [string, (headers: Headers) => Promise<Answer>, needsToken: boolean][] = [
+    ['CRM create', (headers) => create(newLead, headers), true],
+    ['CRM list', (headers) => list(headers), true],
+    ['intake create', (headers) => submit(intakeLead, headers), false],
+  ];
+
+  test.each(operations)(
+    'spec 5: the API key is in the header API_KEY: %s',
+    async (_name, send, needsToken) => {
+      const token: Headers = needsToken ? { Authorization: both()['Authorization'] as string } : {};
+      const { apiKey } = workspace.owner;
+      expect((await send({ ...token, API_KEY: apiKey })).status).toBe(200);
+      expect((await send({ ...token, api_key: apiKey })).status).toBe(200);
+      for (const name of ['APIKEY', 'API-KEY', 'X-API_KEY', 'Cookie']) {
+        expect(seen(await send({ ...token, [name]: apiKey })), name).toEqual([401, unauthorized]);
+      }
+    },
+  );
+
+  test.each(operations.filter(([, , needsToken]) => needsToken))(
+    'spec 5: the access token is a bearer token in the header Authorization: %s',
+    async (_name, send) => {
+      const { accessToken } = workspace.owner;
+      expect((await send({ ...keyOnly(), Authorization: `Bearer ${accessToken}` })).status).toBe(200);
+      for (const Authorization of [
+        accessToken,
+        `Basic ${accessToken}`,
+        `Token ${accessToken}`,
+        'Bearer',
+        'Bearer ',
+      ]) {
+        expect(seen(await send({ ...keyOnly(), Authorization })), Authorization.slice(0, 8)).toEqual([
+          401,
+          unauthorized,
+        ]);
+      }
+    },
+  );
+
+  test.each(operations.filter(([, , needsToken]) => needsToken))(
+    'spec 5, 1: both are required together: %s',
+    async (_name, send) => {
+      const { API_KEY = '', Authorization = '' } = both();
+      expect((await send({ API_KEY, Authorization })).status).toBe(200);
+      expect(seen(await send({ API_KEY }))).toEqual([401, unauthorized]);
+      expect(seen(await send({ Authorization }))).toEqual([401, unauthorized]);
+    },
+  );
+
+  test('spec 5, 2: the intake requires only the API key', async () => {
+    expect((await submit(intakeLead, keyOnly())).status).toBe(200);
+    expect(seen(await submit(intakeLead, { Authorization: both()['Authorization'] ?? '' }))).toEqual([
+      401,
+      unauthorized,
+    ]);
+  });
+
+  test('spec 5, 3: a user obtains both credentials, and manages them: what is revoked is refused', async () => {
+    const member = ['--user', workspace.owner.email, '--workspace', workspace.slug];
+    const run = (...args: string[]) => runLeads(args, ground.env);
+    const [key, token] = (await Promise.all([
+      run('key', 'create', ...member, '--name', 'My key'),
+      run('token', 'create', ...member, '--name', 'My token'),
+    ])) as [{ apiKey: string; id: string }, { accessToken: string; id: string }];
+    const withKey = { ...both(), API_KEY: key.apiKey };
+    const withToken = { ...both(), Authorization: `Bearer ${token.accessToken}` };
+    for (const headers of [withKey, withToken]) expect((await list(headers)).status).toBe(200);
+    expect((await submit(intakeLead, { API_KEY: key.apiKey })).status).toBe(200);
+
+    const [keys, tokens] = (await Promise.all([
+      run('key', 'list', '--workspace', workspace.slug),
+      run('token', 'list', '--workspace', workspace.slug),
+    ])) as { id: string; name: string }[][];
+    const keyId = keys?.find(({ name }) => name === 'My key')?.id ?? '';
+    const tokenId = tokens?.find(({ name }) => name === 'My token')?.id ?? '';
+    expect(JSON.stringify([keys, tokens])).not.toContain(key.apiKey.slice(12));
+    expect(JSON.stringify([keys, tokens])).not.toContain(token.accessToken);
+
+    await Promise.all([
+      run('key', 'revoke', keyId, '--workspace', workspace.slug),
+      run('token', 'revoke', tokenId, '--workspace', workspace.slug),
+    ]);
+    const revokedAt = Date.now();
+    const refused = async () =>
+      (await Promise.all([list(withKey), list(withToken), submit(intakeLead, withKey)])).map(
+        ({ status }) => status,
+      );
+    while ((await refused()).some((status) => status !== 401)) {
+      expect(Date.now() - revokedAt).toBeLessThan(10_000);
+      await sleep(100);
+    }
+    expect(seen(await list(withKey))).toEqual([401, unauthorized]);
+    expect((await list()).status).toBe(200);
+  });
+
+  test.each(operations)(
+    'spec 5, 4: failed authentication is the unauthorized error body: %s',
+    async (_name, send) => {
+      for (const headers of [
+        {},
+        { ...both(), API_KEY: '' },
+        { ...both(), API_KEY: 'lk_wrong' },
+        { ...both(), API_KEY: `${workspace.owner.apiKey.slice(0, -1)}?` },
+        { ...both(), API_KEY: workspace.owner.accessToken },
+      ]) {
+        expect(seen(await send(headers))).toEqual([401, unauthorized]);
+      }
+    },
+  );
+
+  test.each(operations.filter(([, , needsToken]) => needsToken))(
+    'spec 5, 4: a key and a token that do not belong together are no authentication: %s',
+    async (_name, send) => {
+      const other = await ground.fixture.createWorkspace();
+      const colleague = await workspace.addMember('owner');
+      for (const { apiKey } of [other.owner, colleague]) {
+        expect(seen(await send({ ...both(), API_KEY: apiKey }))).toEqual([401, unauthorized]);
+      }
+    },
+  );
+});
+
+describe('spec 6: events', () => {
+  test('spec 6: nothing is sent back to the caller about them: the answers have no field for it', async () => {
+    expect(Object.keys((await submit(intakeLead)).json<Json>()).toSorted()).toEqual(['order_id', 'success']);
+  });
+});
+
+describe('spec 7: errors', () => {
+  const errors: [string, () => Promise<Answer>][] = [
+    ['400 of the create', () => create({})],
+    ['400 of the list', () => list(both(), '?x=1')],
+    ['400 of a cursor', () => list(both(), '?cursor=x')],
+    ['400 of a campaign', () => create({ ...newLead, campaignCode: 'unknown' })],
+    ['400 of the intake', () => submit({})],
+    ['401 of the create', () => create(newLead, {})],
+    ['401 of the list', () => list({})],
+    ['401 of the intake', () => submit(intakeLead, {})],
+    ['404', () => crm.send({ path: '/api/v1/nowhere' })],
+    ['405', () => intake.send({ path: intakePath })],
+    ['413', () => submit({ ...intakeLead, address: 'x'.repeat(70_000) })],
+    ['415', () => submit('x', { ...keyOnly(), 'Content-Type': 'text/plain' })],
+  ];
+
+  test.each(errors)(
+    'spec 7: every error body has three fields: success, error, message: %s',
+    async (name, send) => {
+      const answer = await send();
+      expect(answer.status).toBe(Number(name.slice(0, 3)));
+      const body = answer.json<Json>();
+      expect(Object.keys(body).toSorted()).toEqual(['error', 'message', 'success']);
+      expect(body['success']).toBe(false);
+      expect(['validation', 'unauthorized', 'error']).toContain(body['error']);
+      expect(body['message']).toEqual(expect.stringMatching(/\S/));
+    },
+  );
+
+  test('spec 7: validation, "Invalid input data", 400: required fields missing', async () => {
+    expect(seen(await create({ campaignCode: 'DEMO' }))).toEqual([400, validation]);
+  });
+
+  test('spec 7: validation, "Invalid input data", 400: wrong types', async () => {
+    expect(seen(await create({ ...newLead, phone: 442079460958 }))).toEqual([400, validation]);
+  });
+
+  test('spec 7: validation, "Invalid input data", 400: email not matching its rules', async () => {
+    expect(seen(await create({ ...newLead, email: 'ada@nest.com' }))).toEqual([400, validation]);
+    expect(seen(await create({ ...newLead, email: 'nest.io' }))).toEqual([400, validation]);
+  });
+
+  test('spec 7: unauthorized, "Authentication failed", 401: credentials missing', async () => {
+    expect(seen(await create(newLead, {}))).toEqual([401, unauthorized]);
+  });
+
+  test('spec 7: unauthorized, "Authentication failed", 401: credentials invalid', async () => {
+    const tampered = `${both()['Authorization']?.slice(0, -4)}AAAA`;
+    expect(seen(await create(newLead, { ...both(), Authorization: tampered }))).toEqual([401, unauthorized]);
+    expect(seen(await create(newLead, { ...both(), API_KEY: 'invalid' }))).toEqual([401, unauthorized]);
+  });
+
+  test('spec 7: error, "An unexpected error occurred", 500: an unexpected failure, and nothing personal in the log', async () => {
+    // Both services have met their credentials before, so that it is the lead's own statement that fails.
+    expect([(await list()).status, (await submit(intakeLead)).status]).toEqual([200, 200]);
+    const before = [crmService, intakeService].map((service) => service.output().length);
+    await ground.fixture.sql('ALTER TABLE lead RENAME COLUMN name TO renamed');
+    try {
+      for (const answer of [
+        await create(newLead),
+        await list(),
+        await submit({ ...intakeLead, unnamed: canary.description }),
+      ]) {
+        expect(seen(answer)).toEqual([500, unexpected]);
+      }
+    } finally {
+      await ground.fixture.sql('ALTER TABLE lead RENAME COLUMN renamed TO name');
+    }
+    expect([(await create(newLead)).status, (await submit(intakeLead)).status]).toEqual([200, 200]);
+
+    for (const [i, service] of [crmService, intakeService].entries()) {
+      const written = () => service.output().slice(before[i]);
+      await expect.poll(written, { timeout: 20_000 }).toContain('Unexpected error');
+      const entry = written()
+        .split('\n')
+        .find((line) => line.includes('Unexpected error'));
+      // It says what failed and where, for whoever has to mend it.
+      expect(JSON.parse(entry ?? '')).toMatchObject({
+        level: 'error',
+        reqId: expect.stringMatching(uuid) as string,
+        err: {
+          message: expect.stringContaining('42703') as string,
+          stack: expect.stringContaining('at ') as string,
+        },
+      });
+    }
+  });
+
+  test('spec 7: in all of these answers nobody finds more than the three fields tell', async () => {
+    for (const [, send] of errors) {
+      const { text } = await send();
+      expect(text).not.toMatch(/stack|node_modules|postgres|prisma|sql|at \//i);
+    }
+  });
+});
+
+describe('spec 8: limits', () => {
+  test('spec 8: a body may have 64 KiB, and not one byte more', async () => {
+    const sized = (fields: Json, bytes: number) => {
+      const length = bytes - JSON.stringify({ ...fields, address: '' }).length;
+      return { ...fields, address: 'x'.repeat(length) };
+    };
+    const tooLarge = { success: false, error: 'validation', message: 'Request body is too large' };
+    const forCrm = { campaignCode: 'DEMO', name: 'Ada', phone: '1' };
+    const forIntake = { name: 'Ada', phone: '1' };
+    expect((await create(sized(forCrm, 65_536))).status).toBe(200);
+    expect((await submit(sized(forIntake, 65_536))).status).toBe(200);
+    expect(seen(await create(sized(forCrm, 65_537)))).toEqual([413, tooLarge]);
+    expect(seen(await submit(sized(forIntake, 65_537)))).toEqual([413, tooLarge]);
+  });
+
+  test('spec 8: a list has 100 leads at most, or as many as are asked for, up to 1,000', async () => {
+    const other = await ground.fixture.createWorkspace();
+    await ground.fixture.leads.insert(Array.from({ length: 1_001 }, () => other.lead(other.owner)));
+    const length = async (query: string) =>
+      (await list({ ...other.owner.headers }, query)).json<Json[]>().length;
+    expect(await length('')).toBe(100);
+    expect(await length('?limit=1')).toBe(1);
+    expect(await length('?limit=1000')).toBe(1_000);
+    expect(seen(await list({ ...other.owner.headers }, '?limit=1001'))).toEqual([400, validation]);
+  });
+});
+
+describe('spec 9: versioning', () => {
+  test('spec 9: the version is carried in the path as /v1/', async () => {
+    for (const version of ['', '/v0', '/v2', '/V1']) {
+      const lead = { method: 'POST', headers: both(), body: newLead };
+      expect((await crm.send({ ...lead, path: `/api${version}/order/leads` })).status).toBe(404);
+      expect((await intake.send({ ...lead, path: `/api${version}/leads` })).status).toBe(404);
+    }
+  });
+
+  test('spec 9: the CRM interface description carries the version number 1.0.0', async () => {
+    const description = (await crm.send({ path: '/openapi.json' })).json<{ info: Json; paths: Json }>();
+    expect(description.info['version']).toBe('1.0.0');
+    expect(Object.keys(description.paths)).toContain('/api/v1/order/leads');
+  });
+});
+
+describe('spec, all of it', () => {
+  test('neither service has written anything of a lead or a credential to its log', () => {
+    const capture = new LogCapture();
+    for (const service of [crmService, intakeService]) {
+      const lines = service.output().trimEnd().split('\n');
+      expect(lines.length).toBeGreaterThan(20);
+      for (const line of lines) capture.write(line);
+    }
+    capture.assertDiscreet();
+    expect(capture.entries().every((entry) => typeof entry['time'] === 'string')).toBe(true);
+  });
+});

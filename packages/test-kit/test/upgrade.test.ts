@@ -1,0 +1,142 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '@leads/core/db-admin/migrate';
+import { freePort } from '@leads/local-stack/processes/free-port';
+import { type Service, type ServiceName, startService } from '@leads/local-stack/processes/services';
+import { migrationsDir } from '@leads/local-stack/repository';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { HttpClient } from '../src/http-client.ts';
+import {
+  createPath,
+  type Ground,
+  leadBody,
+  prepareGround,
+  serviceNames,
+  spawnService,
+} from '../src/running-stack.ts';
+
+/** What the next release may bring: nothing that this one would notice. */
+const nextMigrations = {
+  '29990101000000_expand': `
+    ALTER TABLE lead ADD COLUMN next_note TEXT, ADD COLUMN next_count INT NOT NULL DEFAULT 0;
+    ALTER TABLE lead ADD CONSTRAINT lead_next_count_check CHECK (next_count >= 0) NOT VALID;
+    CREATE TABLE next_lead (lead_id UUID PRIMARY KEY);
+    CREATE FUNCTION note_next_leads() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO next_lead SELECT id FROM inserted;
+      RETURN NULL;
+    END
+    $$;
+    CREATE TRIGGER lead_next AFTER INSERT ON lead REFERENCING NEW TABLE AS inserted
+      FOR EACH STATEMENT EXECUTE FUNCTION note_next_leads();`,
+  '29990102000000_index': `-- leads: no transaction
+    CREATE INDEX CONCURRENTLY IF NOT EXISTS lead_next_note_idx ON lead (workspace_id, next_note);
+    ALTER TABLE lead VALIDATE CONSTRAINT lead_next_count_check;`,
+  '29990103000000_after': 'CREATE INDEX next_lead_idx ON next_lead (lead_id);',
+};
+
+let ground: Ground;
+let directory: string;
+beforeAll(async () => {
+  ground = await prepareGround();
+  directory = mkdtempSync(join(tmpdir(), 'leads-upgrade-'));
+  cpSync(migrationsDir, directory, { recursive: true });
+  for (const [name, sql] of Object.entries(nextMigrations)) {
+    mkdirSync(join(directory, name));
+    writeFileSync(join(directory, name, 'migration.sql'), sql);
+  }
+});
+afterAll(async () => {
+  rmSync(directory, { recursive: true, force: true });
+  await ground[Symbol.asyncDispose]();
+});
+
+/** Creates leads one after the other until it is told to stop. */
+function sendLeads(name: ServiceName, service: Service) {
+  const client = new HttpClient(Number(new URL(service.url).port));
+  const statuses: number[] = [];
+  let isOver = false;
+  const sending = (async () => {
+    while (!isOver) {
+      const answer = await client.send({
+        method: 'POST',
+        path: createPath[name],
+        headers: ground.workspace.owner.headers,
+        body: leadBody(name),
+      });
+      statuses.push(answer.status);
+    }
+  })();
+  return {
+    statuses,
+    async stop() {
+      isOver = true;
+      await sending;
+      client.close();
+    },
+  };
+}
+
+test('services go on while the next release migrates their database, and after it', {
+  timeout: 60_000,
+}, async () => {
+  const env = {
+    ...ground.env,
+    // A machine that is slow is no outage.
+    DATABASE_CONNECT_TIMEOUT_MS: '15000',
+    DATABASE_STATEMENT_TIMEOUT_MS: '15000',
+  };
+  const [crm, intake] = await Promise.all([startService('crm', { env }), startService('intake', { env })]);
+  await using _crm = crm;
+  await using _intake = intake;
+  const services = { crm, intake };
+  const senders = serviceNames.flatMap((name) => [1, 2].map(() => sendLeads(name, services[name])));
+  const moreLeads = async () => {
+    const before = senders.map(({ statuses }) => statuses.length);
+    await expect
+      .poll(() => senders.every(({ statuses }, index) => statuses.length >= (before[index] ?? 0) + 10), {
+        timeout: 30_000,
+      })
+      .toBe(true);
+  };
+  await moreLeads();
+  const applied = await migrate({ databaseUrl: ground.databaseUrl, migrationsDir: directory });
+  expect(applied.applied).toEqual(Object.keys(nextMigrations));
+  await moreLeads();
+  await Promise.all(senders.map((sender) => sender.stop()));
+
+  expect(new Set(senders.flatMap(({ statuses }) => statuses))).toEqual(new Set([200]));
+  const answered = senders.reduce((sum, { statuses }) => sum + statuses.length, 0);
+  const [counts] = await ground.fixture.sql<{ leads: number; noted: number; valid: boolean }>(
+    `SELECT (SELECT count(*)::int FROM lead) AS leads, (SELECT count(*)::int FROM next_lead) AS noted,
+      (SELECT indisvalid FROM pg_index WHERE indexrelid = 'lead_next_note_idx'::regclass) AS valid`,
+  );
+  expect(counts).toMatchObject({ leads: answered, valid: true });
+  expect(counts?.noted).toBeGreaterThanOrEqual(40);
+  expect(counts?.noted).toBeLessThan(answered);
+  // Of a database that is ahead of them they need no more than what they know.
+  for (const { url } of [crm, intake]) expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+});
+
+test('services that are newer than their database are not ready, and say why', {
+  timeout: 60_000,
+}, async () => {
+  await using behind = await prepareGround();
+  const newest = `DELETE FROM _prisma_migrations WHERE migration_name =
+    (SELECT max(migration_name) FROM _prisma_migrations) RETURNING migration_name AS name`;
+  const [removed] = await behind.fixture.sql<{ name: string }>(newest);
+  for (const name of serviceNames) {
+    const port = await freePort();
+    await using service = spawnService(name, { ...behind.env, [`${name.toUpperCase()}_PORT`]: String(port) });
+    const log = () => service.output.stdout;
+    await expect.poll(log, { timeout: 20_000 }).toContain('The database lacks a migration');
+    expect(log()).toContain(removed?.name);
+    await expect.poll(log, { timeout: 20_000 }).toContain('Listening');
+    const ready = await fetch(`http://127.0.0.1:${port}/health/ready`);
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      { status: 'unavailable', checks: { database: 'up', schema: 'behind' } },
+    ]);
+  }
+});

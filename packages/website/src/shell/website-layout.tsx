@@ -1,0 +1,171 @@
+import {
+  AppShell,
+  Box,
+  Burger,
+  Group,
+  Menu,
+  NavLink,
+  Text,
+  UnstyledButton,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import {
+  IconApi,
+  IconChartBar,
+  IconChevronDown,
+  IconList,
+  IconLogout,
+  IconSpeakerphone,
+  IconUserCircle,
+  IconUsers,
+} from '@tabler/icons-react';
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { lazy, Suspense, useRef } from 'react';
+import { account, meQuery } from '../api/account.ts';
+import { texts } from '../texts/index.ts';
+import { NavigationLink } from './links.tsx';
+import { PendingPage } from './states.tsx';
+import { WorkspaceMenu } from './workspace-menu.tsx';
+
+const t = texts.common;
+
+const NoWorkspace = lazy(async () => ({ default: (await import('./no-workspace.tsx')).NoWorkspace }));
+
+const destinations = [
+  { to: '/overview', label: t.overview, icon: IconChartBar },
+  { to: '/leads', label: t.leads, icon: IconList },
+  { to: '/campaigns', label: t.campaigns, icon: IconSpeakerphone },
+  { to: '/members', label: t.members, icon: IconUsers },
+  { to: '/profile', label: t.profile, icon: IconUserCircle },
+] as const;
+
+const schemes = ['light', 'dark', 'auto'] as const;
+
+/** What is around every page of who is signed in. */
+export function WebsiteLayout() {
+  const { data: me } = useSuspenseQuery(meQuery);
+  const [opened, { toggle, close }] = useDisclosure(false);
+  const content = useRef<HTMLElement>(null);
+  const pathname = useRouterState({ select: (state) => state.location.pathname });
+  const leaveNavigation = () => {
+    if (!opened) return;
+    close();
+    // The link that has the focus goes.
+    content.current?.focus();
+  };
+
+  return (
+    <AppShell
+      header={{ height: 52 }}
+      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding={{ base: 'sm', sm: 'lg' }}
+    >
+      <a className="skip-link" href="#content">
+        {t.skipToContent}
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap" miw={0}>
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={opened ? t.closeNavigation : t.openNavigation}
+            />
+            <Text fw={700} visibleFrom="xs">
+              {t.product}
+            </Text>
+            <WorkspaceMenu me={me} />
+          </Group>
+          <UserMenu name={me.user.name} email={me.user.email} />
+        </Group>
+      </AppShell.Header>
+      {/* Where it is only moved out of sight, the keyboard would still go there. */}
+      <AppShell.Navbar p="xs" aria-label={t.navigation} {...(!opened && { visibleFrom: 'sm' })}>
+        {destinations.map(({ to, label, icon: Icon }) => (
+          <NavigationLink
+            key={to}
+            to={to}
+            label={label}
+            leftSection={<Icon size={18} aria-hidden />}
+            active={pathname === to}
+            aria-current={pathname === to ? 'page' : undefined}
+            onClick={leaveNavigation}
+          />
+        ))}
+        <NavLink
+          href="/docs"
+          target="_blank"
+          rel="noopener"
+          label={t.apiReference}
+          leftSection={<IconApi size={18} aria-hidden />}
+          mt="auto"
+        />
+      </AppShell.Navbar>
+      <AppShell.Main ref={content} id="content" tabIndex={-1}>
+        <Box maw={1600} mx="auto">
+          <Suspense fallback={<PendingPage />}>
+            {me.workspace === undefined ? <NoWorkspace /> : <Outlet />}
+          </Suspense>
+        </Box>
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function UserMenu({ name, email }: { name: string; email: string }) {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const signOut = async () => {
+    await account('/sign-out');
+    await navigate({ to: '/sign-in' });
+    queryClient.clear();
+  };
+  return (
+    <Menu position="bottom-end" width={240} withinPortal>
+      <Menu.Target>
+        <UnstyledButton aria-label={`${t.userMenu}: ${name}`}>
+          <Group gap={4} wrap="nowrap">
+            <IconUserCircle size={22} aria-hidden />
+            <IconChevronDown size={14} aria-hidden />
+          </Group>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Text size="sm" truncate>
+            {name}
+          </Text>
+          <Text size="xs" truncate>
+            {email}
+          </Text>
+        </Menu.Label>
+        <Menu.Item component={Link} to="/profile" leftSection={<IconUserCircle size={16} aria-hidden />}>
+          {t.profile}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut()}>
+          {t.signOut}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>{t.colorScheme}</Menu.Label>
+        <Menu.RadioGroup
+          value={colorScheme}
+          onChange={(value) => {
+            const scheme = schemes.find((each) => each === value);
+            if (scheme !== undefined) setColorScheme(scheme);
+          }}
+        >
+          {schemes.map((scheme) => (
+            <Menu.RadioItem key={scheme} value={scheme}>
+              {t[scheme]}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
