@@ -296,8 +296,11 @@ describe('what is no longer kept is told', () => {
 
 describe('a stream costs little, and ends', () => {
   test('no more is read than a slow reader takes', async () => {
+    const { streams } = await manager();
+    const messageCount = async () => (await streams.info('LEADS')).state.messages;
     const stream = await follow();
     stream.pause();
+    const messagesBefore = await messageCount();
     const large = 'x'.repeat(40_000);
     for (const name of names(400)) await create(name, owner, { description: large });
     const { consumers: all } = await manager();
@@ -306,11 +309,12 @@ describe('a stream costs little, and ends', () => {
       return info?.delivered.consumer_seq ?? 0;
     };
     await vi.waitFor(async () => expect(await delivered()).toBeGreaterThan(0), 20_000);
+    // The stream says how many events it holds. A consumer's number of pending messages drifts in older brokers.
+    await vi.waitFor(
+      async () => expect(await messageCount()).toBeGreaterThanOrEqual(messagesBefore + 400),
+      20_000,
+    );
     // 16 MB of events; 2 MiB are read ahead, and some fit into the sockets.
-    await vi.waitFor(async () => {
-      const [info] = await all.list('LEADS').next();
-      expect((info?.num_pending ?? 0) + (info?.delivered.consumer_seq ?? 0)).toBe(400);
-    }, 20_000);
     expect(await delivered()).toBeLessThan(400);
     stream.resume();
     expect((await stream.received(400)).map(nameOf)).toEqual(names(400));
