@@ -20,6 +20,7 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
     metrics: context.metrics,
     tracing: context.tracing,
   });
+  context.transfers.watch(app);
 
   await describeApi(app, {
     title: 'Leads: CRM',

@@ -37,6 +37,7 @@ import { createMailer } from './mailer.ts';
 import { openReplica } from './open-replica.ts';
 import { publicUrlOf } from './public-url.ts';
 import { tracePublishing } from './trace-events.ts';
+import { createTransferLimits, type TransferLimits } from './transfer-limits.ts';
 
 /** Everything the CRM service needs, built once. */
 export interface CrmContext extends AsyncDisposable {
@@ -54,6 +55,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly overview: OverviewStore;
   /** None where nothing is traced. */
   readonly tracing: Tracing | undefined;
+  readonly transfers: TransferLimits;
   readonly workspaces: WorkspaceStore;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
@@ -164,6 +166,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     metrics,
     overview: reads === undefined ? overview : reads.overview(overview),
     tracing,
+    transfers: createTransferLimits(),
     workspaces,
     pingDatabase: () => database.ping(),
     checkSchema: () => schema.check(),

@@ -7,6 +7,7 @@ import { recordStatements } from '@leads/test-kit/recorded-statements';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
+import { fillWorkspace } from './leads-api.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -71,16 +72,8 @@ async function exportNdjson(member: TestMember, query = ''): Promise<Detail[]> {
 /** What reads leads, and not their counts. */
 const ofLeads = /FROM lead(?!_tally)/;
 
-/** Stores many leads at once, one each millisecond. */
-async function fill(workspace: TestWorkspace, count: number, description = ''): Promise<void> {
-  await fixture.sql(
-    `INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, description, version, words, created_at, updated_at)
-     SELECT gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Lead ' || n, '+1 202 555 0143', $4, 1, ARRAY['lead'],
-       timestamptz '2026-01-01' + n * interval '1 ms', timestamptz '2026-01-01' + n * interval '1 ms'
-     FROM generate_series(1, $5) AS n`,
-    [workspace.id, workspace.demoCampaignId, workspace.owner.userId, description, count],
-  );
-}
+const fill = (workspace: TestWorkspace, count: number, description?: string) =>
+  fillWorkspace(fixture, workspace, count, description);
 
 describe('what is answered', () => {
   test('nothing that matches: a header line, and no line of JSON', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LeadDetail, LeadHistoryEntry, LeadStatus } from '@leads/core/lead';
-import type { TestMember } from '@leads/test-kit/fixture';
+import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { type Fixture, jwtSecret, openFixture } from '@leads/test-kit/fixture';
 import type { Answer } from '@leads/test-kit/http-client';
 import type { RunningService } from '@leads/test-kit/running-service';
@@ -82,6 +82,22 @@ function page(answer: Answer): Page {
 export function ok<Body>(answer: Answer): Body {
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
   return answer.json<Body>();
+}
+
+/** Stores many leads, created one millisecond apart. */
+export async function fillWorkspace(
+  fixture: Fixture,
+  workspace: TestWorkspace,
+  count: number,
+  description = '',
+): Promise<void> {
+  await fixture.sql(
+    `INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, description, version, words, created_at, updated_at)
+     SELECT gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Lead ' || n, '+1 202 555 0143', $4, 1, ARRAY['lead'],
+       timestamptz '2026-01-01' + n * interval '1 ms', timestamptz '2026-01-01' + n * interval '1 ms'
+     FROM generate_series(1, $5) AS n`,
+    [workspace.id, workspace.demoCampaignId, workspace.owner.userId, description, count],
+  );
 }
 
 /** For many requests at once on a machine that has other things to do: a wait is no failure here. */

@@ -1,35 +1,100 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { LeadsError } from '@leads/core/errors';
 import { createServer } from '@leads/http/server/create-server';
 import { createLogger } from '@leads/http/service/log';
-import { expect, test } from 'vitest';
-import { limitTransfers } from '../src/routes/api/leads/transfers.ts';
+import { afterAll, expect, test } from 'vitest';
+import { createTransferLimits } from '../src/transfer-limits.ts';
+import { startCrm } from './crm.ts';
+import { fillWorkspace } from './leads-api.ts';
+import { signInAs } from './visitor.ts';
 
 const soon = { timeout: 20_000 };
+
+const crm = await startCrm();
+afterAll(() => crm[Symbol.asyncDispose]());
+const { service, fixture } = crm;
+const workspace = await fixture.createWorkspace();
+const { visitor, member } = await signInAs(service, workspace, 'owner');
+const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+const sessionHeaders = { Cookie: cookie, Origin: `http://127.0.0.1:${service.port}` };
+
+/** Sends a request whose answer is left unread; the body is left open where `lines` is given. */
+function open(path: string, headers: Readonly<Record<string, string>>, lines?: string) {
+  const outgoing = request({
+    host: '127.0.0.1',
+    port: service.port,
+    path,
+    headers,
+    method: lines === undefined ? 'GET' : 'POST',
+  });
+  outgoing.on('error', () => undefined);
+  if (lines === undefined) outgoing.end();
+  else outgoing.write(lines);
+  const answered = once(outgoing, 'response').then(([answer]) => {
+    (answer as IncomingMessage).on('error', () => undefined);
+    return answer as IncomingMessage;
+  });
+  answered.catch(() => undefined);
+  return { outgoing, answered };
+}
+
+test('one process admits four exports in all, over every route that exports', async () => {
+  await fillWorkspace(fixture, workspace, 8000, 'x'.repeat(5000));
+  const list = '/order/leads';
+  const exports = [
+    ...[1, 2, 3, 4].map(() => open(`/api/v1${list}`, { ...member.headers, Accept: 'text/csv' })),
+    ...[1, 2, 3].map(() => open(`/api/console${list}`, { ...sessionHeaders, Accept: 'text/csv' })),
+    ...[1, 2, 3].map(() => open(`/api/console${list}.csv`, sessionHeaders)),
+    ...[1, 2, 3].map(() => open(`/api/console${list}.ndjson`, sessionHeaders)),
+  ];
+  const answers = await Promise.all(exports.map(({ answered }) => answered));
+  const statuses = answers.map(({ statusCode }) => statusCode);
+  for (const { outgoing } of exports) outgoing.destroy();
+  expect(statuses.filter((status) => status === 200)).toHaveLength(4);
+  expect(statuses.filter((status) => status === 503)).toHaveLength(9);
+});
+
+test('one process admits four imports in all, over every route that imports', async () => {
+  const csv = { 'Content-Type': 'text/csv' };
+  const imports = [1, 2, 3, 4].flatMap(() => [
+    open('/api/v1/order/leads/import', { ...member.headers, ...csv }, 'campaignCode,name,phone\n'),
+    open('/api/console/order/leads/import', { ...sessionHeaders, ...csv }, 'campaignCode,name,phone\n'),
+  ]);
+  const statuses: (number | undefined)[] = [];
+  const all = imports.map(({ answered }) => answered.then(({ statusCode }) => statuses.push(statusCode)));
+  // The admitted imports wait for the rest of their files, so only the rejected ones are answered.
+  await expect.poll(() => statuses, soon).toEqual([503, 503, 503, 503]);
+  for (const { outgoing } of imports) outgoing.end();
+  await Promise.all(all);
+  expect(statuses.slice(4)).toEqual([200, 200, 200, 200]);
+});
 
 const createApp = () =>
   createServer({ log: createLogger({ service: 'crm', level: 'silent' }), trustProxy: '' });
 
-test('only so many at once, and a place that is given back twice is free once', () => {
-  const transfers = limitTransfers(createApp(), 2);
-  const end = transfers.begin();
-  transfers.begin();
-  const isFull = () => {
+test('exports and imports are counted apart, and a transfer that ends twice frees one place', () => {
+  const transfers = createTransferLimits({ export: 2, import: 1 });
+  const isFull = (kind: 'export' | 'import') => {
     try {
-      transfers.begin();
+      transfers.begin(kind);
       return false;
     } catch (error) {
       return error instanceof LeadsError && error.code === 'unavailable';
     }
   };
-  expect(isFull()).toBe(true);
+  const end = transfers.begin('export');
+  transfers.begin('export');
+  expect([isFull('export'), isFull('import')]).toEqual([true, false]);
   end();
   end();
-  expect([isFull(), isFull()]).toEqual([false, true]);
+  expect([isFull('export'), isFull('export'), isFull('import')]).toEqual([false, true, true]);
 });
 
-test('others go first, but not for ever; a transfer does not wait for itself', async () => {
+test('a transfer gives way to other requests for a bounded time, and never to itself', async () => {
   const app = createApp();
-  const transfers = limitTransfers(app, 1);
+  const transfers = createTransferLimits();
+  transfers.watch(app);
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -41,7 +106,7 @@ test('others go first, but not for ever; a transfer does not wait for itself', a
   };
   const during: number[] = [];
   app.get('/transfer', async (_request, reply) => {
-    reply.raw.once('close', transfers.begin());
+    reply.raw.once('close', transfers.begin('export'));
     during.push(await waited());
     return {};
   });
@@ -49,15 +114,20 @@ test('others go first, but not for ever; a transfer does not wait for itself', a
     await held;
     return {};
   });
+  app.get('/stream', { config: { isEndless: true } }, async () => {
+    await held;
+    return {};
+  });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = app.listeningOrigin;
+  const stream = fetch(`${url}/stream`);
   for (let i = 0; i < 5; i++) await fetch(`${url}/transfer`);
   const other = fetch(`${url}/other`);
   // Once its answer is on the way, the server has taken both.
   await fetch(`${url}/transfer`);
   await expect.poll(waited, soon).toBeGreaterThan(40);
   release();
-  await other;
+  await Promise.all([other, stream]);
   await expect.poll(waited, soon).toBeLessThan(40);
   // The machine may hold up any one of them.
   expect(Math.min(...during)).toBeLessThan(40);

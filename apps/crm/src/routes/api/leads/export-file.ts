@@ -3,10 +3,6 @@ import type { Server } from '@leads/http/server/create-server';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { type ExportType, exportTypes, sendExport } from './export-leads.ts';
-import { limitTransfers } from './transfers.ts';
-
-/** As many as the list's own exports; see there. */
-const exportsAtOnce = 4;
 
 /** The list's filters, and the workspace that the page with the link shows: no link can send it in a header. */
 const LinkQuery = Type.Object(
@@ -19,10 +15,9 @@ const LinkQuery = Type.Object(
  * the website cannot send that header.
  */
 export function exportFileRoutes(app: Server, context: CrmContext): void {
-  const transfers = limitTransfers(app, exportsAtOnce);
   for (const [type, format] of Object.entries(exportTypes) as [ExportType, ExportFormat][]) {
     app.get(`/order/leads.${format}`, { schema: { querystring: LinkQuery } }, ({ query, principal }, reply) =>
-      sendExport(reply, { context, transfers, principal, query, type }),
+      sendExport(reply, { context, principal, query, type }),
     );
   }
 }

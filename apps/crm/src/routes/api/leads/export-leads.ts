@@ -5,7 +5,7 @@ import { type ExportFormat, exportLeads, type LeadQuery } from '@leads/core/lead
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
-import type { Transfers } from './transfers.ts';
+import type { TransferLimits } from '../../../transfer-limits.ts';
 
 /** A client that has taken nothing for so long, in milliseconds, is gone. */
 const idleMs = 30_000;
@@ -41,14 +41,12 @@ const ofPages = ['limit', 'cursor', 'count'] as const;
 export async function sendExport(
   reply: FastifyReply,
   {
-    context,
-    transfers,
+    context: { leads, transfers },
     principal,
     query,
     type,
   }: {
     context: CrmContext;
-    transfers: Transfers;
     principal: Principal;
     query: LeadQuery;
     type: ExportType;
@@ -61,9 +59,9 @@ export async function sendExport(
     });
   }
   const format = exportTypes[type];
-  const end = transfers.begin();
+  const end = transfers.begin('export');
   reply.raw.once('close', end);
-  const pieces = exportLeads(context.leads, principal, query, format, transfers.stopping);
+  const pieces = exportLeads(leads, principal, query, format, transfers.stopping);
   // What fails here is answered as any error is; from then on, by an answer that is not complete.
   const first = await pieces.next();
 
@@ -85,7 +83,7 @@ export async function sendExport(
 async function* textOf(
   first: IteratorResult<{ text: string }, void>,
   pieces: AsyncGenerator<{ text: string }, void, undefined>,
-  transfers: Transfers,
+  transfers: TransferLimits,
   log: FastifyBaseLogger,
 ): AsyncGenerator<string> {
   try {

@@ -8,10 +8,7 @@ import { ofRequest } from '@leads/http/service/trace-leads';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
-import { limitTransfers } from './transfers.ts';
 
-/** Each holds a connection to the database for most of its time. */
-const importsAtOnce = 4;
 /** The most rejections that an answer lists. */
 const listed = 1000;
 
@@ -73,7 +70,7 @@ const Csv = Type.String({
 /** Create the leads of a CSV file, by the rules of a single create (specification, 4.1). */
 export function importLeadsRoute(app: Server, context: CrmContext): void {
   takeLongBodies(app, 'text/csv');
-  const transfers = limitTransfers(app, importsAtOnce);
+  const { transfers } = context;
   const validate = createBodyCheck(NewLead);
   app.post(
     '/order/leads/import',
@@ -113,7 +110,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { campaignCode } = request.query;
-      const end = transfers.begin();
+      const end = transfers.begin('import');
       const rejections: ImportRejection[] = [];
       try {
         const file = readLongBody(request, { signal: transfers.stopping });

@@ -6,15 +6,11 @@ import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { linkHeader, linkPages } from '../../page-links.ts';
 import { type ExportType, exportContent, exportTypes, sendExport } from './export-leads.ts';
-import { limitTransfers } from './transfers.ts';
 
 const types = ['application/json', ...(Object.keys(exportTypes) as ExportType[])] as const;
-/** An export reads as fast as its client does, which costs the database more than any page. */
-const exportsAtOnce = 4;
 
 /** List the leads the caller may see (specification, 4.2). */
 export function listLeadsRoute(app: Server, context: CrmContext): void {
-  const transfers = limitTransfers(app, exportsAtOnce);
   app.get(
     '/order/leads',
     {
@@ -52,7 +48,7 @@ export function listLeadsRoute(app: Server, context: CrmContext): void {
       const { query, principal } = request;
       const type = preferredType(request.headers.accept, types);
       if (type !== 'application/json') {
-        return sendExport(reply, { context, transfers, principal, query, type });
+        return sendExport(reply, { context, principal, query, type });
       }
       const page = await listLeads(context.leads, principal, query);
       reply.header('vary', 'Accept');
