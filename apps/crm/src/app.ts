@@ -9,7 +9,7 @@ import type { CrmContext } from './context.ts';
 import { leadsRoutes } from './routes/api/api-routes.ts';
 import { describeEvents } from './routes/api/events/describe-events.ts';
 import { streamEventsRoute } from './routes/api/events/stream-events.ts';
-import { staticFileRoutes } from './routes/website/static-files.ts';
+import { staticFileRoutes } from './routes/website/files/static-files.ts';
 import { websiteRoutes } from './routes/website/website-routes.ts';
 
 /** The CRM service: an authenticated API for integrators, and a website for users. */

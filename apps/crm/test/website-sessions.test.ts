@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { canary } from '@leads/test-kit/canaries';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { signInAs, Visitor } from './visitor.ts';
@@ -365,21 +366,42 @@ test('an integration page says what a publisher needs, until its link is renewed
   }
 });
 
-test('an error in a browser is in the log, cut to size, and nothing else is', async () => {
+test('logs the class, page and script positions of a browser error, and no text that was sent', async () => {
   const visitor = new Visitor(service);
-  const message = `x is not a function ${randomUUID()}`;
-  const report = { message, stack: `${message}\n    at y`, page: '/leads' };
-  expect((await visitor.send('POST', '/console/client-errors', report)).status).toBe(200);
-  expect(service.logs.entries()).toContainEqual(
-    expect.objectContaining({ level: 'error', msg: 'An error in a browser', clientError: report }),
-  );
-  const long = { message: 'x'.repeat(1001) };
-  expect((await visitor.send('POST', '/console/client-errors', long)).status).toBe(400);
-  // Nobody fills the log with them.
-  const many = await Promise.all(
-    Array.from({ length: 80 }, () => visitor.send('POST', '/console/client-errors', report)),
-  );
-  expect(many.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(20);
+  const report = (body: object) => visitor.send('POST', '/console/client-errors', body);
+  const logged = () =>
+    service.logs.entries().flatMap(({ clientError }) => (clientError === undefined ? [] : [clientError]));
+  const script = service.routes.find(({ path }) => /^\/assets\/index-.*\.js$/.test(path))?.path ?? '';
+  const stack = [
+    `TypeError: ${canary.description}`,
+    `    at ${canary.name} (https://leads.example${script}:1:23456)`,
+    `    at Array.map (<anonymous>)`,
+    `${canary.s1}@https://leads.example${script}:12:3`,
+    `    at y (https://evil.example/assets/${canary.s1}.js:1:1)`,
+    `    at z (https://leads.example${script}:12345678901:1)`,
+  ].join('\n');
+  expect((await report({ message: canary.name, stack, page: '/leads' })).status).toBe(200);
+  const file = script.slice('/assets/'.length);
+  expect(logged().at(-1)).toEqual({
+    name: 'TypeError',
+    page: '/leads',
+    at: [`${file}:1:23456`, `${file}:12:3`],
+  });
+
+  const frames = Array.from({ length: 99 }, () => `@https://leads.example${script}:1:2`).join('\n');
+  const page = `/integration/${canary.s1}`;
+  expect((await report({ message: '', name: 'ApiError', stack: frames, page })).status).toBe(200);
+  const many = Array.from({ length: 10 }, () => `${file}:1:2`);
+  expect(logged().at(-1)).toEqual({ name: 'ApiError', page: '/integration/:token', at: many });
+
+  const unknown = { message: 'x', name: canary.name, page: `/leads/${canary.name}` };
+  expect((await report(unknown)).status).toBe(200);
+  expect(logged().at(-1)).toEqual({ name: 'unknown', page: 'unknown', at: [] });
+
+  expect((await report({ message: 'x'.repeat(1001) })).status).toBe(400);
+  // The log cannot be flooded.
+  const answers = await Promise.all(Array.from({ length: 80 }, () => report({ message: 'x' })));
+  expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(20);
 });
 
 test('the intake that is not there is told, and a key that is none is refused', async () => {

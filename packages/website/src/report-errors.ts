@@ -1,22 +1,24 @@
-/** The same again and again is told once, and of a page that breaks over and over not everything. */
-const most = 20;
-const told = new Set<string>();
+/** The most errors that one page load reports. */
+const maxReports = 20;
+/** The messages that were reported: each is reported once. */
+const reported = new Set<string>();
 
-/** Tells the service's log what went wrong in this browser. */
+/** Reports an error of this browser to the service, which logs its class, page and script positions. */
 export function reportError(error: unknown): void {
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  if (told.has(message) || told.size >= most) return;
-  told.add(message);
-  void send(message, stack);
+  const reportedError = error instanceof Error ? error : new Error(String(error));
+  if (reported.has(reportedError.message) || reported.size >= maxReports) return;
+  reported.add(reportedError.message);
+  void send(reportedError);
 }
 
-async function send(message: string, stack: string | undefined): Promise<void> {
-  // There is nobody left to tell when that fails.
+async function send({ message, name, stack }: Error): Promise<void> {
+  // A failed report is dropped: there is no other place to report it to.
   await fetch('/api/console/client-errors', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
       message: message.slice(0, 1000),
+      name: name.slice(0, 255),
       ...(stack !== undefined && { stack: stack.slice(0, 8000) }),
       // Without the query, which can hold a name or a phone number, and without what stands for a secret.
       page: location.pathname.replace(/^\/(integration|invitations)\/.*/, '/$1/...').slice(0, 255),

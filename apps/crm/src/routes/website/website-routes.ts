@@ -20,13 +20,13 @@ import { createApiKeyRoute } from './api-keys/create-api-key.ts';
 import { listApiKeysRoute } from './api-keys/list-api-keys.ts';
 import { revokeApiKeyRoute } from './api-keys/revoke-api-key.ts';
 import { rotateApiKeyRoute } from './api-keys/rotate-api-key.ts';
+import { reportClientErrorRoute } from './client-errors/report-client-error.ts';
+import { tryIntakeRoute } from './intake/try-intake.ts';
 import { getIntegrationPageRoute } from './integration/get-integration-page.ts';
 import { integrationLinkRoutes } from './integration/integration-links.ts';
 import { listInvitationsRoute } from './members/list-invitations.ts';
 import { listMembersRoute } from './members/list-members.ts';
 import { getOverviewRoute } from './overview/get-overview.ts';
-import { reportClientErrorRoute } from './report-client-error.ts';
-import { tryIntakeRoute } from './try-intake.ts';
 
 /**
  * What the website's pages call, under `/api`: accounts at `/auth`, and at `/console` all that integrators have,

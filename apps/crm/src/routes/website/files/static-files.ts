@@ -1,24 +1,6 @@
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { Server } from '@leads/http/server/create-server';
-
-/** The pages of the website, all of them one document whose script shows the right one. */
-const pages = [
-  '/',
-  '/overview',
-  '/leads',
-  '/campaigns',
-  '/members',
-  '/profile',
-  '/sign-in',
-  '/sign-up',
-  '/forgot-password',
-  '/reset-password',
-  '/verify-email',
-  '/invitations/:id',
-  '/integration/:token',
-];
+import { websiteDirectory, websitePages } from './built-website.ts';
 
 // Styles are written at run time by the component library; scripts are this service's own files only.
 const contentSecurityPolicy = [
@@ -46,8 +28,6 @@ const securityHeaders = {
 
 /** The website: one document for all pages, and its files, hashed in name and compressed ahead. */
 export async function staticFileRoutes(app: Server): Promise<void> {
-  const root = dirname(createRequire(import.meta.url).resolve('@leads/website/dist/index.html'));
-
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
       route.schema = { ...route.schema, hide: true };
@@ -57,7 +37,7 @@ export async function staticFileRoutes(app: Server): Promise<void> {
       reply.headers(securityHeaders);
     });
     await scope.register(fastifyStatic, {
-      root,
+      root: websiteDirectory,
       wildcard: false,
       preCompressed: true,
       index: false,
@@ -69,7 +49,7 @@ export async function staticFileRoutes(app: Server): Promise<void> {
         reply.setHeader('vary', 'accept-encoding');
       },
     });
-    for (const page of pages) {
+    for (const page of websitePages) {
       scope.get(page, (_request, reply) => reply.sendFile('index.html'));
     }
   });

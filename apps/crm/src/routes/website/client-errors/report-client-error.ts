@@ -1,22 +1,16 @@
 import { LeadsError } from '@leads/core/errors';
 import type { Server } from '@leads/http/server/create-server';
 import { Type } from 'typebox';
+import { listScripts } from '../files/built-website.ts';
+import { ClientError, describeClientError } from './describe-client-error.ts';
 
-const ClientError = Type.Object(
-  {
-    message: Type.String({ maxLength: 1000 }),
-    stack: Type.Optional(Type.String({ maxLength: 8000 })),
-    page: Type.Optional(Type.String({ maxLength: 255, description: 'The page, without its query.' })),
-  },
-  { additionalProperties: false },
-);
-
-/** So many reports are written by this process in so many milliseconds: anyone may send them, signed in or not. */
+/** The most reports that this process logs in a window: anyone may send them, signed in or not. */
 const maxReports = 60;
 const windowMs = 60_000;
 
-/** Write to the log what went wrong in a browser. */
+/** Log an error of a browser. */
 export function reportClientErrorRoute(app: Server): void {
+  const scripts = new Set(listScripts());
   let since = 0;
   let reports = 0;
   app.post(
@@ -35,7 +29,8 @@ export function reportClientErrorRoute(app: Server): void {
           retryAfterSeconds: Math.ceil((since + windowMs - now) / 1000),
         });
       }
-      request.log.error({ clientError: request.body }, 'An error in a browser');
+      const clientError = describeClientError(request.body, scripts);
+      request.log.error({ clientError }, 'An error in a browser');
       return { success: true as const };
     },
   );

@@ -2,7 +2,7 @@ import { LeadsError } from '@leads/core/errors';
 import { IntakeLead } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { Type } from 'typebox';
-import type { CrmConfig } from '../../config.ts';
+import type { CrmConfig } from '../../../config.ts';
 
 /** How long the intake may take, in milliseconds. */
 const timeoutMs = 10_000;

@@ -1,0 +1,30 @@
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+/** The directory of the built website. */
+export const websiteDirectory = dirname(
+  createRequire(import.meta.url).resolve('@leads/website/dist/index.html'),
+);
+
+/** The paths of the website's pages. They are one document, whose script shows the page of its address. */
+export const websitePages = [
+  '/',
+  '/overview',
+  '/leads',
+  '/campaigns',
+  '/members',
+  '/profile',
+  '/sign-in',
+  '/sign-up',
+  '/forgot-password',
+  '/reset-password',
+  '/verify-email',
+  '/invitations/:id',
+  '/integration/:token',
+] as const;
+
+/** Lists the names of the website's scripts, which hold a hash of their content: `index-gNgI83Hh.js`. */
+export function listScripts(): string[] {
+  return readdirSync(join(websiteDirectory, 'assets')).filter((name) => name.endsWith('.js'));
+}
