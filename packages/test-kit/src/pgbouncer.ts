@@ -16,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { provideProgram, unpackedDirectory } from '@leads/local-stack/processes/debian-package';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { signalProcess } from '@leads/local-stack/processes/process-identity';
+import { findLauncher } from '@leads/local-stack/processes/unprivileged-launcher';
 import pg from 'pg';
 
 /** A PgBouncer in transaction mode that listens on 127.0.0.1. */
@@ -29,6 +30,9 @@ const readyTimeoutMs = 15_000;
 /** The packages of Debian 12, where the program is not installed: not every machine has the libraries. */
 const packages = ['pgbouncer', 'libevent-2.1-7', 'libc-ares2'];
 const unpacked = unpackedDirectory('pgbouncer');
+
+/** @throws Error that says what to install. */
+export const findPgBouncer = (): Promise<string> => provideProgram('usr/sbin/pgbouncer', packages);
 
 /** Where the unpacked libraries are. */
 function libraries(): string {
@@ -47,7 +51,9 @@ function libraries(): string {
  * @throws Error with what it wrote, when it does not start.
  */
 export async function startPgBouncer(urls: readonly string[], poolSize = 3): Promise<LocalPgBouncer> {
-  const binary = await provideProgram('usr/sbin/pgbouncer', packages);
+  const binary = await findPgBouncer();
+  // It refuses to run as root.
+  const launcher = findLauncher(binary, { LD_LIBRARY_PATH: libraries() });
   const directory = mkdtempSync(join(tmpdir(), 'leads-pgbouncer-'));
   chmodSync(directory, 0o711);
   const port = await freePort();
@@ -76,14 +82,8 @@ ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeou
   );
   const logFile = file('pgbouncer.log');
   const log = openSync(logFile, 'w', 0o600);
-  // It refuses to run as root.
-  const isRoot = process.getuid?.() === 0;
-  const child = spawn(binary, [file('pgbouncer.ini')], {
-    cwd: '/',
-    env: { ...process.env, LD_LIBRARY_PATH: libraries() },
-    stdio: ['ignore', log, log],
-    ...(isRoot && { uid: 65_534, gid: 65_534 }),
-  });
+  const command = launcher.command(binary, [file('pgbouncer.ini')]);
+  const child = spawn(command.file, command.args, { ...command.options, stdio: ['ignore', log, log] });
   closeSync(log);
   let running = true;
   const exited = new Promise<void>((resolve) => {

@@ -18,7 +18,7 @@ import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { postgresFailure } from './postgres-failure.ts';
-import type { Launcher } from './postgres-launcher.ts';
+import type { Launcher } from './unprivileged-launcher.ts';
 import { type Account, foreignOwner } from './user-accounts.ts';
 
 /** The superuser of every cluster made here. */

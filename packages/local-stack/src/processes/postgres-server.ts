@@ -1,4 +1,4 @@
-import { type SpawnOptions, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { timedOut, withTimeout } from '@leads/core/with-timeout';
 import pg from 'pg';
@@ -6,6 +6,7 @@ import { saysDiskFull } from './disk-full.ts';
 import { superuser } from './postgres-cluster.ts';
 import { postgresFailure } from './postgres-failure.ts';
 import { signalProcess } from './process-identity.ts';
+import type { Command } from './unprivileged-launcher.ts';
 
 /** A Postgres server that listens on 127.0.0.1 and ends with its owner. */
 export interface LocalPostgres extends AsyncDisposable {
@@ -45,7 +46,7 @@ const largestLogBytes = 16 * 1024 * 1024;
  * @throws PostgresStartError
  */
 export async function runServer(options: {
-  command: { file: string; args: string[]; options: SpawnOptions };
+  command: Command;
   dataDir: string;
   port: number;
   password: string;

@@ -4,9 +4,9 @@ import { freePort } from './free-port.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { ensureCluster } from './postgres-cluster.ts';
 import { postgresFailure } from './postgres-failure.ts';
-import { findLauncher } from './postgres-launcher.ts';
 import { type LocalPostgres, PostgresStartError, runServer } from './postgres-server.ts';
 import { clearPostmasterPid } from './postmaster-pid.ts';
+import { findLauncher, type Launcher } from './unprivileged-launcher.ts';
 
 export type { LocalPostgres } from './postgres-server.ts';
 
@@ -32,7 +32,7 @@ export async function startPostgres(options: {
   const { durable = true, maxConnections = 200 } = options;
   try {
     const binaries = await postgresBinaries();
-    const launcher = findLauncher(binaries);
+    const launcher = launcherOf(binaries.postgres);
     const password = await ensureCluster({ dataDir, durable, binaries, launcher });
     await clearPostmasterPid(dataDir, options.onNotice);
 
@@ -52,6 +52,16 @@ export async function startPostgres(options: {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw code === 'ENOSPC' ? new Error(postgresFailure(message, { dataDir }), { cause: error }) : error;
+  }
+}
+
+function launcherOf(program: string): Launcher {
+  try {
+    return findLauncher(program);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}: set DATABASE_URL to a Postgres of your own`, {
+      cause: error,
+    });
   }
 }
 

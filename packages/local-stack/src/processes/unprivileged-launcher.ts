@@ -1,0 +1,97 @@
+import { type SpawnOptions, spawnSync } from 'node:child_process';
+import { basename } from 'node:path';
+import { type Account, accounts } from './user-accounts.ts';
+
+/** What `spawn` takes. */
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly options: SpawnOptions;
+}
+
+/** Starts programs that refuse to run as root. */
+export interface Launcher {
+  /** The account that the programs run as; undefined if it is the caller's. */
+  readonly account: Account | undefined;
+  command(program: string, args: readonly string[]): Command;
+}
+
+/**
+ * Returns a launcher that can run a program. If the caller is root, the program runs as `postgres` or `nobody`.
+ *
+ * @param program the path of a program that knows the option `--version`.
+ * @param env variables to add to the program's environment.
+ * @throws Error with the system's message if the program does not run.
+ */
+export function findLauncher(program: string, env: NodeJS.ProcessEnv = {}): Launcher {
+  const account = process.getuid?.() === 0 ? unprivilegedAccount() : undefined;
+  let reason = '';
+  for (const launcher of [throughSetpriv(account, env), directly(account, env)]) {
+    const { file, args, options } = launcher.command(program, ['--version']);
+    const { status, error, stderr } = spawnSync(file, args, { ...options, encoding: 'utf8' });
+    if (status === 0) return launcher;
+    reason = error?.message ?? stderr.trim();
+  }
+  const user = account === undefined ? '' : ` as the user ${account.name}`;
+  const advice = reason.endsWith('EACCES')
+    ? ', who cannot enter its directory without setpriv (util-linux)'
+    : '';
+  throw new Error(`${basename(program)} does not run here${user}${advice} (${reason})`);
+}
+
+/**
+ * Starts programs by util-linux's setpriv, which asks the kernel to send SIGINT when this process is killed.
+ *
+ * The account of root's programs may have no permission to enter the directories above the program and its data: a clone
+ * may lie below /root. CAP_DAC_OVERRIDE gives it that permission. access(2) ignores the capability unless the
+ * securebit `no_setuid_fixup` is set (capabilities(7)), and initdb asks access(2) whether it can run `postgres`.
+ */
+function throughSetpriv(account: Account | undefined, env: NodeJS.ProcessEnv): Launcher {
+  const switches = ['--pdeathsig=INT'];
+  if (account !== undefined) {
+    switches.push(`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups');
+    switches.push(
+      '--inh-caps=+dac_override',
+      '--ambient-caps=+dac_override',
+      '--securebits=+no_setuid_fixup',
+    );
+  }
+  return {
+    account,
+    command: (program, args) => ({
+      file: 'setpriv',
+      args: [...switches, '--', program, ...args],
+      options: surroundings(env),
+    }),
+  };
+}
+
+/** Starts programs where setpriv is missing or not permitted, such as in a container without capabilities. */
+function directly(account: Account | undefined, env: NodeJS.ProcessEnv): Launcher {
+  const { uid, gid } = account ?? {};
+  const identity = uid === undefined || gid === undefined ? {} : { uid, gid };
+  return {
+    account,
+    command: (program, args) => ({ file: program, args, options: { ...surroundings(env), ...identity } }),
+  };
+}
+
+/** A working directory that every account may enter, and an environment without PGDATA, PGPORT and the like. */
+function surroundings(env: NodeJS.ProcessEnv): SpawnOptions {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
+  return {
+    cwd: process.platform === 'win32' ? undefined : '/',
+    env: { ...Object.fromEntries(inherited), LC_ALL: 'C', ...env },
+  };
+}
+
+function unprivilegedAccount(): Account {
+  const known = accounts();
+  const account = ['postgres', 'nobody'].flatMap((name) => known.filter((one) => one.name === name))[0];
+  if (account === undefined) {
+    throw new Error(
+      'There is no user "postgres" or "nobody" to run a program as that refuses to run as root',
+    );
+  }
+  return account;
+}

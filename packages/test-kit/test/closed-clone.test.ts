@@ -1,0 +1,73 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '@leads/local-stack/processes/free-port';
+import { repositoryRoot } from '@leads/local-stack/repository';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findPgBouncer } from '../src/pgbouncer.ts';
+
+/*
+ * A clone below a directory that only its owner can enter (mode 0700), as /root is. Postgres and PgBouncer refuse to
+ * run as root. The account that root runs them as has no permission to enter the clone.
+ */
+
+const isRoot = process.getuid?.() === 0;
+const nobody = { uid: 65_534, gid: 65_534 };
+
+// Unpacked here, the clones get it as well.
+beforeAll(findPgBouncer);
+
+describe
+  .runIf(process.platform === 'linux')
+  .each([
+    { owner: 'the user of this test run', user: {} },
+    ...(isRoot ? [{ owner: 'an ordinary user', user: nobody }] : []),
+  ])('below a directory that is closed to all but $owner', ({ user }) => {
+  let directory: string;
+  let clone: string;
+
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'leads-closed-'));
+    clone = join(directory, 'clone');
+    // Hard links, because they take a second and no space. Each file keeps its owner and its mode.
+    expect(spawnSync('cp', ['-al', repositoryRoot, clone], { encoding: 'utf8' }).stderr).toBe('');
+    chmodSync(directory, 0o700);
+    if (user === nobody) for (const path of [directory, clone]) chownSync(path, nobody.uid, nobody.gid);
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  /** Runs a script in the clone as the owner of the clone. */
+  const runScript = (script: string, env: Record<string, string> = {}) =>
+    promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+      ...user,
+      cwd: clone,
+      env: { PATH: process.env['PATH'], HOME: directory, ...env },
+    });
+
+  test('npm start starts the whole stack and ends it', { timeout: 300_000 }, async () => {
+    const script = `
+      import { spawn } from 'node:child_process';
+      const child = spawn(process.execPath, ['packages/local-stack/dist/start.js', '--empty']);
+      child.stderr.pipe(process.stderr);
+      child.stdout.on('data', (text) => String(text).includes('Ctrl-C ends it') && child.kill('SIGTERM'));
+      child.once('close', (code) => console.log('ended with', code));`;
+    const ports = { CRM_PORT: String(await freePort()), INTAKE_PORT: String(await freePort()) };
+
+    expect(await runScript(script, ports)).toEqual({ stdout: 'ended with 0\n', stderr: '' });
+  });
+
+  test('the test suite starts its Postgres and a PgBouncer', async () => {
+    const script = `
+      import { startTemporaryPostgres } from './packages/local-stack/dist/processes/temporary-postgres.js';
+      import { startPgBouncer } from './packages/test-kit/dist/pgbouncer.js';
+      const postgres = await startTemporaryPostgres();
+      const pooler = await startPgBouncer([postgres.url('postgres')]);
+      await pooler[Symbol.asyncDispose]();
+      await postgres.stop();
+      console.log('stopped');`;
+
+    expect(await runScript(script)).toEqual({ stdout: 'stopped\n', stderr: '' });
+  });
+});
