@@ -29,7 +29,7 @@ COPY docker/sbom.js docker/sbom.js
 RUN npm sbom --sbom-format cyclonedx > all.cdx.json
 RUN node docker/sbom.js apps/intake/dist node_modules/@scalar/fastify-api-reference < all.cdx.json > intake.cdx.json
 RUN node docker/sbom.js apps/crm/dist packages/website/dist node_modules/@scalar/fastify-api-reference \
-  node_modules/@prisma/schema-engine-wasm < all.cdx.json > crm.cdx.json
+  < all.cdx.json > crm.cdx.json
 RUN find apps/*/dist packages/website/dist -name '*.map' -delete
 RUN ln -s leads.js apps/crm/bin/leads
 
@@ -47,7 +47,6 @@ ENV NODE_ENV=production CRM_HOST=0.0.0.0 CRM_PORT=3000 PATH=/app/apps/crm/bin:$P
 WORKDIR /app
 COPY LICENSE ./
 COPY --from=build /src/crm.cdx.json sbom.cdx.json
-COPY --from=build /src/node_modules/@prisma/schema-engine-wasm node_modules/@prisma/schema-engine-wasm
 COPY --from=build /src/node_modules/@scalar/fastify-api-reference node_modules/@scalar/fastify-api-reference
 COPY --from=build /src/prisma/migrations prisma/migrations
 COPY --from=build /src/packages/website/package.json node_modules/@leads/website/package.json

@@ -29,7 +29,7 @@ COPY docker/sbom.js docker/sbom.js
 RUN npm sbom --sbom-format cyclonedx > all.cdx.json
 RUN node docker/sbom.js apps/intake/dist node_modules/@scalar/fastify-api-reference < all.cdx.json > intake.cdx.json
 RUN node docker/sbom.js apps/crm/dist packages/website/dist node_modules/@scalar/fastify-api-reference \
-  node_modules/@prisma/schema-engine-wasm < all.cdx.json > crm.cdx.json
+  < all.cdx.json > crm.cdx.json
 RUN find apps/*/dist packages/website/dist -name '*.map' -delete
 RUN ln -s leads.js apps/crm/bin/leads
 

@@ -1,9 +1,8 @@
 import { defineConfig } from 'prisma/config';
 
-// `prisma generate` never runs the schema engine, but its command line insists on having one and would
-// download it. Naming any existing program keeps generation offline. Real migrations run on the same engine
-// as WebAssembly (packages/core/src/db-admin/migrate.ts); an operator who prefers `prisma migrate deploy` sets
-// PRISMA_SCHEMA_ENGINE_BINARY, or clears it, in the environment.
+// `prisma generate` never runs the schema engine, but the command line downloads one if none is named. The name of any
+// program keeps it offline. `leads migrate` needs no engine. An operator who prefers `prisma migrate deploy` sets
+// PRISMA_SCHEMA_ENGINE_BINARY in the environment, or sets it to nothing to have the engine downloaded.
 process.env['PRISMA_SCHEMA_ENGINE_BINARY'] ??= process.execPath;
 
 export default defineConfig({

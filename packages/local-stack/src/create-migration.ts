@@ -1,13 +1,14 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { diffMigrations } from '@leads/core/db-admin/migrate';
+import { migrate } from '@leads/core/db-admin/migrate';
 import { startTemporaryPostgres } from './processes/temporary-postgres.ts';
+import { diffSchema } from './schema-engine.ts';
 
 /**
- * Writes a migration with the SQL that takes the migrations that are there to what the schema says.
+ * Writes a migration with the SQL that takes the existing migrations to what the schema says.
  *
- * @returns the path of its `migration.sql`; undefined when schema and migrations agree.
- * @throws Error when the name does not fit, or there is a migration of that name.
+ * @returns the path of its `migration.sql`; undefined if schema and migrations agree.
+ * @throws Error if the name is invalid, or another migration has it.
  */
 export async function createMigration(options: {
   name: string;
@@ -24,7 +25,9 @@ export async function createMigration(options: {
   if (same !== undefined) throw new Error(`There is a migration of that name already: ${same}`);
 
   await using postgres = await startTemporaryPostgres();
-  const sql = await diffMigrations({ databaseUrl: postgres.url('postgres'), migrationsDir, schemaPath });
+  const databaseUrl = postgres.url('postgres');
+  await migrate({ databaseUrl, migrationsDir });
+  const sql = await diffSchema({ databaseUrl, schemaPath });
   if (sql === '') return undefined;
 
   const directory = join(migrationsDir, `${timeAfter(existing.at(-1))}_${name}`);

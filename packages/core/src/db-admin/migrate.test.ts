@@ -14,16 +14,14 @@ import {
   migrationSql,
   migrations,
   migrationsDir,
-  schemaPath,
   type TestDatabase,
 } from '../../test/database.ts';
 import {
-  diffMigrations,
-  type LockPatience,
+  defaultLockRetryPolicy,
+  type LockRetryPolicy,
   MigrationError,
   migrate,
   migrationState,
-  usualPatience,
 } from './migrate.ts';
 
 let database: TestDatabase;
@@ -61,8 +59,8 @@ function copyOf(names: readonly string[]): string {
 const run = (
   directory = migrationsDir,
   onNotice: (line: string) => void = () => undefined,
-  lockPatience: LockPatience = { timeoutMs: 300, pauseMs: 300, attempts: 200 },
-) => migrate({ databaseUrl: database.url, migrationsDir: directory, onNotice, lockPatience });
+  lockRetry: LockRetryPolicy = { timeoutMs: 300, pauseMs: 300, maxAttempts: 200 },
+) => migrate({ databaseUrl: database.url, migrationsDir: directory, onNotice, lockRetry });
 
 /** What is noticed when a database lacks all of them. */
 const applying = migrations.map((name) => `Applying ${name}`);
@@ -513,7 +511,7 @@ describe('a table that somebody else uses', () => {
     const migrating = migrate({
       databaseUrl: database.url,
       migrationsDir: directory,
-      lockPatience: { ...usualPatience, pauseMs: 300, attempts: 5 },
+      lockRetry: { ...defaultLockRetryPolicy, pauseMs: 300, maxAttempts: 5 },
     }).finally(() => (isOver = true));
     const [{ applied }, ...written] = await Promise.all([migrating, ...writers]);
     expect(applied).toEqual([next]);
@@ -529,8 +527,8 @@ describe('a table that somebody else uses', () => {
     const holder = await holdLead();
     try {
       // Long enough to be looked at while it waits, on a machine that is busy too.
-      const patience = { timeoutMs: 3_000, pauseMs: 10, attempts: 2 };
-      const error = await failureOf(run(directory, undefined, patience));
+      const lockRetry = { timeoutMs: 3_000, pauseMs: 10, maxAttempts: 2 };
+      const error = await failureOf(run(directory, undefined, lockRetry));
       expect(error.migration).toBe(next);
       expect(error.message).toMatch(
         /^Migration \d+_next failed: .*lock timeout, 2 times: lead, held by process \d+ \(forgotten psql, /,
@@ -581,7 +579,9 @@ describe('a migration without a transaction', () => {
     const notices: string[] = [];
     const { applied } = await run(copyWith(steps), (line) => notices.push(line));
     expect(applied).toEqual([...migrations, before, index, after]);
-    expect(notices).toEqual(applied.map((name) => `Applying ${name}`));
+    // Autovacuum may make it wait, which is reported too.
+    const started = notices.filter((line) => line.startsWith('Applying '));
+    expect(started).toEqual(applied.map((name) => `Applying ${name}`));
     expect(await indexes()).toEqual(bothValid);
     const rows = await history();
     expect(rows.map((row) => row.migration_name)).toEqual(applied);
@@ -666,69 +666,12 @@ describe('a migration without a transaction', () => {
     expect((await run(directory)).applied).toEqual([index, after]);
     expect(await indexes()).toEqual(bothValid);
   });
-
-  test('of which the checks of the schema make a shadow database too', async () => {
-    const diff = await diffMigrations({
-      databaseUrl: database.url,
-      migrationsDir: copyWith({ [index]: steps[index] }),
-      schemaPath,
-    });
-    expect(diff).toMatch(/DROP INDEX "lead_s1_key"/);
-  });
 });
 
-describe('schema and migrations', () => {
-  const diff = (schema: string, directory = migrationsDir) =>
-    diffMigrations({ databaseUrl: database.url, migrationsDir: directory, schemaPath: schema });
-
-  async function databases(): Promise<string[]> {
-    const admin = new pg.Client({ connectionString: database.url });
-    await admin.connect();
-    try {
-      const { rows } = await admin.query<{ name: string }>(
-        `SELECT datname AS name FROM pg_database WHERE datname LIKE 'prisma_shadow_%'`,
-      );
-      return rows.map(({ name }) => name);
-    } finally {
-      await admin.end();
-    }
-  }
-
-  test('agree', async () => {
-    expect(await diff(schemaPath)).toBe('');
-    expect(await databases()).toEqual([]);
-  });
-
-  test.each([
-    ['a column more', /  phone {7}String\n/, '$&  nickname    String?\n', /ADD COLUMN\s+"nickname" TEXT/],
-    ['a column less', /  street {6}String\?\n/, '', /DROP COLUMN "street"/],
-    ['an index more', /  @@map\("lead"\)/, '  @@index([s1])\n$&', /CREATE INDEX .*"s1"/],
-    ['a value more in an enum', /  Approved\n/, '$&  Lost\n', /ADD VALUE 'Lost'/],
-  ])('are told apart by %s', async (_what, find, replacement, expected) => {
-    const schema = readFileSync(schemaPath, 'utf8');
-    const changed = schema.replace(find, replacement);
-    expect(changed).not.toBe(schema);
-    const path = join(scratch, 'schema.prisma');
-    writeFileSync(path, changed);
-    expect(await diff(path)).toMatch(expected);
-  });
-
-  test('are told apart by a migration too many', async () => {
-    const directory = copyWith({ '20270101000000_more': 'CREATE TABLE more (id INT PRIMARY KEY);' });
-    expect(await diff(schemaPath, directory)).toMatch(/DROP TABLE "more"/);
-  });
-
-  test('a shadow database is dropped even when a migration does not run on it', async () => {
-    const directory = copyWith({ '20270101000000_broken': 'CREATE TABEL x (id INT);' });
-    await expect(diff(schemaPath, directory)).rejects.toThrow(/20270101000000_broken/);
-    expect(await databases()).toEqual([]);
-  });
-
-  test('the template of the tests is migrated as any database is', async () => {
-    await using migrated = await createMigratedDatabase();
-    await run();
-    const tables = `SELECT table_name, column_name, data_type FROM information_schema.columns
-      WHERE table_schema = 'public' ORDER BY 1, 2`;
-    expect(await migrated.query(tables)).toEqual(await database.query(tables));
-  });
+test('the template of the tests is migrated as any database is', async () => {
+  await using migrated = await createMigratedDatabase();
+  await run();
+  const tables = `SELECT table_name, column_name, data_type FROM information_schema.columns
+    WHERE table_schema = 'public' ORDER BY 1, 2`;
+  expect(await migrated.query(tables)).toEqual(await database.query(tables));
 });

@@ -1,312 +1,304 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { watchLocks } from './lock-watch.ts';
+import { advisoryLocks } from '../db/advisory-locks.ts';
+import { openAdminClient } from './admin-client.ts';
+import { monitorLocks } from './lock-monitor.ts';
+import {
+  createHistory,
+  hasTables,
+  readHistory,
+  recordFailure,
+  recordFinish,
+  recordStart,
+} from './migration-history.ts';
 import { runsInTransaction, splitStatements } from './migration-script.ts';
-import { type EngineSession, openSchemaEngine } from './schema-engine.ts';
 
-/*
- * Migrations run on Prisma's own schema engine, as WebAssembly: it keeps `_prisma_migrations` just as
- * `prisma migrate deploy` does, with nothing to download and no binary to ship.
- */
-
-/** Any number, as long as it is the same in every process: who holds this advisory lock migrates. */
-const advisoryLock = 7_262_001;
-const advisoryPollMs = 500;
-
-const filters = { externalTables: [], externalEnums: [] };
+const advisoryLockPollMs = 500;
 
 /** A migration that failed; `migration` is its directory's name. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
   readonly migration: string | undefined;
 
-  constructor(message: string, options: { migration?: string | undefined; cause?: unknown }) {
+  constructor(message: string, options: { migration?: string | undefined; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
     this.migration = options.migration;
   }
 }
 
-/** How a migration waits for locks. Whoever waits for a table's makes all wait behind it that want the table. */
-export interface LockPatience {
+/** How a migration retries to get a lock. While it waits for a table's lock, all other users of the table wait behind it. */
+export interface LockRetryPolicy {
   /**
-   * For how long at a time, in milliseconds: less than leads wait for Postgres before they go another way, and half of its
-   * `deadlock_timeout`, so that of two who wait for each other it is the migration that gives way.
+   * How long one attempt waits for a lock, in milliseconds. It must be shorter than the services wait for Postgres, and half
+   * of `deadlock_timeout`: in a deadlock, the migration then gives way.
    */
   readonly timeoutMs: number;
-  /** How long the others may go on in between, in milliseconds. */
+  /** The pause between attempts, in which other users of the table continue, in milliseconds. */
   readonly pauseMs: number;
-  readonly attempts: number;
+  readonly maxAttempts: number;
 }
 
-export const usualPatience: LockPatience = { timeoutMs: 500, pauseMs: 2_000, attempts: 40 };
+export const defaultLockRetryPolicy: LockRetryPolicy = { timeoutMs: 500, pauseMs: 2_000, maxAttempts: 40 };
 
 /**
- * Applies the migrations that a database lacks, in one transaction: all of them or, where one fails, none. One whose
- * first line is `-- leads: no transaction` is applied by itself, statement by statement, once all before it are
- * committed; where it fails, or the process is killed, the next run applies it anew. Of two runs at once the second
- * waits for the first, and then finds nothing left to do.
+ * Applies the pending migrations, in order of their names. Successive migrations share one transaction: either all of
+ * them are applied or none. A migration whose first line is `-- leads: no transaction` runs alone, statement by
+ * statement, after those before it are committed. If it fails or the process is killed, the next run applies it again.
+ * A second run at the same time waits for the first, and then finds nothing to do.
  *
- * @param options.databaseUrl past any pooler: what is locked is locked for a session.
- * @param options.migrationsDir the directory of `migration_lock.toml` and one directory a migration.
- * @param options.onNotice hears what goes on, line by line.
- * @returns the names of the migrations just applied.
+ * As `prisma migrate deploy` does, it ignores that an applied migration was edited since, and that the database has
+ * migrations that the directory lacks.
+ *
+ * @param options.databaseUrl a direct connection: a pooler would break session locks.
+ * @param options.migrationsDir has one directory for each migration, with a file `migration.sql`.
+ * @param options.onNotice receives progress, line by line.
+ * @returns the names of the migrations that were applied.
  * @throws MigrationError, or the error of node-postgres when the database cannot be reached.
  */
 export async function migrate(options: {
   databaseUrl: string;
   migrationsDir: string;
   onNotice?: (line: string) => void;
-  lockPatience?: LockPatience;
+  lockRetry?: LockRetryPolicy;
 }): Promise<{ applied: string[] }> {
-  const { databaseUrl, onNotice, lockPatience: patience = usualPatience } = options;
-  const migrationsList = readMigrations(options.migrationsDir);
-  // What is being applied, and what Postgres said of it where it was refused.
-  let attempted: { migration?: string | undefined; refusal?: unknown } = {};
-  // Statements that come before those of the first migration.
-  let locksFirst: string[] = [];
-  await using session: EngineSession = await openSchemaEngine({
+  const { databaseUrl, onNotice, lockRetry = defaultLockRetryPolicy } = options;
+  const migrations = readMigrations(options.migrationsDir);
+  await using client = await openAdminClient(databaseUrl);
+  await acquireAdvisoryLocks(client, onNotice);
+  await using lockMonitor = await monitorLocks({
     databaseUrl,
-    async runScript(script) {
-      const migration = migrationsList.migrationDirectories.find(
-        ({ migrationFile }) => migrationFile.content.value === script,
-      )?.path;
-      attempted = { migration };
-      if (migration !== undefined) onNotice?.(`Applying ${migration}`);
-      try {
-        if (!runsInTransaction(script)) return await runAlone(session, script, patience);
-        if (migration !== undefined) for (const lock of locksFirst.splice(0)) await session.query(lock);
-        await session.query(script);
-      } catch (error) {
-        // Kept, since the engine goes on to write the failure down, and hears that the transaction is aborted.
-        attempted = { migration, refusal: error };
-        throw error;
-      }
-    },
-  });
-  await takeTurn(session, onNotice);
-
-  const [backend] = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  await using locks = await watchLocks({
-    databaseUrl,
-    pid: backend?.pid ?? 0,
-    onWait: (what) => onNotice?.(`Waiting for ${what}`),
+    client,
+    onWait: (description) => onNotice?.(`Waiting for ${description}`),
   });
 
   const applied: string[] = [];
-  for (const phase of phasesOf(migrationsList)) {
-    let waitedFor: string[] = [];
+  for (const batch of batchesOf(await findPending(client, migrations))) {
+    /** The tables that earlier attempts could not lock, the last one first. */
+    let contendedTables: string[] = [];
     for (let attempt = 1; ; attempt++) {
-      attempted = {};
-      // Who held it may have waited for a table that was taken before it: the other way round nobody does.
-      locksFirst = waitedFor.map((table) => `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+      let current: string | undefined;
+      const onStart = ({ name }: Migration) => {
+        current = name;
+        onNotice?.(`Applying ${name}`);
+      };
       try {
-        await reopen(session, migrationsList);
-        applied.push(...(await applyPhase(session, phase, patience)));
+        await client.query(lockTimeout(lockRetry.timeoutMs));
+        if (batch.isTransaction) await applyInTransaction(client, batch.migrations, contendedTables, onStart);
+        else await applyAlone(client, batch.migrations[0], lockRetry, onStart);
+        applied.push(...batch.migrations.map(({ name }) => name));
         break;
       } catch (error) {
-        const { migration, refusal: reason = error } = attempted;
-        const held = locks.take();
-        const isWaiting = isForWantOfLock(reason);
-        if (!isWaiting || attempt >= patience.attempts) {
-          const where = migration === undefined ? '' : `Migration ${migration} failed: `;
-          const tries = isWaiting
-            ? `, ${attempt} times${held === undefined ? '' : `: ${held.description}`}`
-            : '';
-          throw new MigrationError(`${where}${messageOf(reason)}${tries}`, { migration, cause: reason });
+        const wait = lockMonitor.takeLastWait();
+        const isRetryable = isLockConflict(error);
+        if (!isRetryable || attempt >= lockRetry.maxAttempts) {
+          const prefix = current === undefined ? '' : `Migration ${current} failed: `;
+          const holder = wait === undefined ? '' : `: ${wait.description}`;
+          const attempts = isRetryable ? `, ${attempt} times${holder}` : '';
+          throw new MigrationError(`${prefix}${messageOf(error)}${attempts}`, {
+            migration: current,
+            cause: error,
+          });
         }
-        const table = held?.table;
-        if (table !== undefined) waitedFor = [table, ...waitedFor.filter((other) => other !== table)];
-        await sleep(patience.pauseMs);
+        const table = wait?.table;
+        if (table !== undefined) {
+          contendedTables = [table, ...contendedTables.filter((other) => other !== table)];
+        }
+        await sleep(lockRetry.pauseMs);
       }
     }
   }
   return { applied };
 }
 
-/** How far a database is, as seen from a release. */
+/** How a database's migrations differ from those of a release. */
 export interface MigrationState {
-  /** What it lacks, oldest first. */
+  /** Migrations that the database lacks, oldest first. */
   readonly pending: string[];
-  /** What it has beyond this release, oldest first: a newer one has been here. */
+  /** Migrations that only the database has, oldest first: a newer release has migrated it. */
   readonly ahead: string[];
 }
 
 /**
  * Compares a database with a release; changes nothing.
  *
- * @throws MigrationError when its history and the directory do not belong together.
+ * @throws MigrationError when each has migrations that the other lacks.
  */
 export async function migrationState(options: {
   databaseUrl: string;
   migrationsDir: string;
 }): Promise<MigrationState> {
-  await using session = await openSchemaEngine({ databaseUrl: options.databaseUrl });
-  const { history, failedMigrationNames } = await diagnose(session, readMigrations(options.migrationsDir));
-  switch (history?.diagnostic) {
-    case undefined:
-      return { pending: failedMigrationNames, ahead: [] };
-    case 'migrationsDirectoryIsBehind':
-      return { pending: failedMigrationNames, ahead: history.unpersistedMigrationNames };
-    case 'databaseIsBehind':
-      return { pending: [...failedMigrationNames, ...history.unappliedMigrationNames], ahead: [] };
-    case 'historiesDiverge': {
-      const { unpersistedMigrationNames: has, unappliedMigrationNames: lacks } = history;
-      throw new MigrationError(
-        `The database has another history of migrations than this release: it has ${has.join(', ')}, and lacks ${lacks.join(', ')}`,
-        {},
-      );
-    }
+  const names = readMigrations(options.migrationsDir).map(({ name }) => name);
+  await using client = await openAdminClient(options.databaseUrl);
+  const runs = (await readHistory(client)) ?? [];
+  const recorded = runs.map(({ name }) => name);
+  const unfinished = runs.filter(({ isFinished }) => !isFinished).map(({ name }) => name);
+  const missing = names.filter((name) => !recorded.includes(name));
+  const ahead = recorded.filter((name) => !names.includes(name));
+  if (missing.length > 0 && ahead.length > 0) {
+    throw new MigrationError(
+      `The database has another history of migrations than this release: it has ${ahead.join(', ')}, and lacks ${missing.join(', ')}`,
+    );
   }
+  return { pending: [...unfinished, ...missing], ahead };
 }
 
-/**
- * The SQL that takes what the migrations make to what `schema.prisma` says; empty when they agree.
- *
- * @param options.databaseUrl any database of a server on which a shadow database can be made and dropped.
- */
-export async function diffMigrations(options: {
-  databaseUrl: string;
-  migrationsDir: string;
-  schemaPath: string;
-}): Promise<string> {
-  const schema = { path: basename(options.schemaPath), content: readFileSync(options.schemaPath, 'utf8') };
-  await using session = await openSchemaEngine({ databaseUrl: options.databaseUrl, schema });
-  const { stdout, exitCode } = await session.engine.diff({
-    from: { tag: 'migrations', ...readMigrations(options.migrationsDir) },
-    to: { tag: 'schemaDatamodel', files: [schema] },
-    script: true,
-    exitCode: true,
-    filters,
-  });
-  return exitCode === 0 ? '' : (stdout ?? '');
+interface Migration {
+  /** The name of its directory. */
+  readonly name: string;
+  readonly script: string;
 }
 
-function readMigrations(directory: string) {
-  const names = readdirSync(directory, { withFileTypes: true })
+function readMigrations(directory: string): Migration[] {
+  return readdirSync(directory, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
-    .toSorted();
-  return {
-    baseDir: directory,
-    lockfile: {
-      path: 'migration_lock.toml',
-      content: readFileSync(join(directory, 'migration_lock.toml'), 'utf8'),
-    },
-    shadowDbInitScript: '',
-    migrationDirectories: names.map((name) => ({
-      path: name,
-      migrationFile: {
-        path: 'migration.sql',
-        content: { tag: 'ok' as const, value: readFileSync(join(directory, name, 'migration.sql'), 'utf8') },
-      },
-    })),
-  };
+    .map(({ name }) => name)
+    .toSorted()
+    .map((name) => ({ name, script: readFileSync(join(directory, name, 'migration.sql'), 'utf8') }));
 }
-
-type Migrations = ReturnType<typeof readMigrations>;
-
-/** Migrations up to and with some that are applied together. */
-interface Phase {
-  readonly migrationsList: Migrations;
-  /** Whether it is the last of them alone, all before it being applied. */
-  readonly isAlone: boolean;
-}
-
-function phasesOf(migrationsList: Migrations): Phase[] {
-  const all = migrationsList.migrationDirectories;
-  const upTo = (count: number) => ({ ...migrationsList, migrationDirectories: all.slice(0, count) });
-  const phases: Phase[] = [];
-  for (const [index, migration] of all.entries()) {
-    if (!runsAlone(migration)) continue;
-    phases.push({ migrationsList: upTo(index), isAlone: false });
-    phases.push({ migrationsList: upTo(index + 1), isAlone: true });
-  }
-  return [...phases, { migrationsList, isAlone: false }];
-}
-
-const runsAlone = ({ migrationFile }: Migrations['migrationDirectories'][number]) =>
-  !runsInTransaction(migrationFile.content.value);
 
 /**
- * Lets migrations without a transaction that did not come to their end be applied anew: each of their statements may
- * be run again. Others that did not are another tool's, and are refused.
+ * Returns the migrations that are not applied, oldest first. Those without a transaction that did not finish are among
+ * them: each of their statements can run again.
+ *
+ * @throws MigrationError if the database has tables but no history, or a migration that another tool did not finish.
  */
-async function reopen(session: EngineSession, migrationsList: Migrations): Promise<void> {
-  const alone = migrationsList.migrationDirectories.filter(runsAlone).map(({ path }) => path);
-  if (alone.length === 0) return;
-  const { failedMigrationNames } = await diagnose(session, migrationsList);
-  for (const migrationName of failedMigrationNames.filter((name) => alone.includes(name))) {
-    await session.engine.markMigrationRolledBack({ migrationName });
+async function findPending(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {
+  const runs = await readHistory(client);
+  if (runs === undefined && (await hasTables(client))) {
+    throw new MigrationError(
+      'The database is not empty, but has no history of migrations: `prisma migrate resolve --applied` records one',
+    );
   }
+  const finished = new Set(runs?.filter(({ isFinished }) => isFinished).map(({ name }) => name));
+  const pending = migrations.filter(({ name }) => !finished.has(name));
+  const repeatable = new Set(pending.filter(runsAlone).map(({ name }) => name));
+  const failed = runs?.find(({ name, isFinished }) => !isFinished && !repeatable.has(name))?.name;
+  if (failed !== undefined) {
+    throw new MigrationError(
+      `Another tool began migration ${failed} and did not finish it: repair the database, then use \`prisma migrate resolve\``,
+      { migration: failed },
+    );
+  }
+  return pending;
 }
 
-async function applyPhase(
-  session: EngineSession,
-  { migrationsList, isAlone }: Phase,
-  patience: LockPatience,
-): Promise<string[]> {
-  await session.query(lockTimeout(patience.timeoutMs));
-  if (isAlone) {
-    return (await session.engine.applyMigrations({ migrationsList, filters })).appliedMigrationNames;
+type Batch =
+  | { readonly isTransaction: true; readonly migrations: Migration[] }
+  | { readonly isTransaction: false; readonly migrations: readonly [Migration] };
+
+/** Groups successive migrations that share a transaction. */
+function batchesOf(migrations: readonly Migration[]): Batch[] {
+  const batches: Batch[] = [];
+  for (const migration of migrations) {
+    const last = batches.at(-1);
+    if (runsAlone(migration)) batches.push({ isTransaction: false, migrations: [migration] });
+    else if (last?.isTransaction === true) last.migrations.push(migration);
+    else batches.push({ isTransaction: true, migrations: [migration] });
   }
-  await session.query('BEGIN');
+  return batches;
+}
+
+const runsAlone = ({ script }: Migration) => !runsInTransaction(script);
+
+/**
+ * @param contendedTables are locked first. A session that holds one may wait for a table that the migration would lock
+ *   before it; in the reverse order they cannot deadlock.
+ */
+async function applyInTransaction(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  contendedTables: readonly string[],
+  onStart: (migration: Migration) => void,
+): Promise<void> {
+  await client.query('BEGIN');
   try {
-    const { appliedMigrationNames } = await session.engine.applyMigrations({ migrationsList, filters });
-    await session.query('COMMIT');
-    return appliedMigrationNames;
+    await createHistory(client);
+    for (const [index, migration] of migrations.entries()) {
+      const id = await recordStart(client, migration.name, migration.script);
+      onStart(migration);
+      if (index === 0) {
+        for (const table of contendedTables)
+          await client.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+      }
+      await client.query(migration.script);
+      await recordFinish(client, id);
+    }
+    await client.query('COMMIT');
   } catch (error) {
-    await session.query('ROLLBACK').catch(() => undefined);
+    await client.query('ROLLBACK').catch(() => undefined);
     throw error;
   }
 }
 
-/** Runs a script outside of transactions, statement by statement. */
-async function runAlone(session: EngineSession, script: string, patience: LockPatience): Promise<void> {
-  // An index that was not built to its end is of no use, and stands in the way of the next try. One of a partitioned
-  // table is invalid for another reason: one of its parts has none yet.
-  const unfinished = await session.query<{ name: string; index: string }>(`
+/** Runs a migration outside of transactions, statement by statement. */
+async function applyAlone(
+  client: pg.Client,
+  migration: Migration,
+  lockRetry: LockRetryPolicy,
+  onStart: (migration: Migration) => void,
+): Promise<void> {
+  await createHistory(client);
+  const id = await recordStart(client, migration.name, migration.script);
+  onStart(migration);
+  try {
+    const cleanup = await dropInvalidIndexStatements(client, migration.script);
+    for (const statement of [...cleanup, ...splitStatements(migration.script)]) {
+      // A concurrent statement waits long for other sessions, and no session waits for it.
+      const isConcurrent = /\bCONCURRENTLY\b/i.test(statement);
+      await client.query(lockTimeout(isConcurrent ? 0 : lockRetry.timeoutMs));
+      await client.query(statement);
+    }
+    await client.query(lockTimeout(lockRetry.timeoutMs));
+    await recordFinish(client, id);
+  } catch (error) {
+    const logs = `Migration name: ${migration.name}\n\nDatabase error:\n${messageOf(error)}`;
+    await recordFailure(client, id, logs).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Returns statements that drop the indexes that an earlier attempt left invalid: they are useless, and block the next
+ * attempt. An index of a partitioned table is skipped: it is invalid until each partition has its part.
+ */
+async function dropInvalidIndexStatements(client: pg.Client, script: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string; index: string }>(`
     SELECT relname AS name, indexrelid::regclass::text AS index FROM pg_index JOIN pg_class ON oid = indexrelid
     WHERE NOT indisvalid AND relkind = 'i' AND relnamespace = current_schema()::regnamespace`);
-  const statements = unfinished
+  return rows
     .filter(({ name }) => script.includes(name))
     .map(({ index }) => `DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
-  for (const statement of [...statements, ...splitStatements(script)]) {
-    // What is done concurrently waits long for others, and nobody for it.
-    const isConcurrent = /\bCONCURRENTLY\b/i.test(statement);
-    await session.query(lockTimeout(isConcurrent ? 0 : patience.timeoutMs));
-    await session.query(statement);
-  }
-  await session.query(lockTimeout(patience.timeoutMs));
 }
 
 const lockTimeout = (timeoutMs: number) => `SET lock_timeout = ${timeoutMs}`;
 
-/** Waits until no other run is under way. */
-async function takeTurn(session: EngineSession, onNotice?: (line: string) => void): Promise<void> {
-  const isMine = async () => {
-    const [lock] = await session.query<{ taken: boolean }>(
-      `SELECT pg_try_advisory_lock(${advisoryLock}) AS taken`,
-    );
-    return lock?.taken === true;
-  };
-  if (await isMine()) return;
-  onNotice?.('Another migration is running: waiting for it');
-  // Asked again and again: an index that is built concurrently would wait for a statement that waits.
-  do await sleep(advisoryPollMs);
-  while (!(await isMine()));
+/** Waits until no other migration runs, then holds the advisory locks until the session ends. */
+async function acquireAdvisoryLocks(client: pg.Client, onNotice?: (line: string) => void): Promise<void> {
+  let isNoticed = false;
+  for (const lock of [advisoryLocks.migrate, advisoryLocks.prismaMigrate]) {
+    // Polls, because `CREATE INDEX CONCURRENTLY` would wait for a statement that waits for the lock.
+    while (!(await tryAdvisoryLock(client, lock))) {
+      if (!isNoticed) onNotice?.('Another migration is running: waiting for it');
+      isNoticed = true;
+      await sleep(advisoryLockPollMs);
+    }
+  }
 }
 
-/** PostgreSQL, appendix A: lock not available, deadlock detected. */
-function isForWantOfLock(error: unknown): boolean {
+async function tryAdvisoryLock(client: pg.Client, lock: number): Promise<boolean> {
+  const { rows } = await client.query<{ isOurs: boolean }>('SELECT pg_try_advisory_lock($1) AS "isOurs"', [
+    lock,
+  ]);
+  return rows[0]?.isOurs === true;
+}
+
+/** SQLSTATE 55P03 (lock_not_available) or 40P01 (deadlock_detected). */
+function isLockConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === '55P03' || error.code === '40P01');
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function diagnose(session: EngineSession, migrationsList: Migrations) {
-  return session.engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters });
 }
