@@ -18,11 +18,11 @@ export default defineConfig({
     setupFiles: resolve(root, 'packages/test-kit/src/vitest-discretion.ts'),
     env: { NODE_ENV: 'test' },
     pool: 'forks',
-    // A third saves two minutes of seventeen, and makes benches and browsers wait for each other.
-    maxWorkers: 2,
-    // Loading the same modules for each file anew took a tenth of the run. Each puts back what it has replaced.
+    // Many tests wait for time to pass: with two workers on two cores, the cores were idle for 40 % of the run.
+    maxWorkers: 3,
+    // Loading the same modules again for each file took 10 % of the run. A test file restores what it replaces.
     isolate: false,
-    // For machines that have much else to do: what waits in vain is found all the same.
+    // High enough for a busy machine.
     testTimeout: 90_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
