@@ -8,7 +8,7 @@ export function registerEventMetrics(
 ): void {
   metrics.counter(
     { name: 'lead_events_published_total', help: 'Events that this process has handed to NATS.' },
-    () => relay?.told ?? 0,
+    () => relay?.publishedCount ?? 0,
   );
   metrics.gauge(
     {

@@ -74,23 +74,23 @@ test('all of a lead comes out as it went in, and leaves the stream once it is ac
     lead(),
   ];
   await buffer.put(leads);
-  const [message, ...others] = await buffer.take(10);
-  const taken = message?.leads();
-  expect([others, taken]).toEqual([[], leads]);
+  const [message, ...others] = await buffer.fetch(10);
+  const fetched = message?.leads();
+  expect([others, fetched]).toEqual([[], leads]);
   // By which the store knows that it need not be written twice.
-  expect(taken?.[1]?.updatedAt).toBe(taken?.[1]?.createdAt);
+  expect(fetched?.[1]?.updatedAt).toBe(fetched?.[1]?.createdAt);
   expect((await stateOf()).messages).toBe(1);
   message?.acknowledge();
   await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0), 30_000);
 });
 
-test('it tells what waits, taken or not, and since when', async () => {
+test('it tells what waits, fetched or not, and since when', async () => {
   const buffer = open();
   expect(await buffer.waiting()).toEqual({ messages: 0, bytes: 0, oldestAt: undefined });
   const from = Date.now();
   await buffer.put([lead(), lead()]);
   await buffer.put([lead()]);
-  const [message] = await buffer.take(1);
+  const [message] = await buffer.fetch(1);
   const { messages, bytes, oldestAt } = await buffer.waiting();
   expect([messages, bytes]).toEqual([2, (await stateOf()).bytes]);
   expect(oldestAt?.getTime()).toBeGreaterThanOrEqual(from);
@@ -109,22 +109,22 @@ test('leads that are too many for one message are several, none larger than the 
   await buffer.put(leads);
   const { messages, bytes } = await stateOf();
   expect(messages).toBe(Math.ceil(bytes / megabyte));
-  const taken = (await buffer.take(20)).flatMap((message) => message.leads());
-  expect(new Set(taken.map(({ id }) => id))).toEqual(new Set(leads.map(({ id }) => id)));
+  const fetched = (await buffer.fetch(20)).flatMap((message) => message.leads());
+  expect(new Set(fetched.map(({ id }) => id))).toEqual(new Set(leads.map(({ id }) => id)));
 });
 
-test('several who take have each their part, and what is given back comes again', async () => {
+test('concurrent fetches get different messages, and a nak has a message redelivered', async () => {
   const [one, another] = [open(), open()];
   for (let n = 0; n < 10; n++) await one.put([lead({ name: String(n) })]);
-  const taken = (await Promise.all([one.take(5), another.take(5)])).flat();
-  const rest = await one.take(10);
-  const names = [...taken, ...rest].flatMap((message) => message.leads().map(({ name }) => name));
+  const fetched = (await Promise.all([one.fetch(5), another.fetch(5)])).flat();
+  const rest = await one.fetch(10);
+  const names = [...fetched, ...rest].flatMap((message) => message.leads().map(({ name }) => name));
   expect(names.toSorted()).toEqual(Array.from({ length: 10 }, (_, n) => String(n)));
-  for (const message of [...taken, ...rest]) message.giveBack();
+  for (const message of [...fetched, ...rest]) message.nak();
   const again: string[] = [];
   await vi.waitFor(
     async () => {
-      again.push(...(await another.take(10)).flatMap((message) => message.leads().map(({ name }) => name)));
+      again.push(...(await another.fetch(10)).flatMap((message) => message.leads().map(({ name }) => name)));
       expect(again).toHaveLength(10);
     },
     { timeout: 30_000 },
@@ -132,25 +132,25 @@ test('several who take have each their part, and what is given back comes again'
   expect(again.toSorted()).toEqual(names.toSorted());
 });
 
-test('of small messages many are taken at once, of large ones as many as hold a megabyte', async () => {
+test('a fetch returns many small messages, of large ones as many as hold a megabyte', async () => {
   const buffer = open();
   await Promise.all(Array.from({ length: 250 }, () => buffer.put([lead()])));
-  const small = await buffer.take(1_000);
+  const small = await buffer.fetch(1_000);
   expect(small).toHaveLength(250);
   for (const message of small) message.acknowledge();
   for (let n = 0; n < 300; n++) await buffer.put([lead({ address: 'x'.repeat(20_000) })]);
-  const taken = await buffer.take(1_000);
-  expect(taken.length).toBeGreaterThanOrEqual(52);
-  expect(taken.length).toBeLessThan(250);
+  const fetched = await buffer.fetch(1_000);
+  expect(fetched.length).toBeGreaterThanOrEqual(52);
+  expect(fetched.length).toBeLessThan(250);
 });
 
-test('what one has taken who then dies comes to another after a while, without a word of the first', async () => {
+test('what one has fetched who then dies comes to another after a while, without a word of the first', async () => {
   const [dying, another] = [open(), open()];
   const leads = [lead(), lead()];
   await dying.put(leads);
   await another.checkRoom();
-  expect(await dying.take(10)).toHaveLength(1);
-  expect(await another.take(10)).toEqual([]);
+  expect(await dying.fetch(10)).toHaveLength(1);
+  expect(await another.fetch(10)).toEqual([]);
   const { consumers } = await broker.manager();
   const [consumer] = await consumers.list('LEADS_BUFFER').next();
   const { ack_wait: waitNs = 0, ack_policy: policy, max_deliver: times } = consumer?.config ?? {};
@@ -160,7 +160,7 @@ test('what one has taken who then dies comes to another after a while, without a
   await consumers.update('LEADS_BUFFER', consumer?.name ?? '', { ack_wait: 0.5e9 });
   const again = await vi.waitFor(
     async () => {
-      const [message] = await another.take(10);
+      const [message] = await another.fetch(10);
       if (message === undefined) throw new Error('It has not come again');
       return message;
     },
@@ -180,7 +180,7 @@ test('it is full at its bound, says so before, and has room again', async () => 
   await expect(put()).rejects.toMatchObject({ name: 'LeadsError', code: 'unavailable' });
   await expect(buffer.checkRoom()).rejects.toMatchObject({ code: 'unavailable' });
   const { messages } = await stateOf();
-  for (const message of await buffer.take(100)) message.acknowledge();
+  for (const message of await buffer.fetch(100)) message.acknowledge();
   expect(messages).toBeGreaterThan(15);
   await vi.waitFor(() => buffer.checkRoom(), 30_000);
   await buffer.put([lead()]);
@@ -196,7 +196,7 @@ test('full to the last byte it still has what was put into it first', async () =
     puts += 1;
   };
   while ((await stateOf()).bytes < megabyte - 60_000) await put(50_000);
-  // Ever smaller leads: the first one that is taken is as large as could be.
+  // Ever smaller leads: the first one that is fetched is as large as could be.
   let isTaken = false;
   for (let length = megabyte - (await stateOf()).bytes; !isTaken; length -= 16) {
     isTaken = await put(length).then(
@@ -206,7 +206,7 @@ test('full to the last byte it still has what was put into it first', async () =
   }
   const { messages, bytes } = await stateOf();
   expect([messages, bytes % 64]).toEqual([puts, 0]);
-  const [oldest] = await buffer.take(1);
+  const [oldest] = await buffer.fetch(1);
   expect(oldest?.leads()).toEqual([first]);
 });
 
@@ -233,7 +233,7 @@ test('it becomes smaller once that drops nothing', async () => {
     return [config.max_bytes / megabyte, state.messages];
   };
   expect(await smaller()).toEqual([4, 3]);
-  for (const message of await open(4 * megabyte).take(3)) message.acknowledge();
+  for (const message of await open(4 * megabyte).fetch(3)) message.acknowledge();
   await vi.waitFor(async () => expect(await smaller()).toEqual([1, 0]), 30_000);
 });
 
@@ -241,9 +241,9 @@ test('a message of somebody else is told by its number, and not by what it holds
   const buffer = open();
   await buffer.put([lead()]);
   await broker.publish([{ subject: 'buffer.leads', payload: 'Ada, +1 202 555 0143', id: 'other' }]);
-  const taken = await buffer.take(10);
-  expect(taken[0]?.leads()).toHaveLength(1);
-  expect(() => taken[1]?.leads()).toThrow(/^Message 2 of the buffer cannot be read$/);
+  const fetched = await buffer.fetch(10);
+  expect(fetched[0]?.leads()).toHaveLength(1);
+  expect(() => fetched[1]?.leads()).toThrow(/^Message 2 of the buffer cannot be parsed$/);
 });
 
 test('what a killed broker has again and takes for done comes out all the same', async () => {
@@ -256,7 +256,7 @@ test('what a killed broker has again and takes for done comes out all the same',
   cpSync(messages, kept, { recursive: true });
   nats = await startNats({ binary, dataDir: directory, port: nats.port });
   await vi.waitFor(() => expect(broker.isConnected).toBe(true), 30_000);
-  for (const message of await open().take(10)) message.acknowledge();
+  for (const message of await open().fetch(10)) message.acknowledge();
   await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0), 30_000);
   await nats.stop();
   rmSync(messages, { recursive: true });
@@ -272,7 +272,7 @@ test('what a killed broker has again and takes for done comes out all the same',
   const ids = new Set<string>();
   await vi.waitFor(
     async () => {
-      for (const message of await buffer.take(10)) {
+      for (const message of await buffer.fetch(10)) {
         for (const { id } of message.leads()) ids.add(id);
         message.acknowledge();
       }
@@ -287,10 +287,10 @@ test('without the broker it refuses at once; what it took before is there when t
   const buffer = open();
   const leads = Array.from({ length: 20 }, () => lead());
   for (const each of leads) await buffer.put([each]);
-  const [held] = await buffer.take(1);
+  const [held] = await buffer.fetch(1);
   await nats.kill();
   await vi.waitFor(() => expect(buffer.isConnected).toBe(false), 30_000);
-  for (const ask of [() => buffer.put([lead()]), () => buffer.take(1)]) {
+  for (const ask of [() => buffer.put([lead()]), () => buffer.fetch(1)]) {
     const refused = Promise.race([ask(), setImmediate('waits')]);
     await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
   }
@@ -299,7 +299,7 @@ test('without the broker it refuses at once; what it took before is there when t
   const ids = new Set(held?.leads().map(({ id }) => id));
   await vi.waitFor(
     async () => {
-      for (const message of await buffer.take(20)) {
+      for (const message of await buffer.fetch(20)) {
         for (const { id } of message.leads()) ids.add(id);
         message.acknowledge();
       }

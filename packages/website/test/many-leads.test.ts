@@ -76,7 +76,7 @@ async function fill({ page, workspace }: SignedInPage): Promise<void> {
   });
   const store = createOverviewStore(database);
   const isLeft = async () => (await fixture.sql('SELECT 1 FROM lead_tally_entry LIMIT 1')).length > 0;
-  while (await isLeft()) await store.addUp(leads);
+  while (await isLeft()) await store.aggregate(leads);
   for (const table of ['lead', 'lead_tally', 'lead_tally_entry'])
     await fixture.sql(`VACUUM ANALYZE ${table}`);
   note('filled and counted', `${((performance.now() - start) / 1000).toFixed(0)} s`);

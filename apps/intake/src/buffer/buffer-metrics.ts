@@ -2,8 +2,8 @@ import type { LeadBuffer, WaitingLeads } from '@leads/core/nats';
 import { timedOut, withTimeout } from '@leads/core/with-timeout';
 import type { Logger } from '@leads/http/service/log';
 import type { Metrics } from '@leads/http/service/metrics';
-import type { Breaker } from './breaker.ts';
 import type { BufferObserver } from './buffered-lead-store.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { DrainObserver } from './lead-drainer.ts';
 
 /** Counts what goes into the buffer, and what goes out; says what ops must know. */
@@ -54,7 +54,7 @@ export function observeBuffer(metrics: Metrics, log: Logger): { into: BufferObse
 }
 
 /** Tells which way leads go. */
-export function registerBreakerMetrics(metrics: Metrics, breaker: Pick<Breaker, 'isOpen'>): void {
+export function registerBreakerMetrics(metrics: Metrics, breaker: Pick<CircuitBreaker, 'isOpen'>): void {
   metrics.gauge(
     {
       name: 'lead_buffer_active',

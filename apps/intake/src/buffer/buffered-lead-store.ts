@@ -2,35 +2,35 @@ import { isOutage, LeadsError } from '@leads/core/errors';
 import type { LeadStore, LeadToInsert, StoredLead } from '@leads/core/lead';
 import type { LeadBuffer } from '@leads/core/nats';
 import { timedOut, withTimeout } from '@leads/core/with-timeout';
-import type { Breaker } from './breaker.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
 
-/** How long an insert is waited for before the buffer takes its leads; without the buffer, in milliseconds. */
-const patienceMs = 1_000;
-const patienceWithoutBufferMs = 1_900;
+/** How long an insert may take before its leads are buffered, and without the broker, in milliseconds. */
+const insertTimeoutMs = 1_000;
+const insertTimeoutWithoutBufferMs = 1_900;
 
 const none: ReadonlyMap<string, StoredLead> = new Map();
 
-/** What goes through the buffer. */
+/** Is notified of what enters the buffer. */
 export interface BufferObserver {
   buffered(leads: number): void;
-  /** Leads that the buffer should have taken, and did not. */
+  /** Called for leads that the buffer failed to store. */
   failed(leads: number, error: unknown): void;
 }
 
 /**
- * Stores leads in Postgres, and while that is away in the buffer. Leads keep their ids: what an insert has stored whose
- * answer never came is not stored again.
+ * Stores leads in Postgres, or in the buffer while Postgres is unavailable. A lead keeps its id, so that an insert whose
+ * response was lost and a buffered copy result in one lead.
  */
 export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
   readonly #leads: Pick<LeadStore, 'insert'>;
   readonly #buffer: Pick<LeadBuffer, 'isConnected' | 'put'>;
-  readonly #breaker: Breaker;
+  readonly #breaker: CircuitBreaker;
   readonly #observer: BufferObserver;
 
   constructor(options: {
     leads: Pick<LeadStore, 'insert'>;
     buffer: Pick<LeadBuffer, 'isConnected' | 'put'>;
-    breaker: Breaker;
+    breaker: CircuitBreaker;
     observer: BufferObserver;
   }) {
     this.#leads = options.leads;
@@ -40,50 +40,50 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
   }
 
   /**
-   * @returns the leads that were added; none of those that the buffer has taken.
-   * @throws what the database says of leads that it refuses; LeadsError `unavailable` where neither takes them.
+   * @returns the leads that were added; buffered leads are not among them.
+   * @throws the database's error for leads that it refuses; LeadsError `unavailable` if neither stores them.
    */
   async insert(leads: readonly LeadToInsert[]): Promise<ReadonlyMap<string, StoredLead>> {
     const { isOpen } = this.#breaker;
-    if (isOpen && !this.#breaker.tryAgain()) return this.#putAway(leads);
-    const inserting = this.#try(leads);
+    if (isOpen && !this.#breaker.tryProbe()) return this.#putIntoBuffer(leads);
+    const inserting = this.#insertIntoPostgres(leads);
     if (!isOpen) {
-      const since = performance.now();
+      const startedAt = performance.now();
       try {
         const added = await withTimeout(
-          this.#buffer.isConnected ? patienceMs : patienceWithoutBufferMs,
+          this.#buffer.isConnected ? insertTimeoutMs : insertTimeoutWithoutBufferMs,
           inserting,
         );
         if (added !== timedOut) return added;
-        this.#breaker.late(since);
+        this.#breaker.recordTimeout(startedAt);
       } catch (error) {
         if (!isOutage(error)) throw error;
       }
     }
-    // Either is enough, and by the ids both are no more than one. The insert may not come back for long.
+    // The first of the two to store the leads suffices, because the insert may not return for long.
     try {
-      const inTime = withTimeout(patienceMs, inserting).then((added) =>
+      const inTime = withTimeout(insertTimeoutMs, inserting).then((added) =>
         added === timedOut ? Promise.reject(unavailable()) : added,
       );
-      return await Promise.any([inTime, this.#putAway(leads)]);
+      return await Promise.any([inTime, this.#putIntoBuffer(leads)]);
     } catch (error) {
       throw error instanceof AggregateError ? error.errors[0] : error;
     }
   }
 
-  async #try(leads: readonly LeadToInsert[]): Promise<ReadonlyMap<string, StoredLead>> {
+  async #insertIntoPostgres(leads: readonly LeadToInsert[]): Promise<ReadonlyMap<string, StoredLead>> {
     try {
       const added = await this.#leads.insert(leads);
-      this.#breaker.answered();
+      this.#breaker.recordResponse();
       return added;
     } catch (error) {
-      if (isOutage(error)) this.#breaker.failed(error);
-      else this.#breaker.answered();
+      if (isOutage(error)) this.#breaker.recordFailure(error);
+      else this.#breaker.recordResponse();
       throw error;
     }
   }
 
-  async #putAway(leads: readonly LeadToInsert[]): Promise<ReadonlyMap<string, StoredLead>> {
+  async #putIntoBuffer(leads: readonly LeadToInsert[]): Promise<ReadonlyMap<string, StoredLead>> {
     try {
       await this.#buffer.put(leads);
     } catch (error) {

@@ -2,12 +2,12 @@ import { LeadsError } from '@leads/core/errors';
 import type { LeadToInsert } from '@leads/core/lead';
 import type { BufferedLeads } from '@leads/core/nats';
 import { expect, test, vi } from 'vitest';
-import { Breaker } from './breaker.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import { LeadDrainer } from './lead-drainer.ts';
 
 const soon = 20_000;
 
-/** A buffer of messages by the names of their leads, in which those that are given back stay. */
+/** A buffer of messages, each given by the names of its leads. A message that is not acknowledged stays in it. */
 function setUp(
   messages: readonly (readonly string[])[],
   refuse: (name: string) => Error | undefined,
@@ -19,27 +19,27 @@ function setUp(
     inserts: [] as number[],
     quarantined: 0,
     failures: 0,
-    takes: 0,
+    fetches: 0,
     yields: 0,
   };
   const state = { isBusy: false, isBroken: false };
-  const breaker = new Breaker(() => undefined);
-  const taken = (names: readonly string[]): BufferedLeads => ({
+  const breaker = new CircuitBreaker(() => undefined);
+  const fetched = (names: readonly string[]): BufferedLeads => ({
     leads() {
       if (names.includes('unreadable')) throw new Error('unreadable');
       return names.map((name) => ({ id: name, name }) as LeadToInsert);
     },
     acknowledge: () => void seen.acknowledged.push(...names),
-    giveBack: () => void waiting.push(names),
+    nak: () => void waiting.push(names),
   });
   const drainer = new LeadDrainer({
     buffer: {
       isConnected: true,
-      async take(most) {
+      async fetch(limit) {
         await new Promise((resolve) => setTimeout(resolve, 1));
-        seen.takes += 1;
+        seen.fetches += 1;
         if (state.isBroken) throw new LeadsError('unavailable');
-        return waiting.splice(0, most).map(taken);
+        return waiting.splice(0, limit).map(fetched);
       },
     },
     stores: {
@@ -80,7 +80,7 @@ const names = (count: number, prefix: string) => Array.from({ length: count }, (
 const databaseError = (sqlState: string) =>
   Object.assign(new Error('refused'), { name: 'DatabaseError', sqlState });
 
-test('messages are stored together, about a thousand leads at once', async () => {
+test('stores messages together, about a thousand leads in one insert', async () => {
   const { drainer, seen } = setUp(
     [names(400, 'a'), names(500, 'b'), names(200, 'c'), names(3, 'd')],
     () => undefined,
@@ -90,7 +90,7 @@ test('messages are stored together, about a thousand leads at once', async () =>
   expect(seen.inserts).toEqual([900, 203]);
 });
 
-test('while some are stored, the next are taken', async () => {
+test('fetches the next messages while others are stored', async () => {
   let commit: () => void = () => undefined;
   const { drainer, seen } = setUp(
     Array.from({ length: 1_500 }, (_, n) => [String(n)]),
@@ -99,14 +99,14 @@ test('while some are stored, the next are taken', async () => {
       commit = resolve;
     }),
   );
-  await vi.waitFor(() => expect([seen.takes, seen.inserts]).toEqual([2, [1_000, 500]]), soon);
+  await vi.waitFor(() => expect([seen.fetches, seen.inserts]).toEqual([2, [1_000, 500]]), soon);
   expect(seen.acknowledged).toEqual([]);
   commit();
   await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(1_500), soon);
   await drainer[Symbol.asyncDispose]();
 });
 
-test('a lead that is refused for good goes to the quarantine, and its message is done with', async () => {
+test('quarantines a lead that Postgres refuses, and acknowledges its message', async () => {
   const { drainer, seen } = setUp([['a', 'poison'], ['b']], (name) =>
     name === 'poison' ? databaseError('23503') : undefined,
   );
@@ -115,7 +115,7 @@ test('a lead that is refused for good goes to the quarantine, and its message is
   expect([seen.quarantined, seen.failures]).toEqual([1, 0]);
 });
 
-test('a message that cannot be stored, or read, stays and holds up no other', async () => {
+test('a message that cannot be stored or parsed stays in the buffer and delays no other', async () => {
   const { drainer, seen, waiting } = setUp([['bad'], ['a'], ['unreadable'], ['b']], (name) =>
     name === 'bad' ? databaseError('XX000') : undefined,
   );
@@ -125,24 +125,24 @@ test('a message that cannot be stored, or read, stays and holds up no other', as
   expect(seen.failures).toBeGreaterThanOrEqual(2);
 });
 
-test('without Postgres all stays, and only a message now and then is tried', async () => {
-  let isAway = true;
+test('while Postgres is unavailable, every lead stays in the buffer and single messages probe Postgres', async () => {
+  let isUnavailable = true;
   const { drainer, breaker, seen, waiting } = setUp(
     Array.from({ length: 60 }, (_, n) => names(100, String(n))),
-    () => (isAway ? new LeadsError('unavailable') : undefined),
+    () => (isUnavailable ? new LeadsError('unavailable') : undefined),
   );
   await vi.waitFor(() => expect(breaker.isOpen).toBe(true), soon);
   const tried = seen.inserts.length;
   await vi.waitFor(() => expect(seen.inserts.length).toBe(tried + 2), soon);
   expect(seen.inserts.slice(tried)).toEqual([100, 100]);
   expect(seen.acknowledged).toEqual([]);
-  isAway = false;
+  isUnavailable = false;
   await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(6_000), soon);
   await drainer[Symbol.asyncDispose]();
   expect([waiting, seen.failures, breaker.isOpen]).toEqual([[], 0, false]);
 });
 
-test('it lets requests go first, but not for ever, and ends at once all the same', async () => {
+test('requests have priority for a second, and disposal does not wait for it', async () => {
   const { drainer, seen, state } = setUp([['a']], () => undefined);
   state.isBusy = true;
   const start = performance.now();
@@ -155,14 +155,14 @@ test('it lets requests go first, but not for ever, and ends at once all the same
   await vi.waitFor(() => expect(other.seen.yields).toBeGreaterThan(0), soon);
   const { yields } = other.seen;
   await other.drainer[Symbol.asyncDispose]();
-  // It is asked every 20 ms whether requests still go first.
+  // The loop checks every 20 ms whether requests still have priority.
   expect(other.seen.yields - yields).toBeLessThanOrEqual(1);
 });
 
-test('a broker that is there and gives nothing is told of, once', async () => {
+test('reports a connected broker that fails to deliver once', async () => {
   const { drainer, seen, state } = setUp([['a']], () => undefined);
   state.isBroken = true;
-  await vi.waitFor(() => expect(seen.takes).toBeGreaterThan(3), soon);
+  await vi.waitFor(() => expect(seen.fetches).toBeGreaterThan(3), soon);
   expect(seen.failures).toBe(1);
   state.isBroken = false;
   await vi.waitFor(() => expect(seen.acknowledged).toEqual(['a']), soon);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BackgroundLoop } from '@leads/core/background/background-loop';
 import { isOutage } from '@leads/core/errors';
 import {
   insertEach,
@@ -8,53 +9,52 @@ import {
   refusalReason,
 } from '@leads/core/lead';
 import type { BufferedLeads, LeadBuffer } from '@leads/core/nats';
-import type { Breaker } from './breaker.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
 
-/** Messages taken at once: of an edge with few connections they hold a lead or two each. */
+/** Messages in one fetch. At an edge with few connections, each holds a lead or two. */
 const maxMessages = 1_000;
-/** Leads in one insert: as many as in one of those that requests wait for, twice. */
+/** Leads in one insert: twice as many as in a batch that requests wait for. */
 const maxLeads = 1_000;
-/** How many take and store side by side, so that one takes while the other stores. */
-const lanes = 2;
-const pauseMs = 250;
-const longestPauseMs = 1_000;
-/** For how long requests may go first, in milliseconds: after that leads are drained all the same. */
-const longestYieldMs = 1_000;
+/** Loops side by side, so that one fetches while the other stores. */
+const loopCount = 2;
+/** The pause while the broker or Postgres is unavailable, in milliseconds. */
+const unavailableMs = 250;
+const retryMs = { min: 250, max: 1_000 };
+/** How long requests have priority, in milliseconds. After that, buffered leads are stored all the same. */
+const maxYieldMs = 1_000;
 
-/** What goes out of the buffer. */
+/** Is notified of what leaves the buffer. */
 export interface DrainObserver {
   drained(leads: number): void;
   quarantined(leads: number): void;
-  /** The first failure of a row of them, if it is not that Postgres or the broker is away. */
+  /** Called once when a streak of failures begins, unless Postgres or the broker is unavailable. */
   failed(error: unknown): void;
 }
 
-/** A message with what was in it. */
+/** A message with its leads. */
 interface Message {
-  readonly taken: BufferedLeads;
+  readonly fetched: BufferedLeads;
   readonly leads: readonly LeadToInsert[];
 }
 
 /**
- * Brings leads from the buffer to Postgres, while that is there, for as long as it stands: behind those that requests
- * wait for. A message is acknowledged once all its leads are committed, or in the quarantine. Any number of instances
- * may do it at once.
+ * Moves leads from the buffer to Postgres while both are available, with lower priority than requests. A message is
+ * acknowledged once all its leads are committed or quarantined. Several instances may drain the same buffer.
  */
 export class LeadDrainer implements AsyncDisposable {
-  readonly #buffer: Pick<LeadBuffer, 'isConnected' | 'take'>;
+  readonly #buffer: Pick<LeadBuffer, 'isConnected' | 'fetch'>;
   readonly #stores: { leads: Pick<LeadStore, 'insert'>; quarantine: Pick<LeadQuarantine, 'add'> };
-  readonly #breaker: Breaker;
+  readonly #breaker: CircuitBreaker;
   readonly #isBusy: () => boolean;
   readonly #observer: DrainObserver;
-  readonly #isOver = new AbortController();
-  readonly #running: Promise<unknown>;
-  #isTaking = true;
+  readonly #loops: readonly BackgroundLoop[];
+  #isFetchFailing = false;
 
-  /** @param options.isBusy whether there is much else to store. */
+  /** @param options.isBusy whether many leads of requests wait to be stored. */
   constructor(options: {
-    buffer: Pick<LeadBuffer, 'isConnected' | 'take'>;
+    buffer: Pick<LeadBuffer, 'isConnected' | 'fetch'>;
     stores: { leads: Pick<LeadStore, 'insert'>; quarantine: Pick<LeadQuarantine, 'add'> };
-    breaker: Breaker;
+    breaker: CircuitBreaker;
     isBusy: () => boolean;
     observer: DrainObserver;
   }) {
@@ -63,65 +63,56 @@ export class LeadDrainer implements AsyncDisposable {
     this.#breaker = options.breaker;
     this.#isBusy = options.isBusy;
     this.#observer = options.observer;
-    this.#running = Promise.all(Array.from({ length: lanes }, () => this.#run()));
+    const loopOptions = {
+      step: (signal: AbortSignal) => this.#drain(signal),
+      onError: (error: unknown) => {
+        if (!isOutage(error)) this.#observer.failed(error);
+      },
+      retryMs,
+    };
+    this.#loops = Array.from({ length: loopCount }, () => new BackgroundLoop(loopOptions));
   }
 
-  async #run(): Promise<void> {
-    let failures = 0;
-    while (!this.#isOver.signal.aborted) {
-      try {
-        await this.#drain();
-        failures = 0;
-      } catch (error) {
-        if (failures === 0 && !isOutage(error)) this.#observer.failed(error);
-        await this.#pause(Math.min(pauseMs * 2 ** failures, longestPauseMs));
-        failures += 1;
-      }
-    }
-  }
-
-  /** Takes some messages and stores them. @throws what keeps it from that. */
-  async #drain(): Promise<void> {
+  /** Fetches some messages and stores their leads. */
+  async #drain(signal: AbortSignal): Promise<number> {
     const { isOpen } = this.#breaker;
-    if (!this.#buffer.isConnected || (isOpen && !this.#breaker.tryAgain())) {
-      await this.#pause(pauseMs);
-      return;
-    }
-    const messages = this.#read(await this.#take(isOpen ? 1 : maxMessages));
-    const left = inParts(messages);
+    if (!this.#buffer.isConnected || (isOpen && !this.#breaker.tryProbe())) return unavailableMs;
+    const messages = this.#read(await this.#fetch(isOpen ? 1 : maxMessages));
+    const left = toBatches(messages);
     try {
-      for (let part = left[0]; part !== undefined && !this.#isOver.signal.aborted; part = left[0]) {
-        await this.#yield();
-        await this.#store(part);
+      for (let batch = left[0]; batch !== undefined && !signal.aborted; batch = left[0]) {
+        await this.#yield(signal);
+        await this.#store(batch);
         left.shift();
       }
     } finally {
-      for (const { taken } of left.flat()) taken.giveBack();
+      for (const { fetched } of left.flat()) fetched.nak();
     }
+    return 0;
   }
 
-  async #take(most: number): Promise<BufferedLeads[]> {
+  async #fetch(limit: number): Promise<BufferedLeads[]> {
     try {
-      const taken = await this.#buffer.take(most);
-      this.#isTaking = true;
-      return taken;
+      const fetched = await this.#buffer.fetch(limit);
+      this.#isFetchFailing = false;
+      return fetched;
     } catch (error) {
-      // Of a broker that is away its connection tells; nobody of one that is there and has no stream for us.
-      if (this.#isTaking && this.#buffer.isConnected) {
-        this.#isTaking = false;
+      // A lost connection is reported by the broker itself. Only this reports a broker without the stream.
+      if (!this.#isFetchFailing && this.#buffer.isConnected) {
+        this.#isFetchFailing = true;
         this.#observer.failed(error);
       }
       throw error;
     }
   }
 
-  /** What is no message of ours stays in the buffer, where somebody may look at it. */
-  #read(taken: readonly BufferedLeads[]): Message[] {
-    return taken.flatMap((message) => {
+  /** A message that cannot be parsed stays in the buffer, so that operators can inspect it. */
+  #read(fetched: readonly BufferedLeads[]): Message[] {
+    return fetched.flatMap((message) => {
       try {
-        return { taken: message, leads: message.leads() };
+        return { fetched: message, leads: message.leads() };
       } catch (error) {
-        message.giveBack();
+        message.nak();
         this.#observer.failed(error);
         return [];
       }
@@ -140,59 +131,57 @@ export class LeadDrainer implements AsyncDisposable {
         await this.#stores.quarantine.add(refused);
         this.#observer.quarantined(refused.length);
       }
-      this.#breaker.answered();
+      this.#breaker.recordResponse();
       this.#observer.drained(items.length - refused.length);
-      for (const { taken } of messages) taken.acknowledge();
+      for (const { fetched } of messages) fetched.acknowledge();
     } catch (error) {
       if (isOutage(error)) {
-        this.#breaker.failed(error);
+        this.#breaker.recordFailure(error);
         throw error;
       }
-      this.#breaker.answered();
+      this.#breaker.recordResponse();
       if (messages.length === 1) throw error;
       await this.#storeEach(messages);
     }
   }
 
-  /** One of them is at fault, and is not to hold up the others. */
+  /** Stores messages one by one, so that a message that fails does not delay the others. */
   async #storeEach(messages: readonly Message[]): Promise<void> {
     for (const message of messages) {
       try {
         await this.#store([message]);
       } catch (error) {
-        message.taken.giveBack();
+        message.fetched.nak();
         if (!isOutage(error)) this.#observer.failed(error);
       }
     }
   }
 
-  async #yield(): Promise<void> {
-    const end = performance.now() + longestYieldMs;
-    while (this.#isBusy() && performance.now() < end && !this.#isOver.signal.aborted) await this.#pause(20);
+  /** Waits while requests have priority. */
+  async #yield(signal: AbortSignal): Promise<void> {
+    const end = performance.now() + maxYieldMs;
+    while (this.#isBusy() && performance.now() < end && !signal.aborted) {
+      await sleep(20, undefined, { signal }).catch(() => undefined);
+    }
   }
 
-  async #pause(timeMs: number): Promise<void> {
-    await sleep(timeMs, undefined, { signal: this.#isOver.signal }).catch(() => undefined);
-  }
-
-  /** Waits for what is under way; the rest stays in the buffer. */
+  /** Waits for the inserts in progress. All other leads stay in the buffer. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver.abort();
-    await this.#running;
+    await Promise.all(this.#loops.map((loop) => loop[Symbol.asyncDispose]()));
   }
 }
 
-/** Messages in groups that are stored together. */
-function inParts(messages: readonly Message[]): Message[][] {
-  const parts: Message[][] = [];
+/** Groups messages into batches that are stored together. */
+function toBatches(messages: readonly Message[]): Message[][] {
+  const batches: Message[][] = [];
   let leads = Number.POSITIVE_INFINITY;
   for (const message of messages) {
     leads += message.leads.length;
     if (leads > maxLeads) {
-      parts.push([]);
+      batches.push([]);
       leads = message.leads.length;
     }
-    parts.at(-1)?.push(message);
+    batches.at(-1)?.push(message);
   }
-  return parts;
+  return batches;
 }

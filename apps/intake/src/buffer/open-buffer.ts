@@ -3,9 +3,9 @@ import type { Broker } from '@leads/core/nats';
 import { bufferStreamName, LeadBuffer } from '@leads/core/nats';
 import type { Logger } from '@leads/http/service/log';
 import type { Metrics } from '@leads/http/service/metrics';
-import { Breaker } from './breaker.ts';
 import { observeBuffer, registerBreakerMetrics, registerBufferMetrics } from './buffer-metrics.ts';
 import { BufferedLeadStore } from './buffered-lead-store.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import { LeadDrainer } from './lead-drainer.ts';
 
 /** The buffer of an intake, as the rest of it sees it. */
@@ -38,7 +38,7 @@ export function openBuffer(
 ): OpenBuffer {
   const { broker, maxBytes, replicas, leads, quarantine, onAway } = options;
   const buffer = new LeadBuffer(broker, { name: bufferStreamName, maxBytes, replicas });
-  const breaker = new Breaker((isOpen, err) => {
+  const breaker = new CircuitBreaker((isOpen, err) => {
     if (!isOpen) {
       log.info('Postgres is back: leads go to it again');
       return;

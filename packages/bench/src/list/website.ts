@@ -26,7 +26,7 @@ const asked = { contentMs: 1_000, overviewMs: 300 } as const;
 const usual = { loads: 9, answers: 60 };
 /** Of the leads, which are of two years, the second. */
 const year = { from: '2025-01-01', to: '2025-12-31', zone: 'Europe/Berlin' } as const;
-const addedAtOnce = 50_000;
+const leadsPerAggregation = 50_000;
 
 /** The first content of the leads page in a browser that has nothing of it yet, and the overview of a year. */
 export async function measureWebsite(
@@ -118,7 +118,7 @@ async function countLeads(databaseUrl: string): Promise<void> {
       COMMIT`);
     await using database = openForBench(databaseUrl);
     const store = createOverviewStore(database);
-    while ((await store.addUp(addedAtOnce)) > 0);
+    while ((await store.aggregate(leadsPerAggregation)) > 0);
     await client.query('VACUUM ANALYZE lead_tally, lead_tally_entry');
   } finally {
     await client.end();

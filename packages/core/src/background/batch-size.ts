@@ -1,24 +1,31 @@
-/** How much is done at once: less where it fails, which may be for taking too long, until more goes again. */
+/**
+ * The number of items to process at once. It shrinks to a quarter after a failure, because a large batch may have timed
+ * out, and doubles after each success.
+ */
 export class BatchSize {
-  readonly #fewest: number;
-  readonly #most: number;
-  #now: number;
+  readonly #min: number;
+  readonly #max: number;
+  #current: number;
 
-  constructor({ fewest, most }: { fewest: number; most: number }) {
-    this.#fewest = fewest;
-    this.#most = most;
-    this.#now = most;
+  constructor({ min, max }: { min: number; max: number }) {
+    this.#min = min;
+    this.#max = max;
+    this.#current = max;
   }
 
-  get now(): number {
-    return this.#now;
+  get current(): number {
+    return this.#current;
   }
 
-  succeeded(): void {
-    this.#now = Math.min(this.#most, this.#now * 2);
-  }
-
-  failed(): void {
-    this.#now = Math.max(this.#fewest, Math.floor(this.#now / 4));
+  /** Does some work, and adjusts the size to its outcome. */
+  async adjust<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      const result = await work();
+      this.#current = Math.min(this.#max, this.#current * 2);
+      return result;
+    } catch (error) {
+      this.#current = Math.max(this.#min, Math.floor(this.#current / 4));
+      throw error;
+    }
   }
 }

@@ -80,9 +80,9 @@ describe('landing page registrar', () => {
     expect(store.names).toEqual(['a', 'b']);
   });
 
-  test('survives a store that fails: the error is told, and the page comes again', async () => {
+  test('reports a failed write, and registers the page when it comes again', async () => {
     const { store, errors, registrar } = setUp();
-    const failure = new Error('away');
+    const failure = new Error('unavailable');
     store.failures = [failure];
     registrar.register(workspaceId, 'a');
     await turn();
@@ -98,7 +98,7 @@ describe('landing page registrar', () => {
   test('goes on with what waits when one batch fails', async () => {
     const { store, errors, registrar } = setUp();
     store.gate = createGate();
-    store.failures = [new Error('away')];
+    store.failures = [new Error('unavailable')];
     registrar.register(workspaceId, 'a');
     await turn();
     registrar.register(workspaceId, 'b');

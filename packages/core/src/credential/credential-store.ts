@@ -1,4 +1,3 @@
-import type { Uses } from './credential-use.ts';
 import type { ApiKeyScope, MemberRole } from './principal.ts';
 
 export interface ApiKey {
@@ -30,6 +29,19 @@ export interface AccessToken {
   readonly revokedAt?: Date | undefined;
   readonly lastUsedAt?: Date | undefined;
   readonly lastUsedFrom?: string | undefined;
+}
+
+/** When and from where a credential was used last. */
+export interface Use {
+  readonly at: Date;
+  /** An IPv4 or IPv6 address; absent if it is not known. */
+  readonly from?: string | undefined;
+}
+
+/** Uses of credentials, by the ids of their rows. */
+export interface Uses {
+  readonly apiKeys: ReadonlyMap<string, Use>;
+  readonly accessTokens: ReadonlyMap<string, Use>;
 }
 
 /** A member of a workspace, and whose credentials are meant. */
@@ -78,6 +90,6 @@ export interface CredentialStore extends CredentialLookup {
   /** @returns the token, revoked; `undefined` where the workspace has no token of that id. */
   revokeAccessToken(workspaceId: string, id: string, at: Date): Promise<AccessToken | undefined>;
 
-  /** Writes when credentials were used last; of what is known already, the latest stays. */
+  /** Records when credentials were used last. A use that is older than the stored one is ignored. */
   recordUses(uses: Uses): Promise<void>;
 }

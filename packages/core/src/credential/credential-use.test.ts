@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { CredentialUse, type Uses } from './credential-use.ts';
+import type { Uses } from './credential-store.ts';
+import { CredentialUse } from './credential-use.ts';
 
-beforeEach(() => vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] }));
+beforeEach(() => vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] }));
 afterEach(() => vi.useRealTimers());
 
 const written: Uses[] = [];
@@ -20,7 +21,7 @@ const open = () => {
   return new CredentialUse(store, (error) => errors.push(error));
 };
 
-test('uses are written together after some seconds, the last of each', async () => {
+test('writes the last use of each credential together, every 5 s', async () => {
   await using use = open();
   use.note({ apiKeyId: 'k', accessTokenId: 't' }, '203.0.113.7');
   vi.advanceTimersByTime(1_000);
@@ -33,14 +34,14 @@ test('uses are written together after some seconds, the last of each', async () 
   expect(apiKeys.get('k')?.from).toBeUndefined();
   const at = (uses: Uses['apiKeys'], id: string) => uses.get(id)?.at.getTime() ?? 0;
   expect(at(apiKeys, 'k') - at(accessTokens, 't')).toBe(1_000);
-  // Nothing more happened.
+  // Without a new use, nothing is written.
   await vi.advanceTimersByTimeAsync(20_000);
   expect(written).toHaveLength(1);
 });
 
-test('what could not be written is written with what comes, the newer one where both are known', async () => {
+test('retries uses whose write failed, unless there is a newer one', async () => {
   await using use = open();
-  failure = new Error('away');
+  failure = new Error('unavailable');
   use.note({ apiKeyId: 'old' }, '1');
   use.note({ apiKeyId: 'both' }, '1');
   await vi.advanceTimersByTimeAsync(5_000);
@@ -56,7 +57,7 @@ test('what could not be written is written with what comes, the newer one where 
   );
 });
 
-test('what was noted last is written when it ends', async () => {
+test('writes pending uses at disposal', async () => {
   const use = open();
   use.note({ accessTokenId: 't' });
   await use[Symbol.asyncDispose]();

@@ -1,36 +1,25 @@
-import type { CredentialStore } from './credential-store.ts';
+import { BackgroundLoop } from '../background/background-loop.ts';
+import type { CredentialStore, Use } from './credential-store.ts';
 
-/** When and from where a credential was used last. */
-export interface Use {
-  readonly at: Date;
-  /** An IPv4 or IPv6 address; absent where it is not known. */
-  readonly from?: string | undefined;
-}
+const intervalMs = 5_000;
 
-/** Uses of credentials by the id of their rows. */
-export interface Uses {
-  readonly apiKeys: ReadonlyMap<string, Use>;
-  readonly accessTokens: ReadonlyMap<string, Use>;
-}
-
-/** How often uses are written, in milliseconds. */
-const writtenEveryMs = 5_000;
-
-/** Keeps when credentials were used last, and writes it every few seconds: no request waits for it. */
+/** Records when credentials were last used. It writes every few seconds, outside of requests. */
 export class CredentialUse implements AsyncDisposable {
   readonly #store: Pick<CredentialStore, 'recordUses'>;
-  readonly #onError: (error: unknown) => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #loop: BackgroundLoop;
   #apiKeys = new Map<string, Use>();
   #accessTokens = new Map<string, Use>();
-  #writing: Promise<void> = Promise.resolve();
-  #isFailing = false;
 
-  /** @param onError hears of the first failure of a row of them. */
+  /** @param onError called once when a streak of failed writes begins. */
   constructor(store: Pick<CredentialStore, 'recordUses'>, onError: (error: unknown) => void) {
     this.#store = store;
-    this.#onError = onError;
-    this.#timer = setInterval(() => void this.write(), writtenEveryMs).unref();
+    this.#loop = new BackgroundLoop({
+      step: () => this.#write(),
+      onError,
+      firstPauseMs: intervalMs,
+      retryMs: intervalMs,
+      hasFinalStep: true,
+    });
   }
 
   note(ids: { apiKeyId?: string | undefined; accessTokenId?: string | undefined }, from?: string): void {
@@ -39,28 +28,24 @@ export class CredentialUse implements AsyncDisposable {
     if (ids.accessTokenId !== undefined) this.#accessTokens.set(ids.accessTokenId, use);
   }
 
-  /** Writes what was noted since the last time. What cannot be written is tried again with what comes. */
-  write(): Promise<void> {
-    this.#writing = this.#writing.then(async () => {
-      if (this.#apiKeys.size === 0 && this.#accessTokens.size === 0) return;
-      const uses = { apiKeys: this.#apiKeys, accessTokens: this.#accessTokens };
-      this.#apiKeys = new Map();
-      this.#accessTokens = new Map();
-      try {
-        await this.#store.recordUses(uses);
-        this.#isFailing = false;
-      } catch (error) {
-        this.#apiKeys = new Map([...uses.apiKeys, ...this.#apiKeys]);
-        this.#accessTokens = new Map([...uses.accessTokens, ...this.#accessTokens]);
-        if (!this.#isFailing) this.#onError(error);
-        this.#isFailing = true;
-      }
-    });
-    return this.#writing;
+  /** Writes the uses since the last write. If the write fails, the next one retries them. */
+  async #write(): Promise<number> {
+    const uses = { apiKeys: this.#apiKeys, accessTokens: this.#accessTokens };
+    if (uses.apiKeys.size === 0 && uses.accessTokens.size === 0) return intervalMs;
+    this.#apiKeys = new Map();
+    this.#accessTokens = new Map();
+    try {
+      await this.#store.recordUses(uses);
+    } catch (error) {
+      this.#apiKeys = new Map([...uses.apiKeys, ...this.#apiKeys]);
+      this.#accessTokens = new Map([...uses.accessTokens, ...this.#accessTokens]);
+      throw error;
+    }
+    return intervalMs;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
-    await this.write();
+  /** Writes the uses that are still pending. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#loop[Symbol.asyncDispose]();
   }
 }

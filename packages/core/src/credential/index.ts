@@ -11,8 +11,10 @@ export type {
   CredentialStore,
   KnownApiKey,
   MemberRef,
+  Use,
+  Uses,
 } from './credential-store.ts';
-export { CredentialUse, type Use, type Uses } from './credential-use.ts';
+export { CredentialUse } from './credential-use.ts';
 export { issueAccessToken, issueApiKey } from './issue-credential.ts';
 export {
   createOwnAccessToken,

@@ -1,5 +1,4 @@
-import type { CredentialLookup, CredentialStore } from '../credential/credential-store.ts';
-import type { Use } from '../credential/credential-use.ts';
+import type { CredentialLookup, CredentialStore, Use } from '../credential/credential-store.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';

@@ -4,7 +4,7 @@ import type { Erasure, IsErased } from '../erasure/erasure.ts';
 import { tracesOf, tracesOfChange } from '../erasure/lead-traces.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import type { LeadQuarantine } from '../lead/lead-quarantine.ts';
-import { addedAtOnce } from '../overview/lead-count-aggregator.ts';
+import { maxLeadsPerAggregation } from '../overview/lead-count-aggregator.ts';
 import type { Database, Transaction } from './client.ts';
 import { handOverLock } from './event-outbox.prisma.ts';
 import { Prisma } from './generated/client.ts';
@@ -160,7 +160,7 @@ async function eraseLeads(database: Database, ids: readonly string[]): Promise<C
 async function addUpTallies(database: Database, ids: readonly string[]): Promise<void> {
   const overview = createOverviewStore(database);
   for (let attempt = 1; attempt <= 50; attempt++) {
-    while ((await overview.addUp(addedAtOnce)) > 0);
+    while ((await overview.aggregate(maxLeadsPerAggregation)) > 0);
     const waiting = await database.select(Prisma.sql`
       SELECT FROM lead_tally_entry
       WHERE s1 && (SELECT coalesce(array_agg(s1), '{}') FROM lead WHERE id = ANY(${ids}::uuid[]) AND s1 IS NOT NULL)

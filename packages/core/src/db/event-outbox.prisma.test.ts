@@ -41,13 +41,13 @@ test('hands over to one at a time, and what was not told again', async () => {
   await leads.insert(added);
   const gate = createGate();
   const begun = createGate();
-  const first = outbox.handOver(10, async () => {
+  const first = outbox.publishNext(10, async () => {
     begun.open();
     await gate.opened;
     throw new LeadsError('unavailable');
   });
   await begun.opened;
-  expect(await outbox.handOver(10, () => Promise.reject(new Error('never')))).toBeUndefined();
+  expect(await outbox.publishNext(10, () => Promise.reject(new Error('never')))).toBeUndefined();
   gate.open();
   await expect(first).rejects.toThrow('Service temporarily unavailable');
 
@@ -55,9 +55,9 @@ test('hands over to one at a time, and what was not told again', async () => {
   const tell = async (events: readonly { readonly subject: string }[]) => {
     told.push(...events.map(({ subject }) => subject));
   };
-  expect(await outbox.handOver(10, tell)).toBe(2);
+  expect(await outbox.publishNext(10, tell)).toBe(2);
   expect(told.toSorted()).toEqual(added.map(({ id }) => id).toSorted());
-  expect(await outbox.handOver(10, tell)).toBe(0);
+  expect(await outbox.publishNext(10, tell)).toBe(0);
   expect(told).toHaveLength(2);
 });
 
@@ -69,7 +69,7 @@ test('hands over no more than it is asked for, and each event once', async () =>
   const counts: number[] = [];
   const told = new Set<string>();
   for (;;) {
-    const count = await outbox.handOver(7, async (events) => {
+    const count = await outbox.publishNext(7, async (events) => {
       for (const { id } of events) told.add(id);
     });
     if (count === 0) break;
@@ -106,7 +106,7 @@ test('tells of each lead the request that it came of, and of none that of anothe
     for (const { id, traceparent } of events) told.set(id, traceparent);
   };
   // A row that is cut knows them of both parts.
-  while ((await outbox.handOver(2, tell)) !== 0);
+  while ((await outbox.publishNext(2, tell)) !== 0);
   expect(Object.fromEntries(told)).toEqual({
     [`${a.id}.1`]: traceparentOf('a'),
     [`${b.id}.1`]: undefined,

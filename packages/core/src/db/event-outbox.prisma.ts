@@ -26,7 +26,7 @@ interface OutboxRow {
 /** The outbox in Postgres. */
 export function createEventOutbox({ select, transaction }: Database): EventOutbox {
   return {
-    async handOver(most, tell) {
+    async publishNext(most, tell) {
       // Most of the time there is nothing, which is to cost next to nothing.
       if ((await select(Prisma.sql`SELECT FROM lead_outbox LIMIT 1`)).length === 0) return 0;
       return transaction(async (tx) => {

@@ -10,7 +10,7 @@ import {
 } from '../../test/database.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import { getOverview } from '../overview/get-overview.ts';
-import { addedAtOnce } from '../overview/lead-count-aggregator.ts';
+import { maxLeadsPerAggregation } from '../overview/lead-count-aggregator.ts';
 import type { Overview, OverviewQuery } from '../overview/overview.schema.ts';
 import { newId } from '../uuid.ts';
 import { type Database, openDatabase } from './client.ts';
@@ -176,7 +176,7 @@ test(
             }
           };
           await compare();
-          await store.addUp(20);
+          await store.aggregate(20);
           await compare();
           for (const [index, status] of changes.entries()) {
             const lead = leads[index];
@@ -186,7 +186,7 @@ test(
             leads[index] = { ...lead, status };
           }
           await compare();
-          while ((await store.addUp(20)) > 0);
+          while ((await store.aggregate(20)) > 0);
           expect(await database.query('SELECT 1 FROM lead_tally_entry')).toEqual([]);
           await compare();
 
@@ -215,10 +215,10 @@ test('inserts and those who add up at once lose nothing', async () => {
       await leadStore.insert([leadOf(tenant, { createdAt: at, updatedAt: at })]);
     }
   };
-  const addUp = async () => {
-    for (let round = 0; round < 20; round++) await store.addUp(3);
+  const aggregate = async () => {
+    for (let round = 0; round < 20; round++) await store.aggregate(3);
   };
-  await Promise.all([insert(), addUp(), insert(), addUp()]);
+  await Promise.all([insert(), aggregate(), insert(), aggregate()]);
   const { total } = await overview(owner(), { from: '2026-05-01', to: '2026-05-01' });
   expect(total).toMatchObject({ total: 40, OnHold: 40, approveRate: 0, approveRateWithoutTrash: 0 });
 });
@@ -251,8 +251,8 @@ test('tells apart the sub-ids that come first in a day, counts all others togeth
   const leadStore = createLeadStore(opened);
   const day = (n: number) => new Date(Date.UTC(2026, 5, n, 12));
   const of = (s1: string, createdAt: Date) => leadOf(tenant, { s1, createdAt, updatedAt: createdAt });
-  const addUp = async () => {
-    while ((await store.addUp(50)) > 0);
+  const aggregate = async () => {
+    while ((await store.aggregate(50)) > 0);
   };
   const rows = async () => {
     const [row] = await database.query<{ rows: number }>(
@@ -267,10 +267,10 @@ test('tells apart the sub-ids that come first in a day, counts all others togeth
   const often = Array.from({ length: 30 }, () => of('often', day(1)));
   const late = of('late', day(1));
   await leadStore.insert([...often, ...Array.from({ length: 70 }, (_, n) => of(`first-${n}`, day(1)))]);
-  await addUp();
+  await aggregate();
   await leadStore.insert(Array.from({ length: 70 }, (_, n) => of(`second-${n}`, day(1))));
   await leadStore.insert([late, of('often', day(1)), of('late', day(2)), of('late', day(2))]);
-  await addUp();
+  await aggregate();
   // 100 of the first day and what is left of it, and the one of the second.
   expect(await rows()).toBe(102);
   const before = await found();
@@ -283,7 +283,7 @@ test('tells apart the sub-ids that come first in a day, counts all others togeth
 
   // What becomes of them later is counted where they are.
   await database.query(`UPDATE lead SET status = 'Approved' WHERE s1 IN ('often', 'late')`);
-  await addUp();
+  await aggregate();
   expect(await rows()).toBe(102);
   const after = await found();
   expect(after.s1Others).toBe(before.s1Others);
@@ -325,15 +325,15 @@ test('looks at the leads of one day at most, beside the tallies of all others', 
         SELECT n, timestamptz '2025-01-01' + n * interval '1 day' / ${leadsADay} AS at
         FROM generate_series(${first}, ${last}) AS n
       ) AS numbered`);
-  const addUp = async () => {
-    while ((await createOverviewStore(opened).addUp(addedAtOnce)) > 0);
+  const aggregate = async () => {
+    while ((await createOverviewStore(opened).aggregate(maxLeadsPerAggregation)) > 0);
   };
   // Postgres looks at what waits when nothing does, as is usual, and then expects nothing of what is to come.
   await insert(30_001, 31_000);
-  await addUp();
+  await aggregate();
   await database.query('VACUUM (ANALYZE, TRUNCATE false) lead_tally_entry');
   await insert(1, 30_000);
-  await addUp();
+  await aggregate();
   await database.query('VACUUM ANALYZE lead');
   await database.query('VACUUM ANALYZE lead_tally');
   for (const viewer of [owner(), publisher()]) {

@@ -144,7 +144,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
      * No part is joined to another: Postgres mostly looks at what waits when nothing does, then expects one row of
      * thousands, and compares each with each.
      */
-    async addUp(most) {
+    async aggregate(most) {
       const [row] = await select<{ added: number }>(Prisma.sql`
         WITH turn AS MATERIALIZED (
           SELECT pg_try_advisory_xact_lock(${addUpLock}) AS is_ours

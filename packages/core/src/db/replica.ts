@@ -1,3 +1,4 @@
+import { BackgroundLoop } from '../background/background-loop.ts';
 import { LeadsError } from '../errors.ts';
 import type { LeadStore } from '../lead/lead-store.ts';
 import type { OverviewStore } from '../overview/overview-store.ts';
@@ -5,8 +6,8 @@ import type { Database } from './client.ts';
 import { DatabaseError } from './database-error.ts';
 import { Prisma } from './generated/client.ts';
 
-/** How often primary and replica are asked how far they are, in milliseconds. */
-const everyMs = 500;
+/** The pause between two measurements, in milliseconds. */
+const intervalMs = 500;
 /** Beyond these a replica is too old for anyone. */
 const maxMarks = 7_200;
 
@@ -34,23 +35,16 @@ interface ReplicaOptions {
  */
 export class Replica implements AsyncDisposable {
   readonly #options: ReplicaOptions;
-  readonly #timer: NodeJS.Timeout;
+  readonly #loop: BackgroundLoop;
   readonly #wroteAtMs = new Map<string, number>();
   #marks: Mark[] = [];
   /** The replica has all that was committed before. */
   #levelAtMs = Number.NEGATIVE_INFINITY;
   #isUsed = false;
-  #measuring: Promise<void> | undefined;
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
-    const measure = () => {
-      this.#measuring ??= this.#measure().finally(() => {
-        this.#measuring = undefined;
-      });
-    };
-    measure();
-    this.#timer = setInterval(measure, everyMs).unref();
+    this.#loop = new BackgroundLoop({ step: () => this.#measure(), retryMs: intervalMs });
   }
 
   /** How far behind the replica may be, in seconds; nothing where it is not known to have anything. */
@@ -86,7 +80,7 @@ export class Replica implements AsyncDisposable {
       if (!(error instanceof DatabaseError || error instanceof LeadsError)) throw error;
       // A replica cancels what stands in the way of its log (40001), and that is no reason to leave it alone.
       if (error instanceof LeadsError) this.#levelAtMs = Number.NEGATIVE_INFINITY;
-      this.#tell();
+      this.#reportChange();
       return read(stores.primary);
     }
   }
@@ -95,7 +89,7 @@ export class Replica implements AsyncDisposable {
     return performance.now() - this.#levelAtMs <= this.#options.maxLagMs;
   }
 
-  async #measure(): Promise<void> {
+  async #measure(): Promise<number> {
     const { primary, replica } = this.#options;
     const atMs = performance.now();
     const [written, replayed] = await Promise.all([
@@ -115,18 +109,18 @@ export class Replica implements AsyncDisposable {
       }
     }
     this.#marks = this.#marks.slice(-maxMarks);
-    this.#tell();
+    this.#reportChange();
+    return intervalMs;
   }
 
-  #tell(): void {
+  #reportChange(): void {
     if (this.#isUsed === this.#isNew()) return;
     this.#isUsed = !this.#isUsed;
     this.#options.onChange?.(this.#isUsed);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#measuring;
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#loop[Symbol.asyncDispose]();
   }
 }
 

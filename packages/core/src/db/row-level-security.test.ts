@@ -188,7 +188,7 @@ test('a transaction is for one workspace from its beginning to its end', async (
 test('events are told of the leads of all workspaces, and of none that no event waits of', async () => {
   const told: LeadEvent[] = [];
   const outbox = createEventOutbox(crm);
-  while (await outbox.handOver(100, async (events) => void told.push(...events)));
+  while (await outbox.publishNext(100, async (events) => void told.push(...events)));
   const idsOf = (type: string) => told.filter((event) => event.type === type).map(({ data }) => data.lead.id);
   expect(idsOf('lead.created')).toEqual(expect.arrayContaining([ofA.id, ofB.id]));
   expect(idsOf('lead.status_changed')).toEqual([ofA.id, ofB.id]);

@@ -1,20 +1,23 @@
 import type { LeadEvent } from './lead-event.schema.ts';
 
-/** Where events wait until they are told. Methods throw LeadsError `unavailable` without the database. */
+/** Where events wait to be published. Its methods throw LeadsError `unavailable` without the database. */
 export interface EventOutbox {
   /**
-   * Hands over the oldest events, and removes them once they are told. One caller at a time, of all instances: events
-   * of a lead keep their order.
+   * Publishes the oldest events and removes them. Only one caller publishes at a time, across all instances, so that
+   * the events of a lead keep their order.
    *
-   * @param most events at once, about: those of one statement stay together.
-   * @param tell what it throws leaves them where they are. To be done within the database's statement timeout.
-   * @returns how many were told; nothing where another caller is at it.
+   * @param limit about how many events; the events of one statement stay together.
+   * @param publish must finish within the database's statement timeout. If it throws, the events stay.
+   * @returns the number of events published; `undefined` while another caller publishes.
    */
-  handOver(most: number, tell: (events: readonly LeadEvent[]) => Promise<void>): Promise<number | undefined>;
+  publishNext(
+    limit: number,
+    publish: (events: readonly LeadEvent[]) => Promise<void>,
+  ): Promise<number | undefined>;
 
-  /** Removes what was noted before a time. @returns how many events. */
+  /** Removes the events from before a time. @returns how many. */
   dropBefore(time: Date): Promise<number>;
 
-  /** When the oldest event that waits was noted. */
+  /** Returns the time of the oldest event. */
   oldest(): Promise<Date | undefined>;
 }

@@ -1,75 +1,53 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { BackgroundLoop } from '../background/background-loop.ts';
 import { BatchSize } from '../background/batch-size.ts';
 import type { EventPublisher } from '../nats/event-publisher.ts';
 import type { EventOutbox } from './event-outbox.ts';
 
-/** Events handed over at once: a tenth of a second of work. */
-const maxAtOnce = 1_000;
-/** Where they cannot be told in time, as by a broker whose disk is slow. */
-const minAtOnce = 10;
-/** How long to wait where there is nothing, and where another instance is at it, in milliseconds. */
-const idleMs = 100;
-const othersTurnMs = 500;
-const leastPauseMs = 250;
-const longestPauseMs = 5_000;
+/** Events in one batch: a tenth of a second of work. */
+const maxBatchSize = 1_000;
+/** The smallest batch, for a broker whose disk is slow. */
+const minBatchSize = 10;
+/** Pauses in milliseconds: while the outbox is empty, while another instance publishes, and without the broker. */
+const emptyMs = 100;
+const otherInstanceMs = 500;
+const disconnectedMs = 250;
+const retryMs = { min: 250, max: 5_000 };
 
-/** Tells the events of the outbox, for as long as it stands. Any number of instances may: one at a time does. */
+/** Publishes the events of the outbox until it is disposed. Of several instances, one publishes at a time. */
 export class EventRelay implements AsyncDisposable {
-  readonly #outbox: EventOutbox;
+  readonly #outbox: Pick<EventOutbox, 'publishNext'>;
   readonly #publisher: Pick<EventPublisher, 'isConnected' | 'publish'>;
-  readonly #onError: (error: unknown) => void;
-  readonly #isOver = new AbortController();
-  readonly #running: Promise<void>;
-  readonly #size = new BatchSize({ fewest: minAtOnce, most: maxAtOnce });
-  #told = 0;
+  readonly #batchSize = new BatchSize({ min: minBatchSize, max: maxBatchSize });
+  readonly #loop: BackgroundLoop;
+  #publishedCount = 0;
 
-  /** @param onError hears of the first failure of a row of them. */
+  /** @param onError called once when a streak of failures begins. */
   constructor(
-    outbox: EventOutbox,
+    outbox: Pick<EventOutbox, 'publishNext'>,
     publisher: Pick<EventPublisher, 'isConnected' | 'publish'>,
     onError: (error: unknown) => void,
   ) {
     this.#outbox = outbox;
     this.#publisher = publisher;
-    this.#onError = onError;
-    this.#running = this.#run();
+    this.#loop = new BackgroundLoop({ step: () => this.#publishNext(), onError, retryMs });
   }
 
-  /** How many events this instance has told. */
-  get told(): number {
-    return this.#told;
+  /** The number of events that this instance has published. */
+  get publishedCount(): number {
+    return this.#publishedCount;
   }
 
-  async #run(): Promise<void> {
-    let failures = 0;
-    while (!this.#isOver.signal.aborted) {
-      let pauseMs: number;
-      try {
-        pauseMs = await this.#tell();
-        failures = 0;
-        this.#size.succeeded();
-      } catch (error) {
-        this.#size.failed();
-        if (failures === 0) this.#onError(error);
-        pauseMs = Math.min(leastPauseMs * 2 ** failures, longestPauseMs);
-        failures += 1;
-      }
-      if (pauseMs > 0)
-        await sleep(pauseMs, undefined, { signal: this.#isOver.signal }).catch(() => undefined);
-    }
+  async #publishNext(): Promise<number> {
+    if (!this.#publisher.isConnected) return disconnectedMs;
+    const count = await this.#batchSize.adjust(() =>
+      this.#outbox.publishNext(this.#batchSize.current, (events) => this.#publisher.publish(events)),
+    );
+    if (count === undefined) return otherInstanceMs;
+    this.#publishedCount += count;
+    return count === 0 ? emptyMs : 0;
   }
 
-  /** @returns how long to wait for the next time, in milliseconds. */
-  async #tell(): Promise<number> {
-    if (!this.#publisher.isConnected) return leastPauseMs;
-    const told = await this.#outbox.handOver(this.#size.now, (events) => this.#publisher.publish(events));
-    if (told === undefined) return othersTurnMs;
-    this.#told += told;
-    return told === 0 ? idleMs : 0;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver.abort();
-    await this.#running;
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#loop[Symbol.asyncDispose]();
   }
 }

@@ -13,55 +13,58 @@ import type { LeadToInsert } from '../lead/lead-store.ts';
 import type { Broker } from './broker.ts';
 import { ensureStream } from './ensure-stream.ts';
 
-/** The stream that leads wait in, by what may be set about it. */
+/** Settings of the stream that buffers leads. */
 export interface BufferStream {
   readonly name: string;
-  /** How much room they may take, in bytes; what is beyond is refused. */
+  /** The limit of its size, in bytes. Leads beyond it are refused. */
   readonly maxBytes: number;
   readonly replicas: number;
 }
 
-/** Leads that were put together. Taken from the buffer they come again after a while, until they are acknowledged. */
+/** A message of leads. It is redelivered until it is acknowledged. */
 export interface BufferedLeads {
-  /** @throws Error where it is no message of ours. */
+  /** @throws Error for a message that cannot be parsed. */
   leads(): LeadToInsert[];
-  /** They are where they belong: the buffer forgets them. */
+  /** Removes the message from the buffer. */
   acknowledge(): void;
-  /** They are not: they come again after a pause, a longer one each time. */
-  giveBack(): void;
+  /** Has the message redelivered after a pause, which grows with each redelivery. */
+  nak(): void;
 }
 
-/** What the stream is called, in every deployment. */
+/** The name of the stream, in every deployment. */
 export const bufferStreamName = 'LEADS_BUFFER';
 const bufferSubject = 'buffer.leads';
 
-/** What is in the buffer and not yet acknowledged, taken or not. */
+/** The messages in the buffer: all that are not acknowledged. */
 export interface WaitingLeads {
-  /** Each holds the leads that were put together, or some of them. */
+  /** The number of messages. Each holds one lead or several. */
   readonly messages: number;
-  /** What they take of its room. */
+  /** Their size in the stream. */
   readonly bytes: number;
-  /** When the first of them was put into it; nothing of none. */
+  /** When the oldest message was stored; absent if there is none. */
   readonly oldestAt: Date | undefined;
 }
 
 const durable = 'drainer';
-/** How long to wait for the broker's word that leads are stored, in milliseconds: somebody waits for an answer. */
+/** How long the broker may take to acknowledge leads, in milliseconds. A request waits for it. */
 const ackTimeoutMs = 1_000;
-/** What is not acknowledged for so long comes again, in milliseconds: whoever took it may have been killed. */
+/** When an unacknowledged message is redelivered, in milliseconds: its consumer may have been killed. */
 const redeliverMs = 20_000;
-/** How many messages may be on their way to whoever takes them, all of them together. */
-const maxTaken = 10_000;
-/** Those that one call takes: so many at a time, until they hold enough for an insert or two. */
-const maxAtOnce = 100;
+/** Messages that may be delivered and not yet acknowledged, across all instances. */
+const maxUnacknowledged = 10_000;
+/** Messages in one request to the broker. Requests repeat until their leads are enough for an insert or two. */
+const maxPerFetch = 100;
 const enoughBytes = 1024 * 1024;
-/** Where it holds leads and none has come out for so long, taking starts over: longer than what was taken stays away. */
+/**
+ * The consumer is recreated if the buffer holds leads and delivers none for this long, in milliseconds. It is longer than
+ * `redeliverMs`, after which unacknowledged leads are delivered again.
+ */
 const standstillMs = 25_000;
-/** How often one looks whether it does, where nothing comes. */
-const lookMs = 5_000;
-const leastPauseMs = 500;
-const longestPauseMs = 10_000;
-/** Servers take messages of 1 MiB by default, headers included. */
+/** The pause between two checks for a standstill, in milliseconds. */
+const standstillCheckMs = 5_000;
+const minRedeliveryMs = 500;
+const maxRedeliveryMs = 10_000;
+/** The default limit of nats-server for a message with its headers: 1 MiB. */
 const largestMessage = 1024 * 1024;
 const headersRoom = 1024;
 /**
@@ -71,16 +74,16 @@ const headersRoom = 1024;
 const grain = 64;
 
 /**
- * Where leads wait, on disk, while their database is away: a JetStream stream, which is made or set right first. A lead
- * leaves it once it is acknowledged, and no other way.
+ * Buffers leads on disk while the database is unavailable, in a JetStream stream. It creates or updates the stream
+ * first. A lead leaves the buffer only by being acknowledged.
  */
 export class LeadBuffer {
   readonly #broker: Broker;
   readonly #stream: BufferStream;
   readonly #standstillMs: number;
   #ready: Promise<Consumer> | undefined;
-  #lookAt = 0;
-  /** How many have ever come out, and since when none has, while there are some in it. */
+  #nextCheckAt = 0;
+  /** The count of deliveries, and since when it has not grown although the buffer holds leads. */
   #standstill: { readonly delivered: number; readonly since: number } | undefined;
 
   constructor(broker: Broker, stream: BufferStream, options: { readonly standstillMs?: number } = {}) {
@@ -94,30 +97,30 @@ export class LeadBuffer {
   }
 
   /**
-   * Puts leads into the buffer, together as far as one message holds them.
+   * Stores leads in the buffer, as many in one message as fit.
    *
-   * @throws LeadsError `unavailable` without the broker, and where there is no room: some may be in it all the same.
+   * @throws LeadsError `unavailable` without the broker or without room. Some of the leads may be stored nevertheless.
    */
   async put(leads: readonly LeadToInsert[]): Promise<void> {
     await this.#attempt(async () => {
       const { connection, jetStream } = this.#broker;
       await this.#getReady();
-      const most = Math.min(connection.info?.max_payload ?? largestMessage, largestMessage) - headersRoom;
+      const maxBytes = Math.min(connection.info?.max_payload ?? largestMessage, largestMessage) - headersRoom;
       const { name } = this.#stream;
       await Promise.all(
-        toPayloads(leads, most).map((payload) => publishBuffered(jetStream, payload, name, ackTimeoutMs)),
+        toPayloads(leads, maxBytes).map((payload) => publishBuffered(jetStream, payload, name, ackTimeoutMs)),
       );
     });
   }
 
   /**
-   * Takes what waits, oldest first, a part each where several take.
+   * Fetches the oldest messages. Concurrent callers get different messages.
    *
-   * @param most messages at most; fewer where they are large.
-   * @returns nothing where nothing comes within a second.
+   * @param limit the number of messages; fewer if they are large.
+   * @returns an empty array if no message comes within a second.
    * @throws LeadsError `unavailable`
    */
-  async take(most: number): Promise<BufferedLeads[]> {
+  async fetch(limit: number): Promise<BufferedLeads[]> {
     return this.#attempt(async () => {
       const consumer = await this.#getReady();
       const first = await consumer.next({ expires: 1_000 });
@@ -125,32 +128,32 @@ export class LeadBuffer {
         await this.#endStandstill(consumer);
         return [];
       }
-      const taken = [first];
+      const fetched = [first];
       let bytes = first.data.length;
-      // Not more than there are: it would be waited for.
-      for (let left = first.info.pending; left > 0 && taken.length < most && bytes < enoughBytes; ) {
-        const count = Math.min(left, most - taken.length, maxAtOnce);
-        const before = taken.length;
+      // Asking for more than there are would wait for them.
+      for (let left = first.info.pending; left > 0 && fetched.length < limit && bytes < enoughBytes; ) {
+        const count = Math.min(left, limit - fetched.length, maxPerFetch);
+        const before = fetched.length;
         for await (const message of await consumer.fetch({ max_messages: count, expires: 1_000 })) {
-          taken.push(message);
+          fetched.push(message);
           bytes += message.data.length;
         }
-        // Others take them too.
-        if (taken.length < before + count) break;
-        left = taken.at(-1)?.info.pending ?? 0;
+        // Other callers fetch messages too.
+        if (fetched.length < before + count) break;
+        left = fetched.at(-1)?.info.pending ?? 0;
       }
-      return taken.map(toBufferedLeads);
+      return fetched.map(toBufferedLeads);
     });
   }
 
   /**
-   * A broker that was killed may have leads again that were acknowledged, and perhaps others, and not know that they are
-   * to come out: with a new consumer all that it has does.
+   * Deletes the consumer at a standstill. A broker that was killed may have restored leads that its consumer skips. A new
+   * consumer delivers all leads in the stream.
    */
   async #endStandstill(consumer: Consumer): Promise<void> {
     const now = performance.now();
-    if (now < this.#lookAt) return;
-    this.#lookAt = now + Math.min(lookMs, this.#standstillMs);
+    if (now < this.#nextCheckAt) return;
+    this.#nextCheckAt = now + Math.min(standstillCheckMs, this.#standstillMs);
     const { messages } = await this.waiting();
     const delivered = messages === 0 ? undefined : (await consumer.info()).delivered.consumer_seq;
     if (delivered === undefined) {
@@ -164,7 +167,7 @@ export class LeadBuffer {
     }
   }
 
-  /** @throws LeadsError `unavailable` where it takes no leads, or hardly any more. */
+  /** @throws LeadsError `unavailable` if the buffer is full or nearly full. */
   async checkRoom(): Promise<void> {
     const { maxBytes } = this.#stream;
     const { bytes } = await this.waiting();
@@ -181,7 +184,7 @@ export class LeadBuffer {
     });
   }
 
-  /** Once for all who ask, until something goes wrong: the stream itself may be what is gone. */
+  /** Prepares the stream once for all callers. A failure resets it, because the stream may have been deleted. */
   #getReady(): Promise<Consumer> {
     this.#ready ??= this.#prepare();
     return this.#ready;
@@ -192,7 +195,7 @@ export class LeadBuffer {
     const { name, maxBytes, replicas } = this.#stream;
     await ensureStream(
       manager,
-      // What does not fit is refused: the oldest was acknowledged first of all.
+      // A full stream refuses new leads: its oldest leads were acknowledged to their senders.
       { name, subjects: [bufferSubject], retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New },
       { max_bytes: maxBytes, num_replicas: replicas },
     );
@@ -200,7 +203,7 @@ export class LeadBuffer {
       durable_name: durable,
       ack_policy: AckPolicy.Explicit,
       ack_wait: nanos(redeliverMs),
-      max_ack_pending: maxTaken,
+      max_ack_pending: maxUnacknowledged,
       max_deliver: -1,
     });
     return this.#broker.jetStream.consumers.get(name, durable);
@@ -216,14 +219,14 @@ export class LeadBuffer {
   }
 }
 
-/** Leads as JSON arrays of so many bytes at most. */
-function toPayloads(leads: readonly LeadToInsert[], most: number): string[] {
+/** Returns leads as JSON arrays of a limited size, in bytes. */
+function toPayloads(leads: readonly LeadToInsert[], maxBytes: number): string[] {
   const payloads: string[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const lead of leads) {
     const text = JSON.stringify(toLeadJson(lead));
     const more = Buffer.byteLength(text) + 1;
-    if (bytes + more > most) {
+    if (bytes + more > maxBytes) {
       payloads.push([]);
       bytes = 1;
     }
@@ -260,12 +263,12 @@ function toBufferedLeads(message: JsMsg): BufferedLeads {
       try {
         return message.json<LeadJson[]>().map(fromLeadJson);
       } catch {
-        // Without the cause, which quotes what it cannot read.
-        throw new Error(`Message ${message.seq} of the buffer cannot be read`);
+        // The cause is omitted, because it quotes the message.
+        throw new Error(`Message ${message.seq} of the buffer cannot be parsed`);
       }
     },
     acknowledge: () => message.ack(),
-    giveBack: () =>
-      message.nak(Math.min(leastPauseMs * 2 ** (message.info.redeliveryCount - 1), longestPauseMs)),
+    nak: () =>
+      message.nak(Math.min(minRedeliveryMs * 2 ** (message.info.redeliveryCount - 1), maxRedeliveryMs)),
   };
 }

@@ -1,47 +1,38 @@
+import { BackgroundLoop } from '../background/background-loop.ts';
 import { BatchSize } from '../background/batch-size.ts';
 import type { OverviewStore } from './overview-store.ts';
 
-/** How often, in milliseconds. */
-const everyMs = 5_000;
-/** How many leads at once: 0.7 s of work where each is of a sub-id of its own, and some hundredths where few differ. */
-export const addedAtOnce = 5_000;
-/** Where that takes longer than a statement may. */
-const fewest = 100;
+/** The pause between two aggregations, in milliseconds. */
+const intervalMs = 5_000;
+/** Leads in one aggregation: 0.7 s of work if each has its own sub-id, some hundredths of a second if few differ. */
+export const maxLeadsPerAggregation = 5_000;
+const minLeadsPerAggregation = 100;
 
-/** Adds up what was counted lately, every few seconds: no request waits for it. */
+/** Aggregates new lead counts every few seconds, outside of requests. */
 export class LeadCountAggregator implements AsyncDisposable {
-  readonly #store: Pick<OverviewStore, 'addUp'>;
-  readonly #onError: (error: unknown) => void;
-  readonly #timer: NodeJS.Timeout;
-  readonly #size = new BatchSize({ fewest, most: addedAtOnce });
-  #working: Promise<void> | undefined;
-  #isOver = false;
+  readonly #store: Pick<OverviewStore, 'aggregate'>;
+  readonly #batchSize = new BatchSize({ min: minLeadsPerAggregation, max: maxLeadsPerAggregation });
+  readonly #loop: BackgroundLoop;
 
-  constructor(store: Pick<OverviewStore, 'addUp'>, onError: (error: unknown) => void) {
+  /** @param onError called for every failed aggregation. */
+  constructor(store: Pick<OverviewStore, 'aggregate'>, onError: (error: unknown) => void) {
     this.#store = store;
-    this.#onError = onError;
-    this.#timer = setInterval(() => {
-      this.#working ??= this.#addUp().finally(() => {
-        this.#working = undefined;
-      });
-    }, everyMs).unref();
+    this.#loop = new BackgroundLoop({
+      step: () => this.#aggregate(),
+      onError,
+      reportsEveryError: true,
+      firstPauseMs: intervalMs,
+      retryMs: intervalMs,
+    });
   }
 
-  async #addUp(): Promise<void> {
-    try {
-      while (!this.#isOver && (await this.#store.addUp(this.#size.now)) >= this.#size.now) {
-        this.#size.succeeded();
-      }
-    } catch (error) {
-      // It may have taken too long: the same again would too, and what waits would only become more.
-      this.#size.failed();
-      this.#onError(error);
-    }
+  async #aggregate(): Promise<number> {
+    const limit = this.#batchSize.current;
+    const count = await this.#batchSize.adjust(() => this.#store.aggregate(limit));
+    return count < limit ? intervalMs : 0;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
-    this.#isOver = true;
-    await this.#working;
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#loop[Symbol.asyncDispose]();
   }
 }

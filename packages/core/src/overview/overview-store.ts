@@ -34,11 +34,10 @@ export interface OverviewStore {
   ): Promise<OverviewFigures>;
 
   /**
-   * Adds up what was counted lately, which is what keeps {@link count} quick; no matter how often, or by how many at
-   * once.
+   * Aggregates new lead counts, so that {@link count} stays quick. It may run at any time and in several instances.
    *
-   * @param most how many leads, about: with the last entry it may be more.
-   * @returns how many leads were added up; 0 while another does it.
+   * @param limit about how many leads; the last entry may exceed it.
+   * @returns the number of leads aggregated; 0 while another instance aggregates.
    */
-  addUp(most: number): Promise<number>;
+  aggregate(limit: number): Promise<number>;
 }

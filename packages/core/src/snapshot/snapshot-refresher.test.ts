@@ -4,28 +4,28 @@ import { LeadsError } from '../errors.ts';
 import type { IntakeSnapshot, SnapshotStore } from './intake-snapshot.ts';
 import { SnapshotRefresher } from './snapshot-refresher.ts';
 
-/** A shelf in memory, that keeps to the revision as JetStream does. */
-class Shelf implements Omit<SnapshotStore, 'get'> {
+/** A snapshot store in memory, which checks the revision as JetStream does. */
+class MemoryStore implements Omit<SnapshotStore, 'get'> {
   isConnected = true;
-  standing: { at: number; revision: number } | undefined;
+  stored: { at: number; revision: number } | undefined;
   finds = 0;
 
   async find() {
     this.finds += 1;
-    return this.standing;
+    return this.stored;
   }
 
   async put({ at }: IntakeSnapshot, revision: number | undefined) {
-    if (revision !== this.standing?.revision) return;
-    this.standing = { at, revision: (revision ?? 0) + 1 };
+    if (revision !== this.stored?.revision) return;
+    this.stored = { at, revision: (revision ?? 0) + 1 };
   }
 }
 
-let shelf: Shelf;
+let store: MemoryStore;
 let reads: number;
 let failure: Error | undefined;
 let errors: unknown[];
-let keepers: SnapshotRefresher[];
+let refreshers: SnapshotRefresher[];
 
 const source = {
   async readSnapshot() {
@@ -34,59 +34,59 @@ const source = {
     return { at: Date.now(), keys: [], campaigns: [], landingPages: [] };
   },
 };
-const keep = () => {
-  const keeper = new SnapshotRefresher(source, shelf, (error) => errors.push(error));
-  keepers.push(keeper);
-  return keeper;
+const start = () => {
+  const refresher = new SnapshotRefresher(source, store, (error) => errors.push(error));
+  refreshers.push(refresher);
+  return refresher;
 };
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  shelf = new Shelf();
+  store = new MemoryStore();
   reads = 0;
   failure = undefined;
   errors = [];
-  keepers = [];
+  refreshers = [];
 });
 afterEach(async () => {
-  await Promise.all(keepers.map((keeper) => keeper[Symbol.asyncDispose]()));
+  await Promise.all(refreshers.map((refresher) => refresher[Symbol.asyncDispose]()));
   vi.useRealTimers();
 });
 
 const soon = { timeout: 10_000, interval: 20 };
 
-test('several instances take one snapshot in 15 seconds', async () => {
-  for (let n = 0; n < 3; n++) keep();
-  await expect.poll(() => shelf.standing?.revision, soon).toBe(1);
-  const first = shelf.standing?.at ?? 0;
+test('several instances store one snapshot every 15 seconds', async () => {
+  for (let n = 0; n < 3; n++) start();
+  await expect.poll(() => store.stored?.revision, soon).toBe(1);
+  const first = store.stored?.at ?? 0;
   vi.setSystemTime(first + 5_000);
-  // Whoever has not heard of another's yet asks once, and then knows.
-  await expect.poll(() => shelf.finds, soon).toBeGreaterThanOrEqual(3);
-  expect(shelf.standing?.revision).toBe(1);
+  // An instance that has not seen the new snapshot looks for it once.
+  await expect.poll(() => store.finds, soon).toBeGreaterThanOrEqual(3);
+  expect(store.stored?.revision).toBe(1);
   vi.setSystemTime(first + 15_001);
-  await expect.poll(() => shelf.standing?.revision, soon).toBe(2);
-  expect(shelf.standing?.at).toBeGreaterThan(first + 15_000);
+  await expect.poll(() => store.stored?.revision, soon).toBe(2);
+  expect(store.stored?.at).toBeGreaterThan(first + 15_000);
 });
 
-test('a change has it taken anew at once', async () => {
-  const keeper = keep();
-  await expect.poll(() => shelf.standing?.revision, soon).toBe(1);
-  vi.setSystemTime((shelf.standing?.at ?? 0) + 1_000);
-  keeper.noteChange();
+test('replaces the snapshot at once after a change', async () => {
+  const refresher = start();
+  await expect.poll(() => store.stored?.revision, soon).toBe(1);
+  vi.setSystemTime((store.stored?.at ?? 0) + 1_000);
+  refresher.noteChange();
   vi.setSystemTime(Date.now() + 1);
-  await expect.poll(() => shelf.standing?.revision, { timeout: 2_000, interval: 20 }).toBe(2);
+  await expect.poll(() => store.stored?.revision, { timeout: 2_000, interval: 20 }).toBe(2);
 });
 
-test('without a broker nothing is read, and without the database what stands is left', async () => {
-  shelf.isConnected = false;
-  keep();
+test('reads nothing without the broker, and keeps the stored snapshot without the database', async () => {
+  store.isConnected = false;
+  start();
   await turn();
-  expect([shelf.finds, reads]).toEqual([0, 0]);
+  expect([store.finds, reads]).toEqual([0, 0]);
   failure = new LeadsError('unavailable');
-  shelf.isConnected = true;
+  store.isConnected = true;
   await expect.poll(() => errors, soon).toEqual([failure]);
-  expect(shelf.standing).toBeUndefined();
+  expect(store.stored).toBeUndefined();
   failure = undefined;
-  await expect.poll(() => shelf.standing?.revision, soon).toBe(1);
+  await expect.poll(() => store.stored?.revision, soon).toBe(1);
   expect(errors).toHaveLength(1);
 });

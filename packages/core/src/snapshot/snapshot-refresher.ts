@@ -1,67 +1,53 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { BackgroundLoop } from '../background/background-loop.ts';
 import type { SnapshotSource, SnapshotStore } from './intake-snapshot.ts';
 
-/** How old a snapshot may become before it is taken anew, in milliseconds. */
-const renewedEveryMs = 15_000;
-/** How often it is looked whether that is due; not all instances at once. */
-const lookedEveryMs = () => 500 + Math.random() * 1_000;
-const pauseAfterFailureMs = 5_000;
+/** The age at which a snapshot is replaced, in milliseconds. */
+const maxAgeMs = 15_000;
+/** The pause between two checks of the age. It is random so that instances check at different times. */
+const checkIntervalMs = () => 500 + Math.random() * 1_000;
+const retryMs = 5_000;
 
 /**
- * Keeps a snapshot that is some seconds old at most, for as long as the database and the broker are there. Any number
- * of instances may: whoever finds it too old takes it.
+ * Keeps the stored snapshot a few seconds old while the database and the broker are available. Of several instances,
+ * the first that finds the snapshot too old replaces it.
  */
 export class SnapshotRefresher implements AsyncDisposable {
   readonly #source: SnapshotSource;
-  readonly #shelf: Omit<SnapshotStore, 'get'>;
-  readonly #onError: (error: unknown) => void;
-  readonly #isOver = new AbortController();
-  readonly #running: Promise<void>;
-  #standingAt = 0;
+  readonly #store: Omit<SnapshotStore, 'get'>;
+  readonly #loop: BackgroundLoop;
+  #storedAt = 0;
   #changedAt = 0;
 
-  /** @param onError hears of the first failure of a row of them. */
-  constructor(source: SnapshotSource, shelf: Omit<SnapshotStore, 'get'>, onError: (error: unknown) => void) {
+  /** @param onError called once when a streak of failures begins. */
+  constructor(source: SnapshotSource, store: Omit<SnapshotStore, 'get'>, onError: (error: unknown) => void) {
     this.#source = source;
-    this.#shelf = shelf;
-    this.#onError = onError;
-    this.#running = this.#run();
+    this.#store = store;
+    this.#loop = new BackgroundLoop({
+      step: async () => {
+        await this.#refresh();
+        return checkIntervalMs();
+      },
+      onError,
+      retryMs,
+    });
   }
 
-  /** What is in the snapshot is not so any more: it is taken anew within two seconds. */
+  /** Marks the snapshot as outdated: it is replaced within two seconds. */
   noteChange(): void {
     this.#changedAt = Date.now();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#isOver;
-    let isFailing = false;
-    while (!signal.aborted) {
-      try {
-        await this.#renew();
-        isFailing = false;
-      } catch (error) {
-        if (!isFailing) this.#onError(error);
-        isFailing = true;
-      }
-      await sleep(isFailing ? pauseAfterFailureMs : lookedEveryMs(), undefined, { signal }).catch(
-        () => undefined,
-      );
-    }
-  }
-
-  async #renew(): Promise<void> {
-    const oldest = Math.max(Date.now() - renewedEveryMs, this.#changedAt);
-    if (this.#standingAt > oldest || !this.#shelf.isConnected) return;
-    const standing = await this.#shelf.find();
-    this.#standingAt = standing?.at ?? 0;
-    if (this.#standingAt > oldest) return;
+  async #refresh(): Promise<void> {
+    const oldest = Math.max(Date.now() - maxAgeMs, this.#changedAt);
+    if (this.#storedAt > oldest || !this.#store.isConnected) return;
+    const stored = await this.#store.find();
+    this.#storedAt = stored?.at ?? 0;
+    if (this.#storedAt > oldest) return;
     const snapshot = await this.#source.readSnapshot();
-    await this.#shelf.put(snapshot, standing?.revision);
+    await this.#store.put(snapshot, stored?.revision);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver.abort();
-    await this.#running;
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#loop[Symbol.asyncDispose]();
   }
 }
