@@ -293,7 +293,7 @@ describe('leads erase', () => {
     const { NATS_URL: _, ...withoutNats } = env;
     const one = ['--phone', '+44 20 7946 0958'];
     expect((await leads([...one, '--yes'], withoutNats)).stderr).toContain('say --without-events');
-    expect((await leads(one)).stderr).toBe('error: Nobody is there to be asked: say --yes\n');
+    expect((await leads(one)).stderr).toBe('error: Confirm with --yes: stdin is not a terminal\n');
     const national = await leads(['--phone', '020 7946 0958', '--yes']);
     expect([national.code, national.stderr]).toEqual([1, expect.stringContaining('with its country code')]);
   });

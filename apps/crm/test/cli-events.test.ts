@@ -124,12 +124,12 @@ describe('leads events tail', () => {
     await create('Before');
     await told(events, ['Before']);
     await nats.kill();
-    await vi.waitFor(() => expect(events.stderr()).toContain('NATS is away: it is waited for\n'), 20_000);
+    await vi.waitFor(() => expect(events.stderr()).toContain('NATS is unavailable; reconnecting\n'), 20_000);
     await create('Meanwhile');
     nats = await startNats({ binary, dataDir, port: natsPort });
     await create('After');
     await told(events, ['Before', 'Meanwhile', 'After']);
-    expect(events.stderr()).toContain('NATS is back\n');
+    expect(events.stderr()).toContain('NATS is available again\n');
   });
 
   test('a reader that has had enough is no failure', async () => {

@@ -135,7 +135,7 @@ test('killed in the middle it leaves whole leads, and one run is at it at a time
     // As a run holds it while it deletes.
     await tx.$queryRawUnsafe('SELECT FROM (VALUES (1)) AS one, pg_advisory_xact_lock(1618033988)');
     const second = await leads('run', '--quiet');
-    expect(second).toEqual({ code: 1, stdout: '', stderr: 'error: Another run is at it\n' });
+    expect(second).toEqual({ code: 1, stdout: '', stderr: 'error: Another retention run is in progress\n' });
   });
   expect((await leads('run', '--quiet')).code).toBe(0);
   expect(await inDemo()).toMatchObject({ leads: 20 });

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CredentialVerifier, generateApiKey, type Principal } from '@leads/core/credential';
 import { createCredentialStore, createWorkspaceStore, type Database, openDatabase } from '@leads/core/db';
@@ -12,7 +13,7 @@ import { runAs } from '@leads/test-kit/service-roles';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
-import { runProgram } from '../src/cli/program.ts';
+import { runCli } from '../src/cli/program.ts';
 
 // A test starts processes, each of which loads Prisma: seconds, where others are at work too.
 vi.setConfig({ testTimeout: 60_000 });
@@ -62,25 +63,25 @@ function start(args: readonly string[], env: NodeJS.ProcessEnv) {
 
 const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => start(args, env).ended;
 
-/** As {@link run}, one at a time and in this process: to load everything anew takes longer than nearly all commands. */
+/** As {@link run}, in this process: loading all modules takes longer than nearly all commands. */
 async function runHere(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
-  const written = { stdout: '', stderr: '' };
-  const spies = (['stdout', 'stderr'] as const).map((name) =>
-    vi.spyOn(process[name], 'write').mockImplementation((text) => {
-      written[name] += String(text);
-      return true;
-    }),
-  );
-  const inherited = process.env;
-  process.env = { ...env };
-  try {
-    await runProgram(args);
-    return { code: Number(process.exitCode), ...written };
-  } finally {
-    process.env = inherited;
-    process.exitCode = undefined;
-    for (const spy of spies) spy.mockRestore();
-  }
+  const [stdout, stderr] = [collector(), collector()];
+  const stdin = Readable.from([]);
+  const interruption = () => new AbortController().signal;
+  const code = await runCli(args, { stdin, stdout: stdout.stream, stderr: stderr.stream, env, interruption });
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+function collector() {
+  let text = '';
+  const stream = new Writable({
+    decodeStrings: false,
+    write(piece, _encoding, done) {
+      text += String(piece);
+      done();
+    },
+  });
+  return { stream, text: () => text };
 }
 
 /** The commands that were started as processes. */

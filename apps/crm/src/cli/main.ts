@@ -1,12 +1,23 @@
-import { runProgram } from './program.ts';
-import { exitCodes } from './runtime/exit-codes.ts';
+import { runCli } from './program.ts';
+import { CliError, exitCodes } from './runtime/cli-error.ts';
 import { printNotice } from './runtime/output.ts';
 
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that has had enough, such as `head`, is no failure.
+const { stdin, stdout, stderr, env } = process;
+
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // EPIPE is not an error: the reader, such as `head`, has read enough.
   if (error.code === 'EPIPE') return;
   process.exitCode = exitCodes.refused;
-  printNotice(`error: The result cannot be written: ${error.message}`);
+  printNotice({ stderr }, `error: The result cannot be written: ${error.message}`);
 });
 
-await runProgram(process.argv.slice(2));
+const exitCode = await runCli(process.argv.slice(2), { stdin, stdout, stderr, env, interruption });
+if (exitCode !== exitCodes.done) process.exitCode = exitCode;
+
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  const interrupt = () => controller.abort(new CliError('Interrupted'));
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  return controller.signal;
+}

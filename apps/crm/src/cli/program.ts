@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addBackupCheckCommand } from './commands/backup-check.ts';
 import { addCampaignCommands } from './commands/campaign.ts';
@@ -14,55 +13,61 @@ import { addQuarantineCommands } from './commands/quarantine.ts';
 import { addRetentionCommands } from './commands/retention.ts';
 import { addTokenCommands } from './commands/token.ts';
 import { addUserCommands } from './commands/user.ts';
-import { describeFailure, explainFailure } from './runtime/cli-error.ts';
-import { exitCodes } from './runtime/exit-codes.ts';
+import { version } from './own-files.ts';
+import { describeFailure, type ExitCode, exitCodes, explainFailure } from './runtime/cli-error.ts';
+import type { CliIo } from './runtime/cli-io.ts';
 import { commonHelp } from './runtime/help.ts';
 import { printNotice } from './runtime/output.ts';
 import { isDebugging } from './runtime/settings.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
-
 /**
- * Carries out a command of the `leads` command line: prints its result on stdout, what goes wrong on stderr, and sets
- * `process.exitCode`.
+ * Runs a command of the `leads` command line. Prints its result on stdout, and progress and errors on stderr.
  *
  * @param args without node and the program.
+ * @returns the exit code.
  */
-export async function runProgram(args: readonly string[]): Promise<void> {
-  process.exitCode = exitCodes.done;
+export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {
   try {
-    await createProgram().parseAsync(args, { from: 'user' });
+    await createProgram(io).parseAsync(args, { from: 'user' });
+    return exitCodes.done;
   } catch (error) {
-    const { exitCode, line } = describeFailure(error);
-    process.exitCode = exitCode;
+    const { exitCode, line } = describeFailure(error, io.env);
     if (line !== undefined) {
-      printNotice(`error: ${line}`);
-      if (isDebugging()) process.stderr.write(`${explainFailure(error)}\n`);
+      printNotice(io, `error: ${line}`);
+      if (isDebugging(io.env)) io.stderr.write(`${explainFailure(error)}\n`);
     }
+    return exitCode;
   }
 }
 
-function createProgram(): Command {
+function createProgram(io: CliIo): Command {
   const program = new Command('leads')
     .description("The operator's command line of the lead-management services.")
     .version(version)
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 80,
+      getErrHelpWidth: () => io.stderr.columns ?? 80,
+    })
     .addHelpText('afterAll', ({ command }) => commonHelp(command));
-  addMigrateCommand(program);
-  addDbCommands(program);
-  addUserCommands(program);
-  addCampaignCommands(program);
-  addLandingPageCommands(program);
-  addKeyCommands(program);
-  addTokenCommands(program);
-  addImportCommand(program);
-  addExportCommand(program);
-  addQuarantineCommands(program);
-  addEventsCommands(program);
-  addEraseCommand(program);
-  addRetentionCommands(program);
-  addBackupCheckCommand(program);
+  const addCommands = [
+    addMigrateCommand,
+    addDbCommands,
+    addUserCommands,
+    addCampaignCommands,
+    addLandingPageCommands,
+    addKeyCommands,
+    addTokenCommands,
+    addImportCommand,
+    addExportCommand,
+    addQuarantineCommands,
+    addEventsCommands,
+    addEraseCommand,
+    addRetentionCommands,
+    addBackupCheckCommand,
+  ];
+  for (const add of addCommands) add(program, io);
   return program;
 }

@@ -1,7 +1,8 @@
 import type { Archiving } from '@leads/core/db';
 import type { Command } from 'commander';
 import { parseDuration } from '../runtime/arguments.ts';
-import { exitCodes } from '../runtime/exit-codes.ts';
+import { CliError } from '../runtime/cli-error.ts';
+import type { CliIo } from '../runtime/cli-io.ts';
 import { examples, jsonOption } from '../runtime/help.ts';
 import { openOperator } from '../runtime/operator.ts';
 import { formatTime, type OutputOptions, printResult } from '../runtime/output.ts';
@@ -13,7 +14,7 @@ interface CheckOptions extends OutputOptions {
 const defaultMaxAgeSeconds = 600;
 
 /** `leads backup-check` */
-export function addBackupCheckCommand(program: Command): void {
+export function addBackupCheckCommand(program: Command, io: CliIo): void {
   program
     .command('backup-check')
     .summary("check that Postgres's write-ahead log is archived")
@@ -23,19 +24,21 @@ export function addBackupCheckCommand(program: Command): void {
     .option('--max-age <duration>', 'how old what is not archived may be; 10m if left out', parseDuration)
     .addOption(jsonOption())
     .addHelpText('after', examples('leads backup-check', 'leads backup-check --max-age 1h'))
-    .action(checkBackup);
+    .action((options) => checkBackup(io, options));
 }
 
-async function checkBackup(options: CheckOptions): Promise<void> {
-  await using operator = openOperator();
+async function checkBackup(io: CliIo, options: CheckOptions): Promise<void> {
+  await using operator = openOperator(io);
   const archiving = await operator.archiving();
   const faults = faultsOf(archiving, options.maxAge ?? defaultMaxAgeSeconds);
   printResult(
+    io,
     options,
     { ...archiving, faults },
     faults.length === 0 ? 'The write-ahead log is archived.' : faults.join('\n'),
   );
-  if (faults.length > 0) process.exitCode = exitCodes.refused;
+  // The result has named the faults.
+  if (faults.length > 0) throw new CliError();
 }
 
 function faultsOf(archiving: Archiving, maxAgeSeconds: number): string[] {

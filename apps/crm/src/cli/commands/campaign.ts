@@ -8,34 +8,27 @@ import {
 } from '@leads/core/campaign';
 import { type Command, Option } from 'commander';
 import { parseDuplicateWindow, parseText } from '../runtime/arguments.ts';
-import { CliError } from '../runtime/cli-error.ts';
-import { examples, jsonOption, workspaceOption } from '../runtime/help.ts';
-import { findWorkspace, openOperator } from '../runtime/operator.ts';
-import { formatTable, formatTime, type OutputOptions, printResult } from '../runtime/output.ts';
+import type { CliIo } from '../runtime/cli-io.ts';
+import { examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
+import { findCampaign, findWorkspace } from '../runtime/lookups.ts';
+import { openOperator } from '../runtime/operator.ts';
+import { formatTable, formatTime, printResult } from '../runtime/output.ts';
 
-interface CreateCampaignOptions extends OutputOptions {
-  readonly workspace?: string;
+interface CreateCampaignOptions extends WorkspaceOptions {
   readonly code: string;
   readonly name: string;
   readonly default?: true;
 }
 
-interface ListCampaignsOptions extends OutputOptions {
-  readonly workspace?: string;
-}
-
-interface UpdateCampaignOptions extends OutputOptions {
-  readonly workspace?: string;
+interface UpdateCampaignOptions extends WorkspaceOptions {
   readonly name?: string;
   readonly status?: CampaignStatus;
   readonly duplicateWindow?: number;
   readonly default?: true;
 }
 
-const whenLeftOut = 'there is one workspace only';
-
 /** `leads campaign ...` */
-export function addCampaignCommands(program: Command): void {
+export function addCampaignCommands(program: Command, io: CliIo): void {
   const campaign = program
     .command('campaign')
     .summary('campaigns of a workspace')
@@ -45,33 +38,35 @@ export function addCampaignCommands(program: Command): void {
     .command('create')
     .summary('create a campaign')
     .description('Creates an active campaign in a workspace.')
-    .addOption(workspaceOption(whenLeftOut))
-    .requiredOption('--code <code>', 'what integrators name it by; unique in the workspace', parseText)
-    .requiredOption('--name <name>', 'what people call it', parseText)
-    .option('--default', "make it the workspace's default, in place of the present one")
+    .addOption(workspaceOption())
+    .requiredOption('--code <code>', 'the code that integrators send; unique in the workspace', parseText)
+    .requiredOption('--name <name>', 'its name on the website', parseText)
+    .option('--default', "make it the workspace's default, in place of the current one")
     .addOption(jsonOption())
     .addHelpText(
       'after',
       examples('leads campaign create --workspace acme --code SPRING --name "Spring offer" --default'),
     )
-    .action(createCampaign);
+    .action((options) => createCampaign(io, options));
 
   campaign
     .command('update')
     .summary('change a campaign')
     .description(
-      'Changes what is named of a campaign. The default campaign stays active: to pause or archive it, make another one the default first.',
+      'Changes the given properties of a campaign. The default campaign stays active: to pause or archive it, make another one the default first.',
     )
     .argument('<code>', 'the code of the campaign')
-    .addOption(workspaceOption(whenLeftOut))
-    .option('--name <name>', 'what people call it', parseText)
-    .addOption(new Option('--status <status>', 'only an active one takes leads').choices(campaignStatuses))
+    .addOption(workspaceOption())
+    .option('--name <name>', 'its name on the website', parseText)
+    .addOption(
+      new Option('--status <status>', 'only active campaigns accept leads').choices(campaignStatuses),
+    )
     .option(
       '--duplicate-window <duration>',
-      'how long after a lead another of the same phone number is a duplicate, such as 30d; off for none',
+      'how long after a lead another lead of the same phone number is a duplicate, such as 30d; off for no duplicates',
       parseDuplicateWindow,
     )
-    .option('--default', "make it the workspace's default, in place of the present one")
+    .option('--default', "make it the workspace's default, in place of the current one")
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -80,21 +75,21 @@ export function addCampaignCommands(program: Command): void {
         'leads campaign update SPRING --workspace acme --status paused',
       ),
     )
-    .action(changeCampaign);
+    .action((code, options, command) => changeCampaign(io, code, options, command));
 
   campaign
     .command('list')
     .summary('list the campaigns of a workspace')
     .description('Lists the campaigns of a workspace, oldest first.')
-    .addOption(workspaceOption(whenLeftOut))
+    .addOption(workspaceOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('leads campaign list --workspace acme'))
-    .action(listCampaigns);
+    .action((options) => listCampaigns(io, options));
 }
 
-async function createCampaign(options: CreateCampaignOptions): Promise<void> {
+async function createCampaign(io: CliIo, options: CreateCampaignOptions): Promise<void> {
   const { code, name } = options;
-  await using operator = openOperator();
+  await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
   const campaign = await operator.campaigns.create({
     workspaceId: workspace.id,
@@ -103,13 +98,19 @@ async function createCampaign(options: CreateCampaignOptions): Promise<void> {
     isDefault: options.default === true,
   });
   printResult(
+    io,
     options,
     toJson(campaign),
     `Campaign ${code} is in workspace ${workspace.slug}${campaign.isDefault ? ', as its default' : ''}.`,
   );
 }
 
-async function changeCampaign(code: string, options: UpdateCampaignOptions, command: Command): Promise<void> {
+async function changeCampaign(
+  io: CliIo,
+  code: string,
+  options: UpdateCampaignOptions,
+  command: Command,
+): Promise<void> {
   const { name, status, duplicateWindow } = options;
   const changes: CampaignChanges = {
     ...(name !== undefined && { name }),
@@ -120,17 +121,16 @@ async function changeCampaign(code: string, options: UpdateCampaignOptions, comm
   if (Object.keys(changes).length === 0) {
     command.error('error: say what to change: --name, --status, --duplicate-window or --default');
   }
-  await using operator = openOperator();
+  await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
-  const found = await operator.campaigns.findByCode(workspace.id, code);
-  if (found === undefined) throw new CliError(`Workspace ${workspace.slug} has no campaign ${code}`);
-  const campaign = await updateCampaign(operator.campaigns, { workspaceId: workspace.id }, found.id, changes);
-  const standing = `${campaign.status}${campaign.isDefault ? `, the default of workspace ${workspace.slug}` : ''}`;
-  printResult(options, toJson(campaign), `Campaign ${code} (${campaign.name}) is ${standing}.`);
+  const { id } = await findCampaign(operator.campaigns, workspace, code);
+  const campaign = await updateCampaign(operator.campaigns, { workspaceId: workspace.id }, id, changes);
+  const state = `${campaign.status}${campaign.isDefault ? `, the default of workspace ${workspace.slug}` : ''}`;
+  printResult(io, options, toJson(campaign), `Campaign ${code} (${campaign.name}) is ${state}.`);
 }
 
-async function listCampaigns(options: ListCampaignsOptions): Promise<void> {
-  await using operator = openOperator();
+async function listCampaigns(io: CliIo, options: WorkspaceOptions): Promise<void> {
+  await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
   const campaigns = await operator.campaigns.list(workspace.id);
   const table = formatTable(
@@ -143,7 +143,7 @@ async function listCampaigns(options: ListCampaignsOptions): Promise<void> {
     campaigns,
     ({ id, createdAt }) => `${id}, created ${formatTime(createdAt)}`,
   );
-  printResult(options, campaigns.map(toJson), campaigns.length === 0 ? 'No campaigns.' : table);
+  printResult(io, options, campaigns.map(toJson), campaigns.length === 0 ? 'No campaigns.' : table);
 }
 
 function toJson(campaign: Campaign | CampaignView) {

@@ -1,7 +1,7 @@
 import type { GrantedRole } from '@leads/core/db-admin/grant';
 import { type Command, InvalidArgumentError } from 'commander';
-import { CliError } from '../runtime/cli-error.ts';
-import { connectionFault } from '../runtime/connection-error.ts';
+import { CliError, describeConnectionError } from '../runtime/cli-error.ts';
+import type { CliIo } from '../runtime/cli-io.ts';
 import { examples, jsonOption } from '../runtime/help.ts';
 import { type OutputOptions, printResult } from '../runtime/output.ts';
 import { GrantSettings, readSettings } from '../runtime/settings.ts';
@@ -12,7 +12,7 @@ interface GrantOptions extends OutputOptions {
 }
 
 /** `leads db ...` */
-export function addDbCommands(program: Command): void {
+export function addDbCommands(program: Command, io: CliIo): void {
   const db = program
     .command('db')
     .summary('the roles of the services in Postgres')
@@ -27,7 +27,7 @@ export function addDbCommands(program: Command): void {
     .option('--intake-role <name>', "the intake's role", parseRole, 'leads_intake')
     .addOption(jsonOption())
     .addHelpText('after', examples('leads db grant', 'leads db grant --crm-role crm --intake-role intake'))
-    .action(grant);
+    .action((options) => grant(io, options));
 }
 
 /** A name that Postgres takes as it is. */
@@ -38,8 +38,8 @@ function parseRole(text: string): string {
   );
 }
 
-async function grant(options: GrantOptions): Promise<void> {
-  const settings = readSettings(GrantSettings);
+async function grant(io: CliIo, options: GrantOptions): Promise<void> {
+  const settings = readSettings(GrantSettings, io.env);
   const { GrantError, grantRoles } = await import('@leads/core/db-admin/grant');
   try {
     const roles = await grantRoles({
@@ -50,10 +50,10 @@ async function grant(options: GrantOptions): Promise<void> {
         intake: { name: options.intakeRole, password: settings.LEADS_INTAKE_PASSWORD },
       },
     });
-    printResult(options, { roles }, roles.map(lineOf).join('\n'));
+    printResult(io, options, { roles }, roles.map(lineOf).join('\n'));
   } catch (error) {
     if (error instanceof GrantError) throw new CliError(error.message, { cause: error });
-    throw connectionFault(error) ?? error;
+    throw describeConnectionError(error);
   }
 }
 

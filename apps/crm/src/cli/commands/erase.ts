@@ -4,15 +4,16 @@ import type { Broker } from '@leads/core/nats';
 import { ConfigError } from '@leads/http/service/config';
 import type { Command } from 'commander';
 import { parseEmail, parseText, parseUuid } from '../runtime/arguments.ts';
-import { BrokerUnreachable, CliError } from '../runtime/cli-error.ts';
+import { openBroker } from '../runtime/broker.ts';
+import { CliError, describeInvalidInput } from '../runtime/cli-error.ts';
+import type { CliIo } from '../runtime/cli-io.ts';
 import { ErasureFile } from '../runtime/erasure-file.ts';
-import { exitCodes } from '../runtime/exit-codes.ts';
 import { examples, jsonOption } from '../runtime/help.ts';
-import { findWorkspace, type Operator, openOperator } from '../runtime/operator.ts';
+import { findWorkspace } from '../runtime/lookups.ts';
+import { type Operator, openOperator } from '../runtime/operator.ts';
 import { type OutputOptions, printNotice, printResult } from '../runtime/output.ts';
 import { formatCount } from '../runtime/progress.ts';
 import { ErasureSettings, readSettings } from '../runtime/settings.ts';
-import { inWords } from '../runtime/transfer.ts';
 
 interface EraseOptions extends OutputOptions {
   readonly phone?: string;
@@ -27,10 +28,8 @@ interface EraseOptions extends OutputOptions {
   readonly yes?: true;
 }
 
-const connectMs = 10_000;
-
 /** `leads erase` */
-export function addEraseCommand(program: Command): void {
+export function addEraseCommand(program: Command, io: CliIo): void {
   program
     .command('erase')
     .summary("erase a person's leads, wherever they are")
@@ -57,10 +56,10 @@ export function addEraseCommand(program: Command): void {
         'leads erase --again --yes',
       ),
     )
-    .action(eraseLeads);
+    .action((options, command) => eraseLeads(io, options, command));
 }
 
-async function eraseLeads(options: EraseOptions, command: Command): Promise<void> {
+async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): Promise<void> {
   const { phone, country, email, id, again, log } = options;
   const isAboutWhom = phone !== undefined || email !== undefined || id !== undefined;
   if (isAboutWhom === (again === true)) {
@@ -69,7 +68,7 @@ async function eraseLeads(options: EraseOptions, command: Command): Promise<void
   if (again === true && (options.workspace !== undefined || options.dryRun === true)) {
     command.error('error: --again goes with neither --workspace nor --dry-run');
   }
-  const { ERASURE_SECRET, NATS_URL } = readSettings(ErasureSettings);
+  const { ERASURE_SECRET, NATS_URL } = readSettings(ErasureSettings, io.env);
   const isWithEvents = options.withoutEvents !== true;
   if (isWithEvents && NATS_URL === undefined) {
     throw new ConfigError(
@@ -79,9 +78,9 @@ async function eraseLeads(options: EraseOptions, command: Command): Promise<void
   if (!isWithEvents && log === undefined && options.dryRun !== true) {
     command.error('error: without NATS the erasure has to be noted in a file: --log <file>');
   }
-  if (!isWithEvents) printNotice('Without NATS: its streams are not looked at.');
+  if (!isWithEvents) printNotice(io, 'Without NATS: its streams are not looked at.');
 
-  await using operator = openOperator();
+  await using operator = openOperator(io);
   await using broker = isWithEvents ? await openBroker(NATS_URL ?? '') : undefined;
   const { ErasureKeys } = await import('@leads/core/erasure');
   const targets: ErasureTargets = {
@@ -90,7 +89,7 @@ async function eraseLeads(options: EraseOptions, command: Command): Promise<void
     ...(await placesOf(operator, broker, log)),
   };
   if (again === true) {
-    await eraseEveryoneAgain(targets, options);
+    await eraseEveryoneAgain(io, targets, options);
     return;
   }
 
@@ -100,16 +99,17 @@ async function eraseLeads(options: EraseOptions, command: Command): Promise<void
   const ids = id === undefined ? [] : [id];
   const plan = await planErasure(targets, { ids, phone, country, email }, workspace?.id).catch(
     (error: unknown) => {
-      throw inWords(error);
+      throw describeInvalidInput(error);
     },
   );
   if (options.dryRun === true) {
-    printResult(options, { found: plan.counts }, `Found: ${describe(plan.counts)}.`);
+    printResult(io, options, { found: plan.counts }, `Found: ${describe(plan.counts)}.`);
     return;
   }
-  await confirm(options, `Found: ${describe(plan.counts)}. Erase them for good?`);
+  await confirm(io, options, `Found: ${describe(plan.counts)}. Erase them for good?`);
   const { erased, left } = await erase(targets, plan.erasure);
   printResult(
+    io,
     options,
     { id: plan.erasure.id, erased, left },
     `Erased: ${describe(erased)}. Noted as ${plan.erasure.id}.`,
@@ -117,11 +117,12 @@ async function eraseLeads(options: EraseOptions, command: Command): Promise<void
   refuseLeft(left);
 }
 
-async function eraseEveryoneAgain(targets: ErasureTargets, options: EraseOptions): Promise<void> {
-  await confirm(options, 'Erase again everybody who was ever erased?');
+async function eraseEveryoneAgain(io: CliIo, targets: ErasureTargets, options: EraseOptions): Promise<void> {
+  await confirm(io, options, 'Erase again everybody who was ever erased?');
   const { eraseAgain } = await import('@leads/core/erasure');
   const { erasures, erased, left } = await eraseAgain(targets);
   printResult(
+    io,
     options,
     { erasures, erased, left },
     `Done again: ${erasures} erasures. Erased: ${describe(erased)}.`,
@@ -131,15 +132,14 @@ async function eraseEveryoneAgain(targets: ErasureTargets, options: EraseOptions
 
 function refuseLeft(left: FoundCounts): void {
   if (Object.values(left).every((count) => count === 0)) return;
-  process.exitCode = exitCodes.refused;
-  printNotice(`error: More came meanwhile (${describe(left)}): erase once more`);
+  throw new CliError(`More came meanwhile (${describe(left)}): erase once more`);
 }
 
-/** @throws CliError where nobody is there to say yes, or says no. */
-async function confirm({ yes }: EraseOptions, question: string): Promise<void> {
+/** @throws CliError when stdin is no terminal, or when the answer is not yes. */
+async function confirm({ stdin, stderr }: CliIo, { yes }: EraseOptions, question: string): Promise<void> {
   if (yes === true) return;
-  if (!process.stdin.isTTY) throw new CliError('Nobody is there to be asked: say --yes');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  if (stdin.isTTY !== true) throw new CliError('Confirm with --yes: stdin is not a terminal');
+  const terminal = createInterface({ input: stdin, output: stderr });
   try {
     const answer = await terminal.question(`${question} [y/N] `);
     if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('Nothing was erased');
@@ -162,22 +162,6 @@ async function placesOf(
   };
 }
 
-/** @throws BrokerUnreachable */
-async function openBroker(url: string): Promise<Broker> {
-  const { Broker } = await import('@leads/core/nats');
-  let reason: unknown;
-  const broker = new Broker({
-    url,
-    name: 'leads-cli',
-    onChange: (_, why) => {
-      reason = why;
-    },
-  });
-  if (await broker.connected(connectMs)) return broker;
-  await broker[Symbol.asyncDispose]();
-  throw new BrokerUnreachable(reason instanceof Error ? reason.message : '', { cause: reason });
-}
-
 const words: Readonly<Record<keyof FoundCounts, string>> = {
   leads: 'leads',
   changes: 'entries of histories',
@@ -187,7 +171,7 @@ const words: Readonly<Record<keyof FoundCounts, string>> = {
   events: 'events',
 };
 
-/** In numbers only: what is printed is kept in logs. */
+/** Formats counts only: logs keep what is printed. */
 function describe(counts: FoundCounts): string {
   const parts = Object.entries(words).flatMap(([kind, name]) => {
     const count = counts[kind as keyof FoundCounts];

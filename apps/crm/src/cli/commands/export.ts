@@ -1,17 +1,25 @@
-import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ExportFormat, LeadFilterQuery } from '@leads/core/lead';
 import { type Command, Option } from 'commander';
-import { CliError } from '../runtime/cli-error.ts';
-import { examples, jsonOption, workspaceOption } from '../runtime/help.ts';
-import { findMembership, findWorkspace, type Operator, openOperator } from '../runtime/operator.ts';
+import { CliError, describeInvalidInput } from '../runtime/cli-error.ts';
+import type { CliIo } from '../runtime/cli-io.ts';
+import {
+  examples,
+  jsonOption,
+  quietOption,
+  type WorkspaceOptions,
+  workspaceOption,
+} from '../runtime/help.ts';
+import { findMembership, findWorkspace } from '../runtime/lookups.ts';
+import { type Operator, openOperator } from '../runtime/operator.ts';
 import { printNotice, printResult } from '../runtime/output.ts';
+import { writeCompleteFile } from '../runtime/output-file.ts';
 import { formatCount, startProgress } from '../runtime/progress.ts';
-import { interruption, inWords, quietOption, type TransferOptions } from '../runtime/transfer.ts';
 
-interface ExportCommandOptions extends TransferOptions, Filters {
+interface ExportCommandOptions extends WorkspaceOptions, Filters {
   readonly user?: string;
+  readonly quiet?: true;
   readonly format?: ExportFormat;
 }
 
@@ -40,7 +48,7 @@ const filterFlags = {
 } as const satisfies Record<keyof LeadFilterQuery, readonly [string, string]>;
 
 /** `leads export` */
-export function addExportCommand(program: Command): void {
+export function addExportCommand(program: Command, io: CliIo): void {
   const command = program
     .command('export')
     .summary('write leads to a file')
@@ -48,7 +56,7 @@ export function addExportCommand(program: Command): void {
       'Writes every lead of a workspace that the filters match, with all that is stored of it, as GET /api/v1/order/leads does with Accept: text/csv. A file appears under its name once it is complete.',
     )
     .argument('[file]', 'the file; - for standard output', '-')
-    .addOption(workspaceOption('there is one only, or the user is in one only'))
+    .addOption(workspaceOption('there is only one, or the user is in only one'))
     .option('--user <email>', 'only what this member sees')
     .addOption(
       new Option(
@@ -68,31 +76,34 @@ export function addExportCommand(program: Command): void {
         'leads export --workspace acme --campaign SPRING | gzip > spring.csv.gz',
       ),
     )
-    .action(runExport);
+    .action((path, options) => runExport(io, path, options, command));
 }
 
-async function runExport(path: string, options: ExportCommandOptions, command: Command): Promise<void> {
+async function runExport(
+  io: CliIo,
+  path: string,
+  options: ExportCommandOptions,
+  command: Command,
+): Promise<void> {
   const isStdout = path === '-';
   if (isStdout && options.json === true) {
-    command.error("error: option '--json' goes with a file only: the leads are on stdout themselves", {
-      exitCode: 2,
-    });
+    command.error("error: option '--json' goes with a file only: the leads are on stdout themselves");
   }
   const query = await readFilters(options, command);
   const format = options.format ?? (/\.(nd)?jsonl?$/i.test(path) ? 'ndjson' : 'csv');
   const { countLeads, exportLeads } = await import('@leads/core/lead');
-  const signal = interruption();
-  await using operator = openOperator();
+  const signal = io.interruption();
+  await using operator = openOperator(io);
   const viewer = await findViewer(operator, options);
 
   let leads = 0;
   let total: number | undefined;
   const isShown = options.json !== true && options.quiet !== true;
-  const progress = startProgress({
+  const progress = startProgress(io, {
     isShown,
     position: () => ({ rows: leads, part: total && leads / total }),
   });
-  // Without the number the leads can be exported all the same.
+  // The export does not need the number.
   if (isShown) total = await countLeads(operator.leads, viewer, query).catch(() => undefined);
   async function* text() {
     for await (const piece of exportLeads(operator.leads, viewer, query, format, signal)) {
@@ -100,35 +111,28 @@ async function runExport(path: string, options: ExportCommandOptions, command: C
       leads += piece.leads;
     }
   }
-  const part = `${path}.part`;
   try {
     const source = Readable.from(text(), { objectMode: false });
-    // The signal itself ends what waits for a reader that does not read.
-    if (isStdout) await pipeline(source, process.stdout, { signal, end: false });
-    else await pipeline(source, createWriteStream(part), { signal });
-    if (!isStdout) renameSync(part, path);
+    // The signal ends the wait for a reader that does not read.
+    if (isStdout) await pipeline(source, io.stdout, { signal, end: false });
+    else await writeCompleteFile(path, source, signal);
   } catch (error) {
-    if (!isStdout) rmSync(part, { force: true });
     progress[Symbol.dispose]();
     if (signal.aborted) {
       const left = isStdout ? 'what was written is not complete' : `${path} was not written`;
       throw new CliError(`Interrupted: ${left}`, { cause: error });
     }
-    const { code, syscall } = error as NodeJS.ErrnoException;
-    // A reader that has had enough, such as `head`, is no failure.
-    if (isStdout && code === 'EPIPE') return;
-    if (syscall !== undefined && !isStdout) {
-      throw new CliError(`${path} cannot be written: ${(error as Error).message}`, { cause: error });
-    }
-    throw inWords(error);
+    // EPIPE is not an error: the reader, such as `head`, has read enough.
+    if (isStdout && (error as NodeJS.ErrnoException).code === 'EPIPE') return;
+    throw describeInvalidInput(error);
   }
   progress[Symbol.dispose]();
   if (!isStdout)
-    printResult(options, { leads, file: path, format }, `Wrote ${formatCount(leads)} leads to ${path}.`);
-  else if (options.quiet !== true) printNotice(`Wrote ${formatCount(leads)} leads.`);
+    printResult(io, options, { leads, file: path, format }, `Wrote ${formatCount(leads)} leads to ${path}.`);
+  else if (options.quiet !== true) printNotice(io, `Wrote ${formatCount(leads)} leads.`);
 }
 
-/** Ends the program as wrong usage where a filter is none. */
+/** Returns the filters. Ends the program as wrong usage when one is invalid. */
 async function readFilters(options: ExportCommandOptions, command: Command): Promise<LeadFilterQuery> {
   const { campaign, search } = options;
   const names = Object.keys(filterFlags) as (keyof typeof filterFlags)[];
@@ -141,12 +145,12 @@ async function readFilters(options: ExportCommandOptions, command: Command): Pro
   const [fault] = createBodyCheck(schema)(query);
   if (fault !== undefined) {
     const [flags] = filterFlags[(fault.path ?? '').slice(1) as keyof typeof filterFlags];
-    command.error(`error: option '${flags}' ${fault.reason}`, { exitCode: 2 });
+    command.error(`error: option '${flags}' ${fault.reason}`);
   }
   return query as LeadFilterQuery;
 }
 
-/** A member's view, or that of the whole workspace. */
+/** Returns the view of a member with `--user`, otherwise that of the whole workspace. */
 async function findViewer({ workspaces }: Operator, options: ExportCommandOptions) {
   if (options.user !== undefined) {
     const { user, workspace, role } = await findMembership(workspaces, options.user, options.workspace);

@@ -1,28 +1,37 @@
-import { closeSync, createReadStream, openSync, statSync, writeSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { addAbortSignal } from 'node:stream';
 import type { ImportRejection, ImportReport } from '@leads/core/lead';
 import type { Command } from 'commander';
 import { parseText } from '../runtime/arguments.ts';
-import { CliError } from '../runtime/cli-error.ts';
-import { examples, jsonOption, workspaceOption } from '../runtime/help.ts';
-import { findMembership, openOperator } from '../runtime/operator.ts';
+import { CliError, describeInvalidInput } from '../runtime/cli-error.ts';
+import type { CliIo } from '../runtime/cli-io.ts';
+import {
+  examples,
+  jsonOption,
+  quietOption,
+  type WorkspaceOptions,
+  workspaceOption,
+} from '../runtime/help.ts';
+import { findMembership } from '../runtime/lookups.ts';
+import { openOperator } from '../runtime/operator.ts';
 import { printNotice, printResult } from '../runtime/output.ts';
+import { OutputFile } from '../runtime/output-file.ts';
 import { formatCount, startProgress } from '../runtime/progress.ts';
-import { interruption, inWords, quietOption, type TransferOptions } from '../runtime/transfer.ts';
 
-interface ImportCommandOptions extends TransferOptions {
+interface ImportCommandOptions extends WorkspaceOptions {
+  readonly quiet?: true;
   readonly user: string;
   readonly campaign?: string;
   readonly idempotencyKey?: string;
   readonly rejected?: string;
 }
 
-/** The most rejections that `--json` lists, and that people read without `--rejected`. */
-const listed = { json: 1000, text: 20 } as const;
+/** The most rejections that the output lists, as JSON and as text. */
+const maxListed = { json: 1000, text: 20 } as const;
 
 /** `leads import` */
-export function addImportCommand(program: Command): void {
+export function addImportCommand(program: Command, io: CliIo): void {
   program
     .command('import')
     .summary('create leads from a CSV file')
@@ -30,15 +39,15 @@ export function addImportCommand(program: Command): void {
       'Creates the leads of a CSV file, as POST /api/v1/order/leads/import does: each line for itself, so that one that is rejected costs no other. Exits with 1 where any was rejected.',
     )
     .argument('<file>', 'the file; - for standard input')
-    .requiredOption('--user <email>', 'whose leads they become')
-    .addOption(workspaceOption('the user is in one workspace only'))
+    .requiredOption('--user <email>', 'the owner of the leads')
+    .addOption(workspaceOption('the user is in only one'))
     .option('--campaign <code>', 'the campaign of lines that name none')
     .option(
       '--idempotency-key <key>',
-      'any text that names this file: sent again under it, the file adds only what is not stored yet',
+      'any text that names this file: imported again with it, the file adds only what is not stored yet',
       parseText,
     )
-    .option('--rejected <file>', 'where to write, as CSV, which lines were rejected and why')
+    .option('--rejected <file>', 'the CSV file for the rejected lines and the reasons')
     .addOption(quietOption())
     .addOption(jsonOption())
     .addHelpText(
@@ -49,25 +58,25 @@ export function addImportCommand(program: Command): void {
         'leads export --workspace acme | leads import - --user bob@example.com --workspace beta --campaign SPRING',
       ),
     )
-    .action(runImport);
+    .action((path, options) => runImport(io, path, options));
 }
 
-async function runImport(path: string, options: ImportCommandOptions): Promise<void> {
+async function runImport(io: CliIo, path: string, options: ImportCommandOptions): Promise<void> {
   const { importLeads, NewLead } = await import('@leads/core/lead');
   const { createBodyCheck } = await import('@leads/http/server/validation-errors');
   const totalBytes = path === '-' ? undefined : sizeOf(path);
-  const signal = interruption();
-  await using operator = openOperator();
+  const signal = io.interruption();
+  await using operator = openOperator(io);
   const { user, workspace } = await findMembership(operator.workspaces, options.user, options.workspace);
 
-  using log = openRejections(options.rejected);
+  using rejectedFile = openRejectedFile(options.rejected);
   const rejections: ImportRejection[] = [];
   let bytes = 0;
   let soFar: Readonly<ImportReport> | undefined;
   const count = () => (soFar === undefined ? 0 : soFar.accepted + soFar.repeated + soFar.rejected);
   const part = () => (totalBytes === undefined ? undefined : bytes / Math.max(totalBytes, 1));
-  const source: Readable = addAbortSignal(signal, path === '-' ? process.stdin : createReadStream(path));
-  const progress = startProgress({
+  const source: Readable = addAbortSignal(signal, path === '-' ? io.stdin : createReadStream(path));
+  const progress = startProgress(io, {
     isShown: options.json !== true && options.quiet !== true,
     position: () => ({ rows: count(), part: part() }),
   });
@@ -86,8 +95,8 @@ async function runImport(path: string, options: ImportCommandOptions): Promise<v
       validate: createBodyCheck(NewLead),
       signal,
       onRejection(rejection) {
-        log.write(rejection);
-        if (rejections.length < listed.json) rejections.push(rejection);
+        rejectedFile?.write(formatRejection(rejection));
+        if (rejections.length < maxListed.json) rejections.push(rejection);
       },
       onProgress: (counts) => (soFar = { ...counts }),
     });
@@ -99,18 +108,19 @@ async function runImport(path: string, options: ImportCommandOptions): Promise<v
         ? 'the file sent again would store them again'
         : 'the file sent again under the same key stores the rest';
     if (signal.aborted) throw new CliError(`Interrupted: ${stored}; ${again}`, { cause: error });
-    if (soFar !== undefined) printNotice(`${stored}; ${again}`);
-    throw inWords(error);
+    if (soFar !== undefined) printNotice(io, `${stored}; ${again}`);
+    throw describeInvalidInput(error);
   }
   progress[Symbol.dispose]();
 
   const truncated = report.rejected > rejections.length;
-  printResult(options, { ...report, rejections, truncated }, describe(report));
+  printResult(io, options, { ...report, rejections, truncated }, describe(report));
   if (report.rejected === 0) return;
   if (options.json !== true && options.rejected === undefined) {
-    for (const { line, reason } of rejections.slice(0, listed.text)) printNotice(`line ${line}: ${reason}`);
-    const more = report.rejected - listed.text;
-    if (more > 0) printNotice(`and ${formatCount(more)} more; --rejected writes all of them to a file`);
+    for (const { line, reason } of rejections.slice(0, maxListed.text))
+      printNotice(io, `line ${line}: ${reason}`);
+    const more = report.rejected - maxListed.text;
+    if (more > 0) printNotice(io, `and ${formatCount(more)} more; --rejected writes all of them to a file`);
   }
   throw new CliError(
     `${formatCount(report.rejected)} ${report.rejected === 1 ? 'line was' : 'lines were'} rejected`,
@@ -140,20 +150,14 @@ function sizeOf(path: string): number | undefined {
   }
 }
 
-/** The file of `--rejected`: a header line, and a line for each rejection. Nothing of what was sent is in it. */
-function openRejections(path: string | undefined): Disposable & { write(rejection: ImportRejection): void } {
-  if (path === undefined) return { write: () => undefined, [Symbol.dispose]: () => undefined };
-  let file: number;
-  try {
-    file = openSync(path, 'w');
-  } catch (error) {
-    throw new CliError(`${path} cannot be written: ${(error as Error).message}`, { cause: error });
-  }
-  writeSync(file, 'line,field,reason\r\n');
-  return {
-    write({ line, field = '', reason }) {
-      writeSync(file, `${line},${field},"${reason.replaceAll('"', '""')}"\r\n`);
-    },
-    [Symbol.dispose]: () => closeSync(file),
-  };
+/** Opens the file of `--rejected`. It has a line for each rejection, and no value of the imported file. */
+function openRejectedFile(path: string | undefined): OutputFile | undefined {
+  if (path === undefined) return undefined;
+  const file = new OutputFile(path, 'w');
+  file.write('line,field,reason\r\n');
+  return file;
+}
+
+function formatRejection({ line, field = '', reason }: ImportRejection): string {
+  return `${line},${field},"${reason.replaceAll('"', '""')}"\r\n`;
 }

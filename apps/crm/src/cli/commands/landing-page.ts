@@ -1,30 +1,30 @@
 import { findCampaignToMap, type LandingPage } from '@leads/core/campaign';
 import { LeadsError } from '@leads/core/errors';
+import type { Workspace } from '@leads/core/workspace';
 import { type Command, Option } from 'commander';
 import { parseText } from '../runtime/arguments.ts';
 import { CliError } from '../runtime/cli-error.ts';
-import { examples, jsonOption, workspaceOption } from '../runtime/help.ts';
-import { findWorkspace, type Operator, openOperator } from '../runtime/operator.ts';
-import { formatTable, formatTime, type OutputOptions, printResult } from '../runtime/output.ts';
+import type { CliIo } from '../runtime/cli-io.ts';
+import { examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
+import { findWorkspace } from '../runtime/lookups.ts';
+import { type Operator, openOperator } from '../runtime/operator.ts';
+import { formatTable, formatTime, printResult } from '../runtime/output.ts';
 
-interface ListLandingPagesOptions extends OutputOptions {
-  readonly workspace?: string;
+interface ListLandingPagesOptions extends WorkspaceOptions {
   readonly mapped?: true;
   readonly unmapped?: true;
 }
 
-interface MapLandingPageOptions extends OutputOptions {
-  readonly workspace?: string;
+interface MapLandingPageOptions extends WorkspaceOptions {
   readonly campaign?: string;
   readonly none?: true;
 }
 
-const whenLeftOut = 'there is one workspace only';
-/** How many landing pages are read at a time. */
-const batch = 1000;
+/** How many landing pages one query reads. */
+const pageSize = 1000;
 
 /** `leads landing-page ...` */
-export function addLandingPageCommands(program: Command): void {
+export function addLandingPageCommands(program: Command, io: CliIo): void {
   const landingPage = program
     .command('landing-page')
     .summary('landing pages of a workspace')
@@ -34,12 +34,12 @@ export function addLandingPageCommands(program: Command): void {
     .command('list')
     .summary('list the landing pages of a workspace')
     .description('Lists the landing pages of a workspace by name.')
-    .addOption(workspaceOption(whenLeftOut))
+    .addOption(workspaceOption())
     .addOption(new Option('--mapped', 'only those that have a campaign').conflicts('unmapped'))
     .option('--unmapped', 'only those that have none')
     .addOption(jsonOption())
     .addHelpText('after', examples('leads landing-page list --workspace acme --unmapped'))
-    .action(listLandingPages);
+    .action((options) => listLandingPages(io, options));
 
   landingPage
     .command('map')
@@ -48,7 +48,7 @@ export function addLandingPageCommands(program: Command): void {
       'Sends the leads of a landing page to a campaign from now on, while the campaign is active. A landing page that is not there yet is registered.',
     )
     .argument('<name>', 'what the landing page sends as lp_name', parseText)
-    .addOption(workspaceOption(whenLeftOut))
+    .addOption(workspaceOption())
     .addOption(
       new Option('--campaign <code>', 'the campaign, active or paused')
         .argParser(parseText)
@@ -63,16 +63,16 @@ export function addLandingPageCommands(program: Command): void {
         'leads landing-page map spring-offer --workspace acme --none',
       ),
     )
-    .action(mapLandingPage);
+    .action((name, options, command) => mapLandingPage(io, name, options, command));
 }
 
-async function listLandingPages(options: ListLandingPagesOptions): Promise<void> {
-  await using operator = openOperator();
+async function listLandingPages(io: CliIo, options: ListLandingPagesOptions): Promise<void> {
+  await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
   const filter = { mapped: options.mapped ?? (options.unmapped === true ? false : undefined) };
   const pages: LandingPage[] = [];
-  for (let size = batch; size === batch; ) {
-    const piece = { limit: batch, after: pages.at(-1)?.name };
+  for (let size = pageSize; size === pageSize; ) {
+    const piece = { limit: pageSize, after: pages.at(-1)?.name };
     const more = await operator.campaigns.listLandingPages(workspace.id, filter, piece);
     pages.push(...more);
     size = more.length;
@@ -85,26 +85,31 @@ async function listLandingPages(options: ListLandingPagesOptions): Promise<void>
     pages,
     ({ id, createdAt }) => `${id}, registered ${formatTime(createdAt)}`,
   );
-  printResult(options, pages.map(toJson), pages.length === 0 ? 'No landing pages.' : table);
+  printResult(io, options, pages.map(toJson), pages.length === 0 ? 'No landing pages.' : table);
 }
 
-async function mapLandingPage(name: string, options: MapLandingPageOptions, command: Command): Promise<void> {
+async function mapLandingPage(
+  io: CliIo,
+  name: string,
+  options: MapLandingPageOptions,
+  command: Command,
+): Promise<void> {
   if (options.campaign === undefined && options.none !== true) {
     command.error('error: say where its leads go: --campaign <code> or --none');
   }
-  await using operator = openOperator();
+  await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
-  const campaignId = await findCampaign(operator, workspace, options.campaign);
+  const campaignId = await findCampaignIdToMap(operator, workspace, options.campaign);
   await operator.campaigns.addLandingPages([{ workspaceId: workspace.id, name }]);
   const page = await operator.campaigns.mapLandingPage(workspace.id, { name }, campaignId);
   if (page === undefined) throw new Error('A landing page that was just registered is there');
   const destination = page.campaignCode === undefined ? 'no campaign' : `campaign ${page.campaignCode}`;
-  printResult(options, toJson(page), `Landing page ${name} is mapped to ${destination}.`);
+  printResult(io, options, toJson(page), `Landing page ${name} is mapped to ${destination}.`);
 }
 
-async function findCampaign(
+async function findCampaignIdToMap(
   { campaigns }: Operator,
-  workspace: { id: string; slug: string },
+  workspace: Workspace,
   code: string | undefined,
 ): Promise<string | undefined> {
   try {

@@ -1,17 +1,15 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { CliError } from '../runtime/cli-error.ts';
-import { connectionFault } from '../runtime/connection-error.ts';
+import { ownMigrations } from '../own-files.ts';
+import { CliError, describeConnectionError } from '../runtime/cli-error.ts';
+import type { CliIo } from '../runtime/cli-io.ts';
 import { examples, jsonOption } from '../runtime/help.ts';
 import { type OutputOptions, printNotice, printResult } from '../runtime/output.ts';
 import { MigrateSettings, readSettings } from '../runtime/settings.ts';
 
-/** Where the migrations lie in the repository; this module lies as deep as source and built. */
-const ownMigrations = resolve(import.meta.dirname, '../../../../prisma/migrations');
-
 /** `leads migrate` */
-export function addMigrateCommand(program: Command): void {
+export function addMigrateCommand(program: Command, io: CliIo): void {
   program
     .command('migrate')
     .summary('bring the database up to date')
@@ -25,7 +23,7 @@ export function addMigrateCommand(program: Command): void {
     .addOption(jsonOption())
     .addHelpText('after', examples('leads migrate', 'leads migrate --check'))
     .action(async (options: OutputOptions & { check?: true }) => {
-      const settings = readSettings(MigrateSettings);
+      const settings = readSettings(MigrateSettings, io.env);
       const target = {
         databaseUrl: settings.DATABASE_URL,
         migrationsDir: settings.LEADS_MIGRATIONS_DIR || ownMigrations,
@@ -34,9 +32,9 @@ export function addMigrateCommand(program: Command): void {
         throw new CliError(`There are no migrations in ${target.migrationsDir}: set LEADS_MIGRATIONS_DIR`);
       }
       try {
-        await (options.check === true ? check(target, options) : apply(target, options));
+        await (options.check === true ? check(io, target, options) : apply(io, target, options));
       } catch (error) {
-        throw connectionFault(error) ?? error;
+        throw describeConnectionError(error);
       }
     });
 }
@@ -46,21 +44,24 @@ interface Target {
   readonly migrationsDir: string;
 }
 
-async function apply(target: Target, options: OutputOptions): Promise<void> {
+async function apply(io: CliIo, target: Target, options: OutputOptions): Promise<void> {
   const { migrate } = await import('@leads/core/db-admin/migrate');
-  const { applied } = await migrate({ ...target, onNotice: printNotice });
+  const { applied } = await migrate({ ...target, onNotice: (line) => printNotice(io, line) });
   const lines = applied.map((name) => `Applied ${name}`);
-  printResult(options, { applied }, [...lines, 'The database is up to date.'].join('\n'));
+  printResult(io, options, { applied }, [...lines, 'The database is up to date.'].join('\n'));
 }
 
-async function check(target: Target, options: OutputOptions): Promise<void> {
+async function check(io: CliIo, target: Target, options: OutputOptions): Promise<void> {
   const { migrationState } = await import('@leads/core/db-admin/migrate');
   const { pending, ahead } = await migrationState(target);
   const lines = pending.map((name) => `Pending ${name}`);
   if (pending.length === 0) lines.push('The database is up to date.');
-  printResult(options, { pending, ahead }, lines.join('\n'));
+  printResult(io, options, { pending, ahead }, lines.join('\n'));
   if (ahead.length > 0) {
-    printNotice(`A newer release has been here: the database is ahead of this one by ${ahead.join(', ')}`);
+    printNotice(
+      io,
+      `A newer release has been here: the database is ahead of this one by ${ahead.join(', ')}`,
+    );
   }
   if (pending.length > 0) {
     throw new CliError(`The database lacks ${pending.join(', ')}: run \`leads migrate\``);

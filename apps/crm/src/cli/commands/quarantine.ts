@@ -2,7 +2,7 @@ import { type QuarantinedLead, type ReplayReport, replayQuarantined } from '@lea
 import type { Command } from 'commander';
 import { parseDuration, parseUuid } from '../runtime/arguments.ts';
 import { CliError } from '../runtime/cli-error.ts';
-import { exitCodes } from '../runtime/exit-codes.ts';
+import type { CliIo } from '../runtime/cli-io.ts';
 import { examples, jsonOption } from '../runtime/help.ts';
 import { type Operator, openOperator } from '../runtime/operator.ts';
 import { formatTable, formatTime, type OutputOptions, printResult } from '../runtime/output.ts';
@@ -17,11 +17,11 @@ interface DeleteOptions extends OutputOptions {
   readonly yes?: true;
 }
 
-/** How many leads are read at a time. */
-const batch = 500;
+/** How many leads one statement reads or deletes. */
+const pageSize = 500;
 
 /** `leads quarantine ...` */
-export function addQuarantineCommands(program: Command): void {
+export function addQuarantineCommands(program: Command, io: CliIo): void {
   const quarantine = program
     .command('quarantine')
     .summary('leads that Postgres refused')
@@ -37,7 +37,7 @@ export function addQuarantineCommands(program: Command): void {
     )
     .addOption(jsonOption())
     .addHelpText('after', examples('leads quarantine list', 'leads quarantine list --json'))
-    .action(listQuarantine);
+    .action((options) => listQuarantine(io, options));
 
   quarantine
     .command('replay')
@@ -55,7 +55,7 @@ export function addQuarantineCommands(program: Command): void {
         'leads quarantine replay 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f',
       ),
     )
-    .action(replayQuarantine);
+    .action((ids, options, command) => replayQuarantine(io, ids, options, command));
 
   quarantine
     .command('delete')
@@ -78,17 +78,17 @@ export function addQuarantineCommands(program: Command): void {
         'leads quarantine delete --older-than 90d',
       ),
     )
-    .action(deleteQuarantined);
+    .action((ids, options, command) => deleteQuarantined(io, ids, options, command));
 }
 
 function collectUuids(id: string, before: readonly string[] = []): string[] {
   return [...before, parseUuid(id)];
 }
 
-async function listQuarantine(options: OutputOptions): Promise<void> {
-  await using operator = openOperator();
+async function listQuarantine(io: CliIo, options: OutputOptions): Promise<void> {
+  await using operator = openOperator(io);
   const entries: QuarantinedLead[] = [];
-  for await (const piece of piecesOf(operator)) entries.push(...piece);
+  for await (const page of readPages(operator)) entries.push(...page);
   const table = formatTable(
     [
       { header: 'NAME', maxWidth: 30, value: ({ lead }) => lead.name },
@@ -99,10 +99,11 @@ async function listQuarantine(options: OutputOptions): Promise<void> {
     entries,
     ({ lead }) => `${lead.id}, of campaign ${lead.campaignId}`,
   );
-  printResult(options, entries.map(toJson), entries.length === 0 ? 'The quarantine is empty.' : table);
+  printResult(io, options, entries.map(toJson), entries.length === 0 ? 'The quarantine is empty.' : table);
 }
 
 async function replayQuarantine(
+  io: CliIo,
   ids: readonly string[],
   options: ReplayOptions,
   command: Command,
@@ -110,12 +111,12 @@ async function replayQuarantine(
   if ((ids.length === 0) === (options.all === undefined)) {
     command.error('error: say which leads: their ids or --all');
   }
-  await using operator = openOperator();
+  await using operator = openOperator(io);
   const reports: ReplayReport[] = [];
-  for await (const piece of options.all === true
-    ? piecesOf(operator)
+  for await (const page of options.all === true
+    ? readPages(operator)
     : [await findAll(operator, ids, 'stored')]) {
-    reports.push(await replayQuarantined(operator, piece));
+    reports.push(await replayQuarantined(operator, page));
   }
   const report = {
     stored: reports.flatMap(({ stored }) => stored),
@@ -125,11 +126,13 @@ async function replayQuarantine(
     `Stored: ${report.stored.length}. Refused again: ${report.refused.length}.`,
     ...report.refused.map(({ id, reason }) => `  ${id}, SQLSTATE ${reason ?? 'unknown'}`),
   ];
-  printResult(options, report, lines.join('\n'));
-  if (report.refused.length > 0) process.exitCode = exitCodes.refused;
+  printResult(io, options, report, lines.join('\n'));
+  // The result has named the leads.
+  if (report.refused.length > 0) throw new CliError();
 }
 
 async function deleteQuarantined(
+  io: CliIo,
   ids: readonly string[],
   options: DeleteOptions,
   command: Command,
@@ -138,27 +141,29 @@ async function deleteQuarantined(
   if ((ids.length === 0) === (olderThan === undefined)) {
     command.error('error: say which leads: their ids or --older-than');
   }
-  await using operator = openOperator();
-  const meant =
+  await using operator = openOperator(io);
+  const selected =
     olderThan === undefined
       ? (await findAll(operator, ids, 'deleted')).map(({ lead }) => lead.id)
       : await idsOlderThan(operator, olderThan);
-  if (options.yes === undefined && meant.length > 0) {
-    throw new CliError(`Nothing was deleted. With --yes these ${meant.length} are: ${meant.join(', ')}`);
+  if (options.yes === undefined && selected.length > 0) {
+    throw new CliError(
+      `Nothing was deleted. With --yes these ${selected.length} are: ${selected.join(', ')}`,
+    );
   }
   const deleted: string[] = [];
-  for (let at = 0; at < meant.length; at += batch) {
-    deleted.push(...(await operator.quarantine.remove(meant.slice(at, at + batch))));
+  for (let at = 0; at < selected.length; at += pageSize) {
+    deleted.push(...(await operator.quarantine.remove(selected.slice(at, at + pageSize))));
   }
   const lines = [`Deleted: ${deleted.length}.`, ...deleted.map((id) => `  ${id}`)];
-  printResult(options, { deleted }, lines.join('\n'));
+  printResult(io, options, { deleted }, lines.join('\n'));
 }
 
 async function idsOlderThan(operator: Operator, seconds: number): Promise<string[]> {
   const limit = new Date(Date.now() - seconds * 1000);
   const ids: string[] = [];
-  for await (const piece of piecesOf(operator)) {
-    ids.push(...piece.filter(({ quarantinedAt }) => quarantinedAt < limit).map(({ lead }) => lead.id));
+  for await (const page of readPages(operator)) {
+    ids.push(...page.filter(({ quarantinedAt }) => quarantinedAt < limit).map(({ lead }) => lead.id));
   }
   return ids;
 }
@@ -177,13 +182,13 @@ async function findAll(
   return found;
 }
 
-async function* piecesOf({ quarantine }: Operator): AsyncGenerator<QuarantinedLead[]> {
+async function* readPages({ quarantine }: Operator): AsyncGenerator<QuarantinedLead[]> {
   let after: string | undefined;
-  for (let size = batch; size === batch; ) {
-    const piece = await quarantine.list(batch, after);
-    size = piece.length;
-    after = piece.at(-1)?.lead.id;
-    if (size > 0) yield piece;
+  for (let size = pageSize; size === pageSize; ) {
+    const page = await quarantine.list(pageSize, after);
+    size = page.length;
+    after = page.at(-1)?.lead.id;
+    if (size > 0) yield page;
   }
 }
 

@@ -3,14 +3,20 @@ import { type RetentionReport, runRetention } from '@leads/core/retention';
 import type { Command } from 'commander';
 import { parseCount, parseRetentionDays } from '../runtime/arguments.ts';
 import { CliError } from '../runtime/cli-error.ts';
-import { examples, jsonOption, workspaceOption } from '../runtime/help.ts';
-import { findWorkspace, openOperator } from '../runtime/operator.ts';
+import type { CliIo } from '../runtime/cli-io.ts';
+import {
+  examples,
+  jsonOption,
+  quietOption,
+  type WorkspaceOptions,
+  workspaceOption,
+} from '../runtime/help.ts';
+import { findCampaign, findWorkspace } from '../runtime/lookups.ts';
+import { openOperator } from '../runtime/operator.ts';
 import { type OutputOptions, printResult } from '../runtime/output.ts';
 import { formatCount, startProgress } from '../runtime/progress.ts';
-import { interruption, quietOption } from '../runtime/transfer.ts';
 
-interface SetOptions extends OutputOptions {
-  readonly workspace?: string;
+interface SetOptions extends WorkspaceOptions {
   readonly campaign: string;
   readonly days: number;
 }
@@ -22,7 +28,7 @@ interface RunOptions extends OutputOptions {
 }
 
 /** `leads retention ...` */
-export function addRetentionCommands(program: Command): void {
+export function addRetentionCommands(program: Command, io: CliIo): void {
   const retention = program
     .command('retention')
     .summary('how long leads are kept')
@@ -34,12 +40,12 @@ export function addRetentionCommands(program: Command): void {
     .command('set')
     .summary('set for how long the leads of a campaign are kept')
     .description('Sets for how long the leads of a campaign are kept. Nothing is deleted by it.')
-    .addOption(workspaceOption('there is one workspace only'))
+    .addOption(workspaceOption())
     .requiredOption('--campaign <code>', 'the code of the campaign')
     .requiredOption('--days <number>', 'days after their creation; off to keep them', parseRetentionDays)
     .addOption(jsonOption())
     .addHelpText('after', examples('leads retention set --workspace acme --campaign SPRING --days 365'))
-    .action(setRetention);
+    .action((options) => setRetention(io, options));
 
   retention
     .command('run')
@@ -47,35 +53,35 @@ export function addRetentionCommands(program: Command): void {
     .description(
       'Deletes the leads that are older than their campaigns keep them, with their histories, a thousand in a transaction, oldest first. How many there were stays counted. It may be ended at any time; the next run goes on. Meant to be run once a day.',
     )
-    .option('--dry-run', 'tell how many there are, and delete nothing')
-    .option('--max <number>', 'delete so many at most', parseCount)
+    .option('--dry-run', 'print how many there are, and delete nothing')
+    .option('--max <number>', 'delete at most this many', parseCount)
     .addOption(quietOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('leads retention run --dry-run', 'leads retention run --max 1000000'))
-    .action(runNow);
+    .action((options) => runNow(io, options));
 }
 
-async function setRetention(options: SetOptions): Promise<void> {
+async function setRetention(io: CliIo, options: SetOptions): Promise<void> {
   const { campaign: code, days } = options;
-  await using operator = openOperator();
+  await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
-  const found = await operator.campaigns.findByCode(workspace.id, code);
-  if (found === undefined) throw new CliError(`Workspace ${workspace.slug} has no campaign ${code}`);
+  const { id } = await findCampaign(operator.campaigns, workspace, code);
   const retentionDays = days === 0 ? null : days;
-  await operator.campaigns.update(workspace.id, found.id, () => ({ retentionDays }));
+  await operator.campaigns.update(workspace.id, id, () => ({ retentionDays }));
   printResult(
+    io,
     options,
     { workspace: workspace.slug, code, retentionDays },
     `Leads of campaign ${code} are kept ${days === 0 ? 'for good' : `for ${formatCount(days)} days`}.`,
   );
 }
 
-async function runNow(options: RunOptions): Promise<void> {
+async function runNow(io: CliIo, options: RunOptions): Promise<void> {
   const { dryRun: isDryRun = false, max: most = Number.MAX_SAFE_INTEGER } = options;
-  await using operator = openOperator();
-  const signal = interruption();
+  await using operator = openOperator(io);
+  const signal = io.interruption();
   let rows = 0;
-  using _progress = startProgress({
+  using _progress = startProgress(io, {
     isShown: !isDryRun && options.quiet !== true,
     position: () => ({ rows }),
   });
@@ -85,10 +91,10 @@ async function runNow(options: RunOptions): Promise<void> {
   const report = await runRetention(operator.retention, { isDryRun, most, signal, onDeleted }).catch(
     (error: unknown) => {
       if (!(error instanceof LeadsError) || error.code !== 'conflict') throw error;
-      throw new CliError('Another run is at it', { cause: error });
+      throw new CliError('Another retention run is in progress', { cause: error });
     },
   );
-  printResult(options, report, describe(report, isDryRun));
+  printResult(io, options, report, describe(report, isDryRun));
   if (signal.aborted) throw signal.reason;
 }
 

@@ -1,12 +1,15 @@
+import { createAccounts } from '@leads/core/account';
 import { type MemberRole, memberRoles } from '@leads/core/credential';
 import { slugOf } from '@leads/core/workspace';
 import { type Command, Option } from 'commander';
+import { publicUrlOf } from '../../public-url.ts';
 import { parseEmail, parseSlug, parseText } from '../runtime/arguments.ts';
 import { CliError } from '../runtime/cli-error.ts';
+import type { CliIo } from '../runtime/cli-io.ts';
 import { examples, jsonOption } from '../runtime/help.ts';
 import { openOperator } from '../runtime/operator.ts';
 import { type OutputOptions, printNotice, printResult } from '../runtime/output.ts';
-import { addPasswordLinkCommand } from '../runtime/password-link.ts';
+import { PasswordLinkSettings, readSettings, SigningSettings } from '../runtime/settings.ts';
 
 interface CreateUserOptions extends OutputOptions {
   readonly email: string;
@@ -16,8 +19,12 @@ interface CreateUserOptions extends OutputOptions {
   readonly role?: MemberRole;
 }
 
+interface PasswordLinkOptions extends OutputOptions {
+  readonly email: string;
+}
+
 /** `leads user ...` */
-export function addUserCommands(program: Command): void {
+export function addUserCommands(program: Command, io: CliIo): void {
   const user = program
     .command('user')
     .summary('users and their workspaces')
@@ -50,15 +57,24 @@ export function addUserCommands(program: Command): void {
         'leads user create --email bob@example.com --name Bob --workspace acme --role publisher',
       ),
     )
-    .action(createUser);
+    .action((options) => createUser(io, options));
 
-  addPasswordLinkCommand(user);
+  user
+    .command('password-link')
+    .summary('print a link with which a user chooses a password')
+    .description(
+      'Prints a link to the website with which a user chooses a password. It is valid once, for an hour. Use it for the first password of a user made here, or for a new password if no mails are sent. Give it to that user only.',
+    )
+    .requiredOption('--email <address>', "the user's email address", parseEmail)
+    .addOption(jsonOption())
+    .addHelpText('after', examples('leads user password-link --email ada@example.com'))
+    .action((options) => printPasswordLink(io, options));
 }
 
-async function createUser(options: CreateUserOptions): Promise<void> {
+async function createUser(io: CliIo, options: CreateUserOptions): Promise<void> {
   const { email, name } = options;
   const slug = options.workspace ?? defaultSlug(options);
-  await using operator = openOperator();
+  await using operator = openOperator(io);
 
   const existing = await operator.workspaces.findWorkspace(slug);
   if (existing !== undefined) refuseToJoinUnasked(options, slug);
@@ -70,8 +86,9 @@ async function createUser(options: CreateUserOptions): Promise<void> {
   });
 
   const { user, workspace, role, workspaceCreated } = created;
-  if (user.name !== name) printNotice(`${user.email} was there already, as ${user.name}: the name stays`);
+  if (user.name !== name) printNotice(io, `${user.email} was there already, as ${user.name}: the name stays`);
   printResult(
+    io,
     options,
     { user, workspace, role, workspaceCreated },
     `${user.email} is ${role} of ${workspaceCreated ? 'the new workspace' : 'workspace'} ${workspace.slug}.`,
@@ -97,4 +114,23 @@ function defaultSlug({ workspaceName = '', email, name }: CreateUserOptions): st
   const slug = slugOf(workspaceName) ?? slugOf(email.slice(0, email.lastIndexOf('@'))) ?? slugOf(name);
   if (slug === undefined) throw new CliError('No slug can be made of these names: say --workspace');
   return slug;
+}
+
+async function printPasswordLink(io: CliIo, options: PasswordLinkOptions): Promise<void> {
+  const { JWT_SECRET } = readSettings(SigningSettings, io.env);
+  const publicUrl = publicUrlOf(readSettings(PasswordLinkSettings, io.env));
+  await using operator = openOperator(io);
+  const accounts = createAccounts({
+    ...operator.accounts,
+    workspaces: operator.workspaces,
+    secret: JWT_SECRET,
+    publicUrl,
+    signUp: false,
+    onError(error) {
+      throw error;
+    },
+  });
+  const link = await accounts.passwordLink(options.email);
+  if (link === undefined) throw new CliError(`There is no user ${options.email}`);
+  printResult(io, options, { email: options.email, link }, `Good once, for an hour:\n\n  ${link}`);
 }

@@ -1,52 +1,57 @@
 import { inspect } from 'node:util';
 import { DatabaseError } from '@leads/core/db';
-import { isOutage } from '@leads/core/errors';
+import { isOutage, LeadsError } from '@leads/core/errors';
 import { ConfigError } from '@leads/http/service/config';
 import { CommanderError } from 'commander';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { brokerAddress, databaseAddress } from './settings.ts';
 
-/** A command that cannot be carried out as asked. `message` is one line for the operator. */
+/** The exit codes of the command line. */
+export const exitCodes = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/**
+ * A command failed. `message` is one line for the operator; an empty message prints no line, for commands whose result
+ * already names the failure.
+ */
 export class CliError extends Error {
   override readonly name = 'CliError';
 }
 
-/** No connection to the database. `message` says why, without the address. */
+/** The database cannot be reached. `message` is the reason, without the address. */
 export class DatabaseUnreachable extends Error {
   override readonly name = 'DatabaseUnreachable';
 }
 
-/** No connection to NATS. `message` says why, without the address. */
+/** NATS cannot be reached. `message` is the reason, without the address. */
 export class BrokerUnreachable extends Error {
   override readonly name = 'BrokerUnreachable';
 }
 
-/** The exit code of an error, and the line that tells it; no line where commander has printed its own. */
-export function describeFailure(error: unknown): { exitCode: ExitCode; line?: string } {
+/**
+ * Returns the exit code for an error, and the line to print.
+ *
+ * @returns no line when commander has already printed one, or when the error has none.
+ */
+export function describeFailure(
+  error: unknown,
+  env: NodeJS.ProcessEnv,
+): { exitCode: ExitCode; line?: string } {
   if (error instanceof CommanderError) {
     return { exitCode: error.exitCode === 0 ? exitCodes.done : exitCodes.usage };
   }
   if (error instanceof ConfigError) {
     return { exitCode: exitCodes.usage, line: error.message.replaceAll('\n', '; ') };
   }
-  if (error instanceof CliError) return { exitCode: exitCodes.refused, line: error.message };
-  if (error instanceof BrokerUnreachable) {
-    const line = `NATS at ${brokerAddress()} cannot be reached`;
-    return {
-      exitCode: exitCodes.unreachable,
-      line: error.message === '' ? line : `${line}: ${error.message}`,
-    };
+  if (error instanceof CliError) {
+    return { exitCode: exitCodes.refused, ...(error.message !== '' && { line: error.message }) };
   }
+  if (error instanceof BrokerUnreachable) return describeUnreachable(`NATS at ${brokerAddress(env)}`, error);
 
   const unreachable = asUnreachable(error);
   if (unreachable !== undefined) {
-    const line = `The database at ${databaseAddress()} cannot be reached`;
-    return {
-      exitCode: exitCodes.unreachable,
-      line: unreachable.message === '' ? line : `${line}: ${unreachable.message}`,
-    };
+    return describeUnreachable(`The database at ${databaseAddress(env)}`, unreachable);
   }
-  if (error instanceof DatabaseError && lacksTable.test(error.sqlState ?? '')) {
+  if (error instanceof DatabaseError && missesTable.test(error.sqlState ?? '')) {
     return {
       exitCode: exitCodes.refused,
       line: 'The database lacks tables or columns of this release: run `leads migrate`',
@@ -56,13 +61,50 @@ export function describeFailure(error: unknown): { exitCode: ExitCode; line?: st
   return { exitCode: exitCodes.refused, line: withoutPasswords(line) };
 }
 
-/** An error with its stack and causes, for whoever looks for a fault. */
+/** Returns an error with its stack and causes, for `LEADS_DEBUG=1`. */
 export function explainFailure(error: unknown): string {
   return withoutPasswords(inspect(error, { depth: 8 }));
 }
 
+/** Turns `invalid_input` of a use case into a CliError that lists its reasons. Returns any other error unchanged. */
+export function describeInvalidInput(error: unknown): unknown {
+  if (!(error instanceof LeadsError) || error.code !== 'invalid_input') return error;
+  const reasons = error.fields.map(({ path = '', reason }) => `${path} ${reason}`.trim());
+  return new CliError(reasons.length === 0 ? error.message : reasons.join('; '), { cause: error });
+}
+
+/** Reasons for the errors by which node-postgres and the operating system report that there is no connection. */
+const connectionErrors: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  ENOTFOUND: 'host not found',
+  EAI_AGAIN: 'the host name cannot be resolved',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  ENOENT: 'socket not found',
+  ETIMEDOUT: 'connection timed out',
+};
+
+/** Turns a connection error of node-postgres into DatabaseUnreachable. Returns any other error unchanged. */
+export function describeConnectionError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== undefined && code in connectionErrors) {
+    return new DatabaseUnreachable(connectionErrors[code], { cause: error });
+  }
+  // SQLSTATE classes: connection, authorization, unknown database, too many connections, starting up.
+  const isRefused = code !== undefined && /^(08|28|3D|53|57P)/.test(code);
+  const isCut = code === undefined && error.name === 'Error' && /timeout|terminated|SSL/i.test(error.message);
+  return isRefused || isCut ? new DatabaseUnreachable(error.message, { cause: error }) : error;
+}
+
 /** PostgreSQL, appendix A: undefined table, undefined column. */
-const lacksTable = /^42(P01|703)$/;
+const missesTable = /^42(P01|703)$/;
+
+function describeUnreachable(service: string, { message }: Error): { exitCode: ExitCode; line: string } {
+  const line = `${service} cannot be reached`;
+  return { exitCode: exitCodes.unreachable, line: message === '' ? line : `${line}: ${message}` };
+}
 
 function asUnreachable(error: unknown): DatabaseUnreachable | undefined {
   if (error instanceof DatabaseUnreachable) return error;

@@ -1,7 +1,8 @@
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { type Erasure, type ErasureLog, formatErasure, parseErasure } from '@leads/core/erasure';
+import { OutputFile } from './output-file.ts';
 
-/** The log of erasures in a file: a line of JSON each, on disk before anything is erased. */
+/** The log of erasures in a file, as lines of JSON. Each line is on disk before anything is erased. */
 export class ErasureFile implements ErasureLog {
   readonly #path: string;
 
@@ -10,13 +11,9 @@ export class ErasureFile implements ErasureLog {
   }
 
   async write(erasure: Erasure): Promise<void> {
-    const file = await open(this.#path, 'a', 0o600);
-    try {
-      await file.appendFile(`${formatErasure(erasure)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    using file = new OutputFile(this.#path, 'a', 0o600);
+    file.write(`${formatErasure(erasure)}\n`);
+    file.sync();
   }
 
   async read(): Promise<Erasure[]> {

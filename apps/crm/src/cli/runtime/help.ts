@@ -1,6 +1,7 @@
 import { secretsOf } from '@leads/http/service/config';
 import { type Command, Option } from 'commander';
-import { exitCodes } from './exit-codes.ts';
+import { exitCodes } from './cli-error.ts';
+import type { OutputOptions } from './output.ts';
 import {
   BrokerSettings,
   ErasureSettings,
@@ -11,22 +12,32 @@ import {
   StoreSettings,
 } from './settings.ts';
 
-/** `--json`, which every command has. */
+/** The options of commands that work on one workspace. */
+export interface WorkspaceOptions extends OutputOptions {
+  readonly workspace?: string;
+}
+
+/** The option `--json` of every command. */
 export function jsonOption(): Option {
   return new Option('--json', 'print the result as one JSON value, and nothing else on stdout');
 }
 
-/** `--workspace` of a workspace there is. */
-export function workspaceOption(whenLeftOut: string): Option {
-  return new Option('--workspace <slug>', `the workspace; may be left out where ${whenLeftOut}`);
+/** The option `--workspace`, which names an existing workspace. */
+export function workspaceOption(optionalIf = 'there is only one workspace'): Option {
+  return new Option('--workspace <slug>', `the workspace; optional if ${optionalIf}`);
 }
 
-/** Examples, to stand after a command's help. */
+/** The option `--quiet` of commands that show their progress. */
+export function quietOption(): Option {
+  return new Option('--quiet', 'do not show the progress');
+}
+
+/** Formats the examples at the end of a command's help. */
 export function examples(...commands: string[]): string {
   return ['', 'Examples:', ...commands.map((command) => `  $ ${command}`)].join('\n');
 }
 
-/** What stands after every help: the environment that the commands read, and their exit codes. */
+/** Formats the end of every help: the environment variables and the exit codes. */
 export function commonHelp(command: Command): string {
   const properties = {
     ...StoreSettings.properties,
@@ -72,10 +83,10 @@ const readBy: Readonly<Record<string, string>> = {
   LEADS_INTAKE_PASSWORD: ' (leads db grant)',
 };
 
-/** Laid out as commander lays out options. */
+/** Formats a list as commander formats options. */
 function list(command: Command, title: string, items: readonly [string, string][]): string[] {
   const helper = command.createHelp();
-  helper.prepareContext({ helpWidth: process.stdout.columns ?? 80 });
+  helper.prepareContext({ helpWidth: command.configureOutput().getOutHelpWidth?.() ?? 80 });
   const width = Math.max(...items.map(([term]) => term.length));
   const lines = items.map(([term, text]) => helper.formatItem(term, width, text, helper));
   return ['', ...helper.formatItemList(title, lines, helper).slice(0, -1)];

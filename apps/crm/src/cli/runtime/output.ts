@@ -1,4 +1,6 @@
-/** What every command takes. */
+import type { CliIo } from './cli-io.ts';
+
+/** The options of every command. */
 export interface OutputOptions {
   /** One JSON value on stdout and nothing else there. */
   readonly json?: true;
@@ -12,16 +14,21 @@ export interface Column<Row> {
 }
 
 /** Prints a command's result on stdout: `value` as JSON, or `text` for people. */
-export function printResult(options: OutputOptions, value: unknown, text: string): void {
-  process.stdout.write(`${options.json === true ? JSON.stringify(value) : text}\n`);
+export function printResult(
+  { stdout }: Pick<CliIo, 'stdout'>,
+  options: OutputOptions,
+  value: unknown,
+  text: string,
+): void {
+  stdout.write(`${options.json === true ? JSON.stringify(value) : text}\n`);
 }
 
-/** Prints a line on stderr: what goes on, or what went wrong. */
-export function printNotice(line: string): void {
-  process.stderr.write(`${oneLine(line)}\n`);
+/** Prints a line on stderr: progress or an error. */
+export function printNotice({ stderr }: Pick<CliIo, 'stderr'>, line: string): void {
+  stderr.write(`${oneLine(line)}\n`);
 }
 
-/** Rows under a header line; under each row, indented, what `detail` says about it. */
+/** Formats rows under a header line. `detail` gives a second, indented line for each row. */
 export function formatTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -42,12 +49,12 @@ export function formatTable<Row>(
   ].join('\n');
 }
 
-/** A time for a table, in UTC to the minute: `2026-01-31 09:30`. */
+/** Formats a time in UTC to the minute: `2026-01-31 09:30`. */
 export function formatTime(time: Date): string {
   return time.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Text without line breaks and without what would drive a terminal. */
+/** Replaces line breaks by spaces, and terminal control characters by question marks. */
 function oneLine(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')
@@ -56,13 +63,13 @@ function oneLine(text: string): string {
 }
 
 function cut(text: string, maxWidth: number): string {
-  const all = characters(text);
-  return all.length <= maxWidth ? text : `${all.slice(0, maxWidth - 1).join('')}…`;
+  const graphemes = characters(text);
+  return graphemes.length <= maxWidth ? text : `${graphemes.slice(0, maxWidth - 1).join('')}…`;
 }
 
 const segmenter = new Intl.Segmenter();
 
-/** What a reader sees as one character each. */
+/** Splits text into graphemes: the characters that a reader sees. */
 function characters(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }

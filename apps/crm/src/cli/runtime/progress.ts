@@ -1,46 +1,46 @@
+import type { CliIo } from './cli-io.ts';
 import { printNotice } from './output.ts';
 
-/** How far a transfer has come. */
+/** The progress of a command. */
 export interface Position {
   readonly rows: number;
-  /** The part that is done, from 0 to 1, where it can be told. */
+  /** The part that is done, from 0 to 1, if it is known. */
   readonly part?: number | undefined;
 }
 
 const redrawMs = 200;
-/** Where there is no terminal, such as in a log. */
+/** The interval of lines without a terminal, such as in a log. */
 const lineMs = 5_000;
 const barWidth = 20;
 const eraseLine = '\r\u001b[2K';
 
 /**
- * Tells on stderr how a transfer goes: a line that is drawn again and again on a terminal, else one every few
- * seconds.
+ * Shows the progress of a command on stderr: a line that is redrawn on a terminal, otherwise a new line every few seconds.
  *
- * @param position asked for whenever there is something to tell.
+ * @param options.position called for each line.
  */
-export function startProgress(options: {
-  readonly isShown: boolean;
-  readonly position: () => Position;
-}): Disposable {
+export function startProgress(
+  { stderr }: CliIo,
+  options: { readonly isShown: boolean; readonly position: () => Position },
+): Disposable {
   if (!options.isShown) return { [Symbol.dispose]: () => undefined };
-  const isTerminal = process.stderr.isTTY;
+  const isTerminal = stderr.isTTY === true;
   const startedAt = performance.now();
-  const tell = () => {
+  const show = () => {
     const line = describePosition(options.position(), performance.now() - startedAt);
-    if (isTerminal) process.stderr.write(`${eraseLine}${line.slice(0, (process.stderr.columns || 80) - 1)}`);
-    else printNotice(line);
+    if (isTerminal) stderr.write(`${eraseLine}${line.slice(0, (stderr.columns || 80) - 1)}`);
+    else printNotice({ stderr }, line);
   };
-  const timer = setInterval(tell, isTerminal ? redrawMs : lineMs).unref();
+  const timer = setInterval(show, isTerminal ? redrawMs : lineMs).unref();
   return {
     [Symbol.dispose]() {
       clearInterval(timer);
-      if (isTerminal) process.stderr.write(eraseLine);
+      if (isTerminal) stderr.write(eraseLine);
     },
   };
 }
 
-/** @param elapsedMs since the transfer began. */
+/** @param elapsedMs since the command began. */
 export function describePosition({ rows, part }: Position, elapsedMs: number): string {
   const perSecond = elapsedMs > 0 ? Math.round((rows / elapsedMs) * 1000) : 0;
   const parts = [`${formatCount(rows)} rows`, `${formatCount(perSecond)} rows/s`];

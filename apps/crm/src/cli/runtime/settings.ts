@@ -58,23 +58,23 @@ export const ErasureSettings = Type.Object({
 export const BrokerSettings = Type.Object({ NATS_URL: CrmConfig.properties.NATS_URL });
 
 /**
- * Settings from the environment: those of the schema and no others, so that no command fails by a setting that
- * it does not need.
+ * Reads the settings of a schema from the environment. Other settings are not validated, so a command cannot fail by a
+ * setting that it does not need.
  *
- * @throws ConfigError that names every fault.
+ * @throws ConfigError that names every invalid setting.
  */
-export function readSettings<Schema extends TObject>(schema: Schema): Static<Schema> {
-  return loadConfig(schema, process.env);
+export function readSettings<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv): Static<Schema> {
+  return loadConfig(schema, env);
 }
 
-/** Whether `LEADS_DEBUG=1` asks for more about failures. */
-export function isDebugging(): boolean {
-  return process.env['LEADS_DEBUG'] === '1';
+/** Returns whether `LEADS_DEBUG=1` asks for the stack of a failure. */
+export function isDebugging(env: NodeJS.ProcessEnv): boolean {
+  return env['LEADS_DEBUG'] === '1';
 }
 
-/** Host and port of `DATABASE_URL`, to name the database without its password. */
-export function databaseAddress(): string {
-  const text = textOf(Type.Object({ DATABASE_URL }), 'DATABASE_URL');
+/** Returns host and port of `DATABASE_URL`, without the password. */
+export function databaseAddress(env: NodeJS.ProcessEnv): string {
+  const text = readText(Type.Object({ DATABASE_URL }), 'DATABASE_URL', env);
   // node-postgres allows a user without a host, for a socket named in the query; URL does not.
   const address = text.replace('@/', '@localhost/');
   if (!URL.canParse(address)) return 'DATABASE_URL';
@@ -82,16 +82,16 @@ export function databaseAddress(): string {
   return `${url.searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || 5432}`;
 }
 
-/** Hosts and ports of `NATS_URL`, without its passwords. */
-export function brokerAddress(): string {
-  const urls = textOf(BrokerSettings, 'NATS_URL').split(',');
+/** Returns hosts and ports of `NATS_URL`, without the passwords. */
+export function brokerAddress(env: NodeJS.ProcessEnv): string {
+  const urls = readText(BrokerSettings, 'NATS_URL', env).split(',');
   return urls.map((url) => (URL.canParse(url) ? new URL(url).host : 'NATS_URL')).join(', ');
 }
 
-/** A setting that a command has read before; an empty text where it cannot be read again. */
-function textOf(schema: TObject, name: string): string {
+/** Returns a setting as text; an empty text when it is invalid. */
+function readText(schema: TObject, name: string, env: NodeJS.ProcessEnv): string {
   try {
-    const { [name]: value } = loadConfig(schema, process.env) as Record<string, unknown>;
+    const { [name]: value } = loadConfig(schema, env) as Record<string, unknown>;
     return typeof value === 'string' ? value : '';
   } catch {
     return '';

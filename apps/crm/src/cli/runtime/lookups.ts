@@ -1,0 +1,82 @@
+import type { Campaign, CampaignStore } from '@leads/core/campaign';
+import type { Membership, Workspace, WorkspaceStore } from '@leads/core/workspace';
+import { CliError } from './cli-error.ts';
+
+/*
+ * What the options of commands name: a workspace by its slug, a member by an email address, a campaign by its code.
+ */
+
+/** The most workspaces that an error lists. */
+const maxChoices = 20;
+
+/**
+ * Returns the workspace of `--workspace` or, without it, the only one.
+ *
+ * @throws CliError that lists the workspaces to choose from.
+ */
+export async function findWorkspace(
+  workspaces: WorkspaceStore,
+  slug: string | undefined,
+): Promise<Workspace> {
+  if (slug !== undefined) {
+    const named = await workspaces.findWorkspace(slug);
+    if (named === undefined) throw new CliError(`There is no workspace ${slug}`);
+    return named;
+  }
+  const all = await workspaces.listWorkspaces(maxChoices + 1);
+  const [only] = all;
+  if (only === undefined) throw new CliError('There is no workspace yet: `leads user create` makes one');
+  if (all.length > 1) throw new CliError(`Say which with --workspace: ${listChoices(all)}`);
+  return only;
+}
+
+/**
+ * Returns the membership of `--user` in `--workspace` or, without it, the only one of the user.
+ *
+ * @throws CliError that lists the workspaces to choose from.
+ */
+export async function findMembership(
+  workspaces: WorkspaceStore,
+  email: string,
+  slug: string | undefined,
+): Promise<Membership> {
+  const user = await workspaces.findUser(email);
+  if (user === undefined) throw new CliError(`There is no user ${email}`);
+  const memberships = await workspaces.listMemberships(user.id);
+  const all = memberships.map(({ workspace }) => workspace);
+  if (slug !== undefined) {
+    const named = memberships.find(({ workspace }) => workspace.slug === slug);
+    if (named !== undefined) return named;
+    throw new CliError(
+      `${user.email} is not a member of ${slug}${all.length === 0 ? '' : `, but of: ${listChoices(all)}`}`,
+    );
+  }
+  const [only] = memberships;
+  if (only === undefined) throw new CliError(`${user.email} is not a member of any workspace`);
+  if (all.length > 1) {
+    throw new CliError(
+      `${user.email} is in several workspaces; say which with --workspace: ${listChoices(all)}`,
+    );
+  }
+  return only;
+}
+
+/**
+ * Returns the campaign of a code.
+ *
+ * @throws CliError when the workspace has none.
+ */
+export async function findCampaign(
+  campaigns: CampaignStore,
+  workspace: Workspace,
+  code: string,
+): Promise<Campaign> {
+  const campaign = await campaigns.findByCode(workspace.id, code);
+  if (campaign === undefined) throw new CliError(`Workspace ${workspace.slug} has no campaign ${code}`);
+  return campaign;
+}
+
+function listChoices(workspaces: readonly Workspace[]): string {
+  const slugs = workspaces.slice(0, maxChoices).map(({ slug }) => slug);
+  return slugs.join(', ') + (workspaces.length > maxChoices ? ', ...' : '');
+}

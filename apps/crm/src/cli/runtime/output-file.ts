@@ -1,0 +1,67 @@
+import { closeSync, createWriteStream, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { CliError } from './cli-error.ts';
+
+/** A text file that a command writes piece by piece. Each piece is in the file when `write` returns. */
+export class OutputFile implements Disposable {
+  readonly #path: string;
+  readonly #descriptor: number;
+
+  /**
+   * @param flags `w` replaces the file, `a` appends to it.
+   * @throws CliError when the file cannot be opened.
+   */
+  constructor(path: string, flags: 'w' | 'a', mode?: number) {
+    this.#path = path;
+    this.#descriptor = attempt(path, () => openSync(path, flags, mode));
+  }
+
+  /** @throws CliError */
+  write(text: string): void {
+    attempt(this.#path, () => writeSync(this.#descriptor, text));
+  }
+
+  /**
+   * Waits until the disk has stored the file.
+   *
+   * @throws CliError
+   */
+  sync(): void {
+    attempt(this.#path, () => fsyncSync(this.#descriptor));
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#descriptor);
+  }
+}
+
+/**
+ * Writes a stream to a file. The file appears under its name when it is complete; a failure leaves no file behind.
+ *
+ * @throws CliError when the file cannot be written; errors of the source unchanged.
+ */
+export async function writeCompleteFile(path: string, source: Readable, signal: AbortSignal): Promise<void> {
+  const part = `${path}.part`;
+  try {
+    await pipeline(source, createWriteStream(part), { signal });
+    renameSync(part, path);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw asWriteError(path, error);
+  }
+}
+
+function attempt<Result>(path: string, operation: () => Result): Result {
+  try {
+    return operation();
+  } catch (error) {
+    throw asWriteError(path, error);
+  }
+}
+
+/** Wraps an error of a system call in a CliError; returns any other error unchanged. */
+function asWriteError(path: string, error: unknown): unknown {
+  if ((error as NodeJS.ErrnoException).syscall === undefined) return error;
+  return new CliError(`${path} cannot be written: ${(error as Error).message}`, { cause: error });
+}
