@@ -18,7 +18,7 @@ export class CliError extends Error {
 }
 
 /** The database cannot be reached. `message` is the reason, without the address. */
-export class DatabaseUnreachable extends Error {
+class DatabaseUnreachable extends Error {
   override readonly name = 'DatabaseUnreachable';
 }
 
