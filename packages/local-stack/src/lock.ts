@@ -1,7 +1,13 @@
 import { linkSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readFileIfThere, writePrivateFile } from './private-file.ts';
-import { processStart, signalProcess, waitForEnd } from './processes/process-identity.ts';
+import { postgresStopSignals } from './processes/postmaster-pid.ts';
+import { endProcess, processStart, type StopSignals } from './processes/process-identity.ts';
+
+const serviceStopSignals: StopSignals = [
+  ['SIGTERM', 15_000],
+  ['SIGKILL', 15_000],
+];
 
 /** A process, told from a later one of the same pid by when it began. */
 interface KnownProcess {
@@ -41,7 +47,9 @@ export async function clearStaleLock(dataDir: string, onNotice: (line: string) =
   onNotice(
     `An earlier run${owner} was killed: ${found === '' ? 'its lock is removed' : `stopping what it left, ${found}`}`,
   );
-  for (const orphan of orphans) await end(orphan);
+  for (const { name, pid } of orphans) {
+    await endProcess(pid, name === 'postgres' ? postgresStopSignals : serviceStopSignals);
+  }
 
   // Two new runs may both have found the stale lock: only the file that was read goes, not a newer one.
   const aside = `${lockFile(dataDir)}.${process.pid}`;
@@ -98,12 +106,4 @@ function alreadyRunning(pid: number | undefined): Error {
     `Another run works on this data (pid ${pid ?? 'unknown'}): end it first, or give this one a LEADS_DATA_DIR, ` +
       'CRM_PORT and INTAKE_PORT of its own',
   );
-}
-
-/** A service drains on SIGTERM; Postgres would wait for its clients on that, and disconnects them on SIGINT. */
-async function end({ name, pid }: KnownProcess): Promise<void> {
-  signalProcess(pid, name === 'postgres' ? 'SIGINT' : 'SIGTERM');
-  if (await waitForEnd(pid, 15_000)) return;
-  signalProcess(pid, name === 'postgres' ? 'SIGQUIT' : 'SIGKILL');
-  await waitForEnd(pid, 15_000);
 }

@@ -8,11 +8,12 @@ import { connectToDatabase, type RunDatabase, startDatabase } from './database.t
 import { prepareDemo } from './demo.ts';
 import { greeting } from './greeting.ts';
 import { clearStaleLock, type StartLock, takeLock } from './lock.ts';
-import { type Compiler, startCompiler, startWebsite } from './processes/compiler.ts';
+import { startCompiler, startWebsite } from './processes/compiler.ts';
 import { saysDiskFull } from './processes/disk-full.ts';
 import { signalProcess } from './processes/process-identity.ts';
 import { runLeads } from './processes/run-leads.ts';
 import { type Service, type ServiceName, startService } from './processes/services.ts';
+import type { SupervisedProcess } from './processes/supervisor.ts';
 import { keptJwtSecret } from './secrets.ts';
 import { checkPorts, readSettings, type Settings } from './settings.ts';
 import { listenForStop } from './stop-request.ts';
@@ -112,7 +113,7 @@ async function run(
   const events = broker.url ?? 'wait in the database: there is no nats-server here';
   console.log(greeting(demo, { dataDir, database: where, events }));
   if (watch) {
-    const keep = (name: string, compiler: Compiler) => {
+    const keep = (name: string, compiler: SupervisedProcess) => {
       closers.push(() => compiler.stop());
       record(name, compiler.pid);
     };

@@ -65,10 +65,10 @@ test('the last stage has what was copied there, and its command runs in it witho
 
   const image = await build();
   const process = runImage(image, { env: {} });
-  const code = await process.exited;
+  const { code } = await process.exited;
 
   expect(listImageFiles(image)).toMatchObject([{ path: '/app/bin', files: 1 }]);
-  expect(process.printed()).toBe('hello\n');
+  expect(process.output('stdout')).toBe('hello\n');
   // Who does not run as root owns the folder.
   expect(code === 0).toBe(globalThis.process.getuid?.() !== 0);
   const source = join(context, '../stages/0/src');

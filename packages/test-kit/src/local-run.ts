@@ -1,67 +1,64 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@leads/local-stack/processes/free-port';
+import { type SupervisedProcess, startProcess } from '@leads/local-stack/processes/supervisor';
 import { repositoryRoot } from '@leads/local-stack/repository';
 import { onTestFinished } from 'vitest';
 
 /** What `npm start` runs once everything is built. */
 export const startProgram = join(repositoryRoot, 'packages/local-stack/dist/start.js');
+/** Longer than the start program takes to stop its own processes. */
+const stopTimeoutMs = 120_000;
 const discreet = join(repositoryRoot, 'packages/test-kit/dist/discreet-programs.js');
 
-/** A run of it, as a child of the test. */
+/** A run of the start program. */
 export interface LocalRun {
-  readonly child: ChildProcess;
+  readonly process: SupervisedProcess;
   readonly stdout: () => string;
-  /** What it says besides, a line an entry. */
+  /** Returns the lines of stderr. */
   readonly stderr: () => string[];
-  /** Settles when it has printed how to try it; fails when it ends before that. */
+  /** Settles when the program has printed its greeting; rejects if it ends before that. */
   readonly ready: Promise<void>;
-  /** The exit code, or the signal that ended it. */
+  /** The exit code, or the signal that ended the program. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 
-/** Runs it; when the test is over, however, it is told to end. */
+/** Runs the start program, and stops it when the test is over. */
 export function startRun(env: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]): LocalRun {
   const run = launchRun(env, command);
-  const { child, ended } = run;
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
-    await ended;
-  });
+  onTestFinished(() => run.process.stop());
   return run;
 }
 
-/** Runs it, until it is told to end. */
+/** Runs the start program until it is stopped. */
 export function launchRun(
   env: NodeJS.ProcessEnv,
-  command: readonly [string, ...string[]] = [process.execPath, '--import', discreet, startProgram],
+  [file, ...args]: readonly [string, ...string[]] = [process.execPath, '--import', discreet, startProgram],
 ): LocalRun {
   const { PATH, HOME } = process.env;
-  const child = spawn(command[0], command.slice(1), { env: { PATH, HOME, ...env } });
-  let stdout = '';
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
+  const run = startProcess({
+    name: 'start',
+    file,
+    args,
+    env: { PATH, HOME, ...env },
+    stopSignals: [['SIGTERM', stopTimeoutMs]],
   });
-  const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
-    child.once('close', (code, signal) => resolve(signal ?? code));
-  });
-  const ready = new Promise<void>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
-      if (stdout.includes('Ctrl-C ends it')) resolve();
-    });
-    void ended.then((code) => reject(new Error(`It has ended (${code}): ${stderr}`)));
-  });
+  const stdout = () => run.output('stdout');
+  const ready = run.waitUntilReady(() => stdout().includes('Ctrl-C ends it'), Number.POSITIVE_INFINITY);
+  // A test may end the run before it is ready.
   ready.catch(() => undefined);
   return {
-    child,
-    stdout: () => stdout,
-    stderr: () => stderr.split('\n').filter((line) => line !== ''),
+    process: run,
+    stdout,
+    stderr: () =>
+      run
+        .output('stderr')
+        .split('\n')
+        .filter((line) => line !== ''),
     ready,
-    ended,
+    ended: run.exited.then(({ code, signal }) => signal ?? code),
   };
 }
 

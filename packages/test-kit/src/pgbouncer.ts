@@ -1,21 +1,9 @@
-import { spawn } from 'node:child_process';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { provideProgram, unpackedDirectory } from '@leads/local-stack/processes/debian-package';
 import { freePort } from '@leads/local-stack/processes/free-port';
-import { signalProcess } from '@leads/local-stack/processes/process-identity';
+import { startProcess } from '@leads/local-stack/processes/supervisor';
 import { findLauncher } from '@leads/local-stack/processes/unprivileged-launcher';
 import pg from 'pg';
 
@@ -80,39 +68,31 @@ ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeou
 `,
     { mode: 0o644 },
   );
-  const logFile = file('pgbouncer.log');
-  const log = openSync(logFile, 'w', 0o600);
-  const command = launcher.command(binary, [file('pgbouncer.ini')]);
-  const child = spawn(command.file, command.args, { ...command.options, stdio: ['ignore', log, log] });
-  closeSync(log);
-  let running = true;
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve()).once('error', () => resolve());
-  }).then(() => {
-    running = false;
-  });
-  const stop = async () => {
-    if (running && child.pid !== undefined) signalProcess(child.pid, 'SIGKILL');
-    await exited;
-    rmSync(directory, { recursive: true, force: true });
-  };
+  const pooler = startProcess({ name: 'pgbouncer', ...launcher.command(binary, [file('pgbouncer.ini')]) });
   const url = (direct: string) => {
     const through = new URL(direct);
     through.port = String(port);
     return through.href;
   };
 
-  const deadline = Date.now() + readyTimeoutMs;
-  for (const direct of urls) {
-    while (!(await letsThrough(url(direct)))) {
-      await Promise.race([exited, sleep(50)]);
-      if (running && Date.now() < deadline) continue;
-      const written = readFileSync(logFile, 'utf8').trim().slice(-1_000);
-      await stop();
-      throw new Error(`pgbouncer does not start: ${written}`);
-    }
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  const isReady = async () => {
+    for (const direct of urls) if (!(await letsThrough(url(direct)))) return false;
+    return true;
+  };
+  try {
+    await pooler.waitUntilReady(isReady, readyTimeoutMs);
+  } catch (error) {
+    remove();
+    throw error;
   }
-  return { url, [Symbol.asyncDispose]: stop };
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      await pooler.kill();
+      remove();
+    },
+  };
 }
 
 async function letsThrough(connectionString: string): Promise<boolean> {

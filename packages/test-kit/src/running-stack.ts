@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { serviceEnvironment } from '@leads/local-stack/processes/service-environment';
-import type { ServiceExit, ServiceName } from '@leads/local-stack/processes/services';
+import type { ServiceName } from '@leads/local-stack/processes/services';
+import { type SupervisedProcess, startProcess } from '@leads/local-stack/processes/supervisor';
 import { repositoryRoot } from '@leads/local-stack/repository';
 import { type Fixture, jwtSecret, openFixture, type TestWorkspace } from './fixture.ts';
 import { createTestDatabase } from './test-database.ts';
@@ -46,32 +46,15 @@ export function leadBody(service: ServiceName, fields: Record<string, unknown> =
   };
 }
 
-/** A built service as it is started anywhere, whether it becomes ready or not. Killed when disposed. */
-export function spawnService(name: ServiceName, env: Record<string, string>) {
-  const startedAt = performance.now();
-  const child = spawn(process.execPath, [join(repositoryRoot, 'apps', name, 'dist/server.js')], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+/** Spawns a built service and does not wait until it is ready. Sends SIGKILL when disposed. */
+export function spawnService(name: ServiceName, env: Record<string, string>): SupervisedProcess {
+  return startProcess({
+    name,
+    file: process.execPath,
+    args: [join(repositoryRoot, 'apps', name, 'dist/server.js')],
     env: serviceEnvironment(env),
+    stopSignals: [],
   });
-  const output = { stdout: '', stderr: '' };
-  for (const stream of ['stdout', 'stderr'] as const) {
-    child[stream].setEncoding('utf8').on('data', (text: string) => {
-      output[stream] += text;
-    });
-  }
-  const exited = new Promise<ServiceExit>((resolve) => {
-    child.once('close', (code, signal) => resolve({ code, signal }));
-  });
-  return {
-    startedAt,
-    output,
-    exited,
-    signal: (signal: NodeJS.Signals) => child.kill(signal),
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
 }
 
 /** A way to a Postgres that can be closed and opened again; it is closed at first. */

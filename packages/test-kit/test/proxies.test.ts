@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
+import { type LocalProxy, type ProxyName, proxies, startProxy } from '@leads/local-stack/processes/proxies';
 import { type Service, startService } from '@leads/local-stack/processes/services';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type LocalProxy, type ProxyName, proxies, startProxy } from '../src/proxies.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Ground, leadBody, prepareGround } from '../src/running-stack.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-proxies-'));
@@ -69,8 +69,12 @@ function send({ port, path, headers = {}, body }: Sent): Promise<IncomingMessage
 describe.each(Object.keys(proxies) as ProxyName[])('behind %s', (name) => {
   let proxy: LocalProxy;
   beforeAll(async () => {
-    const upstreams = { crm: portOf(crm), intake: portOf(intake) };
+    const upstreams = { crm: [portOf(crm)], intake: [portOf(intake)] };
     proxy = await startProxy(name, { directory: join(directory, name), upstreams });
+    for (const port of Object.values(proxy.ports)) {
+      const path = '/health/ready';
+      await vi.waitFor(async () => expect((await send({ port, path })).statusCode).toBe(200), 30_000);
+    }
   });
   afterAll(() => proxy[Symbol.asyncDispose]());
 

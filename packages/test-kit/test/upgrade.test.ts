@@ -129,7 +129,7 @@ test('services that are newer than their database are not ready, and say why', {
   for (const name of serviceNames) {
     const port = await freePort();
     await using service = spawnService(name, { ...behind.env, [`${name.toUpperCase()}_PORT`]: String(port) });
-    const log = () => service.output.stdout;
+    const log = () => service.output('stdout');
     await expect.poll(log, { timeout: 20_000 }).toContain('The database lacks a migration');
     expect(log()).toContain(removed?.name);
     await expect.poll(log, { timeout: 20_000 }).toContain('Listening');

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { startNats } from '@leads/local-stack/processes/nats-server';
-import { findNginx, type LocalNginx, startNginx } from '@leads/local-stack/processes/nginx';
 import { startPostgres } from '@leads/local-stack/processes/postgres';
+import { type LocalProxy, startProxy } from '@leads/local-stack/processes/proxies';
 import { type Service, type ServiceName, startService } from '@leads/local-stack/processes/services';
 import { Part } from '../drills/part.ts';
 import { makeDirectory, waiting } from '../drills/stack.ts';
@@ -16,7 +16,7 @@ export interface Ground extends AsyncDisposable {
   readonly directory: string;
   readonly databaseUrl: string;
   readonly natsUrl: string;
-  readonly nginx: LocalNginx;
+  readonly nginx: LocalProxy;
   /**
    * An instance that is not started yet, with default settings.
    *
@@ -44,7 +44,7 @@ export async function startGround(options: {
     for (const one of started.splice(0).toReversed()) await one[Symbol.asyncDispose]();
   };
   try {
-    const [binary, natsServer] = [await findNginx(), await findNatsServer()];
+    const natsServer = await findNatsServer();
     const { path: directory } = own(makeDirectory(options.parent));
     const postgres = own(await startPostgres({ dataDir: join(directory, 'postgres') }));
     const nats = own(await startNats({ binary: natsServer, dataDir: join(directory, 'nats') }));
@@ -55,7 +55,7 @@ export async function startGround(options: {
       intake: [await freePort(), await freePort()],
       crm: [await freePort(), await freePort()],
     };
-    const nginx = own(await startNginx({ binary, directory: join(directory, 'nginx'), upstreams: places }));
+    const nginx = own(await startProxy('nginx', { directory: join(directory, 'nginx'), upstreams: places }));
     const env = {
       DATABASE_URL: databaseUrl,
       NATS_URL: nats.url,

@@ -1,6 +1,6 @@
 import { formatMs, formatTable } from '../table.ts';
-import { isUnnoticed, type TrafficReport } from './traffic.ts';
 import type { RollFigures } from './rolls.ts';
+import { isUnnoticed, type TrafficReport } from './traffic.ts';
 import type { UpgradeFigures } from './upgrade.ts';
 
 /** What clients saw of both services, and what became of their leads. */

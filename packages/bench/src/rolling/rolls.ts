@@ -60,7 +60,7 @@ export async function measureRolls(
     rate,
     rolls,
     restarts,
-    proxyErrors: countErrors(ground.nginx.errors()),
+    proxyErrors: countErrors(ground.nginx.output()),
     ...report,
   };
 }

@@ -1,45 +1,32 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { repositoryRoot } from '../repository.ts';
-import { signalProcess } from './process-identity.ts';
 import type { ServiceName } from './services.ts';
+import { type SupervisedProcess, startProcess } from './supervisor.ts';
 
-/** What is made of sources anew whenever they change, as a process of its own that writes to the terminal. */
-export interface Compiler {
-  readonly pid: number;
-  stop(): Promise<void>;
-}
-
-/** Bundles a service again on every change of its sources, and of all it is made of. */
-export function startCompiler(service: ServiceName): Compiler {
+/** Bundles a service again whenever its sources change. */
+export function startCompiler(service: ServiceName): SupervisedProcess {
   return startScript(join('apps', service), ['build', '--', '--watch=forever']);
 }
 
-/** Serves the website from its sources, where a change shows at once. It says at which address. */
-export function startWebsite(crmUrl: string): Compiler {
+/** Serves the website from its sources, so changes show at once. It prints its address. */
+export function startWebsite(crmUrl: string): SupervisedProcess {
   return startScript('packages/website', ['dev'], { CRM_URL: crmUrl });
 }
 
-function startScript(directory: string, script: readonly string[], env: NodeJS.ProcessEnv = {}): Compiler {
-  const child = spawn('npm', ['run', '--silent', ...script], {
+function startScript(
+  directory: string,
+  script: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): SupervisedProcess {
+  return startProcess({
+    name: `npm run ${script[0]}`,
+    file: 'npm',
+    args: ['run', '--silent', ...script],
     cwd: join(repositoryRoot, directory),
     env: { ...process.env, ...env },
-    detached: true,
     shell: process.platform === 'win32',
     stdio: ['ignore', 'inherit', 'inherit'],
+    // npm does not pass signals on to the program that it runs.
+    stopsGroup: true,
   });
-  const exited = once(child, 'exit');
-  // npm runs the program as a child of its own, so it is the group that is told.
-  const endGroup = () =>
-    signalProcess(process.platform === 'win32' ? (child.pid ?? 0) : -(child.pid ?? 0), 'SIGTERM');
-  process.once('exit', endGroup);
-  return {
-    pid: child.pid ?? 0,
-    async stop() {
-      endGroup();
-      await exited;
-      process.off('exit', endGroup);
-    },
-  };
 }

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -15,9 +14,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { postgresFailure } from './postgres-failure.ts';
+import { startProcess } from './supervisor.ts';
 import type { Launcher } from './unprivileged-launcher.ts';
 import { type Account, foreignOwner } from './user-accounts.ts';
 
@@ -101,16 +100,12 @@ async function createCluster(options: {
       '--no-instructions',
     ];
     if (!options.durable) args.push('--no-sync');
-    const command = launcher.command(options.binaries.initdb, args);
-    const child = spawn(command.file, command.args, {
-      ...command.options,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const [stderr, code] = await Promise.all([
-      text(child.stderr ?? []),
-      new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve)),
-    ]);
-    if (code !== 0) throw new Error(postgresFailure(stderr, { dataDir }) ?? `initdb ended with code ${code}`);
+    const initdb = startProcess({ name: 'initdb', ...launcher.command(options.binaries.initdb, args) });
+    const { code } = await initdb.exited;
+    if (code !== 0) {
+      const reason = postgresFailure(initdb.output('stderr'), { dataDir });
+      throw new Error(reason ?? `initdb ended with code ${code}`);
+    }
     renameSync(cluster, dataDir);
   } finally {
     rmSync(staging, { recursive: true, force: true });

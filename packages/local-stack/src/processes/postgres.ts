@@ -4,8 +4,9 @@ import { freePort } from './free-port.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { ensureCluster } from './postgres-cluster.ts';
 import { postgresFailure } from './postgres-failure.ts';
-import { type LocalPostgres, PostgresStartError, runServer } from './postgres-server.ts';
+import { type LocalPostgres, runServer } from './postgres-server.ts';
 import { clearPostmasterPid } from './postmaster-pid.ts';
+import { ProcessStartError } from './supervisor.ts';
 import { findLauncher, type Launcher } from './unprivileged-launcher.ts';
 
 export type { LocalPostgres } from './postgres-server.ts';
@@ -90,9 +91,9 @@ function serverArguments(options: {
 
 /** Worth another try: our free port went to someone else, or a killed server's last processes are still ending. */
 function isPassing(error: unknown, port: number | undefined): boolean {
-  if (!(error instanceof PostgresStartError)) return false;
+  if (!(error instanceof ProcessStartError)) return false;
   return (
-    (port === undefined && /address already in use/i.test(error.log)) ||
-    /pre-existing shared memory block/.test(error.log)
+    (port === undefined && /address already in use/i.test(error.output)) ||
+    /pre-existing shared memory block/.test(error.output)
   );
 }

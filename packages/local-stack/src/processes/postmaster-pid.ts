@@ -1,6 +1,15 @@
 import { readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandLine, signalProcess, waitForEnd } from './process-identity.ts';
+import { commandLine, endProcess, type StopSignals } from './process-identity.ts';
+
+/**
+ * Fast shutdown disconnects the clients. Immediate shutdown leaves recovery to the next start (PostgreSQL, 18.5 "Shutting
+ * Down the Server").
+ */
+export const postgresStopSignals: StopSignals = [
+  ['SIGINT', 20_000],
+  ['SIGQUIT', 10_000],
+];
 
 /**
  * Clears the way for a new Postgres on a data directory: ends one of a killed run that is still alive, and
@@ -34,10 +43,7 @@ function isPostgresOf(pid: number, dataDir: string): boolean {
 
 async function endPostgres(pid: number): Promise<boolean> {
   try {
-    signalProcess(pid, 'SIGINT');
-    if (await waitForEnd(pid, 30_000)) return true;
-    signalProcess(pid, 'SIGQUIT');
-    return await waitForEnd(pid, 10_000);
+    return await endProcess(pid, postgresStopSignals);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EPERM') return false;
     throw error;

@@ -3,16 +3,15 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * When a process began, as opaque text: together with its pid it names one process for good, although pids are
- * used again. A process that has ended but was not yet reaped counts as ended.
+ * Returns when a process began, as opaque text. With the pid it identifies the process, since pids are used again.
  *
- * @returns undefined when no such process runs.
+ * @returns undefined if no such process runs. A process that has ended but was not reaped yet does not run.
  */
 export function processStart(pid: number): string | undefined {
   switch (process.platform) {
     case 'linux': {
       const stat = readProc(`${pid}/stat`);
-      // The command's name, in brackets, may itself hold brackets and blanks: the fields begin after the last.
+      // The command's name in brackets may hold brackets and blanks, so the fields begin after the last bracket.
       const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
       if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
       return `${readProc('sys/kernel/random/boot_id')?.trim()} ${fields[19]}`;
@@ -24,7 +23,7 @@ export function processStart(pid: number): string | undefined {
   }
 }
 
-/** The command line of a running process, its arguments separated by blanks; undefined when none runs. */
+/** Returns the command line of a process, with blanks between its arguments; undefined if no such process runs. */
 export function commandLine(pid: number): string | undefined {
   switch (process.platform) {
     case 'linux':
@@ -38,7 +37,7 @@ export function commandLine(pid: number): string | undefined {
   }
 }
 
-/** Waits until a process, which need not be a child of this one, has ended; false when `timeoutMs` was too short. */
+/** Waits until a process, which need not be a child of this one, has ended. Returns false if time runs out. */
 export async function waitForEnd(pid: number, timeoutMs: number): Promise<boolean> {
   const start = processStart(pid);
   const deadline = Date.now() + timeoutMs;
@@ -49,13 +48,25 @@ export async function waitForEnd(pid: number, timeoutMs: number): Promise<boolea
   return true;
 }
 
-/** Sends a signal; a process that has ended already is no error. A negative pid names a process group. */
+/** Sends a signal. A process that has ended is no error. A negative pid names a process group. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+/** Signals that ask a process to end, each with the time to wait for the end. */
+export type StopSignals = readonly (readonly [signal: NodeJS.Signals, timeoutMs: number])[];
+
+/** Ends a process, which need not be a child of this one. Returns whether it has ended. */
+export async function endProcess(pid: number, signals: StopSignals): Promise<boolean> {
+  for (const [signal, timeoutMs] of signals) {
+    signalProcess(pid, signal);
+    if (await waitForEnd(pid, timeoutMs)) return true;
+  }
+  return false;
 }
 
 function readProc(path: string): string | undefined {

@@ -1,13 +1,7 @@
-import { type SpawnOptions, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { basename } from 'node:path';
+import type { Command } from './supervisor.ts';
 import { type Account, accounts } from './user-accounts.ts';
-
-/** What `spawn` takes. */
-export interface Command {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly options: SpawnOptions;
-}
 
 /** Starts programs that refuse to run as root. */
 export interface Launcher {
@@ -27,7 +21,7 @@ export function findLauncher(program: string, env: NodeJS.ProcessEnv = {}): Laun
   const account = process.getuid?.() === 0 ? unprivilegedAccount() : undefined;
   let reason = '';
   for (const launcher of [throughSetpriv(account, env), directly(account, env)]) {
-    const { file, args, options } = launcher.command(program, ['--version']);
+    const { file, args, ...options } = launcher.command(program, ['--version']);
     const { status, error, stderr } = spawnSync(file, args, { ...options, encoding: 'utf8' });
     if (status === 0) return launcher;
     reason = error?.message ?? stderr.trim();
@@ -61,7 +55,7 @@ function throughSetpriv(account: Account | undefined, env: NodeJS.ProcessEnv): L
     command: (program, args) => ({
       file: 'setpriv',
       args: [...switches, '--', program, ...args],
-      options: surroundings(env),
+      ...surroundings(env),
     }),
   };
 }
@@ -72,12 +66,12 @@ function directly(account: Account | undefined, env: NodeJS.ProcessEnv): Launche
   const identity = uid === undefined || gid === undefined ? {} : { uid, gid };
   return {
     account,
-    command: (program, args) => ({ file: program, args, options: { ...surroundings(env), ...identity } }),
+    command: (program, args) => ({ file: program, args, ...surroundings(env), ...identity }),
   };
 }
 
 /** A working directory that every account may enter, and an environment without PGDATA, PGPORT and the like. */
-function surroundings(env: NodeJS.ProcessEnv): SpawnOptions {
+function surroundings(env: NodeJS.ProcessEnv): Pick<Command, 'cwd' | 'env'> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
   return {
     cwd: process.platform === 'win32' ? undefined : '/',

@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
-import { signalProcess } from '@leads/local-stack/processes/process-identity';
 import { serviceEnvironment } from '@leads/local-stack/processes/service-environment';
+import { startProcess } from '@leads/local-stack/processes/supervisor';
 import { BuildContext } from './build-context.ts';
 import { parseDockerfile, type Stage, type Step } from './dockerfile.ts';
 
@@ -232,33 +230,18 @@ const runTimeoutMs = 10 * 60_000;
 async function run(command: string, layer: Layer, signal: AbortSignal): Promise<void> {
   if (absolutePath.test(command)) throw new Error('An absolute path would lead out of the image');
   const reach = Object.fromEntries(Object.entries(process.env).filter(([name]) => network.test(name)));
-  const child = spawn('sh', ['-c', command], {
+  const shell = startProcess({
+    name: command,
+    file: 'sh',
+    args: ['-c', command],
     cwd: join(layer.root, layer.workdir),
     env: serviceEnvironment({ ...reach, ...layer.args, ...layer.env }),
-    // Its own group, so that what it started ends with it.
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stopSignals: [],
+    signal: AbortSignal.any([signal, AbortSignal.timeout(runTimeoutMs)]),
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output = (output + text).slice(-20_000);
-    });
-  }
-  const kill = () => {
-    if (child.pid !== undefined) signalProcess(-child.pid, 'SIGKILL');
-  };
-  const timer = setTimeout(kill, runTimeoutMs);
-  signal.addEventListener('abort', kill);
-  process.once('exit', kill);
-  try {
-    const [code] = (await once(child, 'close')) as [number | null];
-    if (code !== 0) throw new Error(`ended with ${code ?? 'a signal'}:\n${output.trimEnd()}`);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', kill);
-    process.off('exit', kill);
-  }
+  const { code } = await shell.exited;
+  if (code !== 0)
+    throw new Error(`ended with ${code ?? 'a signal'}:\n${shell.output().slice(-20_000).trimEnd()}`);
 }
 
 /** The PATH of this process without the commands of the repository's own packages, which no image has. */

@@ -2,19 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { startTemporaryPostgres } from '@leads/local-stack/processes/temporary-postgres';
 import { repositoryRoot } from '@leads/local-stack/repository';
 import { type Image, ImageBuilder } from './build-image.ts';
 import { imageState, listImageFiles } from './image-files.ts';
-import { type ImageProcess, runImage, userOf } from './run-image.ts';
+import { runImage, userOf } from './run-image.ts';
 
 const names = ['crm', 'intake'] as const;
 type Name = (typeof names)[number];
 
 const healthyTimeoutMs = 60_000;
-const stopTimeoutMs = 30_000;
 const commandTimeoutMs = 60_000;
 
 /**
@@ -82,9 +80,13 @@ async function tryImages(images: Record<Name, Image>): Promise<void> {
   await postgres.createDatabase('leads');
   const env = { DATABASE_URL: postgres.url('leads'), JWT_SECRET: randomBytes(32).toString('hex') };
   const leads = async (...args: string[]): Promise<unknown> => {
-    const process = runImage(images.crm, { command: ['leads', ...args, '--json'], env });
-    const printed = await ended(process, `leads ${args.join(' ')}`);
-    return printed.trim() === '' ? undefined : JSON.parse(printed);
+    const command = ['leads', ...args, '--json'];
+    const process = runImage(images.crm, { command, env, timeoutMs: commandTimeoutMs });
+    const { code } = await process.exited;
+    if (code !== 0)
+      throw new Error(`${command.join(' ')} ends with ${code ?? 'a signal'}:\n${process.output()}`);
+    const printed = process.output('stdout').trim();
+    return printed === '' ? undefined : JSON.parse(printed);
   };
 
   await leads('migrate');
@@ -125,36 +127,20 @@ async function start(
     [`${prefix}_PORT`]: String(port),
     SHUTDOWN_DELAY_MS: '0',
   };
-  const isHealthy = async () => (await runImage(image, { command: image.healthcheck, env }).exited) === 0;
-  if (await isHealthy()) throw new Error(`leads-${name}: HEALTHCHECK holds before anything runs`);
-
-  const service = runImage(image, { env });
-  let isRunning = true;
-  void service.exited.then(() => {
-    isRunning = false;
-  });
-  const deadline = Date.now() + healthyTimeoutMs;
-  while (isRunning && !(await isHealthy())) {
-    if (Date.now() > deadline) break;
-    await sleep(100);
-  }
-  const kill = async () => {
-    service.signal('SIGKILL');
-    await service.exited;
+  const isHealthy = async () => {
+    const { code } = await runImage(image, { command: image.healthcheck, env }).exited;
+    return code === 0;
   };
-  if (!isRunning || !(await isHealthy())) {
-    await kill();
-    throw new Error(`leads-${name} does not become healthy:\n${service.output()}`);
-  }
+  if (await isHealthy()) throw new Error(`leads-${name}: HEALTHCHECK holds before anything runs`);
+  const service = runImage(image, { env });
+  await service.waitUntilReady(isHealthy, healthyTimeoutMs);
   return {
     url: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: kill,
+    [Symbol.asyncDispose]: () => service.kill(),
     async stop() {
-      service.signal('SIGTERM');
-      const timer = setTimeout(() => service.signal('SIGKILL'), stopTimeoutMs);
-      const code = await service.exited;
-      clearTimeout(timer);
-      if (code !== 0) throw new Error(`leads-${name} does not end as it is told to:\n${service.output()}`);
+      await service.stop();
+      const { code } = await service.exited;
+      if (code !== 0) throw new Error(`leads-${name} does not stop in order:\n${service.output()}`);
     },
   };
 }
@@ -189,15 +175,6 @@ async function expectPage(url: string, text: string): Promise<void> {
   const body = await response.text();
   if (!response.ok || !body.includes(text))
     throw new Error(`${url} answers ${response.status}: ${body.slice(0, 500)}`);
-}
-
-/** What a command has printed. @throws Error where it fails. */
-async function ended(process: ImageProcess, name: string): Promise<string> {
-  const timer = setTimeout(() => process.signal('SIGKILL'), commandTimeoutMs);
-  const code = await process.exited;
-  clearTimeout(timer);
-  if (code !== 0) throw new Error(`${name} ends with ${code ?? 'a signal'}:\n${process.output()}`);
-  return process.printed();
 }
 
 function printContents(name: Name, image: Image): void {

@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { processStart, waitForEnd } from './process-identity.ts';
+import { type ProcessOptions, type SupervisedProcess, startProcess } from './supervisor.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'leads-supervisor-test-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+});
+
+/** Runs a shell script, which is killed when the test is over. */
+function startScript(script: string, options: Partial<ProcessOptions> = {}): SupervisedProcess {
+  const shell = startProcess({ name: 'script', file: 'sh', args: ['-c', script], ...options });
+  onTestFinished(() => shell.kill());
+  return shell;
+}
+
+const printed = (child: SupervisedProcess, text: string) => () => child.output().includes(text);
+const pidIn = (text: string) => Number(/pid (\d+)/.exec(text)?.[1]);
+
+test('keeps what a process writes to each stream, and how it ended', async () => {
+  const pieces: string[] = [];
+  const script = startScript('echo one; echo two >&2; exit 3', { onOutput: (text) => pieces.push(text) });
+
+  expect(await script.exited).toEqual({ code: 3, signal: null });
+  expect(script.output('stdout')).toBe('one\n');
+  expect(script.output('stderr')).toBe('two\n');
+  expect(script.output().split('\n').toSorted()).toEqual(['', 'one', 'two']);
+  expect(pieces.join('')).toBe(script.output());
+  expect(script.isRunning).toBe(false);
+});
+
+test('waits until a process is ready', async () => {
+  const script = startScript('echo listening; sleep 60');
+  await script.waitUntilReady(printed(script, 'listening'), 60_000);
+  expect(script.isRunning).toBe(true);
+});
+
+test('rejects with the last ten lines of output if a process ends before it is ready', async () => {
+  const script = startScript('seq 1 12; exit 1');
+  await expect(script.waitUntilReady(() => false, 60_000)).rejects.toMatchObject({
+    message: 'script does not start: 3\n4\n5\n6\n7\n8\n9\n10\n11\n12',
+    output: '1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n',
+  });
+});
+
+test('does not take another process for one that has ended', async () => {
+  const script = startScript('exit 1');
+  await expect(script.waitUntilReady(() => script.exited.then(() => true), 60_000)).rejects.toThrow(
+    'script does not start',
+  );
+});
+
+test('stops a process that does not become ready in time', async () => {
+  const script = startScript('exec sleep 60');
+  await expect(script.waitUntilReady(() => false, 1)).rejects.toThrow('script does not become ready');
+  expect(await script.exited).toEqual({ code: null, signal: 'SIGTERM' });
+});
+
+test('counts a program that cannot be spawned as ended, with the reason as its output', async () => {
+  const missing = startProcess({ name: 'missing', file: join(directory, 'missing'), args: [] });
+  await expect(missing.waitUntilReady(() => true, 60_000)).rejects.toThrow(
+    /missing does not start: .*ENOENT/,
+  );
+  expect(await missing.exited).toEqual({ code: null, signal: null });
+  await missing.stop();
+  await missing.kill();
+});
+
+test('sends the stop signals in order, and then SIGKILL to the whole process group', async () => {
+  const script = startScript(
+    `trap 'echo got INT' INT; trap 'echo got TERM' TERM; sleep 600 & echo "pid $!"; while :; do wait; done`,
+    {
+      stopSignals: [
+        ['SIGINT', 500],
+        ['SIGTERM', 500],
+      ],
+    },
+  );
+  await script.waitUntilReady(printed(script, 'pid'), 60_000);
+  await script.stop();
+  expect(await script.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  expect(script.output()).toMatch(/got INT\ngot TERM\n$/);
+  expect(await waitForEnd(pidIn(script.output()), 10_000)).toBe(true);
+});
+
+test('sends a single signal to the process alone', async () => {
+  const script = startScript('sleep 600 & echo "pid $!"; wait');
+  await script.waitUntilReady(printed(script, 'pid'), 60_000);
+  const pid = pidIn(script.output());
+  onTestFinished(() => process.kill(pid, 'SIGKILL'));
+  script.signal('SIGKILL');
+  expect(await waitForEnd(script.pid, 10_000)).toBe(true);
+  expect(processStart(pid)).toBeDefined();
+});
+
+test('sends the stop signals to the whole process group on request', async () => {
+  const script = startScript('sleep 600 & echo "pid $!"; wait', { stopsGroup: true });
+  await script.waitUntilReady(printed(script, 'pid'), 60_000);
+  await script.stop();
+  expect(await waitForEnd(pidIn(script.output()), 10_000)).toBe(true);
+});
+
+test('stops a process when its signal aborts, also if that was before the start', async () => {
+  const controller = new AbortController();
+  const script = startScript('exec sleep 60', { signal: controller.signal });
+  controller.abort();
+  expect(await script.exited).toEqual({ code: null, signal: 'SIGTERM' });
+  const late = startScript('exec sleep 60', { signal: controller.signal });
+  expect(await late.exited).toEqual({ code: null, signal: 'SIGTERM' });
+});
+
+test('appends output to a log that only its owner can read, and returns what this process wrote', async () => {
+  const logFile = join(directory, 'script.log');
+  for (const text of ['first', 'second']) {
+    const script = startScript(`echo ${text}`, { logFile });
+    await script.exited;
+    expect(script.output()).toBe(`${text}\n`);
+  }
+  expect(readFileSync(logFile, 'utf8')).toBe('first\nsecond\n');
+  expect(statSync(logFile).mode & 0o777).toBe(0o600);
+
+  writeFileSync(logFile, Buffer.alloc(16 * 1024 * 1024 + 1));
+  await startScript('echo third', { logFile }).exited;
+  expect(readFileSync(logFile, 'utf8')).toBe('third\n');
+});
+
+test.each(['process.exit(0)', 'throw new Error()'])(
+  'leaves no process when its owner ends by %s',
+  async (ending) => {
+    // The built module, since Node 20 cannot load the source.
+    const module = new URL('../../dist/processes/supervisor.js', import.meta.url).href;
+    expect(existsSync(new URL(module))).toBe(true);
+    const script = `
+    const { startProcess } = await import(${JSON.stringify(module)});
+    const child = startProcess({ name: 'sleep', file: 'sleep', args: ['600'] });
+    process.stdout.write('pid ' + child.pid, () => { ${ending}; });`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    });
+    expect(pidIn(stdout)).toBeGreaterThan(1);
+    expect(await waitForEnd(pidIn(stdout), 10_000)).toBe(true);
+    expect(processStart(pidIn(stdout))).toBe(undefined);
+  },
+);
