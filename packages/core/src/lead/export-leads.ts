@@ -1,4 +1,4 @@
-import { toRecord } from './csv.ts';
+import { toRecord } from '../csv/csv-cell.ts';
 import { LeadDetail, type LeadFilterQuery } from './lead.schema.ts';
 import { type FoundLead, toLeadDetail } from './lead.ts';
 import type { Viewer } from './lead-scope.ts';

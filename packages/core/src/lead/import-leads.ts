@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import type { Campaign, CampaignStore } from '../campaign/campaign-store.ts';
 import type { Principal } from '../credential/principal.ts';
+import { CsvReader } from '../csv/csv-reader.ts';
 import { LeadsError, type LeadsFault } from '../errors.ts';
-import { CsvReader } from './csv-reader.ts';
 import { keepExtra } from './extra.ts';
 import { contentHash, idempotentId } from './idempotency.ts';
 import { type ImportColumn, readHeader, readRow } from './import-row.ts';
+import { insertEach } from './insert-each.ts';
 import type { NewLead } from './lead.schema.ts';
 import { fromNewLead, type StoredLead } from './lead.ts';
-import { insertEach } from './insert-each.ts';
 import type { LeadStore, LeadToInsert } from './lead-store.ts';
 
 /** A record that was not stored. */

@@ -1,6 +1,6 @@
+import { fromCell } from '../csv/csv-cell.ts';
+import type { CsvFault, CsvRecord } from '../csv/csv-reader.ts';
 import { LeadsError, type LeadsFault } from '../errors.ts';
-import { fromCell } from './csv.ts';
-import type { CsvFault, CsvRecord } from './csv-reader.ts';
 import type { ImportOptions, ImportRejection } from './import-leads.ts';
 import { NewLead } from './lead.schema.ts';
 

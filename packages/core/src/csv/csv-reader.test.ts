@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fromCell, toRecord } from './csv.ts';
-import { csvBounds, type CsvFault, CsvReader, type CsvRecord } from './csv-reader.ts';
+import { fromCell, toRecord } from './csv-cell.ts';
+import { type CsvFault, CsvReader, type CsvRecord, csvBounds } from './csv-reader.ts';
 
-/** Reads a file in pieces of the given sizes, over and over. */
-function read(file: string | Buffer, sizes: readonly number[] = [64 * 1024]): (CsvRecord | CsvFault)[] {
+type Entry = Omit<CsvRecord, 'offset'> | Omit<CsvFault, 'offset'>;
+
+/** Reads a file in pieces of the given sizes, which are repeated. */
+function readWithOffsets(
+  file: string | Buffer,
+  sizes: readonly number[] = [64 * 1024],
+): (CsvRecord | CsvFault)[] {
   const bytes = Buffer.from(file);
   const reader = new CsvReader();
   const entries: (CsvRecord | CsvFault)[] = [];
@@ -16,6 +21,9 @@ function read(file: string | Buffer, sizes: readonly number[] = [64 * 1024]): (C
   entries.push(...reader.end());
   return entries;
 }
+
+const read = (...args: Parameters<typeof readWithOffsets>): Entry[] =>
+  readWithOffsets(...args).map(({ offset: _offset, ...entry }) => entry);
 
 const record = (line: number, ...cells: string[]) => ({ line, cells });
 const fault = (line: number, text: string) => ({ line, fault: expect.stringContaining(text) });
@@ -90,6 +98,38 @@ describe('what is written is read', () => {
       }),
     );
   });
+});
+
+test('an entry has the byte at which it starts, whatever the pieces and the entries before it', () => {
+  const texts = fc.constantFrom(
+    '1,2,3',
+    'é,"x\ny",z',
+    'x,"y"z,',
+    '"x,y',
+    '\0,2,3',
+    '',
+    `${'y'.repeat(70_000)},`,
+  );
+  const starts = fc.constantFrom('a,b,c\n', '\ufeffa,b,c\r\n', '\n\na,b,c\n');
+  fc.assert(
+    fc.property(starts, fc.array(texts, { maxLength: 6 }), pieceSizes, (start, lines, sizes) => {
+      const bytes = Buffer.from(`${start}${lines.map((line) => `${line}\n`).join('')}`);
+      for (const { offset, line } of readWithOffsets(bytes, sizes)) {
+        const before = bytes.subarray(0, offset).toString();
+        expect(before === '' || before === '\ufeff' || before.endsWith('\n')).toBe(true);
+        expect(before.split('\n')).toHaveLength(line);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('the separator is known with the first record', () => {
+  for (const separator of [',', ';', '\t']) {
+    const reader = new CsvReader();
+    expect([...reader.read(Buffer.from(`a${separator}b\n`))]).toHaveLength(1);
+    expect(reader.separator).toBe(separator);
+  }
 });
 
 describe('forms of a file', () => {
