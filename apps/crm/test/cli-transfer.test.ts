@@ -129,6 +129,32 @@ describe('leads import', () => {
     ]);
   });
 
+  test('--ignore leaves columns out; a column that the file does not have ends it', async () => {
+    writeFileSync(file('ignore.csv'), `${header},Score,Internal notes\nDEMO,Ignored,1,2,3\n`);
+    const args = [
+      'import',
+      file('ignore.csv'),
+      ...asOwner,
+      '--ignore',
+      'Internal notes',
+      '--ignore',
+      'Score',
+    ];
+    const run = await leads(args);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(run.stdout).toContain('\nColumns passed over: Score, Internal notes.\n');
+    const [lead] = await fixture.sql('SELECT extra FROM lead WHERE workspace_id = $1 AND name = $2', [
+      workspace.id,
+      'Ignored',
+    ]);
+    expect(lead).toEqual({ extra: null });
+    const unknown = await leads([...args, '--ignore', 'score']);
+    expect([unknown.code, unknown.stdout]).toEqual([1, '']);
+    expect(unknown.stderr).toContain(
+      'ignore must name columns as the header of the file spells them: value 3',
+    );
+  });
+
   test('the same key stores nothing twice', async () => {
     writeFileSync(file('key.csv'), `${header}\n${lines(700)}`);
     const args = ['import', file('key.csv'), ...asOwner, '--workspace', slug, '--idempotency-key', 'one'];

@@ -155,6 +155,50 @@ describe('columns', () => {
     });
   });
 
+  test('those that ignore names are left out, and told', async () => {
+    const { id, owner } = await fixture.createWorkspace();
+    const file =
+      "campaignCode,name,phone,Internal notes,Name,id,score,score,'-x,country\n" +
+      `DEMO,Ada,+44,"${'x'.repeat(2000)}",Grace,7,1,2,3,GB\n`;
+    const leftOut = ['Internal notes', 'Name', 'id', 'score', '-x', 'country'];
+    const query = `?${leftOut.map((name) => `ignore=${encodeURIComponent(name)}`).join('&')}`;
+    expect(await importFile(owner, file, { query })).toEqual(
+      report({
+        accepted: 1,
+        ignoredColumns: ['Internal notes', 'Name', 'id', 'score', 'score', '-x', 'country'],
+      }),
+    );
+    const [lead] = await leadsOf(id);
+    expect(lead).toMatchObject({ name: 'Ada', country: null, extra: null });
+
+    // One alone, and none.
+    const one = `${header},a,b\nDEMO,B,1,2,3\n`;
+    expect(await importFile(owner, one, { query: '?ignore=a' })).toEqual(
+      report({ accepted: 1, ignoredColumns: ['a'] }),
+    );
+    expect((await leadsOf(id)).at(-1)).toMatchObject({ name: 'B', extra: { b: '3' } });
+  });
+
+  test('a name in ignore that the header does not have is 400, and stores nothing', async () => {
+    const { id, owner } = await fixture.createWorkspace();
+    const file = `${header},Score\nDEMO,A,1,2\n`;
+    const reason = (value: number) =>
+      `must name columns as the header of the file spells them: value ${value} is not in the header`;
+    // As the header spells it, and not as columns are told apart.
+    for (const [query, errors] of [
+      ['?ignore=score', [{ parameter: 'ignore', detail: reason(1) }]],
+      ['?ignore=Score&ignore=x&ignore=y', [2, 3].map((at) => ({ parameter: 'ignore', detail: reason(at) }))],
+      ['?ignore=', [{ parameter: 'ignore', detail: 'must not be empty' }]],
+      ['?ignore=Score&ignore=Score', [{ parameter: 'ignore', detail: 'must not hold the same item twice' }]],
+    ] as const) {
+      const [status, problem] = await refusal(owner, file, { query });
+      expect([query, status, problem.errors]).toEqual([query, 400, errors]);
+    }
+    const [status, problem] = await refusal(owner, file, { query: '?ignore=phone' });
+    expect([status, problem.detail]).toEqual([400, 'The header has no column phone']);
+    expect(await leadsOf(id)).toEqual([]);
+  });
+
   test('a file without what it needs is 400, and says all that is missing', async () => {
     const { id, owner } = await fixture.createWorkspace();
     for (const [file, detail] of [

@@ -2,80 +2,74 @@ import { LRUCache } from 'lru-cache';
 import type { Campaign, CampaignStore } from '../campaign/campaign-store.ts';
 import type { Principal } from '../credential/principal.ts';
 import { CsvReader } from '../csv/csv-reader.ts';
-import { LeadsError, type LeadsFault } from '../errors.ts';
+import { LeadsError } from '../errors.ts';
 import { keepExtra } from './extra.ts';
 import { contentHash, idempotentId } from './idempotency.ts';
-import { type ImportColumn, readHeader, readRow } from './import-row.ts';
+import {
+  type ImportColumn,
+  type ImportRejection,
+  type ImportRules,
+  readHeader,
+  readRow,
+} from './import-row.ts';
 import { insertEach } from './insert-each.ts';
 import type { NewLead } from './lead.schema.ts';
 import { fromNewLead, type StoredLead } from './lead.ts';
 import type { LeadStore, LeadToInsert } from './lead-store.ts';
 
-/** A record that was not stored. */
-export interface ImportRejection {
-  /** The line of the file that the record starts in, counted from 1. */
-  readonly line: number;
-  /** The field at fault, where it is one. */
-  readonly field?: string;
-  /** For people; nothing of what was sent. */
-  readonly reason: string;
-}
-
-/** What became of the records of a file. */
+/** The result of an import. */
 export interface ImportReport {
-  /** Stored by this import, `duplicates` among them. */
+  /** Leads that this import stored, `duplicates` included. */
   accepted: number;
-  /** Of those, the ones trashed as duplicates by their campaign's window. */
+  /** Of the accepted leads, those that were trashed as duplicates within their campaign's window. */
   duplicates: number;
-  /** Stored already, by an import of the same key. */
+  /** Records whose leads were stored already, by an import under the same key. */
   repeated: number;
-  /** Not stored. */
+  /** Records that were not stored. */
   rejected: number;
-  /** Values beyond the bounds of `extra`, which were left out. */
+  /** Values that were left out because they exceed the bounds of `extra`. */
   extraLeftOut: number;
-  /** The columns that were passed over, by their names in the file. */
+  /** The columns that were left out, by their names in the file. */
   ignoredColumns: string[];
 }
 
-export interface ImportOptions {
-  /** For the records that name no campaign. */
-  readonly campaignCode?: string | undefined;
-  /** Makes the file safe to be sent again: each of its lines is stored once. */
+interface ImportOptions extends ImportRules {
+  /** Makes repeating the import safe: each line of the file is stored once. */
   readonly idempotencyKey?: string | undefined;
-  /** Why a body is not a NewLead; nothing where it is one. */
-  readonly validate: (body: unknown) => readonly LeadsFault[];
-  /** Called for each record that is rejected, in the order of the lines. */
+  /** Called for each rejected record, in the order of the lines. */
   readonly onRejection?: (rejection: ImportRejection) => void;
   /** Called after each batch. */
   readonly onProgress?: (soFar: Readonly<ImportReport>) => void;
-  /** Ends the import after the batch under way, with its reason. */
+  /** Ends the import after the current batch, with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * So many leads, or so many bytes of them, are stored at once: 500 is where a larger batch was no faster, and with
- * more an import would keep others waiting for longer.
- */
+/** The limits of a batch. Above 500 leads, a batch is no faster and delays other requests for longer. */
 const batch = { leads: 500, bytes: 1024 * 1024 } as const;
-/** A piece that is larger is read in several. */
+/** A larger piece of the file is read in parts. */
 const pieceBytes = 64 * 1024;
-/** The campaigns an import keeps in mind; a file of more looks some up again. */
-const campaignsKept = 1000;
+/** How many campaigns an import caches. */
+const cachedCampaigns = 1000;
 
-/** A record that is a lead but for its campaign. */
+/** A valid record: a lead without its campaign. */
 interface Candidate {
   readonly line: number;
   readonly body: NewLead;
   readonly extra: object;
 }
 
+interface LeadOfLine {
+  readonly line: number;
+  readonly lead: LeadToInsert;
+}
+
 /**
  * Creates the leads of a CSV file, by the rules of a single create (specification, 4.1), in batches and in bounded
- * memory. What a batch has stored stays, whatever becomes of the rest. A record that is refused costs no other.
+ * memory. A stored batch stays stored when the import fails later. A rejected record does not affect others.
  *
  * @param file the bytes of the file, in pieces of any size.
- * @throws LeadsError `invalid_input` for a file without the columns it needs; `unavailable` when the database goes
- *   away; the reason of `options.signal`.
+ * @throws LeadsError `invalid_input` for a file whose header lacks a required column or a column of `options.ignore`;
+ *   `unavailable` when the database becomes unavailable; the reason of `options.signal`.
  */
 export async function importLeads(
   stores: { campaigns: CampaignStore; leads: LeadStore },
@@ -96,24 +90,24 @@ export async function importLeads(
     report.rejected += 1;
     rejections.push(rejection);
   };
-  const store = createBatchStore(stores, principal, options, report, reject);
+  const storeBatch = createBatchStore(stores, principal, options, report, reject);
 
   let columns: readonly ImportColumn[] | undefined;
-  let waiting: Candidate[] = [];
-  let waitingBytes = 0;
+  let candidates: Candidate[] = [];
+  let candidateBytes = 0;
   const flush = async () => {
-    await store(waiting);
-    waiting = [];
-    waitingBytes = 0;
+    await storeBatch(candidates);
+    candidates = [];
+    candidateBytes = 0;
     for (const rejection of rejections.toSorted((a, b) => a.line - b.line)) options.onRejection?.(rejection);
     rejections = [];
     options.onProgress?.(report);
     options.signal?.throwIfAborted();
   };
 
-  for await (const entry of entriesOf(file)) {
+  for await (const entry of readEntries(file)) {
     if (columns === undefined) {
-      const header = readHeader(entry, options.campaignCode !== undefined);
+      const header = readHeader(entry, options);
       columns = header.columns;
       report.ignoredColumns = header.ignored;
       continue;
@@ -122,13 +116,13 @@ export async function importLeads(
     if (row === undefined) continue;
     if ('rejection' in row) {
       reject(row.rejection);
-      // However many there are of these, the import can be watched and ended.
+      // An import of rejected records only must report its progress and observe its signal, too.
       if (rejections.length >= batch.leads) await flush();
       continue;
     }
-    waiting.push({ line: entry.line, ...row });
-    waitingBytes += row.size;
-    if (waiting.length >= batch.leads || waitingBytes >= batch.bytes) await flush();
+    candidates.push({ line: entry.line, ...row });
+    candidateBytes += row.size;
+    if (candidates.length >= batch.leads || candidateBytes >= batch.bytes) await flush();
   }
   if (columns === undefined) {
     throw new LeadsError('invalid_input', { fields: [{ at: 'body', reason: 'The file is empty' }] });
@@ -137,7 +131,7 @@ export async function importLeads(
   return report;
 }
 
-async function* entriesOf(file: AsyncIterable<Uint8Array>) {
+async function* readEntries(file: AsyncIterable<Uint8Array>) {
   const reader = new CsvReader();
   for await (const piece of file) {
     for (let at = 0; at < piece.length; at += pieceBytes) {
@@ -147,7 +141,7 @@ async function* entriesOf(file: AsyncIterable<Uint8Array>) {
   yield* reader.end();
 }
 
-/** Makes what stores a batch and counts what became of it. */
+/** Returns a function that stores a batch and adds its result to the report. */
 function createBatchStore(
   { campaigns, leads }: { campaigns: CampaignStore; leads: LeadStore },
   { workspaceId, userId }: Pick<Principal, 'workspaceId' | 'userId'>,
@@ -155,79 +149,72 @@ function createBatchStore(
   report: ImportReport,
   reject: (rejection: ImportRejection) => void,
 ) {
-  const known = new LRUCache<string, { campaign: Campaign | undefined }>({ max: campaignsKept });
+  const cache = new LRUCache<string, { campaign: Campaign | undefined }>({ max: cachedCampaigns });
   const findCampaign = async (code: string) => {
-    const kept = known.get(code) ?? { campaign: await campaigns.findByCode(workspaceId, code) };
-    known.set(code, kept);
-    return kept.campaign;
+    const cached = cache.get(code) ?? { campaign: await campaigns.findByCode(workspaceId, code) };
+    cache.set(code, cached);
+    return cached.campaign;
   };
 
-  /** The lead of a candidate, in no campaign yet. */
-  const unplaced = ({ line, body, extra }: Candidate) => {
+  /** Returns the lead of a candidate, without its campaign. */
+  const toLeadOfLine = ({ line, body, extra }: Candidate): LeadOfLine => {
     const kept = keepExtra(extra, new Set());
+    report.extraLeftOut += kept.leftOut;
     const id = idempotencyKey === undefined ? undefined : idempotentId(workspaceId, idempotencyKey, line);
     const { lead } = fromNewLead(body, { id, workspaceId, userId, campaignId: '' });
     const whole: StoredLead = { ...lead, extra: kept.json };
-    return { lead: whole, extraLeftOut: kept.leftOut };
+    if (idempotencyKey === undefined) return { line, lead: whole };
+    return { line, lead: { ...whole, contentHash: contentHash(whole, body.campaignCode) } };
   };
 
-  const ofWorkspace = { insert: (some: readonly LeadToInsert[]) => leads.insert(some, workspaceId) };
-  const insert = (placed: readonly Placed[]): Promise<void> =>
-    insertEach(ofWorkspace, placed, {
+  const leadsOfWorkspace = { insert: (some: readonly LeadToInsert[]) => leads.insert(some, workspaceId) };
+  const insert = (placed: readonly LeadOfLine[]): Promise<void> =>
+    insertEach(leadsOfWorkspace, placed, {
       stored: async (items, added) => {
         for (const { duplicateOf } of added.values()) {
           report.accepted += 1;
           if (duplicateOf !== undefined) report.duplicates += 1;
         }
-        await countStanding(items.filter(({ lead }) => !added.has(lead.id)));
+        await countRepeated(items.filter(({ lead }) => !added.has(lead.id)));
       },
       refused: ({ line }) => reject({ line, reason: 'The line holds something that cannot be stored' }),
     });
 
-  /** Leads that were not added, since their ids are stored already. */
-  const countStanding = async (placed: readonly Pick<Placed, 'line' | 'lead'>[]): Promise<Set<number>> => {
-    const answered = new Set<number>();
-    if (placed.length === 0) return answered;
-    const ids = placed.map(({ lead }) => lead.id);
-    const standing = new Map((await leads.find({ workspaceId }, ids)).map((lead) => [lead.id, lead]));
-    for (const { line, lead } of placed) {
-      const hash = standing.get(lead.id)?.contentHash;
-      if (!standing.has(lead.id)) continue;
-      answered.add(line);
+  /** Counts or rejects the leads whose ids are stored already, and returns their lines. */
+  const countRepeated = async (sent: readonly LeadOfLine[]): Promise<Set<number>> => {
+    const lines = new Set<number>();
+    if (sent.length === 0) return lines;
+    const ids = sent.map(({ lead }) => lead.id);
+    const existing = new Map((await leads.find({ workspaceId }, ids)).map((lead) => [lead.id, lead]));
+    for (const { line, lead } of sent) {
+      const hash = existing.get(lead.id)?.contentHash;
+      if (!existing.has(lead.id)) continue;
+      lines.add(line);
       if (lead.contentHash !== undefined && hash?.equals(lead.contentHash) === true) report.repeated += 1;
       else reject({ line, reason: 'The Idempotency-Key was sent before with other content in this line' });
     }
-    return answered;
+    return lines;
   };
 
   return async (candidates: readonly Candidate[]): Promise<void> => {
-    const placed: Placed[] = [];
-    const homeless: Placed[] = [];
+    const placed: LeadOfLine[] = [];
+    const unplaced: LeadOfLine[] = [];
     for (const candidate of candidates) {
-      const { line, body } = candidate;
-      const { lead, extraLeftOut } = unplaced(candidate);
-      report.extraLeftOut += extraLeftOut;
-      const hashed =
-        idempotencyKey === undefined ? lead : { ...lead, contentHash: contentHash(lead, body.campaignCode) };
-      const campaign = await findCampaign(body.campaignCode);
+      const { line, lead } = toLeadOfLine(candidate);
+      const campaign = await findCampaign(candidate.body.campaignCode);
       if (campaign?.status === 'active') {
         const { id: campaignId, duplicateWindowSeconds } = campaign;
-        placed.push({ line, lead: { ...hashed, campaignId, duplicateWindowSeconds } });
+        placed.push({ line, lead: { ...lead, campaignId, duplicateWindowSeconds } });
       } else {
-        homeless.push({ line, lead: hashed });
+        unplaced.push({ line, lead });
       }
     }
-    // A lead of this import that stands is answered as it was, though its campaign takes no others any more.
-    const answered = idempotencyKey === undefined ? new Set<number>() : await countStanding(homeless);
-    for (const { line } of homeless) {
-      if (answered.has(line)) continue;
+    // A repeated lead counts as repeated even if its campaign is no longer active.
+    const repeated = idempotencyKey === undefined ? new Set<number>() : await countRepeated(unplaced);
+    for (const { line } of unplaced) {
+      if (repeated.has(line)) continue;
       reject({ line, field: 'campaignCode', reason: 'campaignCode must be the code of an active campaign' });
     }
     await insert(placed);
   };
-}
-
-interface Placed {
-  readonly line: number;
-  readonly lead: LeadToInsert;
 }

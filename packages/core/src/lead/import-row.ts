@@ -1,22 +1,44 @@
 import { fromCell } from '../csv/csv-cell.ts';
 import type { CsvFault, CsvRecord } from '../csv/csv-reader.ts';
 import { LeadsError, type LeadsFault } from '../errors.ts';
-import type { ImportOptions, ImportRejection } from './import-leads.ts';
 import { NewLead } from './lead.schema.ts';
+
+/** A record that was not stored. */
+export interface ImportRejection {
+  /** The line in which the record starts, counted from 1. */
+  readonly line: number;
+  /** The invalid field, if there is one. */
+  readonly field?: string;
+  /** Why the record was rejected, for people. It holds no content of the file. */
+  readonly reason: string;
+}
+
+/** How the records of a file become leads. */
+export interface ImportRules {
+  /** The campaign of records that name none. */
+  readonly campaignCode?: string | undefined;
+  /** Names of columns to leave out, as the header spells them. */
+  readonly ignore?: readonly string[] | undefined;
+  /** Returns the faults of a body that is not a NewLead, or nothing. */
+  readonly validate: (body: unknown) => readonly LeadsFault[];
+}
 
 /** Where the cells of a column go. */
 export type ImportColumn =
   | { readonly to: 'field'; readonly name: string }
-  /** A member of `extra`. */
+  /** To a member of `extra`. */
   | { readonly to: 'member'; readonly name: string }
-  /** `extra` as a whole, as an export has it. */
+  /** To `extra` as a whole: the column of an export. */
   | { readonly to: 'extra'; readonly name: string }
-  | { readonly to: 'nothing'; readonly name: string }
-  /** It has no name, so it can hold nothing. */
+  /** Nowhere: the service decides the field itself. */
+  | { readonly to: 'service'; readonly name: string }
+  /** Nowhere: the caller leaves the column out. */
+  | { readonly to: 'ignored'; readonly name: string }
+  /** Nowhere: the column has no name. A value in it is a fault. */
   | { readonly to: 'unnamed'; readonly name: string };
 
-/** What the service decides itself of a lead, by the names that an export has for it. */
-const decided = [
+/** Fields that the service decides itself, by their names in an export. */
+const serviceFields = [
   'id',
   'createdAt',
   'updatedAt',
@@ -30,60 +52,79 @@ const decided = [
   'duplicateOf',
 ] as const;
 
-/** A name without what people spell differently: `Campaign Code`, `campaign_code` and `campaign-code` are one. */
+/** Returns a name without differences of spelling: `Campaign Code`, `campaign_code` and `campaign-code` are equal. */
 const fold = (name: string) => name.toLowerCase().replaceAll(/[\s_-]+/g, '');
 
-const fieldOf = new Map(Object.keys(NewLead.properties).map((name) => [fold(name), name]));
-const ignored = new Set(decided.map(fold));
+const fieldOfFolded = new Map(Object.keys(NewLead.properties).map((name) => [fold(name), name]));
+const foldedServiceFields = new Set(serviceFields.map(fold));
 
 /**
- * What the columns of a file are for, told by its first record.
+ * Reads the header of a file.
  *
- * @param isPlaced whether the leads have a campaign without a column for it.
+ * @returns the column of each cell, and the names of the columns that are left out.
  * @throws LeadsError `invalid_input` that names every fault.
  */
 export function readHeader(
   entry: CsvRecord | CsvFault,
-  isPlaced: boolean,
+  { campaignCode, ignore = [] }: Pick<ImportRules, 'campaignCode' | 'ignore'>,
 ): { columns: ImportColumn[]; ignored: string[] } {
-  if ('fault' in entry) throw refused([`The header ${entry.fault}`]);
-  const columns = entry.cells.map((cell) => columnOf(fromCell(cell).trim()));
-
-  const faults: string[] = [];
-  const places = columns.filter(({ to }) => to !== 'unnamed').map(({ to, name }) => `${to} ${name}`);
-  const twice = new Set(places.filter((place, i) => places.indexOf(place) !== i));
-  const fields = [...twice].filter((place) => !place.startsWith('member '));
-  for (const place of fields) faults.push(`The header has ${place.slice(place.indexOf(' ') + 1)} twice`);
-  // A name of the caller's own is not repeated.
-  if (twice.size > fields.length) faults.push('The header has a name twice');
-  const has = (field: string) => columns.some(({ to, name }) => to === 'field' && name === field);
-  for (const field of ['name', 'phone']) if (!has(field)) faults.push(`The header has no column ${field}`);
-  if (!isPlaced && !has('campaignCode')) {
-    faults.push('The header has no column campaignCode, and there is no parameter campaignCode');
+  const faults: LeadsFault[] = [];
+  const addFault = (reason: string) => faults.push({ at: 'body', reason });
+  const columns: ImportColumn[] = [];
+  const ignored: string[] = [];
+  if ('fault' in entry) {
+    addFault(`The header ${entry.fault}`);
+    throw new LeadsError('invalid_input', { fields: faults });
   }
-  if (faults.length > 0) throw refused(faults);
-  const passedOver = entry.cells.filter((_, i) => columns[i]?.to === 'nothing').map((cell) => cell.trim());
-  return { columns, ignored: passedOver };
+  const names = entry.cells.map((cell) => fromCell(cell).trim());
+  for (const name of names) {
+    const column = columnOf(name, ignore);
+    columns.push(column);
+    if (column.to === 'service' || column.to === 'ignored') ignored.push(name);
+  }
+
+  const places = columns
+    .filter(({ to }) => to !== 'unnamed' && to !== 'ignored')
+    .map(({ to, name }) => `${to} ${name}`);
+  const repeated = new Set(places.filter((place, i) => places.indexOf(place) !== i));
+  const repeatedFields = [...repeated].filter((place) => !place.startsWith('member '));
+  for (const place of repeatedFields) addFault(`The header has ${place.slice(place.indexOf(' ') + 1)} twice`);
+  // A message never contains a name that the caller chose.
+  if (repeated.size > repeatedFields.length) addFault('The header has a name twice');
+  const has = (field: string) => columns.some(({ to, name }) => to === 'field' && name === field);
+  for (const field of ['name', 'phone']) if (!has(field)) addFault(`The header has no column ${field}`);
+  if (campaignCode === undefined && !has('campaignCode')) {
+    addFault('The header has no column campaignCode, and there is no parameter campaignCode');
+  }
+  for (const [i, name] of ignore.entries()) {
+    if (names.includes(name)) continue;
+    const reason = `must name columns as the header of the file spells them: value ${i + 1} is not in the header`;
+    faults.push({ at: 'query', path: 'ignore', reason });
+  }
+  if (faults.length > 0) throw new LeadsError('invalid_input', { fields: faults });
+  return { columns, ignored };
 }
 
-function columnOf(name: string): ImportColumn {
-  const folded = fold(name);
+function columnOf(name: string, ignore: readonly string[]): ImportColumn {
+  if (ignore.includes(name)) return { to: 'ignored', name };
   if (name === '') return { to: 'unnamed', name };
-  const field = fieldOf.get(folded);
+  const folded = fold(name);
+  const field = fieldOfFolded.get(folded);
   if (field !== undefined) return { to: 'field', name: field };
   if (folded === 'extra') return { to: 'extra', name: 'extra' };
-  return ignored.has(folded) ? { to: 'nothing', name: folded } : { to: 'member', name };
+  return foldedServiceFields.has(folded) ? { to: 'service', name: folded } : { to: 'member', name };
 }
 
-function refused(reasons: readonly string[]): LeadsError {
-  return new LeadsError('invalid_input', { fields: reasons.map((reason) => ({ at: 'body', reason })) });
-}
-
-/** What a record is: a lead but for its campaign, with its size in characters; a rejection; nothing at all. */
+/**
+ * Reads a record.
+ *
+ * @returns a lead without its campaign, with the size of the record in characters; a rejection; or nothing for a
+ *   record without values.
+ */
 export function readRow(
   columns: readonly ImportColumn[],
   entry: CsvRecord | CsvFault,
-  { campaignCode, validate }: Pick<ImportOptions, 'campaignCode' | 'validate'>,
+  { campaignCode, validate }: Pick<ImportRules, 'campaignCode' | 'validate'>,
 ): { body: NewLead; extra: object; size: number } | { rejection: ImportRejection } | undefined {
   const { line } = entry;
   if ('fault' in entry) return { rejection: { line, reason: `The line ${entry.fault}` } };
@@ -100,9 +141,13 @@ export function readRow(
   let size = 0;
   for (const [i, column] of columns.entries()) {
     const text = fromCell(cells[i] ?? '');
-    if (text === '' || column.to === 'nothing') continue;
+    // Cells that are left out count, too: cells of one record share its memory.
     size += text.length;
+    if (text === '') continue;
     switch (column.to) {
+      case 'service':
+      case 'ignored':
+        break;
       case 'field':
         fields.push([column.name, text]);
         break;
@@ -129,16 +174,16 @@ export function readRow(
 }
 
 function describe(faults: readonly LeadsFault[]): { field?: string; reason: string } {
-  const told = faults.map(({ path = '', reason }) => ({ field: path.slice(1), reason }));
-  const reason = told.map((fault) => `${fault.field} ${fault.reason}`.trim()).join('; ');
-  const field = told[0]?.field ?? '';
+  const named = faults.map(({ path = '', reason }) => ({ field: path.slice(1), reason }));
+  const reason = named.map((fault) => `${fault.field} ${fault.reason}`.trim()).join('; ');
+  const field = named[0]?.field ?? '';
   return { ...(field !== '' && { field }), reason };
 }
 
-/** In JSON's text of a value: NUL, or half of a surrogate pair. */
+/** An escape in JSON text that Postgres cannot store: NUL, or half of a surrogate pair. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
-/** The object of an `extra` cell, or why it is none. */
+/** Returns the object of an `extra` cell, or why the cell is invalid. */
 function parseExtra(text: string): object | string {
   let value: unknown;
   try {
@@ -149,7 +194,7 @@ function parseExtra(text: string): object | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return 'extra must be a JSON object';
   }
-  // Written out by the engine only where there is an escape: the text may be nested as deep as it is long.
+  // JSON.stringify is recursive, so it is called only where there is an escape. The text may be nested very deep.
   if (!text.includes('\\u')) return value;
   try {
     return unstorable.test(JSON.stringify(value)) ? 'extra holds characters that cannot be stored' : value;

@@ -5,7 +5,8 @@ export { type ExportFormat, exportFormats, exportLeads } from './export-leads.ts
 export { extraBounds } from './extra.ts';
 export { getLead, getLeadHistory } from './get-lead.ts';
 export { IdempotencyKey, leadIdFor } from './idempotency.ts';
-export { type ImportRejection, type ImportReport, importLeads } from './import-leads.ts';
+export { type ImportReport, importLeads } from './import-leads.ts';
+export type { ImportRejection } from './import-row.ts';
 export { insertEach } from './insert-each.ts';
 export {
   IntakeLead,

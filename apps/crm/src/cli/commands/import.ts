@@ -23,6 +23,7 @@ interface ImportCommandOptions extends WorkspaceOptions {
   readonly quiet?: true;
   readonly user: string;
   readonly campaign?: string;
+  readonly ignore?: readonly string[];
   readonly idempotencyKey?: string;
   readonly rejected?: string;
 }
@@ -42,6 +43,11 @@ export function addImportCommand(program: Command, io: CliIo): void {
     .requiredOption('--user <email>', 'the owner of the leads')
     .addOption(workspaceOption('the user is in only one'))
     .option('--campaign <code>', 'the campaign of lines that name none')
+    .option(
+      '--ignore <column>',
+      'a column to leave out, as the header spells it; give it once for each column',
+      (column: string, columns: readonly string[] | undefined) => [...(columns ?? []), column],
+    )
     .option(
       '--idempotency-key <key>',
       'any text that names this file: imported again with it, the file adds only what is not stored yet',
@@ -91,6 +97,7 @@ async function runImport(io: CliIo, path: string, options: ImportCommandOptions)
   try {
     report = await importLeads(operator, { workspaceId: workspace.id, userId: user.id }, pieces(), {
       campaignCode: options.campaign,
+      ignore: options.ignore,
       idempotencyKey: options.idempotencyKey,
       validate: createBodyCheck(NewLead),
       signal,

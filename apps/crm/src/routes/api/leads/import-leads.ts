@@ -1,3 +1,4 @@
+import { csvBounds } from '@leads/core/csv';
 import { LeadsError } from '@leads/core/errors';
 import { IdempotencyKey, type ImportRejection, importLeads, NewLead } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
@@ -9,8 +10,8 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 
-/** The most rejections that an answer lists. */
-const listed = 1000;
+/** How many rejections a response lists. */
+const maxRejections = 1000;
 
 const count = (description: string, example: number) =>
   Type.Integer({ minimum: 0, description, examples: [example] });
@@ -25,8 +26,8 @@ const Imported = Type.Object(
     extraLeftOut: count('Values beyond what is kept of fields that the contract does not name.', 0),
     ignoredColumns: Type.Array(Type.String(), {
       description:
-        'The columns that were passed over, since the service decides of them: those that an export has and a new lead has not.',
-      examples: [['id', 'createdAt']],
+        'The columns that were left out: those of `ignore`, and those of an export that the service decides itself.',
+      examples: [['id', 'createdAt', 'Internal notes']],
     }),
     rejections: Type.Array(
       Type.Object(
@@ -47,7 +48,7 @@ const Imported = Type.Object(
         { additionalProperties: false },
       ),
       {
-        description: `The first ${listed} lines that were rejected.`,
+        description: `The first ${maxRejections} lines that were rejected.`,
         examples: [[{ line: 3, field: 'phone', reason: 'phone is required' }]],
       },
     ),
@@ -80,7 +81,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'Create the leads of a CSV file',
         description:
-          'Columns are told by their names in the header line: those of a new lead in any spelling (`Campaign Code`, `campaign_code`), `extra` as a JSON object; what an export has besides is passed over, and any other column is kept in `extra`. Empty cells are absent fields. An apostrophe in front of what looks like a formula is taken off. Each line is stored or rejected for itself, as it comes: what is stored before an error stays. With `Idempotency-Key`, a file that is sent again adds only the lines that are not stored yet; without it, all of them again.',
+          'Columns are told by their names in the header line: those of a new lead in any spelling (`Campaign Code`, `campaign_code`), `extra` as a JSON object; what an export has besides is passed over, as are the columns that `ignore` names; and any other column is kept in `extra`. Empty cells are absent fields. An apostrophe in front of what looks like a formula is taken off. Each line is stored or rejected for itself, as it comes: what is stored before an error stays. With `Idempotency-Key`, a file that is sent again adds only the lines that are not stored yet; without it, all of them again.',
         querystring: Type.Object(
           {
             campaignCode: Type.Optional(
@@ -88,6 +89,15 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
                 minLength: 1,
                 description: 'Code of the campaign for lines that name none.',
                 examples: ['DEMO'],
+              }),
+            ),
+            ignore: Type.Optional(
+              Type.Array(Type.String({ minLength: 1 }), {
+                maxItems: csvBounds.cells,
+                uniqueItems: true,
+                description:
+                  'Columns to leave out, named as the header of the file spells them: once for each, as in `?ignore=Internal%20notes&ignore=Score`. A name that the header does not have is an error, and so is one without which a required column is missing.',
+                examples: [['Internal notes', 'Score']],
               }),
             ),
           },
@@ -107,9 +117,13 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
         },
       },
       onRequest: async (request) => refuseEncoded(request),
+      // A parameter that is given once arrives as a text.
+      preValidation: async ({ query }) => {
+        if (typeof query.ignore === 'string') query.ignore = [query.ignore];
+      },
     },
     async (request) => {
-      const { campaignCode } = request.query;
+      const { campaignCode, ignore } = request.query;
       const end = transfers.begin('import');
       const rejections: ImportRejection[] = [];
       try {
@@ -120,11 +134,12 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
           file,
           {
             campaignCode,
+            ignore,
             idempotencyKey: request.headers['idempotency-key'],
             validate,
             signal: transfers.stopping,
             onRejection(rejection) {
-              if (rejections.length < listed) rejections.push(rejection);
+              if (rejections.length < maxRejections) rejections.push(rejection);
             },
           },
         );
