@@ -1,4 +1,5 @@
 import type { StoredLead } from '../lead/lead.ts';
+import { type LeadFieldName, leadFieldNames } from '../lead/lead-fields.ts';
 import type { LeadChange } from '../lead/lead-store.ts';
 import { searchWords } from '../lead/search.ts';
 import { Prisma } from './generated/client.ts';
@@ -22,6 +23,11 @@ type Columns<Row> = Readonly<
 
 const cast = (type: string) => (sent: string) => `${sent}::${type}`;
 
+/** Returns the column of a field: its name in snake case. */
+export function columnOf(field: LeadFieldName): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** What an edit may change of a lead. */
 export const editableColumns: Columns<StoredLead> = {
   version: { of: (lead) => lead.version, type: 'int' },
@@ -29,16 +35,9 @@ export const editableColumns: Columns<StoredLead> = {
   name: { of: (lead) => lead.name },
   phone: { of: (lead) => lead.phone },
   phone_e164: { of: (lead) => lead.phoneE164 },
-  address: { of: (lead) => lead.address },
-  email: { of: (lead) => lead.email },
-  country: { of: (lead) => lead.country },
-  region: { of: (lead) => lead.region },
-  city: { of: (lead) => lead.city },
-  street: { of: (lead) => lead.street },
-  zipcode: { of: (lead) => lead.zipcode },
-  website: { of: (lead) => lead.website },
-  description: { of: (lead) => lead.description },
-  state: { of: (lead) => lead.state },
+  ...Object.fromEntries(
+    leadFieldNames.map((name) => [columnOf(name), { of: (lead: StoredLead) => lead[name] }]),
+  ),
   extra: { of: (lead) => lead.extra, stored: cast('jsonb') },
   words: { of: (lead) => searchWords(lead).join(' '), stored: (sent) => `string_to_array(${sent}, ' ')` },
 };

@@ -1,4 +1,5 @@
 import type { FoundLead, StoredLead } from '../lead/lead.ts';
+import { newLeadFieldNames } from '../lead/lead-fields.ts';
 import type { LeadScope } from '../lead/lead-scope.ts';
 import type {
   LeadChange,
@@ -15,6 +16,7 @@ import {
   arrays,
   arrayValues,
   changeColumns,
+  columnOf,
   editableColumns,
   leadColumns,
   names,
@@ -26,12 +28,14 @@ import { type FoundSelection, matching, plainPiece, statementsOf } from './lead-
 import { listedColumns, toListedLead } from './listed-lead.ts';
 import { withoutNulls } from './without-nulls.ts';
 
+/** All fields but `state`, which comes last in exports. */
+const fieldColumns = Prisma.raw(newLeadFieldNames.map((name) => `${columnOf(name)} AS "${name}"`).join(', '));
+
 /** Everything about a lead. */
 export const everyColumn = Prisma.sql`
   id, workspace_id AS "workspaceId", campaign_id AS "campaignId",
   (SELECT code FROM campaign WHERE campaign.id = lead.campaign_id) AS "campaignCode", user_id AS "userId", source,
-  status, name, phone, phone_e164 AS "phoneE164", address, email, country, region, city, street, zipcode, website,
-  description, state, host(ip) AS ip, s1, lp_name AS "lpName", extra::text AS extra, version,
+  status, name, phone, phone_e164 AS "phoneE164", ${fieldColumns}, state, host(ip) AS ip, s1, lp_name AS "lpName", extra::text AS extra, version,
   content_hash AS "contentHash", duplicate_of AS "duplicateOf", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** A change of a lead. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { newId, uuidOfHex } from '../uuid.ts';
 import type { StoredLead } from './lead.ts';
+import { type NewLeadFieldName, newLeadFieldNames } from './lead-fields.ts';
 
 /** The header that makes a create safe to repeat. */
 export const IdempotencyKey = Type.String({
@@ -34,12 +35,34 @@ export function leadIdFor(workspaceId: string, idempotencyKey: string | undefine
   return idempotencyKey === undefined ? newId() : idempotentId(workspaceId, idempotencyKey);
 }
 
+/** The fields that are hashed by their position. This list never changes: stored hashes depend on it. */
+const positionalFieldNames = [
+  'address',
+  'email',
+  'country',
+  'region',
+  'city',
+  'street',
+  'zipcode',
+  'website',
+  'description',
+] as const satisfies readonly NewLeadFieldName[];
+
 /**
- * SHA-256 (32 bytes) of what was sent and by whom, whatever the order of its fields: tells a repeat from another
- * lead under the same key.
+ * Later fields are hashed by their names, like the members of `extra`. So a request that was sent before the field
+ * existed, when its value was kept in `extra`, has the same hash now.
+ */
+const laterFieldNames = newLeadFieldNames.filter(
+  (name) => !positionalFieldNames.some((each) => each === name),
+);
+
+/**
+ * Returns the SHA-256 (32 bytes) of the content of a request and its sender, whatever the order of the fields. Distinguishes
+ * a repeated request from another request with the same key.
  */
 export function contentHash(lead: StoredLead, campaignCode: string): Buffer {
-  const extra = lead.extra === undefined ? {} : (JSON.parse(lead.extra) as object);
+  const members = Object.entries(lead.extra === undefined ? {} : (JSON.parse(lead.extra) as object));
+  for (const name of laterFieldNames) if (lead[name] !== undefined) members.push([name, lead[name]]);
   return createHash('sha256')
     .update(
       JSON.stringify([
@@ -47,16 +70,8 @@ export function contentHash(lead: StoredLead, campaignCode: string): Buffer {
         campaignCode,
         lead.name,
         lead.phone,
-        lead.address ?? null,
-        lead.email ?? null,
-        lead.country ?? null,
-        lead.region ?? null,
-        lead.city ?? null,
-        lead.street ?? null,
-        lead.zipcode ?? null,
-        lead.website ?? null,
-        lead.description ?? null,
-        Object.entries(extra).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+        ...positionalFieldNames.map((name) => lead[name] ?? null),
+        members.toSorted(([a], [b]) => (a < b ? -1 : 1)),
       ]),
     )
     .digest();

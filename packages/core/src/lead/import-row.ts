@@ -2,6 +2,7 @@ import { fromCell } from '../csv/csv-cell.ts';
 import type { CsvFault, CsvRecord } from '../csv/csv-reader.ts';
 import { LeadsError, type LeadsFault } from '../errors.ts';
 import { NewLead } from './lead.schema.ts';
+import { foldName, serviceFieldNames } from './lead-fields.ts';
 
 /** A record that was not stored. */
 export interface ImportRejection {
@@ -30,33 +31,15 @@ export type ImportColumn =
   | { readonly to: 'member'; readonly name: string }
   /** To `extra` as a whole: the column of an export. */
   | { readonly to: 'extra'; readonly name: string }
-  /** Nowhere: the service decides the field itself. */
+  /** Nowhere: the service decides the field itself ({@link serviceFieldNames}). */
   | { readonly to: 'service'; readonly name: string }
   /** Nowhere: the caller leaves the column out. */
   | { readonly to: 'ignored'; readonly name: string }
   /** Nowhere: the column has no name. A value in it is a fault. */
   | { readonly to: 'unnamed'; readonly name: string };
 
-/** Fields that the service decides itself, by their names in an export. */
-const serviceFields = [
-  'id',
-  'createdAt',
-  'updatedAt',
-  'campaignId',
-  'userId',
-  'ip',
-  'status',
-  'version',
-  'source',
-  'phoneE164',
-  'duplicateOf',
-] as const;
-
-/** Returns a name without differences of spelling: `Campaign Code`, `campaign_code` and `campaign-code` are equal. */
-const fold = (name: string) => name.toLowerCase().replaceAll(/[\s_-]+/g, '');
-
-const fieldOfFolded = new Map(Object.keys(NewLead.properties).map((name) => [fold(name), name]));
-const foldedServiceFields = new Set(serviceFields.map(fold));
+const fieldOfFolded = new Map(Object.keys(NewLead.properties).map((name) => [foldName(name), name]));
+const foldedServiceFields = new Set(serviceFieldNames.map(foldName));
 
 /**
  * Reads the header of a file.
@@ -108,7 +91,7 @@ export function readHeader(
 function columnOf(name: string, ignore: readonly string[]): ImportColumn {
   if (ignore.includes(name)) return { to: 'ignored', name };
   if (name === '') return { to: 'unnamed', name };
-  const folded = fold(name);
+  const folded = foldName(name);
   const field = fieldOfFolded.get(folded);
   if (field !== undefined) return { to: 'field', name: field };
   if (folded === 'extra') return { to: 'extra', name: 'extra' };

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { dateTime } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
+import { type LeadFieldName, leadFieldNames, leadFields, newLeadFieldNames } from './lead-fields.ts';
 import { LeadStatus } from './lead-status.ts';
 
 const text = (
@@ -11,6 +12,18 @@ const text = (
 
 const optionalText = (description: string, example: string) => Type.Optional(text(description, example));
 
+/** Returns optional text properties for fields of a lead. */
+function fieldTexts<Name extends LeadFieldName>(
+  names: readonly Name[],
+  toDescription = (description: string) => description,
+): Record<Name, ReturnType<typeof optionalText>> {
+  const properties = names.map((name) => {
+    const { description, example } = leadFields[name];
+    return [name, optionalText(toDescription(description), example)] as const;
+  });
+  return Object.fromEntries(properties) as Record<Name, ReturnType<typeof optionalText>>;
+}
+
 /**
  * The body of the CRM's create (specification, 2.1). Fields it does not name are allowed and kept in the
  * lead's `extra`, so there is no `additionalProperties: false` here.
@@ -20,7 +33,7 @@ export const NewLead = Type.Object(
     campaignCode: text('Code of the campaign that receives the lead.', 'DEMO', { minLength: 1 }),
     name: text('Name of the lead.', 'Ada Lovelace', { minLength: 1 }),
     phone: text('Phone number of the lead, kept as sent.', '+44 20 7946 0958', { minLength: 1 }),
-    address: optionalText('Address of the lead.', '12 St James Square, London'),
+    ...fieldTexts(newLeadFieldNames),
     email: Type.Optional(
       Type.String({
         format: 'email',
@@ -34,12 +47,6 @@ export const NewLead = Type.Object(
       'Country; a two-letter code (ISO 3166-1) also tells how to read the phone number.',
       'GB',
     ),
-    region: optionalText('Region.', 'Greater London'),
-    city: optionalText('City.', 'London'),
-    street: optionalText('Street.', 'St James Square'),
-    zipcode: optionalText('Postal code.', 'SW1Y 4JH'),
-    website: optionalText('Website.', 'https://example.io'),
-    description: optionalText('Free text about the lead.', 'Asked for a call back in the morning.'),
   },
   { description: 'A lead for a campaign. Fields beyond these are kept with the lead.' },
 );
@@ -85,10 +92,7 @@ export const Lead = Type.Object(
     campaignId: text('Identifier of the campaign.', '019c0a3e-0000-7c4e-9f10-2a6b8c0d1e2f'),
     userId: text('Identifier of the owning user.', '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f'),
     ip: optionalText('IP address of the visitor, for leads of the intake.', '203.0.113.7'),
-    address: optionalText('Address of the lead.', '12 St James Square, London'),
-    state: optionalText('State associated with the lead.', 'Virginia'),
-    region: optionalText('Region.', 'Greater London'),
-    country: optionalText('Country.', 'GB'),
+    ...fieldTexts(['address', 'state', 'region', 'country']),
     status: Type.Optional(LeadStatus),
   },
   { additionalProperties: false, description: 'A lead.' },
@@ -108,12 +112,7 @@ export const LeadDetail = Type.Object(
     campaignCode: text('Code of the campaign.', 'DEMO'),
     source: LeadSource,
     phoneE164: optionalText('The phone number in E.164, where it could be read.', '+442079460958'),
-    email: optionalText('Email address.', 'ada@example.io'),
-    city: optionalText('City.', 'London'),
-    street: optionalText('Street.', 'St James Square'),
-    zipcode: optionalText('Postal code.', 'SW1Y 4JH'),
-    website: optionalText('Website.', 'https://example.io'),
-    description: optionalText('Free text about the lead.', 'Asked for a call back in the morning.'),
+    ...fieldTexts(leadFieldNames),
     s1: optionalText("The caller's sub-id, for leads of the intake.", 'click-8f14e45f'),
     lpName: optionalText('Name of the landing page, for leads of the intake.', 'spring-offer'),
     duplicateOf: optionalText(
@@ -128,29 +127,18 @@ export const LeadDetail = Type.Object(
 );
 export type LeadDetail = Static<typeof LeadDetail>;
 
-const editable = (description: string, example: string) =>
-  optionalText(`${description} An empty text takes it away.`, example);
-
 /** What an edit may change of a lead. Fields it does not name go to `extra`, as in {@link NewLead}. */
 export const LeadPatch = Type.Object(
   {
     name: Type.Optional(NewLead.properties.name),
     phone: Type.Optional(NewLead.properties.phone),
-    address: editable('Address of the lead.', '12 St James Square, London'),
+    ...fieldTexts(leadFieldNames, (description) => `${description} An empty text takes it away.`),
     email: Type.Optional(
       Type.Union([NewLead.properties.email, Type.Literal('')], {
         description: 'Email address; it must end in `.io`, in any case. An empty text takes it away.',
         examples: ['ada@example.io'],
       }),
     ),
-    country: editable('Country.', 'GB'),
-    region: editable('Region.', 'Greater London'),
-    city: editable('City.', 'London'),
-    street: editable('Street.', 'St James Square'),
-    zipcode: editable('Postal code.', 'SW1Y 4JH'),
-    state: editable('State associated with the lead.', 'Virginia'),
-    website: editable('Website.', 'https://example.io'),
-    description: editable('Free text about the lead.', 'Asked for a call back in the morning.'),
     status: Type.Optional(LeadStatus),
     reason: Type.Optional(StatusReason),
   },

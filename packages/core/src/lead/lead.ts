@@ -1,11 +1,14 @@
 import { newId } from '../uuid.ts';
 import { keepExtra } from './extra.ts';
 import { IntakeLead, type Lead, type LeadDetail, NewLead } from './lead.schema.ts';
+import { type LeadFieldName, newLeadFieldNames } from './lead-fields.ts';
 import { initialStatus, type LeadStatus } from './lead-status.ts';
 import { parsePhone } from './phone.ts';
 
+type LeadFields = { readonly [Name in LeadFieldName]?: string | undefined };
+
 /** A lead as it is stored: everything that was sent, and what the service knows about it. */
-export interface StoredLead {
+export interface StoredLead extends LeadFields {
   readonly id: string;
   readonly workspaceId: string;
   readonly campaignId: string;
@@ -15,16 +18,6 @@ export interface StoredLead {
   readonly name: string;
   readonly phone: string;
   readonly phoneE164?: string | undefined;
-  readonly address?: string | undefined;
-  readonly email?: string | undefined;
-  readonly country?: string | undefined;
-  readonly region?: string | undefined;
-  readonly city?: string | undefined;
-  readonly street?: string | undefined;
-  readonly zipcode?: string | undefined;
-  readonly website?: string | undefined;
-  readonly description?: string | undefined;
-  readonly state?: string | undefined;
   readonly ip?: string | undefined;
   readonly s1?: string | undefined;
   readonly lpName?: string | undefined;
@@ -81,14 +74,7 @@ export function fromNewLead(
   const extra = keepExtra(body, namedByNewLead);
   const lead = newLead(placement, body, 'crm');
   lead.phoneE164 = parsePhone(body.phone, body.country)?.e164;
-  lead.email = body.email;
-  lead.country = body.country;
-  lead.region = body.region;
-  lead.city = body.city;
-  lead.street = body.street;
-  lead.zipcode = body.zipcode;
-  lead.website = body.website;
-  lead.description = body.description;
+  for (const name of newLeadFieldNames) lead[name] = body[name];
   lead.extra = extra.json;
   return { lead, extraLeftOut: extra.leftOut };
 }
