@@ -165,21 +165,25 @@ export interface ImportReport {
 export function importLeads({
   body,
   campaignCode,
+  ignore,
   idempotencyKey,
   onSent,
   signal,
 }: {
   body: Blob;
   campaignCode: string | undefined;
+  /** Names of columns to leave out. */
+  ignore: readonly string[];
   idempotencyKey: string;
   onSent: (bytes: number) => void;
   signal: AbortSignal;
 }): Promise<ImportReport> {
   const path = '/console/order/leads/import';
-  const query = campaignCode === undefined ? '' : `?${new URLSearchParams({ campaignCode }).toString()}`;
+  const query = new URLSearchParams(ignore.map((name) => ['ignore', name]));
+  if (campaignCode !== undefined) query.set('campaignCode', campaignCode);
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', `/api${path}${query}`);
+    request.open('POST', `/api${path}?${query.toString()}`);
     const headers = { ...commonHeaders(), 'content-type': 'text/csv', 'idempotency-key': idempotencyKey };
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener('progress', ({ loaded }) => onSent(loaded));

@@ -1,4 +1,5 @@
 import type { LeadStatus } from '@leads/core/lead';
+import type { LeadFieldName } from '@leads/core/lead/fields';
 
 const number = new Intl.NumberFormat('en');
 const leadsOf = (count: number) => `${number.format(count)} ${count === 1 ? 'lead' : 'leads'}`;
@@ -10,7 +11,8 @@ const statuses: Readonly<Record<LeadStatus, string>> = {
   Trashed: 'Trashed',
 };
 
-const fieldNames = {
+/** In the order in which the website shows the fields. */
+const fieldNames: Readonly<Record<'name' | 'phone' | LeadFieldName, string>> = {
   name: 'Name',
   phone: 'Phone',
   email: 'Email address',
@@ -149,6 +151,7 @@ export const leads = {
   pickHint: 'CSV in UTF-8 of any size, with a header line.',
   notUtf8: 'This file is not UTF-8. Save it as "CSV UTF-8" and choose it again.',
   empty: 'There is no header line in this file.',
+  headerFault: (fault: string) => `The header line ${fault}.`,
   otherFile: 'Choose another file',
   delimiter: (name: string) => `Columns are separated by ${name}.`,
   delimiters: { ',': 'commas', ';': 'semicolons', '\t': 'tabs' } as Readonly<Record<string, string>>,
@@ -165,7 +168,6 @@ export const leads = {
   missing: (names: string) => `Choose a column for: ${names}.`,
   twice: (field: string) => `More than one column goes to ${field}.`,
   twiceName: (name: string) => `Two columns are named ${name}.`,
-  tooManyLeftOut: 'So many columns cannot be left out: keep some as extra data.',
   startImport: 'Import',
   uploading: 'Importing',
   uploaded: (percent: number) => `${percent} % sent`,

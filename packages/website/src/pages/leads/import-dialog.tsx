@@ -1,9 +1,9 @@
 import { Alert, Button, FileButton, Group, Progress, Select, Stack, Table, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery } from '../../api/campaigns.ts';
-import { importLeads, type ImportReport } from '../../api/leads.ts';
+import { type ImportReport, importLeads } from '../../api/leads.ts';
+import { Dialog } from '../../shell/dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useHeldPage } from '../../shell/use-held-page.ts';
 import { texts } from '../../texts/index.ts';
@@ -14,6 +14,7 @@ import {
   type ImportFile,
   importFields,
   keyOf,
+  lineInFile,
   readHead,
   rejectedLines,
   withHeader,
@@ -23,7 +24,7 @@ import { withReasons } from './with-reasons.ts';
 
 const t = texts.leads;
 
-/** Imports the leads of a CSV file: which file, what its columns are, and what became of it. */
+/** Imports the leads of a CSV file: choose a file, map its columns, read the report. */
 export function ImportDialog({ onClose, onImported }: { onClose: () => void; onImported: () => void }) {
   const [file, setFile] = useState<ImportFile>();
   const [isWorking, setWorking] = useState(false);
@@ -32,7 +33,7 @@ export function ImportDialog({ onClose, onImported }: { onClose: () => void; onI
       onClose={onClose}
       title={t.importTitle}
       size="lg"
-      // Leaving by accident would end it.
+      // Closing the dialog ends the import.
       closeOnClickOutside={!isWorking}
       closeOnEscape={!isWorking}
       withCloseButton={!isWorking}
@@ -56,15 +57,10 @@ export function ImportDialog({ onClose, onImported }: { onClose: () => void; onI
 function PickFile({ onFile }: { onFile: (file: ImportFile) => void }) {
   const [isOver, setOver] = useState(false);
   const read = useMutation({
-    async mutationFn(file: File) {
-      const head = await readHead(file);
-      if (head === 'not UTF-8') throw new Error(t.notUtf8);
-      if (head === 'empty') throw new Error(t.empty);
-      return head;
-    },
+    mutationFn: readHead,
     onSuccess: onFile,
   });
-  const take = (file: File | null | undefined) => {
+  const readFile = (file: File | null | undefined) => {
     if (file) read.mutate(file);
   };
   return (
@@ -80,11 +76,11 @@ function PickFile({ onFile }: { onFile: (file: ImportFile) => void }) {
         onDrop={(event) => {
           event.preventDefault();
           setOver(false);
-          take(event.dataTransfer.files[0]);
+          readFile(event.dataTransfer.files[0]);
         }}
       >
         <Stack align="center" gap="xs">
-          <FileButton accept=".csv,.tsv,.txt,text/csv" onChange={take}>
+          <FileButton accept=".csv,.tsv,.txt,text/csv" onChange={readFile}>
             {(props) => (
               <Button {...props} loading={read.isPending} data-autofocus>
                 {t.pick}
@@ -123,21 +119,22 @@ function ImportOneFile({
   const cancelling = useRef<AbortController>(undefined);
 
   const hasCampaigns = targets.includes('campaignCode');
-  const standard = (active.find(({ isDefault }) => isDefault) ?? active[0])?.code;
-  const campaignCode = campaign ?? (hasCampaigns ? undefined : standard);
+  const defaultCode = (active.find(({ isDefault }) => isDefault) ?? active[0])?.code;
+  const campaignCode = campaign ?? (hasCampaigns ? undefined : defaultCode);
   const columns = file.columns.map((column, i) => ({ column, i }));
   const header = headerFor(file, targets);
-  const faults = faultsOfTargets(targets, header, campaignCode !== undefined);
+  const faults = faultsOfTargets(targets, header.names, campaignCode !== undefined);
 
   const upload = useMutation({
-    async mutationFn(names: readonly string[]) {
-      const body = withHeader(file, names);
+    async mutationFn() {
+      const body = withHeader(file, header.names);
       const cancel = new AbortController();
       cancelling.current = cancel;
       setSent(0);
       return importLeads({
         body,
         campaignCode,
+        ignore: header.ignore,
         idempotencyKey: await keyOf(file.file),
         onSent: (bytes) => setSent(body.size === 0 ? 1 : Math.min(1, bytes / body.size)),
         signal: cancel.signal,
@@ -150,9 +147,7 @@ function ImportOneFile({
     },
   });
   useHeldPage(upload.isPending || upload.isSuccess);
-  const start = () => {
-    if (header !== undefined) upload.mutate(header);
-  };
+  const start = () => upload.mutate();
 
   if (upload.isPending) {
     const percent = Math.floor(sent * 100);
@@ -189,7 +184,7 @@ function ImportOneFile({
         </Button>
       </Group>
       <Text size="sm" c="dimmed">
-        {t.delimiter(t.delimiters[file.delimiter] ?? file.delimiter)}
+        {t.delimiter(t.delimiters[file.separator] ?? file.separator)}
       </Text>
       <Table layout="fixed" verticalSpacing={6}>
         <Table.Thead>
@@ -205,8 +200,8 @@ function ImportOneFile({
                 <Text size="sm" fw={600} truncate title={column}>
                   {column}
                 </Text>
-                {file.sample.map(({ number, cells }) => (
-                  <Text key={number} size="xs" c="dimmed" truncate title={cells[i]}>
+                {file.sample.map(({ line, cells }) => (
+                  <Text key={line} size="xs" c="dimmed" truncate title={cells[i]}>
                     {cells[i]}
                   </Text>
                 ))}
@@ -277,10 +272,10 @@ const targetOptions = [
   { value: 'nothing', label: t.leaveOut },
 ];
 
-/** What the service would refuse the whole file for. */
+/** Returns why the service would reject the file as a whole. */
 function faultsOfTargets(
   targets: readonly ColumnTarget[],
-  header: readonly string[] | undefined,
+  header: readonly string[],
   isPlaced: boolean,
 ): string[] {
   const labelOf = (target: string) => targetOptions.find(({ value }) => value === target)?.label ?? target;
@@ -288,12 +283,11 @@ function faultsOfTargets(
   const missing = needed.filter((field) => !targets.includes(field));
   const twice = (names: readonly string[]) => new Set(names.filter((name, i) => names.indexOf(name) !== i));
   const fields = targets.filter((target) => target !== 'extra' && target !== 'nothing');
-  const names = (header ?? []).filter((_, i) => targets[i] === 'extra');
+  const names = header.filter((_, i) => targets[i] === 'extra');
   return [
     ...(missing.length > 0 ? [t.missing(missing.map(labelOf).join(', '))] : []),
     ...[...twice(fields)].map((field) => t.twice(labelOf(field))),
     ...[...twice(names)].map(t.twiceName),
-    ...(header === undefined ? [t.tooManyLeftOut] : []),
   ];
 }
 
@@ -352,7 +346,7 @@ function Report({
               <Table.Tbody>
                 {report.rejections.slice(0, 100).map(({ line, reason }) => (
                   <Table.Tr key={line}>
-                    <Table.Td>{line + file.headerLines - 1}</Table.Td>
+                    <Table.Td>{lineInFile(file, line)}</Table.Td>
                     <Table.Td className={classes['wrap']}>{reason}</Table.Td>
                   </Table.Tr>
                 ))}

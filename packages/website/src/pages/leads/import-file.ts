@@ -1,179 +1,162 @@
-import Papa from 'papaparse';
+import { CsvReader, fromCell } from '@leads/core/csv';
+import { foldName, leadFields, type NewLeadFieldName, serviceFieldNames } from '@leads/core/lead/fields';
+import { texts } from '../../texts/index.ts';
+import { contactFields, isNewLeadField } from './contact-fields.ts';
 
-/* What is read of a file to be imported: its head and, of lines that were rejected, these. Never all of it at once. */
+/* Files to import. They are read in pieces and never held in memory as a whole. */
 
-/** The fields that a column can go to. */
-export const importFields = [
+type ImportField = 'name' | 'phone' | 'campaignCode' | NewLeadFieldName;
+
+/** The fields that a column can go to, in the order in which people choose. */
+export const importFields: readonly ImportField[] = [
   'name',
   'phone',
   'campaignCode',
-  'email',
-  'address',
-  'street',
-  'city',
-  'zipcode',
-  'region',
-  'country',
-  'website',
-  'description',
-] as const;
-type ImportField = (typeof importFields)[number];
+  ...contactFields.filter(isNewLeadField),
+];
 
-/** Where a column goes: to a field, into the lead's extra data, or nowhere. */
+/** Where a column goes: to a field, to the lead's extra data, or nowhere. */
 export type ColumnTarget = ImportField | 'extra' | 'nothing';
 
 export interface ImportFile {
   readonly file: File;
-  readonly delimiter: string;
+  readonly separator: string;
   readonly columns: readonly string[];
-  /** The first records behind the header. */
-  readonly sample: readonly { readonly number: number; readonly cells: readonly string[] }[];
-  /** The header as it stands in the file. */
+  /** The first records. */
+  readonly sample: readonly { readonly line: number; readonly cells: readonly string[] }[];
+  /** The header as it is written in the file. */
   readonly header: string;
-  /** The byte that the first record begins at. */
-  readonly bodyAt: number;
-  /** How many lines stand before the first record. */
-  readonly headerLines: number;
+  /** The byte at which the first record starts. */
+  readonly bodyOffset: number;
+  /** The line in which the first record starts. */
+  readonly bodyLine: number;
 }
 
-const headBytes = 256 * 1024;
+const pieceBytes = 64 * 1024;
+const headBytes = 4 * pieceBytes;
 const sampleRecords = 3;
-const delimiters = [',', ';', '\t'] as const;
 
-/** @returns the file's head; `undefined` where it is not UTF-8 or has no header line. */
-export async function readHead(file: File): Promise<ImportFile | 'not UTF-8' | 'empty'> {
-  const bytes = await file.slice(0, headBytes).arrayBuffer();
-  let text: string;
-  try {
-    // The last character may be cut in two.
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
-  } catch {
-    return 'not UTF-8';
+/**
+ * Reads the header and the first records of a file.
+ *
+ * @throws Error for a file that is not UTF-8 or has no header, with a message for people.
+ */
+export async function readHead(file: File): Promise<ImportFile> {
+  if (!(await isUtf8(file.slice(0, headBytes)))) throw new Error(texts.leads.notUtf8);
+  const reader = new CsvReader();
+  const head = [];
+  for await (const entry of readEntries(file, reader)) {
+    head.push(entry);
+    if (head.length > sampleRecords) break;
   }
-  if (text.includes('\0')) return 'not UTF-8';
-  const headerAt = /^\uFEFF?[\r\n]*/.exec(text)?.[0].length ?? 0;
-  const bodyAt = endOfRecord(text, headerAt);
-  const header = text.slice(headerAt, bodyAt).trimEnd();
-  if (header === '') return 'empty';
-  const delimiter = delimiterOf(header);
-  const parse = (part: string, preview: number) =>
-    Papa.parse<string[]>(part, { delimiter, preview, skipEmptyLines: true }).data;
+  const [header, ...records] = head;
+  if (header === undefined) throw new Error(texts.leads.empty);
+  if ('fault' in header) throw new Error(texts.leads.headerFault(header.fault));
+  const columns = header.cells.map((cell) => fromCell(cell).trim());
+  if (columns.every((column) => column === '')) throw new Error(texts.leads.empty);
+  const bodyOffset = records[0]?.offset ?? file.size;
   return {
     file,
-    delimiter,
-    columns: (parse(header, 1)[0] ?? []).map((name) => name.trim()),
-    sample: parse(text.slice(bodyAt), sampleRecords).map((cells, number) => ({ number, cells })),
-    header,
-    bodyAt: new TextEncoder().encode(text.slice(0, bodyAt)).length,
-    headerLines: text.slice(0, bodyAt).match(/\r\n|\n|\r/g)?.length ?? 1,
+    separator: reader.separator,
+    columns,
+    sample: records.flatMap((record) => ('cells' in record ? [record] : [])),
+    header: await textOf(file.slice(header.offset, bodyOffset)),
+    bodyOffset,
+    bodyLine: records[0]?.line ?? header.line + 1,
   };
 }
 
-/** Where the record behind this one begins. */
-function endOfRecord(text: string, from: number): number {
-  let isQuoted = false;
-  for (let i = from; i < text.length; i++) {
-    if (text[i] === '"') isQuoted = !isQuoted;
-    if (isQuoted) continue;
-    if (text[i] === '\n') return i + 1;
-    if (text[i] === '\r') return text[i + 1] === '\n' ? i + 2 : i + 1;
+/** Returns whether the start of a file is text in UTF-8. Its last character may be incomplete. */
+async function isUtf8(start: Blob): Promise<boolean> {
+  const bytes = new Uint8Array(await start.arrayBuffer());
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+  } catch {
+    return false;
   }
-  return text.length;
+  return !bytes.includes(0);
 }
 
-/** As the service tells it: what the header has most of, outside of quotes. */
-function delimiterOf(header: string): string {
-  const plain = header.replaceAll(/"[^"]*"/g, '');
-  const count = (delimiter: string) => plain.split(delimiter).length;
-  return delimiters.toSorted((a, b) => count(b) - count(a))[0] ?? ',';
+async function* readEntries(file: File, reader = new CsvReader()) {
+  for (let at = 0; at < file.size; at += pieceBytes) {
+    yield* reader.read(new Uint8Array(await file.slice(at, at + pieceBytes).arrayBuffer()));
+  }
+  yield* reader.end();
 }
 
-const fold = (name: string) => name.toLowerCase().replaceAll(/[\s_-]+/g, '');
+/** Returns the text of a record without the line breaks after it. */
+async function textOf(record: Blob): Promise<string> {
+  return (await record.text()).replace(/[\r\n]+$/, '');
+}
 
-/** How files from elsewhere name what we have. */
-const aliases: Readonly<Record<ImportField, readonly string[]>> = {
-  name: ['name', 'fullname', 'leadname', 'customer', 'customername', 'client', 'contact'],
-  phone: ['phone', 'phonenumber', 'tel', 'telephone', 'mobile', 'mobilephone', 'cell', 'cellphone'],
-  campaignCode: ['campaigncode', 'campaign'],
-  email: ['email', 'emailaddress', 'mail'],
-  address: ['address', 'fulladdress'],
-  street: ['street', 'streetaddress'],
-  city: ['city', 'town'],
-  zipcode: ['zipcode', 'zip', 'postalcode', 'postcode'],
-  region: ['region', 'province'],
-  country: ['country', 'countrycode'],
-  website: ['website', 'url', 'site'],
-  description: ['description', 'comment', 'comments', 'note', 'notes', 'message'],
+/** Names of the fields in files of other systems, as {@link foldName} writes them. */
+const fields: Readonly<Record<ImportField, { readonly aliases: readonly string[] }>> = {
+  ...leadFields,
+  name: { aliases: ['fullname', 'leadname', 'customer', 'customername', 'client', 'contact'] },
+  phone: { aliases: ['phonenumber', 'tel', 'telephone', 'mobile', 'mobilephone', 'cell', 'cellphone'] },
+  campaignCode: { aliases: ['campaign'] },
 };
 
-/** Columns that the service passes over, since it decides of them itself; so they are what leaves one out. */
-const passedOver = [
-  'phoneE164',
-  'duplicateOf',
-  'version',
-  'userId',
-  'campaignId',
-  'updatedAt',
-  'createdAt',
-  'source',
-  'ip',
-  'status',
-  'id',
-] as const;
-const isPassedOver = (name: string) => passedOver.some((each) => fold(each) === fold(name));
+/** Columns of an export that the service skips, and columns of a file of rejected lines. */
+const skipped = new Set([...serviceFieldNames.map(foldName), 'line', 'reason']);
 
-/** Where the columns go, as far as their names tell. Each field is taken once. */
+/** Returns a target for each column, by its name. Each field is the target of one column at most. */
 export function guessTargets(columns: readonly string[]): ColumnTarget[] {
-  const taken = new Set<ColumnTarget>();
+  const used = new Set<ColumnTarget>();
   return columns.map((column) => {
-    const folded = fold(column);
-    // The last two are what a file of rejected lines has.
-    if (isPassedOver(column) || folded === 'line' || folded === 'reason') return 'nothing';
-    const field = importFields.find((each) => aliases[each].includes(folded) && !taken.has(each));
-    if (field !== undefined) taken.add(field);
+    const folded = foldName(column);
+    if (skipped.has(folded)) return 'nothing';
+    const field = importFields.find(
+      (each) => !used.has(each) && (foldName(each) === folded || fields[each].aliases.includes(folded)),
+    );
+    if (field !== undefined) used.add(field);
     return field ?? 'extra';
   });
 }
 
+/** The name of all columns that are left out, in the header that is sent. */
+const leftOutName = 'left out';
+
+/** Names that mean something else than extra data in the header that is sent. */
+const reserved = new Set([...importFields, ...serviceFieldNames, leftOutName].map(foldName));
+
 /**
- * The header that says where the columns go.
- *
- * @returns `undefined` where more are left out than there are names that the service passes over.
+ * Returns the header that sends each column to its target, and the names in it that the import must ignore.
  */
 export function headerFor(
   { columns }: Pick<ImportFile, 'columns'>,
   targets: readonly ColumnTarget[],
-): readonly string[] | undefined {
-  const own = new Set(
-    columns.filter((column, i) => targets[i] === 'nothing' && isPassedOver(column)).map(fold),
-  );
-  const free: string[] = passedOver.filter((name) => !own.has(fold(name)));
+): { readonly names: readonly string[]; readonly ignore: readonly string[] } {
   const names = columns.map((column, i) => {
     const target = targets[i] ?? 'extra';
-    if (target === 'nothing') return isPassedOver(column) ? column : free.shift();
+    if (target === 'nothing') return leftOutName;
     if (target !== 'extra') return target;
     if (column === '') return `column ${i + 1}`;
-    const isField = importFields.some((field) => fold(field) === fold(column));
-    return isField || isPassedOver(column) ? `${column} (file)` : column.replaceAll(/[\r\n]+/g, ' ');
+    return reserved.has(foldName(column)) ? `${column} (file)` : column.replaceAll(/[\r\n]+/g, ' ');
   });
-  return names.every((name) => name !== undefined) ? names : undefined;
+  return { names, ignore: targets.includes('nothing') ? [leftOutName] : [] };
 }
 
-/** The file with another header. Its records stay where they are: on the disk. */
+/** Returns the file with another header, without reading its records. */
 export function withHeader(
-  { file, delimiter, bodyAt }: Pick<ImportFile, 'file' | 'delimiter' | 'bodyAt'>,
+  { file, separator, bodyOffset }: Pick<ImportFile, 'file' | 'separator' | 'bodyOffset'>,
   names: readonly string[],
 ): Blob {
-  const header = names.map((name) => `"${name.replaceAll('"', '""')}"`).join(delimiter);
-  return new Blob([`${header}\r\n`, file.slice(bodyAt)]);
+  const header = names.map(quoted).join(separator);
+  return new Blob([`${header}\r\n`, file.slice(bodyOffset)]);
 }
+
+const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
 const sampledBytes = 64 * 1024;
 
-/** Names a file, so that sending it again adds nothing: by its size, its time, its beginning and its end. */
+/**
+ * Returns the idempotency key of a file, so that sending the file again stores nothing twice. The key depends on the
+ * size, the modification time, the start and the end of the file.
+ */
 export async function keyOf(file: File): Promise<string> {
   const ends = new Blob([file.slice(0, sampledBytes), file.slice(-sampledBytes)]);
-  // FNV-1a, twice: the browser's own hashes are only there on pages that came by TLS.
+  // FNV-1a, twice: browsers offer their own hash functions to pages over TLS only.
   let [a, b] = [0x811c9dc5, 0x01234567];
   for (const byte of new Uint8Array(await ends.arrayBuffer())) {
     a = Math.imul(a ^ byte, 0x01000193);
@@ -183,68 +166,46 @@ export async function keyOf(file: File): Promise<string> {
   return `file-${file.size}-${file.lastModified}-${hex(a)}${hex(b)}`;
 }
 
-const [lineFeed, carriageReturn, quote] = [10, 13, 34] as const;
+/** Returns the line of the file for a line of what was sent: its header has one line, and no empty lines follow. */
+export function lineInFile({ bodyLine }: Pick<ImportFile, 'bodyLine'>, line: number): number {
+  return line + bodyLine - 2;
+}
 
-/** The records that begin in these lines, as they stand in the file. */
-async function readRecords(file: File, wanted: ReadonlySet<number>): Promise<Map<number, string>> {
-  const found = new Map<number, string>();
-  let line = 1;
-  let record: { line: number; bytes: number[]; isQuoted: boolean } | undefined;
-  let afterReturn = false;
-  const begin = () => {
-    if (record === undefined && wanted.has(line)) record = { line, bytes: [], isQuoted: false };
+/** Returns the records that start in these lines, as they are written in the file. */
+async function readRecords(file: File, lines: ReadonlySet<number>): Promise<Map<number, string>> {
+  const found = new Map<number, Blob>();
+  let last: { line: number; offset: number } | undefined;
+  const add = (end: number) => {
+    if (last !== undefined && lines.has(last.line)) found.set(last.line, file.slice(last.offset, end));
   };
-  const finish = () => {
-    if (record === undefined) return;
-    const text = new TextDecoder().decode(new Uint8Array(record.bytes));
-    found.set(record.line, text.replace(/[\r\n]+$/, ''));
-    record = undefined;
-  };
-  const endLine = () => {
-    line += 1;
-    if (record?.isQuoted === false) finish();
-    begin();
-  };
-  begin();
-  const reader = file.stream().getReader();
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) break;
-    for (const byte of value) {
-      if (afterReturn && byte !== lineFeed) endLine();
-      afterReturn = byte === carriageReturn;
-      record?.bytes.push(byte);
-      if (record !== undefined && byte === quote) record.isQuoted = !record.isQuoted;
-      if (byte === lineFeed) endLine();
-    }
-    if (found.size === wanted.size) {
-      await reader.cancel();
-      break;
-    }
+  for await (const entry of readEntries(file)) {
+    add(entry.offset);
+    last = entry;
+    if (found.size === lines.size) break;
   }
-  finish();
-  return found;
+  add(file.size);
+  const records = Array.from(found, async ([line, record]) => [line, await textOf(record)] as const);
+  return new Map(await Promise.all(records));
 }
 
 /**
- * The lines that were rejected, with the number and the reason in front: a file that can be mended and imported.
+ * Returns the rejected lines with their number and the reason in front, as a file that can be corrected and imported.
  *
- * @param rejections by the lines of what was sent, of which the header is the first.
+ * @param rejections by the lines of what was sent.
  */
 export async function rejectedLines(
-  { file, delimiter, header, headerLines }: ImportFile,
+  imported: Pick<ImportFile, 'file' | 'separator' | 'header' | 'bodyLine'>,
   rejections: readonly { readonly line: number; readonly reason: string }[],
 ): Promise<Blob> {
-  const told = rejections.map(({ line, reason }) => ({ line: line + headerLines - 1, reason }));
-  const records = await readRecords(file, new Set(told.map(({ line }) => line)));
-  const lines = told.map(
-    ({ line, reason }) =>
-      `${line}${delimiter}"${reason.replaceAll('"', '""')}"${delimiter}${records.get(line) ?? ''}`,
-  );
+  const { file, separator, header } = imported;
+  const rejected = rejections.map(({ line, reason }) => ({ line: lineInFile(imported, line), reason }));
+  const records = await readRecords(file, new Set(rejected.map(({ line }) => line)));
+  const lines = [
+    ['line', 'reason', header],
+    ...rejected.map(({ line, reason }) => [line, quoted(reason), records.get(line) ?? '']),
+  ];
   return new Blob(
-    [`line${delimiter}reason${delimiter}${header}\r\n`, ...lines.map((line) => `${line}\r\n`)],
-    {
-      type: 'text/csv',
-    },
+    lines.map((cells) => `${cells.join(separator)}\r\n`),
+    { type: 'text/csv' },
   );
 }

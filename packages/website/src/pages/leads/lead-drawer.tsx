@@ -1,3 +1,4 @@
+import type { LeadDetail, LeadHistoryEntry, LeadPatch } from '@leads/core/lead';
 import {
   ActionIcon,
   Alert,
@@ -17,20 +18,20 @@ import {
 import { notifications } from '@mantine/notifications';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { LeadDetail, LeadHistoryEntry, LeadPatch } from '@leads/core/lead';
 import { type ChangeEvent, type ReactNode, useRef, useState } from 'react';
 import type { Me } from '../../api/account.ts';
 import { ApiError, faultsOf } from '../../api/client.ts';
-import { editLead, leadHistoryQuery, leadQuery, type LeadVersion } from '../../api/leads.ts';
+import { editLead, type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
+import { keepFocus } from '../../shell/keep-focus.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { exactTime } from '../../shell/time.ts';
+import { useFocusBack } from '../../shell/use-focus-back.ts';
 import { texts } from '../../texts/index.ts';
+import { type ContactField, contactFields, optionalFields } from './contact-fields.ts';
 import { StatusBadge } from './lead-row.tsx';
 import { nextStatuses } from './lead-status.ts';
 import classes from './leads.module.css';
-import { exactTime } from '../../shell/time.ts';
-import { keepFocus } from '../../shell/keep-focus.ts';
-import { useFocusBack } from '../../shell/use-focus-back.ts';
 import { updateListed } from './use-lead-list.ts';
 import type { StatusChanges } from './use-status-changes.tsx';
 
@@ -220,22 +221,10 @@ function Copy({ value, label }: { value: string; label: string }) {
   );
 }
 
-const optional = [
-  'email',
-  'address',
-  'street',
-  'city',
-  'zipcode',
-  'region',
-  'state',
-  'country',
-  'website',
-] as const;
-const editable = ['name', 'phone', ...optional, 'description'] as const;
-type Contact = Record<(typeof editable)[number], string>;
+type Contact = Record<ContactField, string>;
 
 const contactOf = (lead: LeadDetail) =>
-  Object.fromEntries(editable.map((name) => [name, lead[name] ?? ''])) as Contact;
+  Object.fromEntries(contactFields.map((name) => [name, lead[name] ?? ''])) as Contact;
 
 /** What can be edited. It holds to the version that was edited: no change of another is lost. */
 function ContactForm({ found }: { found: LeadVersion }) {
@@ -250,7 +239,7 @@ function ContactForm({ found }: { found: LeadVersion }) {
   const values = { ...before, ...edits };
   const { id } = found.lead;
 
-  const fieldProps = (name: keyof Contact) => ({
+  const fieldProps = (name: ContactField) => ({
     label: t.fields[name],
     dir: 'auto',
     value: values[name],
@@ -304,7 +293,7 @@ function ContactForm({ found }: { found: LeadVersion }) {
             rightSection={<Copy value={values.phone} label={t.fields.phone} />}
             {...fieldProps('phone')}
           />
-          {optional.map((name) => (
+          {optionalFields.map((name) => (
             <TextInput
               key={name}
               {...(name === 'email' && { placeholder: t.emailHint })}
@@ -373,7 +362,7 @@ function describe({ type, from, to }: LeadHistoryEntry, who: string): string {
 }
 
 function labelOf(field: string): string {
-  return editable.find((name) => name === field) === undefined ? field : t.fields[field as keyof Contact];
+  return contactFields.some((name) => name === field) ? t.fields[field as ContactField] : field;
 }
 
 function valueOf(value: unknown): string {

@@ -1,31 +1,25 @@
+import { type NewLeadFieldName, newLeadFieldNames } from '@leads/core/lead/fields';
 import { Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Dialog } from '../../shell/dialog.tsx';
-import { faultsOf } from '../../api/client.ts';
 import { campaignsQuery } from '../../api/campaigns.ts';
+import { faultsOf } from '../../api/client.ts';
 import { createLead } from '../../api/leads.ts';
+import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { texts } from '../../texts/index.ts';
+import { isNewLeadField, optionalFields } from './contact-fields.ts';
 
 const t = texts.leads;
 
-const optional = ['email', 'country', 'region', 'city', 'street', 'zipcode', 'address', 'website'] as const;
+const optional = optionalFields.filter(isNewLeadField);
 
 const empty = {
   campaignCode: '',
   name: '',
   phone: '',
-  email: '',
-  country: '',
-  region: '',
-  city: '',
-  street: '',
-  zipcode: '',
-  address: '',
-  website: '',
-  description: '',
+  ...(Object.fromEntries(newLeadFieldNames.map((name) => [name, ''])) as Record<NewLeadFieldName, string>),
 };
 
 /** Creates a lead by hand. */

@@ -1,0 +1,19 @@
+import { type LeadFieldName, type NewLeadFieldName, newLeadFieldNames } from '@leads/core/lead/fields';
+import { texts } from '../../texts/index.ts';
+
+/* The fields of a lead in forms, in the order of their labels. */
+
+export type ContactField = keyof typeof texts.leads.fields;
+
+/** Everything that an edit can change. */
+export const contactFields = Object.keys(texts.leads.fields) as readonly ContactField[];
+
+/** Fields with one line of text that are optional. The description has several lines and comes last. */
+export const optionalFields = contactFields.filter(
+  (name): name is Exclude<LeadFieldName, 'description'> =>
+    name !== 'name' && name !== 'phone' && name !== 'description',
+);
+
+/** Whether a field can be set when a lead is created. */
+export const isNewLeadField = (name: string): name is NewLeadFieldName =>
+  newLeadFieldNames.some((each) => each === name);

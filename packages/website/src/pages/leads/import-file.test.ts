@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { guessTargets, headerFor, lineInFile, readHead, rejectedLines, withHeader } from './import-file.ts';
+
+const fileOf = (...parts: BlobPart[]) => new File(parts, 'leads.csv');
+
+describe('reading the head of a file', () => {
+  test('finds the separator, the columns, the first records and where they start', async () => {
+    const text = '\uFEFF\n"Who is\nit"; Mobile ;"\'-x"\r\n\r\n"Zo\u00eb;\nX";1;2\r\n3;4;5\n6;7;8\n9;;\n';
+    const head = await readHead(fileOf(text));
+    expect(head).toMatchObject({
+      separator: ';',
+      columns: ['Who is\nit', 'Mobile', '-x'],
+      header: '"Who is\nit"; Mobile ;"\'-x"',
+      bodyLine: 5,
+      sample: [
+        { line: 5, cells: ['Zo\u00eb;\nX', '1', '2'] },
+        { line: 7, cells: ['3', '4', '5'] },
+        { line: 8, cells: ['6', '7', '8'] },
+      ],
+    });
+    const sent = await withHeader(head, ['name', 'phone', 'x"y']).text();
+    expect(sent).toBe(`"name";"phone";"x""y"\r\n${text.slice(text.indexOf('"Zo'))}`);
+  });
+
+  test('a file of a header alone has no records to send', async () => {
+    for (const end of ['', '\n', '\r\n\r\n']) {
+      const head = await readHead(fileOf(`name,phone${end}`));
+      expect(head).toMatchObject({ columns: ['name', 'phone'], header: 'name,phone', sample: [] });
+      expect(await withHeader(head, ['name']).text()).toBe('"name"\r\n');
+    }
+  });
+
+  test('reads on until there are enough records, however long they are', async () => {
+    const long = `${'x'.repeat(60_000)},`.repeat(20);
+    const head = await readHead(fileOf(`a,b\n${long}\n1,2\n`));
+    expect(head.sample.map(({ line }) => line)).toEqual([2, 3]);
+  });
+
+  test.each([
+    ['no header line', ['']],
+    ['no header line', [' ,, \n1,2,3\n']],
+    ['not UTF-8', [new Uint8Array([0x61, 0x0a, 0xff, 0x0a])]],
+    ['not UTF-8', ['a\nb\0\n']],
+    ['has a quote that is never closed', ['a,"b']],
+  ])('a file is refused: %s', async (reason, parts) => {
+    await expect(readHead(fileOf(...parts))).rejects.toThrow(reason);
+  });
+});
+
+test('columns are guessed by their names and by what other systems call them, each field once', () => {
+  const columns = ['Full Name', 'MOBILE', 'post-code', 'zip', 'status', 'Line', 'state', 'extra', 'campaign'];
+  expect(guessTargets(columns)).toEqual([
+    'name',
+    'phone',
+    'zipcode',
+    'extra',
+    'nothing',
+    'nothing',
+    'extra',
+    'extra',
+    'campaignCode',
+  ]);
+});
+
+test('the header that is sent names fields, keeps extra data apart, and names what to ignore', () => {
+  const columns = ['Who', 'Secret', 'id', 'City', 'left out', '', 'a\nb', 'extra', 'Secret'];
+  const targets = [
+    'name',
+    'nothing',
+    'nothing',
+    ...columns.slice(3, 8).map(() => 'extra' as const),
+    'nothing',
+  ] as const;
+  expect(headerFor({ columns }, targets)).toEqual({
+    names: [
+      'name',
+      'left out',
+      'left out',
+      'City (file)',
+      'left out (file)',
+      'column 6',
+      'a b',
+      'extra',
+      'left out',
+    ],
+    ignore: ['left out'],
+  });
+  expect(headerFor({ columns: ['id'] }, ['extra'])).toEqual({ names: ['id (file)'], ignore: [] });
+});
+
+test('rejected lines are as the file has them, broken ones too, with their numbers in the file', async () => {
+  const lines = ['"a\nb",c', '1,2', '', '"x""\ny",z', '"open,1', '5,6', 'x,"y"z', '7,8', '"last'];
+  const head = await readHead(fileOf(lines.join('\r\n')));
+  const numbers = [2, 4, 6, 8, 10];
+  const rejected = await rejectedLines(
+    head,
+    numbers.map((line) => ({ line, reason: `no "${line}"` })),
+  );
+  expect(await rejected.text()).toBe(
+    [
+      'line,reason,"a\nb",c',
+      '3,"no ""2""",1,2',
+      '5,"no ""4""","x""\ny",z',
+      '7,"no ""6""","open,1',
+      '9,"no ""8""",x,"y"z',
+      '11,"no ""10""","last',
+      '',
+    ].join('\r\n'),
+  );
+  expect(lineInFile(head, 2)).toBe(3);
+});
