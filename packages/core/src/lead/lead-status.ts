@@ -1,27 +1,27 @@
 import { type Static, Type } from 'typebox';
 import type { MemberRole } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
-import { needsReason, transitions } from './lead-transitions.ts';
+import { leadStatuses, needsReason, transitions } from './lead-transitions.ts';
 
-/** The states of a lead (specification, section 3). */
-export const LeadStatus = Type.Enum(['OnHold', 'Trashed', 'Paid', 'Approved'], {
+/** The status of a lead (specification, section 3). */
+export const LeadStatus = Type.Enum(leadStatuses, {
   description: 'Where the lead stands. A new lead is OnHold.',
   examples: ['OnHold'],
 });
 export type LeadStatus = Static<typeof LeadStatus>;
 
-/** The state every lead is created in, unless it is a duplicate. */
+/** The status of a new lead that is not a duplicate. */
 export const initialStatus: LeadStatus = 'OnHold';
 
-/** What a duplicate is created as, and why. */
+/** The status of a new duplicate, and the reason in its history. */
 export const duplicateStatus: LeadStatus = 'Trashed';
 export const duplicateReason = 'duplicate';
 
 /**
- * Holds a change of status to the rules.
+ * Checks a status change.
  *
- * @throws LeadsError `conflict` for a transition that is not in the table, naming both states; `forbidden` for
- *   Paid to Approved by anyone but an owner; `reason_required`.
+ * @throws LeadsError `conflict` for a transition that is not in the table, with both statuses in the message;
+ *   `forbidden` for Paid to Approved unless the role is owner; `reason_required`.
  */
 export function checkTransition(
   from: LeadStatus,

@@ -1,8 +1,10 @@
-import type { LeadStatus } from './lead-status.ts';
+/* Imports nothing, so that the website can use it, too. */
 
-/* By itself, for the website too, which offers nothing that is refused. */
+/** The statuses of a lead (specification, section 3). */
+export const leadStatuses = ['OnHold', 'Trashed', 'Paid', 'Approved'] as const;
+export type LeadStatus = (typeof leadStatuses)[number];
 
-/** Where a lead may go from where it stands. The database holds its history to the same table. */
+/** The statuses that can follow a status. The database enforces the same table. */
 export const transitions: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
   OnHold: ['Approved', 'Trashed'],
   Approved: ['Paid', 'OnHold', 'Trashed'],
@@ -10,7 +12,7 @@ export const transitions: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = 
   Paid: ['Approved'],
 };
 
-/** Whether a change must be given a reason: into Trashed and out of Paid. */
+/** Returns whether a status change requires a reason: to Trashed and from Paid. */
 export function needsReason(from: LeadStatus, to: LeadStatus): boolean {
   return to === 'Trashed' || from === 'Paid';
 }
