@@ -73,7 +73,7 @@ describe.each(Object.keys(proxies) as ProxyName[])('behind %s', (name) => {
     proxy = await startProxy(name, { directory: join(directory, name), upstreams });
     for (const port of Object.values(proxy.ports)) {
       const path = '/health/ready';
-      await vi.waitFor(async () => expect((await send({ port, path })).statusCode).toBe(200), 30_000);
+      await vi.waitUntil(async () => (await send({ port, path })).statusCode === 200, 30_000);
     }
   });
   afterAll(() => proxy[Symbol.asyncDispose]());

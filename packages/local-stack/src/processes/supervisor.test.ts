@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { processStart, waitForEnd } from './process-identity.ts';
+import { processStart, signalProcess, waitForEnd } from './process-identity.ts';
 import { type ProcessOptions, type SupervisedProcess, startProcess } from './supervisor.ts';
 
 let directory: string;
@@ -92,7 +92,7 @@ test('sends a single signal to the process alone', async () => {
   const script = startScript('sleep 600 & echo "pid $!"; wait');
   await script.waitUntilReady(printed(script, 'pid'), 60_000);
   const pid = pidIn(script.output());
-  onTestFinished(() => process.kill(pid, 'SIGKILL'));
+  onTestFinished(() => signalProcess(pid, 'SIGKILL'));
   script.signal('SIGKILL');
   expect(await waitForEnd(script.pid, 10_000)).toBe(true);
   expect(processStart(pid)).toBeDefined();

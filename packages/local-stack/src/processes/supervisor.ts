@@ -90,7 +90,11 @@ export class SupervisedProcess implements AsyncDisposable {
     const log = options.logFile === undefined ? undefined : openLog(options.logFile);
     this.#readLog = log?.read;
     this.child = spawn(file, args, {
-      ...{ cwd, env, uid, gid, shell },
+      cwd,
+      env,
+      uid,
+      gid,
+      shell,
       detached: true,
       stdio: log === undefined ? (options.stdio ?? ['ignore', 'pipe', 'pipe']) : ['ignore', log.fd, log.fd],
     });
