@@ -107,7 +107,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     log.warn({ err }, 'When credentials were used last could not be written: it is tried again'),
   );
   const metrics = new Metrics({ service: 'crm', version: packageJson.version });
-  registerPoolMetrics(metrics, database.poolUse);
+  registerPoolMetrics(metrics, database.poolUsage);
   if (reads !== undefined) {
     metrics.gauge(
       { name: 'db_replica_lag_seconds', help: 'How far the replica of Postgres is behind at most.' },

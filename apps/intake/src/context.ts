@@ -106,7 +106,7 @@ export function createContext(config: IntakeConfig, log: Logger, tracing?: Traci
   const leads = new LeadBatcher(buffer?.leads ?? leadStore, { observer: observeBatches(metrics) });
   buffer?.drain(() => leads.load.waiting >= longQueue);
   registerBatchMetrics(metrics, leads);
-  registerPoolMetrics(metrics, database.poolUse);
+  registerPoolMetrics(metrics, database.poolUsage);
   registerCacheMetrics(metrics, () => ({ ...credentials.cacheUse(), intake_route: routes.cacheUse }));
   return {
     credentials,

@@ -96,3 +96,13 @@ export class LeadsError extends Error {
 export function isOutage(error: unknown): error is LeadsError {
   return error instanceof LeadsError && error.code === 'unavailable';
 }
+
+/** An error of a store that is not an outage. Its message never holds the data of a row, so it may be logged. */
+export abstract class StoreError extends Error {
+  /** Five characters (PostgreSQL, appendix A), if known. */
+  abstract readonly sqlState: string | undefined;
+  /** Whether a row caused it by its data, a constraint or a size limit. Other rows of the statement can be stored. */
+  abstract readonly isRowRejected: boolean;
+  /** The id of the rejected row, if the store names it. */
+  abstract readonly rowId: string | undefined;
+}

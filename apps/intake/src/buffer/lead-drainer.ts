@@ -125,7 +125,7 @@ export class LeadDrainer implements AsyncDisposable {
       const items = messages.flatMap(({ leads }) => leads.map((lead) => ({ lead })));
       await insertEach(this.#stores.leads, items, {
         stored: () => undefined,
-        refused: ({ lead }, error) => refused.push({ lead, reason: refusalReason(error) }),
+        rejected: ({ lead }, error) => refused.push({ lead, reason: refusalReason(error) }),
       });
       if (refused.length > 0) {
         await this.#stores.quarantine.add(refused);

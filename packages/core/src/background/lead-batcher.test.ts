@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LeadToInsert } from '@leads/core/lead';
 import { expect, test, vi } from 'vitest';
+import { DatabaseError } from '../db/database-error.ts';
 import { type BatchBounds, LeadBatcher } from './lead-batcher.ts';
 
 /** Stores what is sent when it is told to, and refuses what is called Poison. */
@@ -16,7 +17,7 @@ class Store {
     if (this.isHeld) await new Promise<void>((resolve) => this.#pending.push(resolve));
     if (this.failure !== undefined) throw this.failure;
     if (leads.some(({ name }) => name === 'Poison')) {
-      throw Object.assign(new Error('refused'), { name: 'DatabaseError', sqlState: '23514' });
+      throw new DatabaseError('23514', undefined);
     }
     return new Map();
   }

@@ -147,7 +147,7 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
     try {
       await insertEach(this.#leads, batch, {
         stored: (items) => items.forEach(({ resolve }) => resolve()),
-        refused: ({ reject }, cause) =>
+        rejected: ({ reject }, cause) =>
           reject(
             new LeadsError('invalid_input', {
               fields: [{ at: 'body', reason: 'The body holds something that cannot be stored' }],

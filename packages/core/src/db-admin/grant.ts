@@ -1,41 +1,41 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { advisoryLocks } from '../db/advisory-locks.ts';
+import { openAdminClient } from './admin-client.ts';
 import { scramVerifier } from './scram.ts';
 import { functionRights, rowRights, type Service, type TableRights, tableRights } from './service-rights.ts';
 
-/** A role that cannot be given its rights, and no more than these. Nothing has been changed. */
+/** A role cannot be given its rights and no others. Nothing was changed. */
 export class GrantError extends Error {
   override readonly name = 'GrantError';
 }
 
-/** The role of a service, and the password that it shall have. */
+/** The role of a service and its password. */
 export interface RoleToGrant {
   readonly name: string;
-  /** If absent, a role that is there keeps its own, and a new one gets a random one. Printable ASCII. */
+  /** Printable ASCII. If absent, an existing role keeps its password and a new role gets a random one. */
   readonly password?: string | undefined;
 }
 
-/** What became of a role. */
+/** A role after `leads db grant`. */
 export interface GrantedRole {
   readonly service: Service;
   readonly name: string;
   readonly created: boolean;
-  /** The random password of a new role: it is told this once. */
+  /** The random password of a new role. It is not stored. */
   readonly password?: string | undefined;
 }
 
-/** Any number, as long as it is the same in every process: of two grants at once the second waits. */
-const advisoryLock = 7_262_003;
 const lockTimeout = '5s';
 
 const services: readonly Service[] = ['crm', 'intake'];
 
 /**
- * Makes the roles of the services where they are not there, and gives them the rights that are written down in
- * `service-rights.ts`, no more and no fewer: what is too much is taken away. All of it or, where something fails, nothing.
+ * Creates the missing roles of the services, and gives them exactly the rights of `service-rights.ts`: other rights are
+ * revoked. If anything fails, nothing changes.
  *
- * @param options.databaseUrl as who owns the tables, and may make roles where they are not there.
- * @param options.statementTimeoutMs the bound of a statement, of connections that do not say their own.
+ * @param options.databaseUrl connects as the owner of the tables, who may create missing roles.
+ * @param options.statementTimeoutMs the statement timeout of connections that do not set one.
  * @throws GrantError, or the error of node-postgres.
  */
 export async function grantRoles(options: {
@@ -45,12 +45,10 @@ export async function grantRoles(options: {
 }): Promise<GrantedRole[]> {
   const { roles, statementTimeoutMs } = options;
   if (roles.crm.name === roles.intake.name) throw new GrantError('Each service has a role of its own');
-  const client = new pg.Client({ connectionString: options.databaseUrl, connectionTimeoutMillis: 10_000 });
-  client.on('error', () => undefined);
+  await using client = await openAdminClient(options.databaseUrl);
   try {
-    await client.connect();
     await client.query(`BEGIN; SET LOCAL lock_timeout = '${lockTimeout}'`);
-    await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryLock]);
+    await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.grant]);
     const schema = await findSchema(client);
     const granted: GrantedRole[] = [];
     for (const service of services) {
@@ -65,8 +63,6 @@ export async function grantRoles(options: {
     return granted;
   } catch (error) {
     throw explained(error);
-  } finally {
-    await client.end();
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AccountStore } from '../account/account-store.ts';
 import { uuidPattern } from '../uuid.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -15,9 +16,6 @@ const sessionColumns = {
 
 /** Attempts of windows that are over for so long, in milliseconds, are deleted. */
 const attemptsKeptMs = 24 * 60 * 60 * 1000;
-
-/** Held while members change; a number that nothing else locks. */
-const membersLock = 7262002;
 
 /** Sessions, invitations and attempts in Postgres. */
 export function createAccountStore({ prisma, select, transaction }: Database): AccountStore {
@@ -92,7 +90,7 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
     async whileMembersStay(work) {
       const change = lastChange.then(() =>
         transaction(async (tx) => {
-          await tx.$executeRaw`SELECT pg_advisory_xact_lock(${membersLock}::bigint)`;
+          await tx.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.members}::bigint)`;
           return work();
         }),
       );

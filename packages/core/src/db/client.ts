@@ -1,13 +1,16 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { queryFor } from './acting-query.ts';
 import { DatabaseError, translateDatabaseError } from './database-error.ts';
 import { type Prisma, PrismaClient } from './generated/client.ts';
+import { newestMigration } from './generated/newest-migration.ts';
+
+/** SQLSTATE undefined_table. */
+const undefinedTable = '42P01';
 
 export interface DatabaseOptions {
   /** `postgresql://user:password@host:port/database` */
   readonly url: string;
-  /** Connections at most. */
+  /** The maximum number of connections. */
   readonly poolSize: number;
   /** How long to wait for a connection, new or from the pool, in milliseconds. */
   readonly connectTimeoutMs: number;
@@ -19,44 +22,54 @@ export interface DatabaseOptions {
   readonly applicationName: string;
 }
 
-/** How a statement is run. */
+/** How to run a statement. */
 export interface StatementOptions {
-  /** Prepares the statement, once a connection; the text must then be the same whenever the name is. */
+  /** Prepares the statement once on each connection. One name must always have the same text. */
   readonly name?: string | undefined;
-  /** Whose rows the statement is about: with a role under row-level security, it sees no others. */
+  /** The acting workspace: under row-level security, the statement sees no rows of other workspaces. */
   readonly workspaceId?: string | undefined;
 }
 
-/** What a pool of connections is doing. */
-export interface PoolUse {
-  /** Connections at most. */
-  readonly max: number;
-  /** Connections that are open, or being opened. */
-  readonly total: number;
-  /** Those of them that nobody uses. */
-  readonly idle: number;
-  /** Who waits for a connection. */
-  readonly waiting: number;
-}
-
 /**
- * Prisma's adapter writes and reads times without regard to their zone: they are right in UTC only. Whatever the
- * database's own settings are, times are written in one format. The pool waits for what this returns, though its
- * types do not say so.
+ * Prisma's adapter ignores the time zone of times, so they are correct in UTC only. One date format applies whatever the
+ * settings of the database are. The pool awaits the result, though its types do not say so.
  */
 const useUtc = (client: pg.ClientBase): unknown =>
   client.query(`SET TIME ZONE 'UTC'; SET DateStyle = 'ISO, YMD'`);
 
-/** Values as Postgres writes them. */
+/** Leaves values as the texts that Postgres sends. */
 const unparsed = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
 
 /**
- * Prisma keeps the last queries with their plans, and of raw ones their values too: by its own default a thousand
- * batches of leads, a gigabyte.
+ * Prisma caches the plans of recent queries, with the values of raw queries. Its default of 1,000 would hold as many
+ * batches of leads, 1 GB.
  */
 const plansKept = 32;
 
-/** A pool of connections with Prisma on it. Every error it throws is a translated one. */
+/**
+ * Runs a statement in a transaction for a workspace, which is all that it sees under row-level security. The three
+ * queries are pipelined, so they take one round trip. PgBouncer in transaction mode sends them to one server.
+ * Compared with one message sequence for all three, by a subclass of node-postgres's private query class, the median of
+ * 24 rounds is: 0.89 of the latency and 1.13 of the throughput for one lead, 0.98 and 1.05 for 20 leads, 1.04 and
+ * 0.95 for a page of 50 leads.
+ *
+ * @throws the first error of the three queries.
+ */
+async function queryInWorkspace(
+  client: pg.ClientBase,
+  workspaceId: string,
+  config: pg.QueryConfig,
+): Promise<pg.QueryResult> {
+  const begun = client.query(`BEGIN; SET LOCAL leads.workspace = ${pg.escapeLiteral(workspaceId)}`);
+  const queried = client.query(config);
+  const committed = client.query('COMMIT');
+  for (const outcome of await Promise.allSettled([begun, queried, committed])) {
+    if (outcome.status === 'rejected') throw outcome.reason;
+  }
+  return queried;
+}
+
+/** Opens a pool of connections, with Prisma on it. All errors are translated by {@link translateDatabaseError}. */
 export function openDatabase(options: DatabaseOptions) {
   const { preparedStatements = true } = options;
   const pool = new pg.Pool({
@@ -64,17 +77,18 @@ export function openDatabase(options: DatabaseOptions) {
     max: options.poolSize,
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs,
-    // node-postgres waits for ever unless told otherwise, and Prisma inherits that.
+    // By default node-postgres waits forever, and so does Prisma.
     statement_timeout: options.statementTimeoutMs,
     query_timeout: options.statementTimeoutMs + 1000,
     idle_in_transaction_session_timeout: options.statementTimeoutMs,
     keepAlive: true,
+    pipeline: true,
     onConnect: useUtc,
   });
-  // A connection that breaks while idle is no error of anyone's: the pool drops it and makes another. Prisma's
-  // adapter would stop listening when it disconnects, with the pool's connections still open.
+  // An idle connection that breaks concerns no query: the pool replaces it. Prisma's adapter would stop listening when
+  // it disconnects, while the pool's connections are still open.
   pool.on('error', () => undefined);
-  // Nor is one that breaks in use: its query says so.
+  // The query of a connection that breaks in use reports it.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), queryPlanCacheMaxSize: plansKept }).$extends(
     {
@@ -90,7 +104,7 @@ export function openDatabase(options: DatabaseOptions) {
     },
   );
 
-  /** As `pool.query`, but a statement that Postgres refuses costs no connection. */
+  /** Runs a statement as `pool.query` does, but keeps the connection of a statement that Postgres rejects. */
   const run = async <Row extends pg.QueryResultRow | (string | null)[]>(
     unnamed: pg.QueryConfig & { rowMode?: 'array' },
     { name, workspaceId }: StatementOptions = {},
@@ -100,11 +114,11 @@ export function openDatabase(options: DatabaseOptions) {
     let client: pg.PoolClient | undefined;
     try {
       client = await pool.connect();
-      const asked =
+      const result =
         workspaceId === undefined
-          ? client.query<pg.QueryResultRow>(config)
-          : queryFor(client, workspaceId, config);
-      return (await asked).rows as Row[];
+          ? await client.query<pg.QueryResultRow>(config)
+          : await queryInWorkspace(client, workspaceId, config);
+      return result.rows as Row[];
     } catch (error) {
       const translated = translateDatabaseError(error);
       broken = !(translated instanceof DatabaseError && error instanceof pg.DatabaseError);
@@ -116,34 +130,33 @@ export function openDatabase(options: DatabaseOptions) {
 
   return {
     prisma,
-    /**
-     * Rows by the driver itself: Prisma takes several times as long for a page of rows, nearly all of it in reading them.
-     */
+    /** Reads rows with node-postgres. Prisma takes several times as long for a page of rows, mostly to parse them. */
     select: async <Row extends pg.QueryResultRow>(
       { text, values }: Pick<Prisma.Sql, 'text' | 'values'>,
-      how?: StatementOptions,
-    ): Promise<Row[]> => run<Row>({ text, values }, how),
+      statementOptions?: StatementOptions,
+    ): Promise<Row[]> => run<Row>({ text, values }, statementOptions),
+    /** Reads rows as `select` does, but as arrays of the texts that Postgres sends. */
+    selectTexts: async (
+      { text, values }: Prisma.Sql,
+      statementOptions?: StatementOptions,
+    ): Promise<(string | null)[][]> =>
+      run<(string | null)[]>({ text, values, rowMode: 'array', types: unparsed }, statementOptions),
     /**
-     * As `select`, but rows are arrays and their values the texts that Postgres writes.
-     */
-    selectTexts: async ({ text, values }: Prisma.Sql, how?: StatementOptions): Promise<(string | null)[][]> =>
-      run<(string | null)[]>({ text, values, rowMode: 'array', types: unparsed }, how),
-    /**
-     * Runs `work` in one transaction, of a workspace if need be. What fails as it begins or ends is translated here: no
-     * query has failed.
+     * Runs `work` in one transaction, for a workspace if one is given. Translates errors of its begin and its end, which no
+     * query reports.
      */
     transaction: async <Result>(
       work: (tx: Omit<typeof prisma, OutsideTransactions>) => Promise<Result>,
       { workspaceId }: Pick<StatementOptions, 'workspaceId'> = {},
     ): Promise<Result> => {
-      const begun = async (tx: Omit<typeof prisma, OutsideTransactions>) => {
+      const workInWorkspace = async (tx: Omit<typeof prisma, OutsideTransactions>) => {
         if (workspaceId !== undefined) {
           await tx.$queryRaw`SELECT FROM set_config('leads.workspace', ${workspaceId}, true)`;
         }
         return work(tx);
       };
       try {
-        return await prisma.$transaction(begun, {
+        return await prisma.$transaction(workInWorkspace, {
           maxWait: options.connectTimeoutMs,
           timeout: options.statementTimeoutMs,
         });
@@ -151,16 +164,28 @@ export function openDatabase(options: DatabaseOptions) {
         throw translateDatabaseError(error);
       }
     },
-    /** @throws LeadsError `unavailable` when Postgres does not answer. */
+    /** @throws LeadsError `unavailable` if Postgres does not answer. */
     async ping(): Promise<void> {
       await prisma.$queryRaw`SELECT 1`;
     },
-    poolUse: (): PoolUse => ({
+    poolUsage: () => ({
       max: options.poolSize,
       total: pool.totalCount,
       idle: pool.idleCount,
       waiting: pool.waitingCount,
     }),
+    newestMigration,
+    /** Whether the newest migration of this release has been applied. */
+    async hasNewestMigration(): Promise<boolean> {
+      try {
+        const rows = await prisma.$queryRaw<unknown[]>`
+          SELECT FROM _prisma_migrations WHERE migration_name = ${newestMigration} AND finished_at IS NOT NULL`;
+        return rows.length > 0;
+      } catch (error) {
+        if (error instanceof DatabaseError && error.sqlState === undefinedTable) return false;
+        throw error;
+      }
+    },
     async [Symbol.asyncDispose](): Promise<void> {
       await prisma.$disconnect();
       await pool.end();
@@ -170,7 +195,7 @@ export function openDatabase(options: DatabaseOptions) {
 
 type OutsideTransactions = `$${'connect' | 'disconnect' | 'extends' | 'transaction'}`;
 
-/** What queries are run on within a transaction. */
+/** Prisma within a transaction. */
 export type Transaction = Omit<Database['prisma'], OutsideTransactions>;
 
 export type Database = ReturnType<typeof openDatabase>;

@@ -1,22 +1,28 @@
 import pg from 'pg';
-import { LeadsError } from '../errors.ts';
+import { LeadsError, StoreError } from '../errors.ts';
 import { Prisma } from './generated/client.ts';
 
+/** SQLSTATE classes of a rejected row: data exception, integrity constraint violation, program limit exceeded. */
+const rejectedRowStates = /^(22|23|54)/;
+
 /**
- * An error of Postgres that is not an outage. Its message names the SQLSTATE only: Postgres quotes the row it
- * refuses, and a lead's name and phone must not reach a log.
+ * An error of Postgres that is not an outage. Its message names the SQLSTATE only: Postgres quotes the rejected row, and a
+ * lead's name and phone must not be logged.
  */
-export class DatabaseError extends Error {
+export class DatabaseError extends StoreError {
   override readonly name = 'DatabaseError';
-  /** Five characters (PostgreSQL, appendix A), where it is known. */
   readonly sqlState: string | undefined;
-  /** The id of the row that was refused, where Postgres says which it was: it does of constraints. */
+  /** Postgres names the row for NOT NULL and CHECK constraints. */
   readonly rowId: string | undefined;
 
   constructor(sqlState: string | undefined, prismaCode: string | undefined, rowId?: string) {
     super(`Postgres refused a statement (SQLSTATE ${sqlState ?? 'unknown'}, ${prismaCode ?? 'no code'})`);
     this.sqlState = sqlState;
     this.rowId = rowId;
+  }
+
+  get isRowRejected(): boolean {
+    return rejectedRowStates.test(this.sqlState ?? '');
   }
 }
 
@@ -35,7 +41,7 @@ const outageCodes = new Set([
   'P2037',
 ]);
 
-/** What the driver says of the same, where a raw query has made it P2010 ("raw query failed"). */
+/** The driver's codes for the same. Prisma reports them for raw queries, within P2010 ("raw query failed"). */
 const outageKinds = new Set([
   'ConnectionClosed',
   'DatabaseNotReachable',
@@ -44,16 +50,16 @@ const outageKinds = new Set([
 ]);
 
 /**
- * SQLSTATEs that say the same, by class or in full: connection, authorization, no such database, resources,
- * operator intervention, read-only, deadlock (with a migration, say): what is tried again may pass.
+ * SQLSTATEs for the same, by class or in full: connection, authorization, no such database, resources, operator
+ * intervention, read-only, deadlock (for example with a migration). A retry may succeed.
  */
 const outageStates = /^(08|28|3D|53|57P|58|25006|40003|40P01|57014)/;
 
-/** What the operating system and node-postgres say when there is no connection. */
+/** Messages of the operating system and node-postgres when there is no connection. */
 const outageMessages =
   /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|[Cc]onnection terminated|[Tt]imeout|not queryable/;
 
-/** An error of Prisma or node-postgres as one of ours: `unavailable` for an outage, else {@link DatabaseError}. */
+/** Returns LeadsError `unavailable` for an outage, and a {@link DatabaseError} for any other error of Prisma or node-postgres. */
 export function translateDatabaseError(error: unknown): Error {
   if (error instanceof LeadsError || error instanceof DatabaseError) return error;
   const code = textMember(error, 'code');
@@ -64,11 +70,11 @@ export function translateDatabaseError(error: unknown): Error {
     (sqlState === undefined
       ? outageMessages.test(error instanceof Error ? error.message : String(error))
       : outageStates.test(sqlState));
-  const translated = new DatabaseError(sqlState, code, refusedRowId(error));
+  const translated = new DatabaseError(sqlState, code, rejectedRowId(error));
   return outage ? new LeadsError('unavailable', { cause: translated }) : translated;
 }
 
-/** Whether an error says that a unique index refused the row. */
+/** Whether a unique index rejected the row. */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof DatabaseError && error.sqlState === '23505';
 }
@@ -81,14 +87,14 @@ function sqlStateOf(error: unknown): string | undefined {
   return textMember(cause, 'originalCode') ?? textMember(cause, 'code');
 }
 
-/** "Failing row contains (01998f2c-..., ...)", in the server's language: every table's first column is its id. */
-function refusedRowId(error: unknown): string | undefined {
+/** Reads "Failing row contains (01998f2c-..., ...)", in the server's language. The first column of each table is its id. */
+function rejectedRowId(error: unknown): string | undefined {
   if (!(error instanceof pg.DatabaseError)) return undefined;
   if (error.code !== '23502' && error.code !== '23514') return undefined;
   return /\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}),/.exec(error.detail ?? '')?.[1];
 }
 
-/** What the driver said, in Prisma's words. */
+/** The error of the driver, as Prisma passes it on. */
 function causeOf(error: unknown): unknown {
   return member(member(member(error, 'meta'), 'driverAdapterError'), 'cause');
 }

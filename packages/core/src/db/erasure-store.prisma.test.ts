@@ -7,7 +7,7 @@ import {
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
-import { ErasureKeys, whatIsErased, type Whom } from '../erasure/erasure.ts';
+import { ErasureKeys, type Whom, whatIsErased } from '../erasure/erasure.ts';
 import { tracesOf } from '../erasure/lead-traces.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import { parsePhone } from '../lead/phone.ts';

@@ -5,10 +5,10 @@ import { tracesOf, tracesOfChange } from '../erasure/lead-traces.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import type { LeadQuarantine } from '../lead/lead-quarantine.ts';
 import { maxLeadsPerAggregation } from '../overview/lead-count-aggregator.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Transaction } from './client.ts';
-import { handOverLock } from './event-outbox.prisma.ts';
 import { Prisma } from './generated/client.ts';
-import { addUpLock, createOverviewStore } from './overview-store.prisma.ts';
+import { createOverviewStore } from './overview-store.prisma.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /** Rows looked at in one statement, and leads erased in one transaction. */
@@ -142,9 +142,9 @@ async function countLeads({ select }: Database, ids: readonly string[]): Promise
 async function eraseLeads(database: Database, ids: readonly string[]): Promise<Counts> {
   await addUpTallies(database, ids);
   return database.transaction(async (tx) => {
-    // Nobody is in the middle of telling events of them, nor of adding them up; who would waits.
-    await tx.$queryRaw`SELECT FROM (VALUES (1)) AS one, pg_advisory_xact_lock(${addUpLock})`;
-    await tx.$queryRaw`SELECT FROM (VALUES (1)) AS one, pg_advisory_xact_lock(${handOverLock})`;
+    // Waits for, and then blocks, the publisher of outbox events and the aggregation of lead counts.
+    await tx.$queryRaw`SELECT FROM (VALUES (1)) AS one, pg_advisory_xact_lock(${advisoryLocks.leadCounts})`;
+    await tx.$queryRaw`SELECT FROM (VALUES (1)) AS one, pg_advisory_xact_lock(${advisoryLocks.outbox})`;
     await forgetS1(tx, ids);
     const [erased] = await tx.$queryRaw<{ leads: number; changes: number }[]>`
       SELECT erased_leads::int AS leads, erased_changes::int AS changes FROM erase_leads(${ids}::uuid[])`;

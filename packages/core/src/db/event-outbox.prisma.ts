@@ -3,13 +3,12 @@ import type { LeadEvent } from '../event/lead-event.schema.ts';
 import { toLeadEvent } from '../event/lead-event.ts';
 import type { FoundLead } from '../lead/lead.ts';
 import type { LeadChange } from '../lead/lead-store.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Transaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { changesAsFound, everyColumn } from './lead-store.prisma.ts';
 import { withoutNulls } from './without-nulls.ts';
 
-/** Taken by who hands over; any number that nobody else takes. */
-export const handOverLock = 2_718_281_828;
 /** Rows looked at: each holds one event or several hundred. */
 const maxRows = 500;
 
@@ -32,7 +31,7 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
       return transaction(async (tx) => {
         // For the transaction and not for the session, which a pooler may share.
         const [turn] = await tx.$queryRaw<{ isOurs: boolean }[]>`
-          SELECT pg_try_advisory_xact_lock(${handOverLock}) AS "isOurs"`;
+          SELECT pg_try_advisory_xact_lock(${advisoryLocks.outbox}) AS "isOurs"`;
         if (turn?.isOurs !== true) return undefined;
         // What is not committed yet is passed by: no event of the same leads is committed before it.
         const rows = atMost(

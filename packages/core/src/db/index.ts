@@ -1,7 +1,7 @@
 export { createAccountStore } from './account-store.prisma.ts';
 export { type Archiving, checkArchiving } from './archiving.ts';
 export { createCampaignStore } from './campaign-store.prisma.ts';
-export { type Database, type DatabaseOptions, openDatabase, type PoolUse } from './client.ts';
+export { type Database, type DatabaseOptions, openDatabase } from './client.ts';
 export { createCredentialStore } from './credential-store.prisma.ts';
 export { DatabaseError } from './database-error.ts';
 export { createErasureTable, createLeadsPlace, createQuarantinePlace } from './erasure-store.prisma.ts';
@@ -11,6 +11,5 @@ export { createLeadStore } from './lead-store.prisma.ts';
 export { createOverviewStore } from './overview-store.prisma.ts';
 export { Replica, readLeadsFrom, readOverviewFrom } from './replica.ts';
 export { createRetentionStore } from './retention-store.prisma.ts';
-export { SchemaCheck } from './schema-check.ts';
 export { createSnapshotSource } from './snapshot-source.prisma.ts';
 export { createWorkspaceStore } from './workspace-store.prisma.ts';

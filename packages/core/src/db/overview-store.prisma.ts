@@ -1,5 +1,6 @@
 import type { LeadScope } from '../lead/lead-scope.ts';
 import type { CountedValue, OverviewStore, StatusCounts } from '../overview/overview-store.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 
@@ -9,8 +10,6 @@ import { Prisma } from './generated/client.ts';
  */
 
 const dayMs = 86_400_000;
-/** Taken by who adds up; any number that nobody else takes. */
-export const addUpLock = 4_815_162_342;
 
 const counts = Prisma.sql`on_hold, trashed, paid, approved`;
 const sums = Prisma.sql`
@@ -147,7 +146,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
     async aggregate(most) {
       const [row] = await select<{ added: number }>(Prisma.sql`
         WITH turn AS MATERIALIZED (
-          SELECT pg_try_advisory_xact_lock(${addUpLock}) AS is_ours
+          SELECT pg_try_advisory_xact_lock(${advisoryLocks.leadCounts}) AS is_ours
         ), oldest AS (
           SELECT id, leads, sum(abs(leads)) OVER (ORDER BY id) AS up_to FROM (
             SELECT id, leads FROM lead_tally_entry WHERE (SELECT is_ours FROM turn) ORDER BY id LIMIT ${most}

@@ -1,9 +1,7 @@
 import type { RetainedCampaign, RetentionCursor, RetentionStore } from '../retention/retention-store.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
-
-/** Taken by who deletes; any number that nobody else takes. */
-const lock = 1_618_033_988;
 
 /** Leads that are too old, in Postgres. */
 export function createRetentionStore({ select, transaction }: Database): RetentionStore {
@@ -31,7 +29,7 @@ export function createRetentionStore({ select, transaction }: Database): Retenti
       transaction(async (tx) => {
         // For the transaction and not for the session, which a pooler may share.
         const [turn] = await tx.$queryRaw<{ isOurs: boolean }[]>`
-          SELECT pg_try_advisory_xact_lock(${lock}) AS "isOurs"`;
+          SELECT pg_try_advisory_xact_lock(${advisoryLocks.retention}) AS "isOurs"`;
         if (turn?.isOurs !== true) return undefined;
         const onward =
           after === undefined

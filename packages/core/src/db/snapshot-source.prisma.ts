@@ -1,4 +1,4 @@
-import { type IntakeSnapshot, snapshotBounds, type SnapshotSource } from '../snapshot/intake-snapshot.ts';
+import { type IntakeSnapshot, type SnapshotSource, snapshotBounds } from '../snapshot/intake-snapshot.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { withoutNulls } from './without-nulls.ts';

@@ -1,5 +1,5 @@
 import { newId } from '../uuid.ts';
-import { type Erasure, type ErasureKeys, type IsErased, whatIsErased, type Whom } from './erasure.ts';
+import { type Erasure, type ErasureKeys, type IsErased, type Whom, whatIsErased } from './erasure.ts';
 
 /** How much was found of what. */
 export const foundKinds = ['leads', 'changes', 'waitingEvents', 'quarantined', 'buffered', 'events'] as const;

@@ -177,7 +177,7 @@ function createBatchStore(
         }
         await countRepeated(items.filter(({ lead }) => !added.has(lead.id)));
       },
-      refused: ({ line }) => reject({ line, reason: 'The line holds something that cannot be stored' }),
+      rejected: ({ line }) => reject({ line, reason: 'The line holds something that cannot be stored' }),
     });
 
   /** Counts or rejects the leads whose ids are stored already, and returns their lines. */

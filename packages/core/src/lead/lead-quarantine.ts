@@ -1,3 +1,4 @@
+import { StoreError } from '../errors.ts';
 import { insertEach } from './insert-each.ts';
 import type { LeadStore, LeadToInsert } from './lead-store.ts';
 
@@ -39,13 +40,13 @@ export async function replayQuarantined(
       await stores.quarantine.remove(ids);
       stored.push(...ids);
     },
-    refused: ({ lead }, error) => refused.push({ lead, reason: refusalReason(error) }),
+    rejected: ({ lead }, error) => refused.push({ lead, reason: refusalReason(error) }),
   });
   if (refused.length > 0) await stores.quarantine.add(refused);
   return { stored, refused: refused.map(({ lead, reason }) => ({ id: lead.id, reason })) };
 }
 
-/** The SQLSTATE of what {@link insertEach} says of a lead that is refused. */
+/** Returns the SQLSTATE of an error with which {@link insertEach} rejects a lead. */
 export function refusalReason(error: unknown): string | undefined {
-  return error instanceof Error ? (error as { sqlState?: string }).sqlState : undefined;
+  return error instanceof StoreError ? error.sqlState : undefined;
 }

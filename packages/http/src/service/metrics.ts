@@ -1,5 +1,4 @@
 import type { CacheUse } from '@leads/core/credential';
-import type { PoolUse } from '@leads/core/db';
 import { type Aggregator, AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
 
 type Labels = Readonly<Record<string, string | number>>;
@@ -225,8 +224,20 @@ function adjust(metric: MetricReport): MetricReport {
   };
 }
 
-/** How many connections to Postgres there are, and how many requests wait for one. */
-export function registerPoolMetrics(metrics: Metrics, read: () => PoolUse): void {
+/** The connections of a pool. */
+export interface PoolUsage {
+  /** The maximum number of connections. */
+  readonly max: number;
+  /** Connections that are open or being opened. */
+  readonly total: number;
+  /** Open connections that no query uses. */
+  readonly idle: number;
+  /** Queries that wait for a connection. */
+  readonly waiting: number;
+}
+
+/** Registers the metrics of the connections to Postgres. */
+export function registerPoolMetrics(metrics: Metrics, read: () => PoolUsage): void {
   metrics.gauge({ name: 'db_client_connections', help: 'Connections to Postgres.' }, () => {
     const { total, idle } = read();
     return [
@@ -244,7 +255,7 @@ export function registerPoolMetrics(metrics: Metrics, read: () => PoolUse): void
   );
 }
 
-/** How often the answers about credentials, and whatever else is asked for again and again, were known already. */
+/** Registers the hits and misses of caches. */
 export function registerCacheMetrics(metrics: Metrics, read: () => Readonly<Record<string, CacheUse>>): void {
   metrics.counter({ name: 'cache_lookups_total', help: 'What was looked up in caches.' }, () =>
     Object.entries(read()).flatMap(([cache, { hits, misses, stale }]) => [
