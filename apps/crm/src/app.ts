@@ -7,7 +7,7 @@ import type { Logger } from '@leads/http/service/log';
 import type { CrmConfig } from './config.ts';
 import type { CrmContext } from './context.ts';
 import { leadsRoutes } from './routes/api/api-routes.ts';
-import { describeEvents } from './routes/api/events/describe-events.ts';
+import { asyncApiRoute } from './routes/api/events/asyncapi-route.ts';
 import { streamEventsRoute } from './routes/api/events/stream-events.ts';
 import { staticFileRoutes } from './routes/website/files/static-files.ts';
 import { websiteRoutes } from './routes/website/website-routes.ts';
@@ -46,7 +46,7 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
     );
     await metricsRoutes(routes, context.metrics, config.METRICS_TOKEN);
     await docsRoutes(routes, ['ApiKey', 'AccessToken']);
-    routes.get('/asyncapi.json', { schema: { hide: true }, logLevel: 'warn' }, async () => describeEvents());
+    asyncApiRoute(routes);
 
     await routes.register(
       async (guarded) => {

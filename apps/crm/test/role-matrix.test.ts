@@ -322,6 +322,27 @@ test.each(Object.values(doors))(
   },
 );
 
+test.each(Object.values(doors))(
+  'every route below $prefix declares the permission that its table grants to roles',
+  ({ prefix, matrix }) => {
+    for (const [name, row] of Object.entries(matrix)) {
+      const [method, path = ''] = name.split(' ');
+      const route = service.routes.find((each) => each.method === method && each.path === `${prefix}${path}`);
+      // A row with more words is about one use of a route that all members may call.
+      const isWholeRoute = name.split(' ').length === 2;
+      const required =
+        row.inNoWorkspace !== undefined
+          ? 'signedIn'
+          : row.publisher !== 403 || !isWholeRoute
+            ? 'member'
+            : row.manager !== 403
+              ? 'manager'
+              : 'owner';
+      expect([name, route?.permission]).toEqual([name, required]);
+    }
+  },
+);
+
 for (const [way, { matrix, send, prefix }] of Object.entries(doors)) {
   describe.each(Object.entries(matrix))(`${way}, %s`, (name, row) => {
     const [method = ''] = name.split(' ');
@@ -427,11 +448,16 @@ const toOneself = [
 
 test('every route of accounts is about members, or about who asks', async () => {
   const prefix = '/api/auth';
-  const paths = (await websiteRoutesOf(service))
-    .map(({ path }) => path)
-    .filter((path) => path.startsWith(prefix));
+  const accountRoutes = (await websiteRoutesOf(service)).filter(({ path }) => path.startsWith(prefix));
+  const paths = accountRoutes.map(({ path }) => path);
   const known = [...Object.keys(toMembers), ...toOneself].map((path) => `${prefix}${path}`);
   expect(paths.toSorted()).toEqual(known.toSorted());
+  const ofOwners = accountRoutes.filter(({ permission }) => permission === 'owner').map(({ path }) => path);
+  expect(ofOwners.toSorted()).toEqual(
+    Object.keys(toMembers)
+      .map((path) => `${prefix}${path}`)
+      .toSorted(),
+  );
 });
 
 describe.each(Object.entries(toMembers))('%s', (path, row) => {

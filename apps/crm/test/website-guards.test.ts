@@ -19,6 +19,13 @@ test('there are such routes', () => {
     expect(routes.map(({ method, path }) => `${method} ${path}`)).toContain(each);
 });
 
+test('the routes below /api/console that declare themselves public are those that are listed here', () => {
+  const open = routes.filter(
+    ({ path, permission }) => path.startsWith('/api/console/') && permission === 'public',
+  );
+  expect(new Set(open.map(({ method, path }) => `${method} ${path}`))).toEqual(openRoutes);
+});
+
 test.for(routes)('$method $path: a page of another site is told nothing', async ({ method, path }) => {
   for (const site of ['cross-site', 'same-site']) {
     const answer = await service.send({

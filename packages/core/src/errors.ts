@@ -39,8 +39,9 @@ export const errorTable = {
   unavailable: { status: 503, kind: 'error', message: 'Service temporarily unavailable' },
 } as const satisfies Record<string, { status: number; kind: ErrorKind; message: string }>;
 
-/** The `error` member of an error body (specification, section 7). */
-export type ErrorKind = 'validation' | 'unauthorized' | 'error';
+/** The values of the `error` member of an error body (specification, section 7). */
+export const errorKinds = ['validation', 'unauthorized', 'error'] as const;
+export type ErrorKind = (typeof errorKinds)[number];
 
 export type ErrorCode = keyof typeof errorTable;
 

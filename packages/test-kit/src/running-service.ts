@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Answer, HttpClient, type TestRequest } from './http-client.ts';
 import { LogCapture } from './log-capture.ts';
@@ -20,7 +21,11 @@ export interface RunningService extends AsyncDisposable {
    * Everything that is registered, described or not; a route of several methods once for each. Parameters stand
    * as in the document: `{id}`.
    */
-  readonly routes: readonly { readonly method: string; readonly path: string }[];
+  readonly routes: readonly {
+    readonly method: string;
+    readonly path: string;
+    readonly permission: string | undefined;
+  }[];
   readonly logs: LogCapture;
   /** Sends a request and checks the answer against the document. */
   send(request: TestRequest): Promise<Answer>;
@@ -33,7 +38,8 @@ export interface RunningService extends AsyncDisposable {
 
 /**
  * Starts a service as its `server.ts` does, except that its log lines are kept. Disposing it stops it, and fails
- * when a log line holds what must not be there, or when a request left none.
+ * when a log line holds what must not be there, when a request left none, or when a route answered with a status that
+ * it does not declare.
  *
  * @param build makes the server and what it needs, its logger writing to the capture.
  */
@@ -41,14 +47,29 @@ export async function startService(
   build: (logs: LogCapture) => Promise<{ app: App; context: AsyncDisposable }>,
 ): Promise<RunningService> {
   const logs = new LogCapture();
-  const routes: { method: string; path: string }[] = [];
+  const routes: { method: string; path: string; permission: string | undefined }[] = [];
+  const undeclared = new Set<string>();
   const collect = (message: unknown) => {
-    const { fastify } = message as {
-      fastify: { addHook(name: 'onRoute', hook: (route: RegisteredRoute) => void): void };
-    };
-    fastify.addHook('onRoute', ({ method, url }) => {
-      const path = url.replaceAll(/:(\w+)/g, '{$1}');
-      for (const each of [method].flat()) routes.push({ method: each, path });
+    const { fastify } = message as { fastify: HookedServer };
+    fastify.addHook('onRoute', (route) => {
+      const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
+      for (const method of [route.method].flat()) {
+        // A hook that runs later can still declare it.
+        routes.push({
+          method,
+          path,
+          get permission() {
+            return route.config?.permission;
+          },
+        });
+      }
+    });
+    fastify.addHook('onResponse', async ({ routeOptions, raw }, { statusCode }) => {
+      const { method, url, schema } = routeOptions;
+      // Rejected before a route is looked for (RFC 9112, 3.2).
+      const isMalformed = raw.headersDistinct['host']?.length !== 1;
+      if (url === undefined || isMalformed || statusCode in (schema?.response ?? {})) return;
+      undeclared.add(`${String(method)} ${url}: ${statusCode}`);
     });
   };
   subscribe('fastify.initialization', collect);
@@ -90,6 +111,8 @@ export async function startService(
       await app.close();
       await context[Symbol.asyncDispose]();
       logs.assertDiscreet();
+      if (undeclared.size > 0)
+        throw new Error(`Statuses that no route declares: ${[...undeclared].join(', ')}`);
       const logged = new Set(logs.entries().map((entry) => entry['reqId']));
       const missing = requestIds.filter((id) => !logged.has(id));
       if (missing.length > 0) throw new Error(`${missing.length} requests left no log line: ${missing[0]}`);
@@ -97,7 +120,21 @@ export async function startService(
   };
 }
 
-interface RegisteredRoute {
+/** What the collection of routes needs of Fastify. */
+interface HookedServer {
+  addHook(name: 'onRoute', hook: (route: Route) => void): void;
+  addHook(
+    name: 'onResponse',
+    hook: (
+      request: { routeOptions: Partial<Route>; raw: IncomingMessage },
+      reply: { statusCode: number },
+    ) => Promise<void>,
+  ): void;
+}
+
+interface Route {
   readonly method: string | string[];
   readonly url: string;
+  readonly config?: { readonly permission?: string };
+  readonly schema?: { readonly response?: object };
 }

@@ -8,6 +8,7 @@ export function preflightRoute(app: Server): void {
   app.options(
     '/api/v1/leads',
     {
+      config: { permission: 'public' },
       schema: {
         operationId: 'preflightLead',
         tags: ['leads'],

@@ -67,6 +67,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
         },
       },
       config: {
+        permission: 'member',
         // Bodies of both types are held to one schema; only what a form may say besides is described apart.
         swaggerTransform: ({ schema, url }) => ({
           url,

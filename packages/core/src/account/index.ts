@@ -1,3 +1,12 @@
+export {
+  ApiAddresses,
+  Features,
+  InvitationView,
+  Me,
+  OwnWorkspace,
+  PendingInvitationView,
+  SessionView,
+} from './account.schema.ts';
 export type { AccountStore, InvitationNotice, PendingInvitation, SignedInBrowser } from './account-store.ts';
 export {
   type AccountOptions,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { ApiAddresses } from '../account/account.schema.ts';
 import { dateTime, id, label } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
 
@@ -97,6 +98,12 @@ export const CampaignView = Type.Object(
 );
 export type CampaignView = Static<typeof CampaignView>;
 
+/** The answer to a change of a campaign. */
+export const CampaignAnswer = Type.Object(
+  { success: Type.Literal(true), campaign: CampaignView },
+  { additionalProperties: false, description: 'The campaign as it is now.' },
+);
+
 /** The body that registers a landing page before its first lead does. */
 export const NewLandingPage = Type.Object(
   {
@@ -162,3 +169,26 @@ export const LandingPageView = Type.Object(
   { additionalProperties: false, description: 'A landing page.' },
 );
 export type LandingPageView = Static<typeof LandingPageView>;
+
+/** The answer to a change of a landing page. */
+export const LandingPageAnswer = Type.Object(
+  { success: Type.Literal(true), landingPage: LandingPageView },
+  { additionalProperties: false, description: 'The landing page as it is now.' },
+);
+
+/** The link of a campaign's integration page. */
+export const IntegrationLink = Type.Object({
+  link: Type.Optional(Type.String({ description: 'The address of the page; absent if there is none.' })),
+});
+export type IntegrationLink = Static<typeof IntegrationLink>;
+
+/** What a publisher needs to send leads to a campaign. */
+export const IntegrationPageView = Type.Object({
+  workspace: Type.String(),
+  campaignCode: Type.String(),
+  campaign: Type.String(),
+  status: CampaignStatus,
+  landingPages: Type.Array(Type.String()),
+  addresses: ApiAddresses,
+});
+export type IntegrationPageView = Static<typeof IntegrationPageView>;

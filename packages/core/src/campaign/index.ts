@@ -1,9 +1,13 @@
 export { announceRoutes } from './announce-routes.ts';
 export {
+  CampaignAnswer,
   CampaignChanges,
   CampaignQuery,
   CampaignView,
   campaignStatuses,
+  IntegrationLink,
+  IntegrationPageView,
+  LandingPageAnswer,
   LandingPageMapping,
   LandingPageQuery,
   LandingPageView,

@@ -69,6 +69,17 @@ export const ApiKeyView = Type.Object(
 );
 export type ApiKeyView = Static<typeof ApiKeyView>;
 
+/** The answer that shows an API key: the only one that holds the key itself. */
+export const ApiKeyShown = Type.Object({
+  success: Type.Literal(true),
+  apiKey: Type.String({ description: 'The key itself, shown this once.' }),
+  record: ApiKeyView,
+});
+export type ApiKeyShown = Static<typeof ApiKeyShown>;
+
+/** The answer to the revocation of an API key. */
+export const ApiKeyRevoked = Type.Object({ success: Type.Literal(true), record: ApiKeyView });
+
 /** The body that makes an access token. */
 export const NewAccessToken = Type.Object(
   {
@@ -104,3 +115,14 @@ export const AccessTokenView = Type.Object(
   { additionalProperties: false, description: 'An access token.' },
 );
 export type AccessTokenView = Static<typeof AccessTokenView>;
+
+/** The answer that shows an access token: the only one that holds the token itself. */
+export const AccessTokenShown = Type.Object({
+  success: Type.Literal(true),
+  accessToken: Type.String({ description: 'The token itself, shown this once.' }),
+  record: AccessTokenView,
+});
+export type AccessTokenShown = Static<typeof AccessTokenShown>;
+
+/** The answer to the revocation of an access token. */
+export const AccessTokenRevoked = Type.Object({ success: Type.Literal(true), record: AccessTokenView });

@@ -2,7 +2,16 @@ export type { CacheUse } from '../answer-cache.ts';
 export { type AccessTokenClaims, type AccessTokenCodec, tokenLifetime } from './access-token.ts';
 export { announceRevocations } from './announce-revocations.ts';
 export { generateApiKey, isApiKey } from './api-key.ts';
-export { AccessTokenView, ApiKeyView, NewAccessToken, NewApiKey } from './credential.schema.ts';
+export {
+  AccessTokenRevoked,
+  AccessTokenShown,
+  AccessTokenView,
+  ApiKeyRevoked,
+  ApiKeyShown,
+  ApiKeyView,
+  NewAccessToken,
+  NewApiKey,
+} from './credential.schema.ts';
 export { type CredentialLife, credentialState } from './credential-state.ts';
 export type {
   AccessToken,

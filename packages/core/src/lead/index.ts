@@ -21,6 +21,15 @@ export {
 } from './lead.schema.ts';
 export type { StoredLead } from './lead.ts';
 export {
+  ImportAnswer,
+  IntakeTry,
+  IntakeTryAnswer,
+  LeadCreated,
+  LeadEdited,
+  maxListedRejections,
+  StatusChangeAnswer,
+} from './lead-answers.schema.ts';
+export {
   type LeadQuarantine,
   type QuarantinedLead,
   type ReplayReport,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { label } from '../fields.ts';
+import { memberRoles } from '../credential/principal.ts';
+import { dateTime, id, label } from '../fields.ts';
 
 /** The body that names a workspace. */
 export const WorkspaceName = Type.Object(
@@ -7,3 +8,21 @@ export const WorkspaceName = Type.Object(
   { additionalProperties: false },
 );
 export type WorkspaceName = Static<typeof WorkspaceName>;
+
+/** The answer to a change of a workspace. */
+export const WorkspaceAnswer = Type.Object({
+  success: Type.Literal(true),
+  workspace: Type.Object({ id: id('Identifier of the workspace.'), name: Type.String() }),
+});
+export type WorkspaceAnswer = Static<typeof WorkspaceAnswer>;
+
+/** A member of a workspace. */
+export const MemberView = Type.Object({
+  id: id('Identifier of the membership.'),
+  userId: id('Identifier of the user.'),
+  name: Type.String(),
+  email: Type.String(),
+  role: Type.Enum([...memberRoles]),
+  createdAt: dateTime('When the user became a member.'),
+});
+export type MemberView = Static<typeof MemberView>;

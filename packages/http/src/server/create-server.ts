@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { Problem } from '@leads/core/error-schema';
 import { type ErrorCode, errorTable, LeadsError } from '@leads/core/errors';
 import Fastify, {
   type FastifyBaseLogger,
@@ -16,9 +17,8 @@ import Fastify, {
 import type { Logger } from '../service/log.ts';
 import type { Metrics } from '../service/metrics.ts';
 import { type Tracing, traceRequests } from '../service/tracing.ts';
-import { createErrorHandler, errorBody } from './errors.ts';
+import { createErrorHandler, errorBody, errorResponses } from './errors.ts';
 import { parseJsonBody } from './json-body.ts';
-import { Problem } from './problem.ts';
 import { addKeywords, createFaultFinder, validation } from './validation-errors.ts';
 
 /** A Fastify whose handlers get their types from the routes' TypeBox schemas. */
@@ -166,25 +166,29 @@ function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 /**
  * Registers routes, and for each of their paths an answer 405 with `Allow` (RFC 9110, 15.5.6) to the methods it
  * does not have.
+ *
+ * @throws Error for a route that declares no permission or no responses.
  */
 export async function registerRoutes(app: Server, register: (app: Server) => Promise<void>): Promise<void> {
-  const methodsOf = new Map<string, Set<string>>();
-  const collect = (route: RouteOptions) => {
-    const methods = methodsOf.get(route.url) ?? new Set();
-    for (const method of [route.method].flat()) methods.add(method);
-    methodsOf.set(route.url, methods);
-  };
+  const routes: RouteOptions[] = [];
   await app.register(async (scope) => {
-    scope.addHook('onRoute', collect);
+    scope.addHook('onRoute', (route) => void routes.push(route));
     await register(scope);
   });
   await app.after();
+  const methodsOf = new Map<string, Set<string>>();
+  for (const { method, url, config, schema } of routes) {
+    if (config?.permission === undefined) throw new Error(`${method} ${url} declares no permission`);
+    if (schema?.response === undefined) throw new Error(`${method} ${url} declares no responses`);
+    methodsOf.set(url, new Set([...(methodsOf.get(url) ?? []), ...[method].flat()]));
+  }
   for (const [url, methods] of methodsOf) {
     const allow = [...methods].toSorted().join(', ');
     app.route({
       method: app.supportedMethods.filter((method) => !methods.has(method)),
       url,
-      schema: { hide: true },
+      schema: { hide: true, response: errorResponses('not_found', 'method_not_allowed') },
+      config: { permission: 'public' },
       async onRequest(_request, reply) {
         reply.header('allow', allow);
         throw new LeadsError('method_not_allowed');

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import swagger from '@fastify/swagger';
+import { type TSchema, Type } from 'typebox';
 import type { Server } from './create-server.ts';
+import { errorResponses } from './errors.ts';
 import { type browserKeyScheme, securitySchemes } from './guards.ts';
 
 const aboutErrors =
@@ -60,11 +62,15 @@ export async function docsRoutes(app: Server, credentials: (keyof typeof securit
     customCss: readableColors,
     authentication: { preferredSecurityScheme: [credentials] },
   });
-  const hidden = { schema: { hide: true }, logLevel: 'warn' as const };
+  const hidden = (content: TSchema) => ({
+    config: { permission: 'public' as const },
+    schema: { hide: true, response: { 200: content, ...errorResponses('unexpected') } },
+    logLevel: 'warn' as const,
+  });
 
-  app.get('/openapi.json', hidden, async () => app.swagger());
+  app.get('/openapi.json', hidden(Type.Unknown()), async () => app.swagger());
 
-  app.get('/docs', hidden, async (_request, reply) =>
+  app.get('/docs', hidden(Type.String()), async (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', contentSecurityPolicy)
@@ -73,7 +79,7 @@ export async function docsRoutes(app: Server, credentials: (keyof typeof securit
   );
 
   let script: Promise<Buffer> | undefined;
-  app.get('/docs/reference.js', hidden, async (_request, reply) => {
+  app.get('/docs/reference.js', hidden(Type.String()), async (_request, reply) => {
     script ??= loadScript();
     return reply
       .type('text/javascript; charset=utf-8')

@@ -1,20 +1,9 @@
+import { ErrorBody } from '@leads/core/error-schema';
 import { type ErrorCode, errorTable, LeadsError } from '@leads/core/errors';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { type Static, Type } from 'typebox';
 import { preferredType } from './accept.ts';
 import { problemBody, problemMediaType } from './problem.ts';
 import type { FaultFinder } from './validation-errors.ts';
-
-/** The body of every error (specification, section 7). */
-export const ErrorBody = Type.Object(
-  {
-    success: Type.Literal(false),
-    error: Type.Enum(['validation', 'unauthorized', 'error'], { description: 'A short kind.' }),
-    message: Type.String({ description: 'Text for people.' }),
-  },
-  { additionalProperties: false, description: 'An error.' },
-);
-export type ErrorBody = Static<typeof ErrorBody>;
 
 /** Seconds after which a caller of an unavailable service may try again. */
 const retryAfterSeconds = 5;
@@ -83,6 +72,9 @@ export const commonErrors = [
   'unexpected',
   'unavailable',
 ] as const satisfies ErrorCode[];
+
+/** What any operation for signed-in users of the website may answer with, besides what is its own. */
+export const sessionErrors = [...commonErrors, 'other_workspace'] as const satisfies ErrorCode[];
 
 /** What any operation that reads a JSON body may answer with, besides. */
 export const bodyErrors = [

@@ -4,12 +4,12 @@ import {
   type CredentialVerifier,
   isBrowserKey,
   type Principal,
-  requireManager,
 } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allowPage } from './cors.ts';
 import { clientAddress, type Server } from './create-server.ts';
+import { requirePermission } from './permission.ts';
 import { limitRate, type RateLimits } from './rate-limit.ts';
 
 declare module 'fastify' {
@@ -132,14 +132,8 @@ export async function verifyApiKeyAndToken(
 }
 
 /**
- * Every route of the scope is for owners and managers only. The scope lies within one of the guards above; a
- * publisher is refused before the body is read.
- */
-export function requireManagers(scope: Server): void {
-  scope.addHook('onRequest', async (request) => requireManager(request.principal));
-}
-
-/**
+ * Guards a scope: every request is authenticated, and its role checked against the permission of its route.
+ *
  * @param security the schemes that the OpenAPI document names for the scope's routes.
  * @param authenticate tells who a request acts for, or throws `unauthenticated`.
  */
@@ -156,12 +150,15 @@ function guard(
   scope.addHook('onRequest', (request, reply, goOn) => {
     reply.header('cache-control', 'no-store');
     const admit = (principal: Principal) => {
+      requirePermission(request.routeOptions.config, principal);
       request.principal = principal;
-      goOn();
     };
     const found = authenticate(request, reply);
-    if (found instanceof Promise) found.then(admit, goOn);
-    else admit(found);
+    if (found instanceof Promise) found.then(admit).then(() => goOn(), goOn);
+    else {
+      admit(found);
+      goOn();
+    }
   });
 }
 
@@ -188,17 +185,17 @@ function readBearer(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Every route of the scope is for pages of this website, which the OpenAPI document does not describe.
+ * Refuses requests that other sites' pages send. The OpenAPI document does not describe the routes of the scope.
  *
  * @param publicUrl the website's own origin, besides the host that a request names.
  */
-export function requireOwnPages(scope: Server, publicUrl: string): void {
+export function requireOwnOrigin(scope: Server, publicUrl: string): void {
   scope.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true };
   });
   scope.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    if (!isOfOwnPage(request, publicUrl)) {
+    if (!isOfOwnOrigin(request, publicUrl)) {
       throw new LeadsError('forbidden', { message: 'Requests from other sites are refused' });
     }
   });
@@ -212,7 +209,7 @@ const ownSites = new Set(['same-origin', 'none']);
  * A page of another site can make a browser send a request with its user's cookies, but the browser then says whose
  * page it is (Fetch, 3.1; Fetch Metadata, 2.4). What only reads may come without both, from programs.
  */
-function isOfOwnPage({ method, headers, host }: FastifyRequest, publicUrl: string): boolean {
+function isOfOwnOrigin({ method, headers, host }: FastifyRequest, publicUrl: string): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && !ownSites.has(site)) return false;
   if (safeMethods.has(method)) return true;

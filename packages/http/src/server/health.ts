@@ -36,6 +36,7 @@ export async function healthRoutes(
   app.get(
     '/health/live',
     {
+      config: { permission: 'public' },
       logLevel: 'warn',
       schema: {
         operationId: 'getLiveness',
@@ -50,6 +51,7 @@ export async function healthRoutes(
   app.get(
     '/health/ready',
     {
+      config: { permission: 'public' },
       logLevel: 'warn',
       schema: {
         operationId: 'getReadiness',

@@ -2,8 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import { LeadsError } from '@leads/core/errors';
 import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { type Metrics, metricsMediaType } from '../service/metrics.ts';
 import { clientAddress, type Server } from './create-server.ts';
+import { errorResponses } from './errors.ts';
 
 const thisMachine = new BlockList();
 thisMachine.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -20,7 +22,11 @@ export async function metricsRoutes(app: Server, metrics: Metrics, token: string
   app.get(
     '/metrics',
     {
-      schema: { hide: true },
+      config: { permission: 'operator' },
+      schema: {
+        hide: true,
+        response: { 200: Type.String(), ...errorResponses('unauthenticated', 'unexpected') },
+      },
       logLevel: 'warn',
       async onRequest(request, reply) {
         reply.header('cache-control', 'no-store');

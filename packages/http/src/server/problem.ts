@@ -1,70 +1,8 @@
+import type { Problem, ProblemField } from '@leads/core/error-schema';
 import { type ErrorCode, errorTable, type LeadsError, type LeadsFault } from '@leads/core/errors';
-import { type Static, Type } from 'typebox';
 
 /** The media type of problem details (RFC 9457, 6.1). */
 export const problemMediaType = 'application/problem+json';
-
-/** What is wrong with one field of the body, one parameter or one header. */
-const ProblemField = Type.Object(
-  {
-    pointer: Type.Optional(
-      Type.String({
-        description:
-          'Where in the body: a JSON Pointer as a URI fragment (RFC 6901, 6); `#` is the whole body.',
-        examples: ['#/phone'],
-      }),
-    ),
-    parameter: Type.Optional(
-      Type.String({ description: 'The name of a parameter of the path or the query.', examples: ['limit'] }),
-    ),
-    header: Type.Optional(
-      Type.String({ description: 'The name of a header.', examples: ['idempotency-key'] }),
-    ),
-    detail: Type.String({ description: 'The reason, for people.', examples: ['is required'] }),
-  },
-  { additionalProperties: false },
-);
-
-/** The body of an error for clients that ask for `application/problem+json` (RFC 9457, 3). */
-export const Problem = Type.Object(
-  {
-    type: Type.String({
-      description: 'What kind of problem it is: `urn:leads:error:` and a code that does not change.',
-      examples: ['urn:leads:error:invalid_input'],
-    }),
-    title: Type.String({
-      description: 'The kind in words, the same for each of its type.',
-      examples: [errorTable.invalid_input.message],
-    }),
-    status: Type.Integer({ description: "The answer's HTTP status.", examples: [400] }),
-    detail: Type.Optional(
-      Type.String({
-        description:
-          'More about this very problem, for people, where there is more to say than the title does.',
-        examples: ['The request body is not valid JSON'],
-      }),
-    ),
-    instance: Type.Optional(
-      Type.String({
-        description: 'This request: `urn:request:` and its `X-Request-Id`, by which its log lines are found.',
-        examples: ['urn:request:0b5f8f6e-2f4c-4d36-9a51-7a1f6f0a3c11'],
-      }),
-    ),
-    success: Type.Literal(false, { description: 'As in the body of three fields.', examples: [false] }),
-    error: Type.Enum(['validation', 'unauthorized', 'error'], {
-      description: 'The short kind, as in the body of three fields.',
-      examples: ['validation'],
-    }),
-    errors: Type.Optional(
-      Type.Array(ProblemField, {
-        description: 'What is wrong, each field by itself; 100 at most.',
-        examples: [[{ pointer: '#/phone', detail: 'is required' }]],
-      }),
-    ),
-  },
-  { $id: 'Problem', additionalProperties: false, description: 'An error in detail (RFC 9457).' },
-);
-type Problem = Static<typeof Problem>;
 
 /** So many fields are told of at most, each by a pointer of at most so many characters. */
 const maxFields = 100;
@@ -99,7 +37,7 @@ export function problemBody(
   };
 }
 
-function problemField({ at, path = '', reason }: LeadsFault): Static<typeof ProblemField> {
+function problemField({ at, path = '', reason }: LeadsFault): ProblemField {
   const place = at === 'body' ? pointerFragment(path) : path;
   // One name can fill the body; a hundred times over it would fill the answer.
   if (place.length > maxPathLength) return { detail: reason };

@@ -1,4 +1,10 @@
-import type { CampaignChanges, CampaignView, LandingPageView, NewCampaign } from '@leads/core/campaign';
+import type {
+  CampaignChanges,
+  CampaignView,
+  IntegrationLink,
+  LandingPageView,
+  NewCampaign,
+} from '@leads/core/campaign';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { call, nextCursorOf, send } from './client.ts';
 
@@ -43,11 +49,6 @@ export function createLandingPage(body: { name: string; campaignCode?: string })
 /** @param campaignCode empty for none. */
 export function mapLandingPage(id: string, campaignCode: string): Promise<unknown> {
   return call(`/console/landing-pages/${id}`, { method: 'PATCH', body: { campaignCode } });
-}
-
-interface IntegrationLink {
-  /** Absent where the campaign has no such page. */
-  readonly link?: string;
 }
 
 const linkPath = (campaignId: string) => `/console/campaigns/${campaignId}/integration-link`;

@@ -1,3 +1,4 @@
+import type { Problem } from '@leads/core/error-schema';
 import { texts } from '../texts/index.ts';
 
 /** What is wrong with one field of what was sent. */
@@ -95,21 +96,9 @@ export async function send(path: string, request: ApiRequest = {}): Promise<Resp
   throw await readRefusal(path, response);
 }
 
-interface Problem {
-  readonly type?: string;
-  readonly title?: string;
-  readonly detail?: string;
-  readonly errors?: readonly {
-    readonly pointer?: string;
-    readonly parameter?: string;
-    readonly header?: string;
-    readonly detail: string;
-  }[];
-}
-
 /** Why a request to a path was refused; what that means for the whole website it is told. */
 export async function readRefusal(path: string, response: Response): Promise<ApiError> {
-  const problem = (await response.json().catch(() => ({}))) as Problem;
+  const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
   if (response.status === 401 && path.startsWith('/console/')) surroundings?.onSignedOut();
   if (problem.type === 'urn:leads:error:other_workspace') surroundings?.onOtherWorkspace();
   const fields = (problem.errors ?? []).map(({ pointer, parameter, header, detail }) => ({

@@ -1,4 +1,11 @@
-import type { AccessTokenView, ApiKeyView, NewAccessToken, NewApiKey } from '@leads/core/credential';
+import type {
+  AccessTokenShown,
+  AccessTokenView,
+  ApiKeyShown,
+  ApiKeyView,
+  NewAccessToken,
+  NewApiKey,
+} from '@leads/core/credential';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 
@@ -41,12 +48,7 @@ export const accessTokensQuery = queryOptions({
   refetchInterval: refreshMs.otherwise,
 });
 
-interface ApiKeyMade {
-  readonly apiKey: string;
-  readonly record: ApiKeyView;
-}
-
-const madeApiKey = ({ apiKey, record: { id, name } }: ApiKeyMade): MadeCredential => ({
+const madeApiKey = ({ apiKey, record: { id, name } }: ApiKeyShown): MadeCredential => ({
   kind: 'apiKey',
   id,
   name,
@@ -54,12 +56,12 @@ const madeApiKey = ({ apiKey, record: { id, name } }: ApiKeyMade): MadeCredentia
 });
 
 export async function createApiKey(body: NewApiKey): Promise<MadeCredential> {
-  return madeApiKey(await call<ApiKeyMade>('/console/api-keys', { method: 'POST', body }));
+  return madeApiKey(await call<ApiKeyShown>('/console/api-keys', { method: 'POST', body }));
 }
 
 /** Makes the key that is to replace another one, which goes on. */
 export async function rotateApiKey(id: string): Promise<MadeCredential> {
-  return madeApiKey(await call<ApiKeyMade>(`/console/api-keys/${id}/rotate`, { method: 'POST', body: {} }));
+  return madeApiKey(await call<ApiKeyShown>(`/console/api-keys/${id}/rotate`, { method: 'POST', body: {} }));
 }
 
 export function revokeApiKey(id: string): Promise<unknown> {
@@ -67,10 +69,10 @@ export function revokeApiKey(id: string): Promise<unknown> {
 }
 
 export async function createAccessToken(body: NewAccessToken): Promise<MadeCredential> {
-  const { accessToken, record } = await call<{ accessToken: string; record: AccessTokenView }>(
-    '/console/access-tokens',
-    { method: 'POST', body },
-  );
+  const { accessToken, record } = await call<AccessTokenShown>('/console/access-tokens', {
+    method: 'POST',
+    body,
+  });
   return { kind: 'accessToken', id: record.id, name: record.name, secret: accessToken };
 }
 

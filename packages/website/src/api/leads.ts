@@ -1,11 +1,15 @@
 import type {
+  ImportAnswer,
   Lead,
+  LeadCreated,
   LeadDetail,
+  LeadEdited,
   LeadFilterQuery,
   LeadHistoryEntry,
   LeadPatch,
   NewLead,
   StatusChange,
+  StatusChangeAnswer,
 } from '@leads/core/lead';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { texts } from '../texts/index.ts';
@@ -105,21 +109,16 @@ export const leadHistoryQuery = (id: string) =>
 export async function editLead({ id, etag, patch }: { id: string; etag: string; patch: LeadPatch }) {
   const path = `/console/order/leads/${encodeURIComponent(id)}`;
   const response = await send(path, { method: 'PATCH', body: patch, headers: { 'if-match': etag } });
-  const { lead } = (await response.json()) as { lead: LeadDetail };
+  const { lead } = (await response.json()) as LeadEdited;
   return { lead, etag: response.headers.get('etag') ?? '' };
 }
 
 export async function createLead(body: NewLead): Promise<Lead> {
-  const { lead } = await call<{ lead: Lead }>('/console/order/leads', { method: 'POST', body });
+  const { lead } = await call<LeadCreated>('/console/order/leads', { method: 'POST', body });
   return lead;
 }
 
-export interface StatusResult {
-  readonly id: string;
-  readonly success: boolean;
-  /** Why it was not changed. */
-  readonly message?: string;
-}
+export type StatusResult = StatusChangeAnswer['results'][number];
 
 /** The most that the server takes at once. */
 const maxIds = 1000;
@@ -129,7 +128,7 @@ export async function changeStatuses({ ids, ...change }: StatusChange): Promise<
   const results: StatusResult[] = [];
   for (let at = 0; at < ids.length; at += maxIds) {
     const body = { ...change, ids: ids.slice(at, at + maxIds) };
-    const answer = await call<{ results: StatusResult[] }>('/console/order/leads/status', {
+    const answer = await call<StatusChangeAnswer>('/console/order/leads/status', {
       method: 'POST',
       body,
     });
@@ -143,17 +142,6 @@ export function exportAddress(format: 'csv' | 'ndjson', filters: LeadFilterQuery
   const workspaceId = workspaceOfPage();
   const query = new URLSearchParams({ ...filters, ...(workspaceId !== undefined && { workspaceId }) });
   return `/api/console/order/leads.${format}?${query.toString()}`;
-}
-
-/** What became of the lines of a file that was imported. */
-export interface ImportReport {
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly repeated: number;
-  readonly rejected: number;
-  readonly extraLeftOut: number;
-  readonly rejections: readonly { readonly line: number; readonly reason: string }[];
-  readonly truncated: boolean;
 }
 
 /**
@@ -177,7 +165,7 @@ export function importLeads({
   idempotencyKey: string;
   onSent: (bytes: number) => void;
   signal: AbortSignal;
-}): Promise<ImportReport> {
+}): Promise<ImportAnswer> {
   const path = '/console/order/leads/import';
   const query = new URLSearchParams(ignore.map((name) => ['ignore', name]));
   if (campaignCode !== undefined) query.set('campaignCode', campaignCode);
@@ -189,7 +177,7 @@ export function importLeads({
     request.upload.addEventListener('progress', ({ loaded }) => onSent(loaded));
     request.addEventListener('load', () => {
       const { status, responseText } = request;
-      if (status === 200) resolve(JSON.parse(responseText) as ImportReport);
+      if (status === 200) resolve(JSON.parse(responseText) as ImportAnswer);
       else void readRefusal(path, new Response(responseText, { status })).then(reject);
     });
     request.addEventListener('error', () => reject(new ApiError(0, texts.common.unreachable)));

@@ -1,35 +1,18 @@
+import type { PendingInvitationView } from '@leads/core/account';
 import type { MemberRole } from '@leads/core/credential';
+import type { MemberView } from '@leads/core/workspace';
 import { queryOptions } from '@tanstack/react-query';
 import { account } from './account.ts';
 import { call } from './client.ts';
 
-export interface WorkspaceMember {
-  /** Of the membership. */
-  readonly id: string;
-  readonly userId: string;
-  readonly name: string;
-  readonly email: string;
-  readonly role: MemberRole;
-  readonly createdAt: string;
-}
-
-export interface PendingInvitation {
-  readonly id: string;
-  readonly email: string;
-  readonly role: MemberRole;
-  readonly link: string;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-}
-
 export const membersQuery = queryOptions({
   queryKey: ['members'],
-  queryFn: ({ signal }) => call<WorkspaceMember[]>('/console/members', { signal }),
+  queryFn: ({ signal }) => call<MemberView[]>('/console/members', { signal }),
 });
 
 export const invitationsQuery = queryOptions({
   queryKey: ['invitations'],
-  queryFn: ({ signal }) => call<PendingInvitation[]>('/console/invitations', { signal }),
+  queryFn: ({ signal }) => call<PendingInvitationView[]>('/console/invitations', { signal }),
 });
 
 /*

@@ -1,3 +1,4 @@
+import type { IntakeTry, IntakeTryAnswer } from '@leads/core/lead';
 import { call } from './client.ts';
 
 /** What a service answered to a lead that was sent to try a credential. */
@@ -33,9 +34,13 @@ export async function tryCrm(headers: Readonly<Record<string, string>>, lead: ob
 }
 
 /** Sends a lead to the intake, by way of the CRM service: a page of this website cannot reach another service. */
-export async function tryIntake(apiKey: string, origin: string | undefined, lead: object): Promise<Tried> {
+export async function tryIntake(
+  apiKey: string,
+  origin: string | undefined,
+  lead: IntakeTry['lead'],
+): Promise<Tried> {
   const start = performance.now();
-  const { status, body } = await call<{ status: number; body: string }>('/console/try-intake', {
+  const { status, body } = await call<IntakeTryAnswer>('/console/try-intake', {
     method: 'POST',
     body: { apiKey, ...(origin !== undefined && { origin }), lead },
   });

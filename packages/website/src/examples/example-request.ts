@@ -1,4 +1,4 @@
-import type { Me } from '../api/account.ts';
+import type { Me } from '@leads/core/account';
 
 export const apis = ['crm', 'intake'] as const;
 export type Api = (typeof apis)[number];

@@ -1,9 +1,10 @@
+import type { Me } from '@leads/core/account';
 import { Button, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { IconCheck, IconPlus, IconSelector } from '@tabler/icons-react';
 import { useEffect, useRef } from 'react';
-import { account, type Me } from '../api/account.ts';
+import { account } from '../api/account.ts';
 import { texts } from '../texts/index.ts';
 import { lazyDialog } from './lazy-dialog.tsx';
 import { changeWorkspace, takeReason } from './start-over.ts';

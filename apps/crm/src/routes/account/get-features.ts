@@ -1,5 +1,6 @@
+import { Features } from '@leads/core/account';
 import type { Server } from '@leads/http/server/create-server';
-import { Type } from 'typebox';
+import { errorResponses } from '@leads/http/server/errors';
 import type { CrmConfig } from '../../config.ts';
 
 /** What a visitor who is not signed in can do. */
@@ -8,14 +9,8 @@ export function getFeaturesRoute(app: Server, config: CrmConfig): void {
   app.get(
     '/features',
     {
-      schema: {
-        response: {
-          200: Type.Object({
-            signUp: Type.Boolean({ description: 'Whether anyone may sign up.' }),
-            mail: Type.Boolean({ description: 'Whether mails are sent.' }),
-          }),
-        },
-      },
+      config: { permission: 'public' },
+      schema: { response: { 200: Features, ...errorResponses('forbidden', 'unexpected') } },
     },
     async () => features,
   );

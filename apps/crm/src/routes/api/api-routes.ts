@@ -1,5 +1,4 @@
 import type { Server } from '@leads/http/server/create-server';
-import { requireManagers } from '@leads/http/server/guards';
 import type { CrmContext } from '../../context.ts';
 import { createCampaignRoute } from './campaigns/create-campaign.ts';
 import { listCampaignsRoute } from './campaigns/list-campaigns.ts';
@@ -28,11 +27,8 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
 
   listCampaignsRoute(app, context);
   listLandingPagesRoute(app, context);
-  await app.register(async (managed) => {
-    requireManagers(managed);
-    createCampaignRoute(managed, context);
-    updateCampaignRoute(managed, context);
-    createLandingPageRoute(managed, context);
-    mapLandingPageRoute(managed, context);
-  });
+  createCampaignRoute(app, context);
+  updateCampaignRoute(app, context);
+  createLandingPageRoute(app, context);
+  mapLandingPageRoute(app, context);
 }

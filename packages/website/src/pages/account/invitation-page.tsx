@@ -1,8 +1,9 @@
+import type { Me } from '@leads/core/account';
+import type { MemberRole } from '@leads/core/credential';
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import type { MemberRole } from '@leads/core/credential';
-import { account, type Me } from '../../api/account.ts';
+import { account } from '../../api/account.ts';
 import { ApiError, call } from '../../api/client.ts';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';

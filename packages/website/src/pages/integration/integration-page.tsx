@@ -1,3 +1,4 @@
+import type { IntegrationPageView } from '@leads/core/campaign';
 import {
   Alert,
   Anchor,
@@ -16,12 +17,12 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
-import { type Integration, integrationQuery } from '../../api/integration.ts';
+import { integrationQuery } from '../../api/integration.ts';
 import { CodeBlock } from '../../examples/code-block.tsx';
 import {
   crmRequest,
-  exampleLead,
   type ExampleRequest,
+  exampleLead,
   intakeRequest,
   placeholders,
 } from '../../examples/example-request.ts';
@@ -29,8 +30,8 @@ import { type Language, languagesOf, writeSnippet } from '../../examples/snippet
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
 import { useTitle } from '../../shell/use-title.ts';
+import { texts } from '../../texts/index.ts';
 
 const t = texts.integration;
 const route = getRouteApi('/integration/$token');
@@ -73,7 +74,7 @@ function Frame({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Instructions({ integration }: { integration: Integration }) {
+function Instructions({ integration }: { integration: IntegrationPageView }) {
   const { workspace, campaign, campaignCode, status, landingPages, addresses } = integration;
   const [language, setLanguage] = useState<Language>('curl');
   const [landingPage] = landingPages;

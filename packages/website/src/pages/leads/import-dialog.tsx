@@ -2,7 +2,8 @@ import { Alert, Button, FileButton, Group, Progress, Select, Stack, Table, Text 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
-import { type ImportReport, importLeads } from '../../api/leads.ts';
+import type { ImportAnswer } from '@leads/core/lead';
+import { importLeads } from '../../api/leads.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useHeldPage } from '../../shell/use-held-page.ts';
@@ -299,7 +300,7 @@ function Report({
   onClose,
 }: {
   file: ImportFile;
-  report: ImportReport;
+  report: ImportAnswer;
   onAgain: () => void;
   onOther: () => void;
   onClose: () => void;

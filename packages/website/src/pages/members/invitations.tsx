@@ -1,18 +1,19 @@
+import type { OwnWorkspace } from '@leads/core/account';
+import type { MemberRole } from '@leads/core/credential';
 import { Alert, Badge, Box, Button, Code, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import type { MemberRole } from '@leads/core/credential';
-import { Dialog } from '../../shell/dialog.tsx';
-import { meQuery, type WorkspaceOfMine } from '../../api/account.ts';
+import { meQuery } from '../../api/account.ts';
 import { faultsOf } from '../../api/client.ts';
 import { cancelInvitation, invitationsQuery, inviteMember } from '../../api/members.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
+import { Dialog } from '../../shell/dialog.tsx';
+import { FormActions } from '../../shell/form-actions.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
-import { FormActions } from '../../shell/form-actions.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { roleChoices } from './role-choices.ts';
@@ -20,7 +21,7 @@ import { roleChoices } from './role-choices.ts';
 const t = texts.members;
 
 /** Who is invited and has not answered, and the way to invite others. For owners. */
-export function Invitations({ workspace }: { workspace: WorkspaceOfMine }) {
+export function Invitations({ workspace }: { workspace: OwnWorkspace }) {
   const queryClient = useQueryClient();
   const { mail } = useSuspenseQuery(meQuery).data;
   const { data: invitations, error, refetch } = useQuery(invitationsQuery);
@@ -92,7 +93,7 @@ function InviteDialog({
   onClose,
   onInvited,
 }: {
-  workspace: WorkspaceOfMine;
+  workspace: OwnWorkspace;
   mail: boolean;
   onClose: () => void;
   onInvited: () => Promise<unknown>;

@@ -1,14 +1,10 @@
+import type { OwnWorkspace } from '@leads/core/account';
+import type { MemberRole } from '@leads/core/credential';
+import type { MemberView } from '@leads/core/workspace';
 import { Alert, Badge, Select, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import type { MemberRole } from '@leads/core/credential';
-import { meQuery, type WorkspaceOfMine } from '../../api/account.ts';
-import {
-  changeRole,
-  leaveWorkspace,
-  membersQuery,
-  removeMember,
-  type WorkspaceMember,
-} from '../../api/members.ts';
+import { meQuery } from '../../api/account.ts';
+import { changeRole, leaveWorkspace, membersQuery, removeMember } from '../../api/members.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
@@ -43,7 +39,7 @@ export function MembersPage() {
   );
 }
 
-function PublisherNotice({ workspace }: { workspace: WorkspaceOfMine }) {
+function PublisherNotice({ workspace }: { workspace: OwnWorkspace }) {
   return (
     <Alert variant="light" title={t.publisherTitle}>
       <Stack align="flex-start" gap="sm">
@@ -54,7 +50,7 @@ function PublisherNotice({ workspace }: { workspace: WorkspaceOfMine }) {
   );
 }
 
-function LeaveButton({ workspace }: { workspace: WorkspaceOfMine }) {
+function LeaveButton({ workspace }: { workspace: OwnWorkspace }) {
   return (
     <ConfirmButton
       label={t.leave}
@@ -67,7 +63,7 @@ function LeaveButton({ workspace }: { workspace: WorkspaceOfMine }) {
   );
 }
 
-function Members({ workspace }: { workspace: WorkspaceOfMine }) {
+function Members({ workspace }: { workspace: OwnWorkspace }) {
   const queryClient = useQueryClient();
   const { user } = useSuspenseQuery(meQuery).data;
   const { data: members, error, refetch } = useQuery(membersQuery);
@@ -81,7 +77,7 @@ function Members({ workspace }: { workspace: WorkspaceOfMine }) {
   if (members === undefined) return <PendingPage />;
   const owners = members.filter(({ role }) => role === 'owner').length;
 
-  const roleOf = (member: WorkspaceMember, isOnlyOwner: boolean) => {
+  const roleOf = (member: MemberView, isOnlyOwner: boolean) => {
     if (!isOwner || isOnlyOwner) return <Badge variant="default">{roles[member.role]}</Badge>;
     return (
       <Select

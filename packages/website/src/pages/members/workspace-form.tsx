@@ -1,7 +1,8 @@
+import type { OwnWorkspace } from '@leads/core/account';
 import { Alert, Button, Group, Stack, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { meQuery, type WorkspaceOfMine } from '../../api/account.ts';
+import { meQuery } from '../../api/account.ts';
 import { faultsOf } from '../../api/client.ts';
 import { renameWorkspace } from '../../api/members.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
@@ -10,7 +11,7 @@ import { texts } from '../../texts/index.ts';
 const t = texts.members;
 
 /** Renames the workspace. For owners. */
-export function WorkspaceForm({ workspace }: { workspace: WorkspaceOfMine }) {
+export function WorkspaceForm({ workspace }: { workspace: OwnWorkspace }) {
   const queryClient = useQueryClient();
   const form = useForm({ initialValues: { name: workspace.name } });
   const rename = useMutation({

@@ -1,3 +1,4 @@
+import type { Me } from '@leads/core/account';
 import {
   Button,
   Paper,
@@ -11,7 +12,6 @@ import {
 } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import type { Me } from '../../api/account.ts';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { accessTokensQuery, apiKeysQuery } from '../../api/credentials.ts';
 import { type Tried, tryCrm, tryIntake } from '../../api/try-lead.ts';

@@ -1,6 +1,7 @@
+import type { SessionView } from '@leads/core/account';
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type BrowserSession, endSession, sessionsQuery } from '../../api/sessions.ts';
+import { endSession, sessionsQuery } from '../../api/sessions.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
@@ -10,7 +11,7 @@ import { readUserAgent } from './user-agent.ts';
 
 const t = texts.profile;
 
-function nameOf({ userAgent = '' }: BrowserSession): string {
+function nameOf({ userAgent = '' }: SessionView): string {
   const { browser = t.unknownBrowser, system = t.unknownSystem } = readUserAgent(userAgent);
   return t.browserOn(browser, system);
 }

@@ -1,14 +1,14 @@
-import { createCampaign, NewCampaign } from '@leads/core/campaign';
+import { CampaignAnswer, createCampaign, NewCampaign } from '@leads/core/campaign';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
-import { CampaignAnswer } from './campaign-answer.ts';
 
 /** Make a campaign. */
 export function createCampaignRoute(app: Server, context: CrmContext): void {
   app.post(
     '/campaigns',
     {
+      config: { permission: 'manager' },
       schema: {
         operationId: 'createCampaign',
         tags: ['campaigns'],

@@ -9,6 +9,7 @@ export function listCampaignsRoute(app: Server, context: CrmContext): void {
   app.get(
     '/campaigns',
     {
+      config: { permission: 'member' },
       schema: {
         operationId: 'listCampaigns',
         tags: ['campaigns'],

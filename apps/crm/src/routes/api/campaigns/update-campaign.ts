@@ -1,15 +1,15 @@
-import { CampaignChanges, updateCampaign } from '@leads/core/campaign';
+import { CampaignAnswer, CampaignChanges, updateCampaign } from '@leads/core/campaign';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
-import { CampaignAnswer } from './campaign-answer.ts';
 
 /** Change a campaign. */
 export function updateCampaignRoute(app: Server, context: CrmContext): void {
   app.patch(
     '/campaigns/:id',
     {
+      config: { permission: 'manager' },
       schema: {
         operationId: 'updateCampaign',
         tags: ['campaigns'],

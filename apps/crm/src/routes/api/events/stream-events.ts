@@ -75,7 +75,7 @@ export function streamEventsRoute(app: Server, context: CrmContext): void {
   app.get(
     '/events',
     {
-      config: { isEndless: true },
+      config: { permission: 'member', isEndless: true },
       schema: {
         operationId: 'streamEvents',
         tags: ['events'],

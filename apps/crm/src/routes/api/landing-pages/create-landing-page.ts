@@ -1,14 +1,14 @@
-import { createLandingPage, NewLandingPage } from '@leads/core/campaign';
+import { createLandingPage, LandingPageAnswer, NewLandingPage } from '@leads/core/campaign';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
-import { LandingPageAnswer } from './landing-page-answer.ts';
 
 /** Register a landing page before its first lead does. */
 export function createLandingPageRoute(app: Server, context: CrmContext): void {
   app.post(
     '/landing-pages',
     {
+      config: { permission: 'manager' },
       schema: {
         operationId: 'createLandingPage',
         tags: ['landing pages'],

@@ -3,13 +3,14 @@ import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
-import { linkPages } from '../../page-links.ts';
+import { linkPages } from '../page-links.ts';
 
 /** List the landing pages of the caller's workspace. */
 export function listLandingPagesRoute(app: Server, context: CrmContext): void {
   app.get(
     '/landing-pages',
     {
+      config: { permission: 'member' },
       schema: {
         operationId: 'listLandingPages',
         tags: ['landing pages'],

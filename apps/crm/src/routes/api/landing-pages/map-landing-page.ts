@@ -1,15 +1,15 @@
-import { LandingPageMapping, mapLandingPage } from '@leads/core/campaign';
+import { LandingPageAnswer, LandingPageMapping, mapLandingPage } from '@leads/core/campaign';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
-import { LandingPageAnswer } from './landing-page-answer.ts';
 
 /** Map a landing page to a campaign, or to none. */
 export function mapLandingPageRoute(app: Server, context: CrmContext): void {
   app.patch(
     '/landing-pages/:id',
     {
+      config: { permission: 'manager' },
       schema: {
         operationId: 'mapLandingPage',
         tags: ['landing pages'],

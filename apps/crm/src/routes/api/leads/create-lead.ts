@@ -1,20 +1,16 @@
-import { createLead, IdempotencyKey, Lead, NewLead } from '@leads/core/lead';
+import { createLead, IdempotencyKey, LeadCreated, NewLead } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { ofRequest } from '@leads/http/service/trace-leads';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 
-const Created = Type.Object(
-  { success: Type.Literal(true), lead: Lead },
-  { additionalProperties: false, description: 'The lead is stored.' },
-);
-
 /** Create a lead in a campaign (specification, 4.1). */
 export function createLeadRoute(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads',
     {
+      config: { permission: 'member' },
       schema: {
         operationId: 'createLead',
         tags: ['leads'],
@@ -22,7 +18,7 @@ export function createLeadRoute(app: Server, context: CrmContext): void {
         headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
         body: NewLead,
         response: {
-          200: Created,
+          200: LeadCreated,
           ...errorResponses(...bodyErrors, 'campaign_unavailable', 'idempotency_key_reused', ...commonErrors),
         },
       },

@@ -1,4 +1,4 @@
-import { editLead, LeadDetail, LeadPatch } from '@leads/core/lead';
+import { editLead, LeadEdited, LeadPatch } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { ofRequest } from '@leads/http/service/trace-leads';
@@ -7,20 +7,12 @@ import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 import { etagHeader, etagOf, IfMatch, versionsOf } from './lead-version.ts';
 
-const Edited = Type.Object(
-  { success: Type.Literal(true), lead: LeadDetail },
-  {
-    additionalProperties: false,
-    description: 'The lead as it is now.',
-    headers: { ETag: etagHeader },
-  },
-);
-
 /** Change fields and status of one lead. */
 export function editLeadRoute(app: Server, context: CrmContext): void {
   app.patch(
     '/order/leads/:id',
     {
+      config: { permission: 'member' },
       schema: {
         operationId: 'editLead',
         tags: ['leads'],
@@ -31,7 +23,7 @@ export function editLeadRoute(app: Server, context: CrmContext): void {
         headers: Type.Object({ 'if-match': Type.Optional(IfMatch) }),
         body: LeadPatch,
         response: {
-          200: Edited,
+          200: { ...LeadEdited, headers: { ETag: etagHeader } },
           ...errorResponses(
             ...bodyErrors,
             'bad_request',

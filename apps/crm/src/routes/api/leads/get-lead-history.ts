@@ -4,7 +4,7 @@ import { commonErrors, errorResponses } from '@leads/http/server/errors';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
-import { linkHeader, linkPages } from '../../page-links.ts';
+import { linkHeader, linkPages } from '../page-links.ts';
 
 const HistoryQuery = Type.Object(
   {
@@ -25,6 +25,7 @@ export function getLeadHistoryRoute(app: Server, context: CrmContext): void {
   app.get(
     '/order/leads/:id/history',
     {
+      config: { permission: 'member' },
       schema: {
         operationId: 'getLeadHistory',
         tags: ['leads'],

@@ -10,6 +10,7 @@ export function getLeadRoute(app: Server, context: CrmContext): void {
   app.get(
     '/order/leads/:id',
     {
+      config: { permission: 'member' },
       schema: {
         operationId: 'getLead',
         tags: ['leads'],

@@ -1,6 +1,13 @@
 import { csvBounds } from '@leads/core/csv';
 import { LeadsError } from '@leads/core/errors';
-import { IdempotencyKey, type ImportRejection, importLeads, NewLead } from '@leads/core/lead';
+import {
+  IdempotencyKey,
+  ImportAnswer,
+  type ImportRejection,
+  importLeads,
+  maxListedRejections,
+  NewLead,
+} from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
 import { readLongBody, takeLongBodies } from '@leads/http/server/long-body';
@@ -9,56 +16,6 @@ import { ofRequest } from '@leads/http/service/trace-leads';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
-
-/** How many rejections a response lists. */
-const maxRejections = 1000;
-
-const count = (description: string, example: number) =>
-  Type.Integer({ minimum: 0, description, examples: [example] });
-
-const Imported = Type.Object(
-  {
-    success: Type.Literal(true),
-    accepted: count('Leads that were stored, duplicates among them.', 2),
-    duplicates: count("Of those, the ones trashed as duplicates by their campaign's window.", 0),
-    repeated: count('Lines whose leads stood already, by an import of the same Idempotency-Key.', 0),
-    rejected: count('Lines that were not stored.', 1),
-    extraLeftOut: count('Values beyond what is kept of fields that the contract does not name.', 0),
-    ignoredColumns: Type.Array(Type.String(), {
-      description:
-        'The columns that were left out: those of `ignore`, and those of an export that the service decides itself.',
-      examples: [['id', 'createdAt', 'Internal notes']],
-    }),
-    rejections: Type.Array(
-      Type.Object(
-        {
-          line: Type.Integer({
-            minimum: 1,
-            description: 'The line of the file in which the record starts; the first is 1.',
-            examples: [3],
-          }),
-          field: Type.Optional(
-            Type.String({ description: 'The field at fault, where it is one.', examples: ['phone'] }),
-          ),
-          reason: Type.String({
-            description: 'Why it was not stored, for people.',
-            examples: ['phone is required'],
-          }),
-        },
-        { additionalProperties: false },
-      ),
-      {
-        description: `The first ${maxRejections} lines that were rejected.`,
-        examples: [[{ line: 3, field: 'phone', reason: 'phone is required' }]],
-      },
-    ),
-    truncated: Type.Boolean({
-      description: 'Whether more lines were rejected than are listed.',
-      examples: [false],
-    }),
-  },
-  { additionalProperties: false, description: 'What became of the lines.' },
-);
 
 const Csv = Type.String({
   description:
@@ -76,6 +33,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads/import',
     {
+      config: { permission: 'member' },
       schema: {
         operationId: 'importLeads',
         tags: ['leads'],
@@ -106,7 +64,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
         headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
         body: { content: { 'text/csv': { schema: Csv } } },
         response: {
-          200: Imported,
+          200: ImportAnswer,
           ...errorResponses(
             'invalid_input',
             'bad_request',
@@ -139,7 +97,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
             validate,
             signal: transfers.stopping,
             onRejection(rejection) {
-              if (rejections.length < maxRejections) rejections.push(rejection);
+              if (rejections.length < maxListedRejections) rejections.push(rejection);
             },
           },
         );

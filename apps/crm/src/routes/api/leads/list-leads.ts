@@ -4,7 +4,7 @@ import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
-import { linkHeader, linkPages } from '../../page-links.ts';
+import { linkHeader, linkPages } from '../page-links.ts';
 import { type ExportType, exportContent, exportTypes, sendExport } from './export-leads.ts';
 
 const types = ['application/json', ...(Object.keys(exportTypes) as ExportType[])] as const;
@@ -14,6 +14,7 @@ export function listLeadsRoute(app: Server, context: CrmContext): void {
   app.get(
     '/order/leads',
     {
+      config: { permission: 'member' },
       schema: {
         operationId: 'listLeads',
         tags: ['leads'],

@@ -1,19 +1,19 @@
-import { AccessTokenView, createOwnAccessToken, NewAccessToken } from '@leads/core/credential';
+import { AccessTokenShown, createOwnAccessToken, NewAccessToken } from '@leads/core/credential';
 import type { Server } from '@leads/http/server/create-server';
-import { Type } from 'typebox';
+import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
-
-const AccessTokenShown = Type.Object({
-  success: Type.Literal(true),
-  accessToken: Type.String({ description: 'The token itself, shown this once.' }),
-  record: AccessTokenView,
-});
 
 /** Make an access token for the caller. */
 export function createAccessTokenRoute(app: Server, { accessTokens, credentialStore }: CrmContext): void {
   app.post(
     '/access-tokens',
-    { schema: { body: NewAccessToken, response: { 200: AccessTokenShown } } },
+    {
+      config: { permission: 'member' },
+      schema: {
+        body: NewAccessToken,
+        response: { 200: AccessTokenShown, ...errorResponses(...bodyErrors, ...sessionErrors) },
+      },
+    },
     async (request) => {
       const means = { credentials: credentialStore, accessTokens };
       const made = await createOwnAccessToken(means, request.principal, request.body);

@@ -1,16 +1,23 @@
-import { AccessTokenView, revokeOwnAccessToken } from '@leads/core/credential';
+import { AccessTokenRevoked, revokeOwnAccessToken } from '@leads/core/credential';
 import type { Server } from '@leads/http/server/create-server';
-import { Type } from 'typebox';
+import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
-
-const Revoked = Type.Object({ success: Type.Literal(true), record: AccessTokenView });
 
 /** Revoke one of the caller's access tokens, for good. */
 export function revokeAccessTokenRoute(app: Server, { credentialStore }: CrmContext): void {
   app.delete(
     '/access-tokens/:id',
-    { schema: { params: idPath('access token'), response: { 200: Revoked } } },
+    {
+      config: { permission: 'member' },
+      schema: {
+        params: idPath('access token'),
+        response: {
+          200: AccessTokenRevoked,
+          ...errorResponses(...bodyErrors, 'not_found', ...sessionErrors),
+        },
+      },
+    },
     async (request) => ({
       success: true as const,
       record: await revokeOwnAccessToken(credentialStore, request.principal, request.params.id),

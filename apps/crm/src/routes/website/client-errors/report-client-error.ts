@@ -1,5 +1,6 @@
 import { LeadsError } from '@leads/core/errors';
 import type { Server } from '@leads/http/server/create-server';
+import { bodyErrors, errorResponses } from '@leads/http/server/errors';
 import { Type } from 'typebox';
 import { listScripts } from '../files/built-website.ts';
 import { ClientError, describeClientError } from './describe-client-error.ts';
@@ -15,7 +16,16 @@ export function reportClientErrorRoute(app: Server): void {
   let reports = 0;
   app.post(
     '/client-errors',
-    { schema: { body: ClientError, response: { 200: Type.Object({ success: Type.Literal(true) }) } } },
+    {
+      config: { permission: 'public' },
+      schema: {
+        body: ClientError,
+        response: {
+          200: Type.Object({ success: Type.Literal(true) }),
+          ...errorResponses(...bodyErrors, 'forbidden', 'too_many_requests', 'unexpected'),
+        },
+      },
+    },
     async (request) => {
       const now = Date.now();
       if (now - since >= windowMs) {

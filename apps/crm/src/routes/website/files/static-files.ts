@@ -1,5 +1,7 @@
 import fastifyStatic from '@fastify/static';
 import type { Server } from '@leads/http/server/create-server';
+import { errorResponses } from '@leads/http/server/errors';
+import { Type } from 'typebox';
 import { websiteDirectory, websitePages } from './built-website.ts';
 
 // Styles are written at run time by the component library; scripts are this service's own files only.
@@ -26,11 +28,20 @@ const securityHeaders = {
   'x-frame-options': 'DENY',
 } as const;
 
+/** What any file may be answered with: whole, in part (RFC 9110, 15.3.7), or not at all where a cache has it. */
+const responses = {
+  200: Type.String(),
+  206: Type.String(),
+  304: { type: 'null', description: 'The cached file is current.' },
+  ...errorResponses('not_found', 'unexpected'),
+};
+
 /** The website: one document for all pages, and its files, hashed in name and compressed ahead. */
 export async function staticFileRoutes(app: Server): Promise<void> {
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
-      route.schema = { ...route.schema, hide: true };
+      route.config = { ...route.config, permission: 'public' };
+      route.schema = { hide: true, response: responses };
       route.logLevel = 'warn';
     });
     scope.addHook('onRequest', async (_request, reply) => {

@@ -1,36 +1,24 @@
 import { LeadsError } from '@leads/core/errors';
-import { IntakeLead } from '@leads/core/lead';
+import { IntakeTry, IntakeTryAnswer } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
-import { Type } from 'typebox';
+import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmConfig } from '../../../config.ts';
 
 /** How long the intake may take, in milliseconds. */
 const timeoutMs = 10_000;
-
-const Tried = Type.Object({
-  status: Type.Integer({ description: 'The status that the intake answered.' }),
-  body: Type.String({ description: 'The body that it answered.' }),
-});
 
 /** Send a lead to the intake for a user who tries a key: a page of this website cannot reach another service. */
 export function tryIntakeRoute(app: Server, { INTAKE_URL }: CrmConfig): void {
   app.post(
     '/try-intake',
     {
+      config: { permission: 'member' },
       schema: {
-        body: Type.Object(
-          {
-            apiKey: Type.String({
-              maxLength: 100,
-              pattern: '^lk_[0-9A-Za-z]*$',
-              'x-reason': 'must be an API key',
-            }),
-            origin: Type.Optional(Type.String({ maxLength: 255, pattern: '^https?://[^/?#\\s@]+$' })),
-            lead: IntakeLead,
-          },
-          { additionalProperties: false },
-        ),
-        response: { 200: Tried },
+        body: IntakeTry,
+        response: {
+          200: IntakeTryAnswer,
+          ...errorResponses(...bodyErrors, 'conflict', ...sessionErrors),
+        },
       },
     },
     async ({ body: { apiKey, origin, lead } }) => {

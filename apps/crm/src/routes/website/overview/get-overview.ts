@@ -1,6 +1,6 @@
 import { getOverview, Overview, OverviewQuery } from '@leads/core/overview';
 import type { Server } from '@leads/http/server/create-server';
-import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 
 /** What became of the leads of some days, for the website. */
@@ -8,9 +8,10 @@ export function getOverviewRoute(app: Server, context: CrmContext): void {
   app.get(
     '/overview',
     {
+      config: { permission: 'member' },
       schema: {
         querystring: OverviewQuery,
-        response: { 200: Overview, ...errorResponses('invalid_input', ...commonErrors) },
+        response: { 200: Overview, ...errorResponses('invalid_input', ...sessionErrors) },
       },
     },
     (request) => getOverview(context.overview, request.principal, request.query),

@@ -1,17 +1,22 @@
 import { LeadsError } from '@leads/core/errors';
 import type { Server } from '@leads/http/server/create-server';
+import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import { Type } from 'typebox';
-import type { CrmContext } from '../../context.ts';
-import { idPath } from '../id-path.ts';
+import type { CrmContext } from '../../../context.ts';
+import { idPath } from '../../id-path.ts';
 
 /** Sign the caller out in one browser, which takes effect at once. */
 export function endSessionRoute(app: Server, { accountStore }: CrmContext): void {
   app.delete(
     '/sessions/:id',
     {
+      config: { permission: 'signedIn' },
       schema: {
         params: idPath('session'),
-        response: { 200: Type.Object({ success: Type.Literal(true) }) },
+        response: {
+          200: Type.Object({ success: Type.Literal(true) }),
+          ...errorResponses(...bodyErrors, 'not_found', ...sessionErrors),
+        },
       },
     },
     async ({ signedIn, params }) => {

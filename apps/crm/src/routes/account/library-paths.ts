@@ -1,0 +1,140 @@
+import { memberRoles } from '@leads/core/credential';
+import type { Permission } from '@leads/http/server/permission';
+import { type TObject, type TProperties, Type } from 'typebox';
+
+const text = (maxLength = 255) => Type.String({ minLength: 1, maxLength, pattern: '^\\P{Cc}*$' });
+const email = Type.String({ format: 'email', maxLength: 255 });
+const password = Type.String({ minLength: 1, maxLength: 128, pattern: '^[^\\u0000]*$' });
+const newPassword = Type.String({ minLength: 10, maxLength: 128, pattern: '^[^\\u0000]*$' });
+const role = Type.Enum([...memberRoles]);
+const id = Type.String({ format: 'uuid' });
+/** The workspace that the page shows. The session can be in another one, which another tab has chosen. */
+const shownWorkspace = Type.Optional(id);
+const code = Type.String({ minLength: 6, maxLength: 64, pattern: '^[\\w-]+$' });
+const body = (properties: TProperties) => Type.Object(properties, { additionalProperties: false });
+
+interface LibraryPath {
+  /** Enforced by the library. */
+  readonly permission: Permission;
+  readonly body?: TObject;
+  readonly querystring?: TObject;
+  /** What a caller can guess by trying again: the secret of the account whose address is sent, or another secret. */
+  readonly guesses?: 'account' | 'secret';
+}
+
+/** The paths of the account library that the website uses, with their permissions and bodies. No others are open. */
+export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<string, LibraryPath>>>> = {
+  GET: {
+    '/verify-email': {
+      permission: 'public',
+      querystring: body({ token: text(2048) }),
+    },
+  },
+  POST: {
+    '/sign-up/email': {
+      permission: 'public',
+
+      body: body({ name: text(), email, password: newPassword, invitationId: Type.Optional(id) }),
+      guesses: 'secret',
+    },
+    '/sign-in/email': {
+      permission: 'public',
+
+      body: body({ email, password, rememberMe: Type.Optional(Type.Boolean()) }),
+      guesses: 'account',
+    },
+    '/sign-out': {
+      permission: 'public',
+      body: body({}),
+    },
+    '/send-verification-email': {
+      permission: 'public',
+      body: body({ email }),
+      guesses: 'account',
+    },
+    '/request-password-reset': {
+      permission: 'public',
+      body: body({ email }),
+      guesses: 'account',
+    },
+    '/reset-password': {
+      permission: 'public',
+      body: body({ newPassword, token: text() }),
+      guesses: 'secret',
+    },
+    '/change-password': {
+      permission: 'signedIn',
+
+      body: body({
+        currentPassword: password,
+        newPassword,
+        revokeOtherSessions: Type.Optional(Type.Boolean()),
+      }),
+      guesses: 'secret',
+    },
+    '/update-user': {
+      permission: 'signedIn',
+      body: body({ name: text() }),
+    },
+    '/two-factor/enable': {
+      permission: 'signedIn',
+      body: body({ password }),
+      guesses: 'secret',
+    },
+    '/two-factor/disable': {
+      permission: 'signedIn',
+      body: body({ password }),
+      guesses: 'secret',
+    },
+    '/two-factor/generate-backup-codes': {
+      permission: 'signedIn',
+      body: body({ password }),
+      guesses: 'secret',
+    },
+    '/two-factor/verify-totp': {
+      permission: 'public',
+
+      body: body({ code, trustDevice: Type.Optional(Type.Boolean()) }),
+      guesses: 'secret',
+    },
+    '/two-factor/verify-backup-code': {
+      permission: 'public',
+
+      body: body({ code, trustDevice: Type.Optional(Type.Boolean()) }),
+      guesses: 'secret',
+    },
+    '/organization/set-active': {
+      permission: 'signedIn',
+      body: body({ organizationId: id }),
+    },
+    '/organization/invite-member': {
+      permission: 'owner',
+      body: body({ email, role, organizationId: shownWorkspace }),
+    },
+    '/organization/cancel-invitation': {
+      permission: 'owner',
+      body: body({ invitationId: id }),
+    },
+    '/organization/accept-invitation': {
+      permission: 'signedIn',
+      body: body({ invitationId: id }),
+    },
+    '/organization/reject-invitation': {
+      permission: 'signedIn',
+      body: body({ invitationId: id }),
+    },
+    '/organization/update-member-role': {
+      permission: 'owner',
+
+      body: body({ memberId: id, role, organizationId: shownWorkspace }),
+    },
+    '/organization/remove-member': {
+      permission: 'owner',
+      body: body({ memberIdOrEmail: id, organizationId: shownWorkspace }),
+    },
+    '/organization/leave': {
+      permission: 'member',
+      body: body({ organizationId: id }),
+    },
+  },
+};

@@ -1,0 +1,22 @@
+import { openWorkspace, WorkspaceAnswer, WorkspaceName } from '@leads/core/workspace';
+import type { Server } from '@leads/http/server/create-server';
+import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
+import type { CrmContext } from '../../../context.ts';
+
+/** Make another workspace, of which the caller is the owner. */
+export function createWorkspaceRoute(app: Server, { workspaces }: CrmContext): void {
+  app.post(
+    '/workspaces',
+    {
+      config: { permission: 'signedIn' },
+      schema: {
+        body: WorkspaceName,
+        response: { 200: WorkspaceAnswer, ...errorResponses(...bodyErrors, ...sessionErrors) },
+      },
+    },
+    async ({ signedIn, body }) => {
+      const { workspace } = await openWorkspace(workspaces, signedIn.user, body.name);
+      return { success: true as const, workspace };
+    },
+  );
+}

@@ -1,0 +1,50 @@
+import { LeadsError } from '@leads/core/errors';
+import type { Server } from '@leads/http/server/create-server';
+import { errorResponses } from '@leads/http/server/errors';
+import { requirePermission } from '@leads/http/server/permission';
+import type { FastifyRequest } from 'fastify';
+import type { CrmContext } from '../../context.ts';
+import { accountHeaders, activeMembership, setCookies } from '../account/session.ts';
+
+/**
+ * Guards a scope of the website: every request to a route that is not public needs a session, and the permission of
+ * its route. A request that names a workspace is rejected when the session is in another one, which another tab may
+ * have chosen.
+ */
+export function requireSession(scope: Server, { accounts, workspaces }: CrmContext): void {
+  scope.decorateRequest('signedIn');
+  scope.decorateRequest('memberships');
+  scope.decorateRequest('principal');
+  scope.addHook('onRoute', (route) => {
+    if (route.config?.permission === 'public') return;
+    // The routes of the API do not declare it, for only a session can be in another workspace.
+    const response = { ...errorResponses('other_workspace'), ...(route.schema?.response as object) };
+    route.schema = { ...route.schema, response };
+  });
+  scope.addHook('onRequest', async (request, reply) => {
+    const { config } = request.routeOptions;
+    if (config.permission === 'public') return;
+
+    const session = await accounts.whoIs(accountHeaders(request));
+    if (session === undefined) throw new LeadsError('unauthenticated', { message: 'You are not signed in' });
+    setCookies(reply, session.cookies);
+    request.signedIn = session.signedIn;
+    request.memberships = await workspaces.listMemberships(session.signedIn.user.id);
+    const membership = activeMembership(request);
+    const named = workspaceOf(request);
+    if (named !== undefined && named !== membership?.workspace.id) throw new LeadsError('other_workspace');
+    if (config.permission === 'signedIn') return;
+
+    if (membership === undefined) {
+      throw new LeadsError('forbidden', { message: 'You are not a member of any workspace' });
+    }
+    const { role, user, workspace } = membership;
+    requirePermission(config, membership);
+    request.principal = { workspaceId: workspace.id, userId: user.id, role, scope: 'full' };
+  });
+}
+
+/** Returns the workspace that a page names: in a header, or in the address, since a link sends no headers. */
+function workspaceOf({ headers, query }: FastifyRequest): unknown {
+  return headers['workspace-id'] ?? (query as { workspaceId?: unknown }).workspaceId;
+}

@@ -1,0 +1,74 @@
+import { type Static, Type } from 'typebox';
+import { memberRoles } from '../credential/principal.ts';
+import { dateTime, id } from '../fields.ts';
+
+/** A workspace of the signed-in user, and the user's role there. */
+export const OwnWorkspace = Type.Object({
+  id: id('Identifier of the workspace.'),
+  name: Type.String(),
+  role: Type.Enum([...memberRoles]),
+});
+export type OwnWorkspace = Static<typeof OwnWorkspace>;
+
+/** The addresses of the two APIs. */
+export const ApiAddresses = Type.Object({
+  crm: Type.String({ description: 'The CRM API, with its /api prefix.' }),
+  intake: Type.Optional(Type.String({ description: 'The intake API, with its /api prefix.' })),
+});
+export type ApiAddresses = Static<typeof ApiAddresses>;
+
+/** The signed-in user, the user's workspaces, and the addresses of the APIs. */
+export const Me = Type.Object({
+  user: Type.Object({
+    id: id('Identifier of the user.'),
+    name: Type.String(),
+    email: Type.String(),
+    twoFactorEnabled: Type.Boolean(),
+  }),
+  sessionId: id('Identifier of the session.'),
+  workspaces: Type.Array(OwnWorkspace),
+  workspace: Type.Optional(OwnWorkspace),
+  addresses: ApiAddresses,
+  mail: Type.Boolean({ description: 'Whether mails are sent.' }),
+});
+export type Me = Static<typeof Me>;
+
+/** What a visitor who is not signed in can do. */
+export const Features = Type.Object({
+  signUp: Type.Boolean({ description: 'Whether anyone may sign up.' }),
+  mail: Type.Boolean({ description: 'Whether mails are sent.' }),
+});
+export type Features = Static<typeof Features>;
+
+/** A session of the signed-in user: a browser in which the user is signed in. */
+export const SessionView = Type.Object({
+  id: id('Identifier of the session.'),
+  current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
+  createdAt: dateTime('When the user signed in.'),
+  updatedAt: dateTime('When the session was last used, to the day.'),
+  expiresAt: dateTime('When the session expires.'),
+  ipAddress: Type.Optional(Type.String()),
+  userAgent: Type.Optional(Type.String()),
+});
+export type SessionView = Static<typeof SessionView>;
+
+/** An invitation as the invited person sees it. */
+export const InvitationView = Type.Object({
+  workspace: Type.String(),
+  inviter: Type.String(),
+  email: Type.String({ description: 'The address of the account that may accept it.' }),
+  role: Type.Enum([...memberRoles]),
+  expiresAt: dateTime('When the invitation expires.'),
+});
+export type InvitationView = Static<typeof InvitationView>;
+
+/** An unanswered invitation as the workspace's owners see it. */
+export const PendingInvitationView = Type.Object({
+  id: id('Identifier of the invitation.'),
+  email: Type.String(),
+  role: Type.Enum([...memberRoles]),
+  link: Type.String({ description: 'The page that accepts it, for an account of that address.' }),
+  createdAt: dateTime('When the invitation was sent.'),
+  expiresAt: dateTime('When the invitation expires.'),
+});
+export type PendingInvitationView = Static<typeof PendingInvitationView>;

@@ -1,0 +1,49 @@
+import { LeadsError } from '@leads/core/errors';
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { createLogger } from '../service/log.ts';
+import { createServer, registerRoutes, type Server } from './create-server.ts';
+import { type Permission, requirePermission } from './permission.ts';
+
+const createApp = () =>
+  createServer({ log: createLogger({ service: 'crm', level: 'silent' }), trustProxy: '' });
+const response = { 200: Type.Object({}) };
+const start = (register: (app: Server) => void) =>
+  registerRoutes(createApp(), async (app) => {
+    await app.register(async (scope) => register(scope));
+  });
+
+describe('registerRoutes', () => {
+  test('registers a route that declares its permission and its responses', async () => {
+    const register = (app: Server) =>
+      app.get('/x', { config: { permission: 'public' }, schema: { response } }, async () => ({}));
+    await expect(start(register)).resolves.toBeUndefined();
+  });
+
+  test('rejects a route that declares no permission', async () => {
+    await expect(start((app) => app.get('/x', { schema: { response } }, async () => ({})))).rejects.toThrow(
+      'GET /x declares no permission',
+    );
+  });
+
+  test('rejects a route that declares no responses', async () => {
+    const register = (app: Server) => app.post('/x', { config: { permission: 'public' } }, async () => ({}));
+    await expect(start(register)).rejects.toThrow('POST /x declares no responses');
+  });
+});
+
+test('requirePermission admits the role of the permission and higher roles only', () => {
+  const admits = (permission: Permission) =>
+    (['publisher', 'manager', 'owner'] as const).filter((role) => {
+      try {
+        requirePermission({ permission }, { role });
+        return true;
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'forbidden' } satisfies Partial<LeadsError>);
+        return false;
+      }
+    });
+  expect(admits('member')).toEqual(['publisher', 'manager', 'owner']);
+  expect(admits('manager')).toEqual(['manager', 'owner']);
+  expect(admits('owner')).toEqual(['owner']);
+});
