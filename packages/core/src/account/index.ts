@@ -1,5 +1,4 @@
 export {
-  ApiAddresses,
   Features,
   InvitationView,
   Me,

@@ -16,10 +16,11 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from '../service/log.ts';
 import type { Metrics } from '../service/metrics.ts';
-import { type Tracing, traceRequests } from '../service/tracing.ts';
+import type { Tracing } from '../service/span.ts';
 import { createErrorHandler, errorBody, errorResponses } from './errors.ts';
 import { parseJsonBody } from './json-body.ts';
-import { addKeywords, createFaultFinder, validation } from './validation-errors.ts';
+import { traceRequests } from './trace-requests.ts';
+import { createFieldErrorFinder, restrictKeywords, validation } from './validation-errors.ts';
 
 /** A Fastify whose handlers get their types from the routes' TypeBox schemas. */
 export type Server = FastifyInstance<
@@ -64,7 +65,7 @@ export function createServer(options: {
 }): Server {
   const { metrics } = options;
   const loggerInstance: FastifyBaseLogger = options.log;
-  const handleError = createErrorHandler(createFaultFinder());
+  const handleError = createErrorHandler(createFieldErrorFinder());
   const unhurried = new WeakSet<Socket>();
   const app = Fastify({
     loggerInstance,
@@ -86,7 +87,7 @@ export function createServer(options: {
     forceCloseConnections: 'idle',
     // Fastify's own 503 has another body; what still comes on an open connection is served, and the last there.
     return503OnClosing: false,
-    ajv: { customOptions: validation, onCreate: addKeywords },
+    ajv: { customOptions: validation, onCreate: restrictKeywords },
     clientErrorHandler(error: Error & { code?: string }, socket: Socket) {
       // Node tells once that a request has not arrived whole, and leaves it to this handler to cut it.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return;
@@ -178,9 +179,11 @@ export async function registerRoutes(app: Server, register: (app: Server) => Pro
   await app.after();
   const methodsOf = new Map<string, Set<string>>();
   for (const { method, url, config, schema } of routes) {
-    if (config?.permission === undefined) throw new Error(`${method} ${url} declares no permission`);
-    if (schema?.response === undefined) throw new Error(`${method} ${url} declares no responses`);
-    methodsOf.set(url, new Set([...(methodsOf.get(url) ?? []), ...[method].flat()]));
+    const methods = [method].flat();
+    const route = `${methods.join(', ')} ${url}`;
+    if (config?.permission === undefined) throw new Error(`${route} declares no permission`);
+    if (schema?.response === undefined) throw new Error(`${route} declares no responses`);
+    methodsOf.set(url, new Set([...(methodsOf.get(url) ?? []), ...methods]));
   }
   for (const [url, methods] of methodsOf) {
     const allow = [...methods].toSorted().join(', ');

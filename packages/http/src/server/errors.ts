@@ -3,7 +3,7 @@ import { type ErrorCode, errorTable, LeadsError } from '@leads/core/errors';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { preferredType } from './accept.ts';
 import { problemBody, problemMediaType } from './problem.ts';
-import type { FaultFinder } from './validation-errors.ts';
+import type { FieldErrorFinder } from './validation-errors.ts';
 
 /** Seconds after which a caller of an unavailable service may try again. */
 const retryAfterSeconds = 5;
@@ -104,7 +104,7 @@ function toLeadsError(error: FastifyError | LeadsError): LeadsError {
  * Answers with the three-field body, or with problem details where the client asks for them. The text of an error
  * that is not ours never leaves the process.
  */
-export function createErrorHandler(findFaults: FaultFinder) {
+export function createErrorHandler(findFieldErrors: FieldErrorFinder) {
   return (thrown: FastifyError | LeadsError, request: FastifyRequest, reply: FastifyReply): void => {
     const error = toLeadsError(thrown);
     const { code, message, status } = error;
@@ -121,7 +121,7 @@ export function createErrorHandler(findFaults: FaultFinder) {
       return;
     }
     const isOfSchema = 'validation' in thrown && thrown.validation !== undefined;
-    const fields = isOfSchema ? findFaults(request) : error.fields;
+    const fields = isOfSchema ? findFieldErrors(request) : error.fields;
     void reply.type(problemMediaType).send(problemBody(code, { message, fields, requestId: request.id }));
   };
 }

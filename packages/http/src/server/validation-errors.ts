@@ -9,23 +9,32 @@ export const validation = {
   coerceTypes: false,
   removeAdditional: false,
   useDefaults: false,
+  // The meta-schema of JSON Schema uses keywords that restrictKeywords removes. TypeScript checks TypeBox schemas.
+  meta: false,
+  validateSchema: false,
 } as const satisfies Options;
 
+/** Keywords that cannot fail by themselves: they hold other schemas, or name them. */
+const structuralKeywords = ['$ref', '$comment', 'id', 'items', 'nullable', 'patternProperties', 'properties'];
+
 /**
- * Makes known what schemas may say besides JSON Schema: `x-reason`, the reason that a caller reads when a text
- * does not match the schema's `pattern`, such as "must end in .io".
+ * Restricts the keywords of request schemas to those with a reason for callers, so that a server whose schemas use
+ * another keyword does not start. Adds the keyword `x-reason`: what a caller reads when a text does not match the
+ * schema's `pattern`, such as "must end in .io".
  */
-export function addKeywords(ajv: Ajv): void {
+export function restrictKeywords(ajv: Ajv): void {
+  const known = new Set([...structuralKeywords, ...Object.keys(reasons)]);
+  for (const keyword of Object.keys(ajv.RULES.all)) if (!known.has(keyword)) ajv.removeKeyword(keyword);
   ajv.addKeyword({ keyword: 'x-reason', schemaType: 'string' });
 }
 
 /**
- * How many values a part of a request may hold for all of its faults to be looked for; in a larger one only the
- * first is. 64 KiB of wrong items make a validator that collects every fault work for 100 ms, so few are let.
+ * The most values of one part of a request for which all errors are collected; of a larger part only the first error
+ * is. Collecting all errors of 64 KiB of wrong items takes 100 ms.
  */
 const maxValues = 2000;
 
-/** So many of a validator's errors are turned into words at most, for there are more than one to a fault. */
+/** The most validator errors that are described. One wrong field can have several. */
 const maxErrors = 1000;
 
 /** The parts of a request, by what Fastify calls their schemas. */
@@ -36,14 +45,14 @@ const parts = [
   ['headers', 'header', 'headers'],
 ] as const;
 
-/** Finds what keeps a request from holding to the schemas of its route: all faults of all its parts. */
-export type FaultFinder = (request: FastifyRequest) => LeadsFault[];
+/** Finds the errors of all parts of a request against the schemas of its route. */
+export type FieldErrorFinder = (request: FastifyRequest) => LeadsFault[];
 
 /**
- * Validates anew, since requests are validated up to their first fault only. Validators are made when the first
- * request needs them, and kept.
+ * Validates a request again, since Fastify stops at the first error. Validators are compiled when a request first
+ * needs them, and cached.
  */
-export function createFaultFinder(): FaultFinder {
+export function createFieldErrorFinder(): FieldErrorFinder {
   const { every, first } = createValidators();
 
   return (request) =>
@@ -56,25 +65,25 @@ export function createFaultFinder(): FaultFinder {
       if (validate(value)) return [];
       return value === undefined
         ? [{ at, path: '', reason: 'is required' }]
-        : toFaults(at, validate.errors ?? []);
+        : toFieldErrors(at, validate.errors ?? []);
     });
 }
 
-/** Validators that collect every fault, and such that stop at the first. */
+/** Creates a validator that collects every error, and one that stops at the first. */
 function createValidators(): { every: Ajv; first: Ajv } {
   const [every, first] = [true, false].map((allErrors) => {
     const ajv = new Ajv({ ...validation, allErrors, verbose: true });
     addFormats.default(ajv);
-    addKeywords(ajv);
+    restrictKeywords(ajv);
     return ajv;
   }) as [Ajv, Ajv];
   return { every, first };
 }
 
-/** Makes what tells why values do not hold to a schema, as it is told of the body of a request. */
+/** Creates a check of values against a schema that reports errors as those of a request's body. */
 export function createBodyCheck(schema: object): (body: unknown) => LeadsFault[] {
   const validate = createValidators().every.compile(schema);
-  return (body) => (validate(body) ? [] : toFaults('body', validate.errors ?? []));
+  return (body) => (validate(body) ? [] : toFieldErrors('body', validate.errors ?? []));
 }
 
 /** Whether a JSON value holds no more values than so many. Walks with a stack of its own, and stops early. */
@@ -89,21 +98,19 @@ function hasAtMost(root: unknown, limit: number): boolean {
   return true;
 }
 
-function toFaults(at: LeadsFault['at'], errors: readonly ErrorObject[]): LeadsFault[] {
-  const telling: ErrorObject[] = [];
+function toFieldErrors(at: LeadsFault['at'], errors: readonly ErrorObject[]): LeadsFault[] {
+  const relevant: ErrorObject[] = [];
   for (const error of errors.slice(0, maxErrors)) {
-    // Its text is that of the names themselves.
-    if (error.propertyName !== undefined) continue;
-    if (error.keyword !== 'anyOf' && error.keyword !== 'oneOf') {
-      telling.push(error);
+    if (error.keyword !== 'anyOf') {
+      relevant.push(error);
       continue;
     }
-    // The faults of its branches come right before that of the choice.
-    const first = telling.findLastIndex((each) => !isWithin(each, error)) + 1;
-    const meant = branchMeant(error, telling.splice(first));
-    telling.push(...(meant ?? [error]));
+    // The errors of the branches come right before that of the choice.
+    const first = relevant.findLastIndex((each) => !isWithin(each, error)) + 1;
+    const meant = branchMeant(error, relevant.splice(first));
+    relevant.push(...(meant ?? [error]));
   }
-  return telling.map((error) => {
+  return relevant.map((error) => {
     const path = pathOf(at, error);
     const reason = reasonOf(at, error);
     return path === undefined ? { at, reason: `The ${at} ${reason}` } : { at, path, reason };
@@ -117,8 +124,8 @@ function isWithin(error: ErrorObject, choice: ErrorObject): boolean {
 }
 
 /**
- * What the branches of a choice lack says less than that none of them fits, unless a single branch is for values
- * of the kind that was sent: then its faults say more.
+ * Returns the errors of the only branch of a choice that accepts the kind of value that was sent. With several such
+ * branches, or none, the error of the choice says more.
  */
 function branchMeant(choice: ErrorObject, errors: readonly ErrorObject[]): ErrorObject[] | undefined {
   const branches = new Map<string, ErrorObject[]>();
@@ -140,18 +147,15 @@ function branchMeant(choice: ErrorObject, errors: readonly ErrorObject[]): Error
 
 /** A JSON Pointer into the body; the name of a parameter or a header, if it is about a single one. */
 function pathOf(at: LeadsFault['at'], { instancePath, params }: ErrorObject): string | undefined {
-  const { missingProperty, additionalProperty, unevaluatedProperty, propertyName } = params as Record<
-    string,
-    string | undefined
-  >;
-  const member = missingProperty ?? additionalProperty ?? unevaluatedProperty ?? propertyName;
+  const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;
+  const member = missingProperty ?? additionalProperty;
   const pointer = member === undefined ? instancePath : `${instancePath}/${escapePointer(member)}`;
   if (at === 'body') return pointer;
   return pointer.split('/')[1]?.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** JSON's types in people's words. */
-const types: Record<string, string> = {
+/** The names of JSON's types. */
+const types: Readonly<Record<string, string>> = {
   string: 'a text',
   number: 'a number',
   integer: 'a whole number',
@@ -161,80 +165,52 @@ const types: Record<string, string> = {
   null: 'null',
 };
 
-const formats: Record<string, string> = {
+const formats: Readonly<Record<string, string>> = {
   email: 'an email address',
   'date-time': 'a date and time such as 2026-01-31T09:30:00Z (RFC 3339)',
   date: 'a date such as 2026-01-31',
-  time: 'a time such as 09:30:00Z',
   uuid: 'a UUID',
-  uri: 'an absolute URL',
-  ipv4: 'an IPv4 address',
-  ipv6: 'an IPv6 address',
-  hostname: 'a host name',
 };
 
-/** Why a value does not hold to a keyword of its schema, without a word of what was sent. */
-function reasonOf(
-  at: LeadsFault['at'],
-  { keyword, params, parentSchema, data, message }: ErrorObject,
-): string {
-  const { limit } = params as { limit?: number };
+type Reason = (error: ErrorObject, at: LeadsFault['at']) => string;
+
+/** A bound of a length, a number of items or of fields. */
+const atLeast =
+  (thing: string): Reason =>
+  ({ params: { limit } }) =>
+    limit === 1 ? 'must not be empty' : `must have at least ${count(limit as number, thing)}`;
+const atMost =
+  (thing: string): Reason =>
+  ({ params: { limit } }) =>
+    `must have at most ${count(limit as number, thing)}`;
+
+/** By keyword, why a value does not match its schema. No reason holds any part of the value. */
+const reasons: Readonly<Record<string, Reason>> = {
+  required: () => 'is required',
+  type: ({ params }) => `must be ${wordsOf(params['type'] as string | string[])}`,
+  enum: ({ params }) => `must be ${oneOf(params['allowedValues'] as unknown[])}`,
+  const: ({ params }) => `must be ${oneOf([params['allowedValue']])}`,
+  pattern: ({ parentSchema }) => patternReason(parentSchema ?? {}),
+  format: ({ params }) => `must be ${formats[String(params['format'])] ?? `a valid ${params['format']}`}`,
+  minLength: atLeast('character'),
+  maxLength: atMost('character'),
+  minItems: atLeast('item'),
+  maxItems: atMost('item'),
+  minProperties: atLeast('field'),
+  minimum: ({ params }) => `must be ${params['limit']} or more`,
+  maximum: ({ params }) => `must be ${params['limit']} or less`,
+  uniqueItems: () => 'must not hold the same item twice',
+  additionalProperties: (_, at) =>
+    `is not a known ${at === 'body' ? 'field' : at === 'header' ? 'header' : 'parameter'}`,
+  anyOf: ({ parentSchema, data }) => choiceReason(parentSchema?.['anyOf'] as Record<string, unknown>[], data),
+};
+
+function reasonOf(at: LeadsFault['at'], error: ErrorObject): string {
+  const { keyword, data } = error;
   if (at !== 'body' && Array.isArray(data) && (keyword === 'type' || keyword === 'enum')) {
     return 'must be given once';
   }
-  switch (keyword) {
-    case 'required':
-      return 'is required';
-    case 'type':
-      return `must be ${wordsOf(params['type'] as string | string[])}`;
-    case 'enum':
-      return `must be ${oneOf(params['allowedValues'] as unknown[])}`;
-    case 'const':
-      return `must be ${oneOf([params['allowedValue']])}`;
-    case 'pattern':
-      return patternReason(parentSchema ?? {});
-    case 'format': {
-      const format = String(params['format']);
-      return `must be ${formats[format] ?? `a valid ${format}`}`;
-    }
-    case 'minLength':
-      return limit === 1 ? 'must not be empty' : `must have at least ${count(limit, 'character')}`;
-    case 'maxLength':
-      return `must have at most ${count(limit, 'character')}`;
-    case 'minItems':
-      return limit === 1 ? 'must not be empty' : `must have at least ${count(limit, 'item')}`;
-    case 'maxItems':
-      return `must have at most ${count(limit, 'item')}`;
-    case 'minProperties':
-      return limit === 1 ? 'must not be empty' : `must have at least ${count(limit, 'field')}`;
-    case 'maxProperties':
-      return `must have at most ${count(limit, 'field')}`;
-    case 'minimum':
-      return `must be ${limit} or more`;
-    case 'maximum':
-      return `must be ${limit} or less`;
-    case 'exclusiveMinimum':
-      return `must be more than ${limit}`;
-    case 'exclusiveMaximum':
-      return `must be less than ${limit}`;
-    case 'multipleOf':
-      return `must be a multiple of ${params['multipleOf']}`;
-    case 'uniqueItems':
-      return 'must not hold the same item twice';
-    case 'additionalProperties':
-    case 'unevaluatedProperties':
-      return at === 'body'
-        ? 'is not a known field'
-        : `is not a known ${at === 'header' ? 'header' : 'parameter'}`;
-    case 'propertyNames':
-      return 'has a name that is not allowed';
-    case 'anyOf':
-    case 'oneOf':
-      return choiceReason(parentSchema?.[keyword] as Record<string, unknown>[], data);
-    default:
-      // Ajv's own texts tell of the schema only.
-      return message ?? 'is not valid';
-  }
+  return reasons[keyword]?.(error, at) ?? 'is not valid';
 }
 
 function patternReason(schema: Record<string, unknown>): string {
@@ -268,6 +244,6 @@ function list(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-function count(number: number | undefined, thing: string): string {
+function count(number: number, thing: string): string {
   return `${number} ${thing}${number === 1 ? '' : 's'}`;
 }

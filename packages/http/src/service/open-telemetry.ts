@@ -13,23 +13,23 @@ import {
   type ReadableSpan,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
-import type { Tracing } from './tracing.ts';
+import type { Tracing } from './span.ts';
 
-/** How long the last spans may take to be told when the service ends, in milliseconds. */
+/** The longest time to export the last spans when the service stops. */
 const flushMs = 2_000;
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER } as const;
 
 /**
- * Tells spans by OTLP over HTTP, as JSON, in batches. Those that find no room are left out: 2,048 may wait. The library
- * itself reads `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*` and `OTEL_SPAN_*`.
+ * Exports spans by OTLP over HTTP, as JSON, in batches. The queue holds 2,048 spans; further ones are dropped. The
+ * library itself reads `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*` and `OTEL_SPAN_*`.
  *
  * @param options.headers `name=value,name=value`, percent-encoded.
- * @param onChange is told when spans cannot be told, and when they can again.
+ * @param onChange called when exports begin to fail, and when they succeed again.
  */
 export function createTracing(
   options: { endpoint: string; headers: string; service: { name: string; version: string } },
-  onChange: (isTold: boolean, reason?: unknown) => void,
+  onChange: (isExported: boolean, reason?: unknown) => void,
 ): Tracing {
   const { endpoint, headers, service } = options;
   const exporter = new OTLPTraceExporter({
@@ -43,7 +43,7 @@ export function createTracing(
   const tracer = provider.getTracer(service.name, service.version);
   return {
     start(name, { kind, parent, attributes }) {
-      // Without `tracestate`: what stands in it is the caller's.
+      // Without `tracestate`, whose content is the caller's.
       const remote = parent === undefined ? null : parseTraceParent(parent);
       const context =
         remote === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true });
@@ -73,22 +73,22 @@ export function createTracing(
   };
 }
 
-/** Tells of each change between spans that are told and spans that are not. */
+/** Calls back when exports begin to fail, and when they succeed again. */
 class WatchedExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
-  readonly #onChange: (isTold: boolean, reason?: unknown) => void;
-  #isTold = true;
+  readonly #onChange: (isExported: boolean, reason?: unknown) => void;
+  #isExported = true;
 
-  constructor(exporter: SpanExporter, onChange: (isTold: boolean, reason?: unknown) => void) {
+  constructor(exporter: SpanExporter, onChange: (isExported: boolean, reason?: unknown) => void) {
     this.#exporter = exporter;
     this.#onChange = onChange;
   }
 
   export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
     this.#exporter.export(spans, (result) => {
-      const isTold = result.code === ExportResultCode.SUCCESS;
-      if (isTold !== this.#isTold) this.#onChange(isTold, result.error);
-      this.#isTold = isTold;
+      const isExported = result.code === ExportResultCode.SUCCESS;
+      if (isExported !== this.#isExported) this.#onChange(isExported, result.error);
+      this.#isExported = isExported;
       done(result);
     });
   }

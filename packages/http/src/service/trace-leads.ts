@@ -1,7 +1,7 @@
 import type { LeadStore } from '@leads/core/lead';
-import type { Span, Tracing } from './tracing.ts';
+import type { Span, Tracing } from './span.ts';
 
-/** Inserts with a span for each lead that is of a trace: how long its request waited for Postgres. */
+/** Starts a span around each insert of a traced lead: how long its request waited for Postgres. */
 export function traceInserts(leads: LeadStore, tracing: Tracing | undefined): LeadStore {
   if (tracing === undefined) return leads;
   return {
@@ -26,7 +26,7 @@ export function traceInserts(leads: LeadStore, tracing: Tracing | undefined): Le
   };
 }
 
-/** What a request writes carries on its trace, into the events that it becomes. */
+/** Passes the request's traceparent to the lead store, which copies it to the events. */
 export function ofRequest(leads: LeadStore, { span }: { readonly span: Span | undefined }): LeadStore {
   const traceparent = span?.traceparent;
   if (traceparent === undefined) return leads;
@@ -45,7 +45,7 @@ export function ofRequest(leads: LeadStore, { span }: { readonly span: Span | un
   };
 }
 
-/** Ends spans with what becomes of some work. */
+/** Ends spans with the outcome of some work. */
 export async function ended<Result>(spans: readonly Span[], work: () => Promise<Result>): Promise<Result> {
   try {
     const result = await work();
