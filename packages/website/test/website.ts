@@ -68,13 +68,12 @@ export async function startConsole(
   const database = await createTestDatabase();
   const fixture = openFixture(database.url);
   const env = { DATABASE_URL: database.url, LOG_LEVEL: 'info' };
-  const executablePath = await findChromium();
+  const browser = await openBrowser();
   const intake = await startService('intake', { env: { ...env, ...intakeSettings } });
   // Its own address is only known once it listens, and pages of whatever host it is called by are its own.
   const crm = await startService('crm', {
     env: { ...env, JWT_SECRET: jwtSecret, INTAKE_URL: intake.url, ...settings },
   });
-  const browser = await chromium.launch({ executablePath, args: chromiumArguments });
 
   const faults: string[] = [];
   const contexts: BrowserContext[] = [];
@@ -139,13 +138,23 @@ export async function startConsole(
       if (found.length > 0) throw new Error(`Something went wrong in a page:\n${found.join('\n')}`);
     },
     async [Symbol.asyncDispose]() {
-      await browser.close();
+      await Promise.all(browser.contexts().map((context) => context.close()));
       await crm.stop();
       await intake.stop();
       await fixture[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     },
   };
+}
+
+let opened: Browser | undefined;
+
+/** Returns the browser that the test files of this worker process share. Playwright ends it with the process. */
+async function openBrowser(): Promise<Browser> {
+  if (opened?.isConnected() !== true) {
+    opened = await chromium.launch({ executablePath: await findChromium(), args: chromiumArguments });
+  }
+  return opened;
 }
 
 /** What tells why a page did not do as it should: where keys go, and what it says. */
