@@ -67,19 +67,14 @@ async function insertLeads(workspace: TestWorkspace, member: TestMember, count: 
 
 const idsOf = (leads: readonly Listed[]) => leads.map(({ id }) => id);
 
-describe('spec 4.2: order and pages', () => {
-  test('a workspace without leads is an empty array without Link', async () => {
-    const { owner } = await fixture.createWorkspace();
-    expect(await page(owner)).toEqual({ leads: [], next: undefined });
-  });
-
-  test('newest first, by id where the time is the same', async () => {
+describe('order and pages', () => {
+  test('spec 4.2: the newest lead comes first, by id where the time is the same', async () => {
     const workspace = await fixture.createWorkspace();
     const ids = await insertLeads(workspace, workspace.owner, 60, 20);
     expect(idsOf((await page(workspace.owner)).leads)).toEqual(ids);
   });
 
-  test('100 leads a page unless told otherwise, 1000 at most', async () => {
+  test('spec 8: a page has 100 leads, or as many as the limit asks for, up to 1000', async () => {
     const workspace = await fixture.createWorkspace();
     const ids = await insertLeads(workspace, workspace.owner, 1001, 7);
     expect(idsOf((await page(workspace.owner)).leads)).toEqual(ids.slice(0, 100));
@@ -120,7 +115,7 @@ describe('spec 4.2: order and pages', () => {
     }
   });
 
-  test('the links lead over all pages, no lead twice and none skipped; the last page has none', async () => {
+  test('spec 4.2: the links lead over all pages, no lead twice and none skipped; the last page has none', async () => {
     const workspace = await fixture.createWorkspace();
     const ids = await insertLeads(workspace, workspace.owner, 250, 6);
     for (const limit of [1, 7, 50, 100, 249, 250, 251]) {
@@ -147,7 +142,7 @@ describe('spec 4.2: order and pages', () => {
     }
   });
 
-  test('spec 2.2: a lead of the intake shows its ip, and state where it has one', async () => {
+  test('a lead of the intake shows its ip, and its state where it has one', async () => {
     const workspace = await fixture.createWorkspace();
     const lead = workspace.lead(workspace.owner, { source: 'intake', ip: '2001:db8::7', s1: canary.s1 });
     await fixture.leads.insert([lead]);
@@ -169,7 +164,7 @@ describe('spec 4.2: order and pages', () => {
   });
 });
 
-describe('spec 4.2: the Link', () => {
+describe('the Link', () => {
   const request = async (head: string) => {
     const workspace = await fixture.createWorkspace();
     const { owner } = workspace;
@@ -369,7 +364,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-describe('spec 4.2: the cost of a page', () => {
+describe('the cost of a page', () => {
   test('page 1 and a deep page read as many rows as they show, from the index, without a sort', async () => {
     const workspace = await fixture.createWorkspace();
     const publisher = await workspace.addMember('publisher');
