@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createLeadQuarantine, openDatabase } from '@leads/core/db';
 import type { FoundCounts } from '@leads/core/erasure';
 import type { LeadDetail, StoredLead } from '@leads/core/lead';
@@ -10,13 +8,12 @@ import { Broker, bufferStreamName, LeadBuffer } from '@leads/core/nats';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { startNats } from '@leads/local-stack/processes/nats-server';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { runLeads } from './command-line.ts';
 import { startCrm } from './crm.ts';
 import { leadsApi, ok } from './leads-api.ts';
 
-// Each test starts processes, each of which loads Prisma: seconds, where others are at work too.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
-const program = resolve(import.meta.dirname, '../bin/leads.js');
 const directory = mkdtempSync(join(tmpdir(), 'leads-erase-'));
 const nats = await startNats({ binary: await findNatsServer(), dataDir: join(directory, 'nats') });
 const crm = await startCrm({ NATS_URL: nats.url });
@@ -50,18 +47,8 @@ const env = {
   ERASURE_SECRET: 'a secret of the tests, at least 32 characters long',
 };
 
-async function leads(args: readonly string[], settings: Readonly<Record<string, string>> = env) {
-  const child = spawn(process.execPath, [program, 'erase', ...args], {
-    env: { PATH: process.env['PATH'], ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
-}
+const leads = (args: readonly string[], settings: Readonly<Record<string, string>> = env) =>
+  runLeads(['erase', ...args], settings);
 
 async function json<Value>(...args: string[]): Promise<Value> {
   const { code, stdout, stderr } = await leads([...args, '--json']);

@@ -1,8 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { LeadEvent } from '@leads/core/event';
 import type { LeadDetail } from '@leads/core/lead';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
@@ -10,12 +9,12 @@ import { freePort } from '@leads/local-stack/processes/free-port';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
 import type { TestMember } from '@leads/test-kit/fixture';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type CommandResult, runLeads, startLeads } from './command-line.ts';
 import { startCrm } from './crm.ts';
 import { leadsApi, ok } from './leads-api.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const program = resolve(import.meta.dirname, '../bin/leads.js');
 const dataDir = mkdtempSync(join(tmpdir(), 'leads-tail-'));
 const binary = await findNatsServer();
 let nats: LocalNats = await startNats({ binary, dataDir });
@@ -37,31 +36,28 @@ interface Tail {
   readonly child: ChildProcess;
   readonly stderr: () => string;
   readonly events: () => LeadEvent[];
-  readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
+  readonly ended: Promise<CommandResult>;
 }
 
 /** Starts `leads events tail` with no environment but what is given. */
 function start(args: readonly string[], env: Readonly<Record<string, string>> = { NATS_URL }): Tail {
-  const child = spawn(process.execPath, [program, 'events', 'tail', ...args], {
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const { child, ended, stdout, stderr } = startLeads(['events', 'tail', ...args], env);
   onTestFinished(() => void child.kill('SIGKILL'));
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   return {
     child,
-    stderr: () => stderr,
+    stderr,
     events: () =>
-      stdout
+      stdout()
         .split('\n')
         .slice(0, -1)
         .map((line) => JSON.parse(line) as LeadEvent),
-    ended: once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr })),
+    ended,
   };
 }
+
+/** Runs `leads events tail` to its end. */
+const runTail = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+  runLeads(['events', 'tail', ...args], env);
 
 /** Starts it, and waits until it follows. */
 async function tail(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Tail> {
@@ -146,24 +142,24 @@ describe('leads events tail', () => {
     [['--lead', 'x'], 'It is not an id.'],
     [['--type', 'lead.deleted'], 'Allowed choices are'],
   ])('%j is wrong usage', async (args, said) => {
-    const { code, stdout, stderr } = await start(args).ended;
+    const { code, stdout, stderr } = await runTail(args, { NATS_URL });
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
   });
 
   test('without NATS_URL, and where there is no NATS or no such workspace, one line says so', async () => {
-    expect(await start([], {}).ended).toEqual({
+    expect(await runTail([], {})).toEqual({
       code: 2,
       stdout: '',
       stderr: 'error: NATS_URL is required (as nats://user:password@host:4222: the NATS of the services)\n',
     });
     const port = await freePort();
-    const away = await start([], { NATS_URL: `nats://user:secret@127.0.0.1:${port}` }).ended;
+    const away = await runTail([], { NATS_URL: `nats://user:secret@127.0.0.1:${port}` });
     expect(away.code).toBe(3);
     expect(away.stderr).toMatch(
       new RegExp(`^error: NATS at 127\\.0\\.0\\.1:${port} cannot be reached[^\\n]*\\n$`),
     );
     expect(away.stderr).not.toContain('secret');
-    const unknown = await start(['--workspace', 'nobody'], { NATS_URL, DATABASE_URL: crm.databaseUrl }).ended;
+    const unknown = await runTail(['--workspace', 'nobody'], { NATS_URL, DATABASE_URL: crm.databaseUrl });
     expect(unknown).toEqual({ code: 1, stdout: '', stderr: 'error: There is no workspace nobody\n' });
   });
 });

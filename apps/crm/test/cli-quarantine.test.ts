@@ -1,15 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { createLeadQuarantine, openDatabase } from '@leads/core/db';
 import { openFixture } from '@leads/test-kit/fixture';
 import { createTestDatabase } from '@leads/test-kit/test-database';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { runLeads } from './command-line.ts';
 
-// A test starts several processes, each of which loads Prisma: seconds, where others are at work too.
-vi.setConfig({ testTimeout: 60_000 });
-
-const program = resolve(import.meta.dirname, '../bin/leads.js');
 const database = await createTestDatabase();
 const fixture = openFixture(database.url);
 const workspace = await fixture.createWorkspace();
@@ -28,18 +22,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-async function leads(...args: string[]) {
-  const child = spawn(process.execPath, [program, 'quarantine', ...args], {
-    env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
-}
+const leads = (...args: string[]) => runLeads(['quarantine', ...args], { DATABASE_URL: database.url });
 
 const ids = [1, 2, 3].map((n) => `019c0a3e-5d2b-7c4e-9f10-00000000000${n}`);
 const [first = '', second = '', third = ''] = ids;

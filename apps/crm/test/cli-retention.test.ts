@@ -1,15 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { createLeadQuarantine, createOverviewStore, openDatabase } from '@leads/core/db';
 import { openFixture } from '@leads/test-kit/fixture';
 import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, expect, test, vi } from 'vitest';
+import { runLeads, startLeads } from './command-line.ts';
 
-// A test starts several processes, each of which loads Prisma: seconds, where others are at work too.
 vi.setConfig({ testTimeout: 120_000 });
 
-const program = resolve(import.meta.dirname, '../bin/leads.js');
 const database = await createTestDatabase();
 const fixture = openFixture(database.url);
 const workspace = await fixture.createWorkspace();
@@ -26,20 +22,8 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-function start(...args: string[]) {
-  const child = spawn(process.execPath, [program, 'retention', ...args], {
-    env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }));
-  return { child, ended };
-}
-
-const leads = (...args: string[]) => start(...args).ended;
+const env = { DATABASE_URL: database.url };
+const leads = (...args: string[]) => runLeads(['retention', ...args], env);
 
 const ageOf = (days: number) => new Date(Date.now() - days * 86_400_000);
 /** Leads of an age in days, half of them with a history. */
@@ -120,7 +104,7 @@ test('killed in the middle it leaves whole leads, and one run is at it at a time
   await add(3_000, 50);
   await leads('set', '--workspace', workspace.slug, '--campaign', 'DEMO', '--days', '40');
   const all = (await inDemo())?.leads ?? 0;
-  const killed = start('run', '--quiet');
+  const killed = startLeads(['retention', 'run', '--quiet'], env);
   await vi.waitFor(async () => expect((await inDemo())?.leads).toBeLessThan(all), {
     timeout: 60_000,
     interval: 5,

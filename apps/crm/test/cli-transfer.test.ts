@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,11 +10,10 @@ import { openFixture } from '@leads/test-kit/fixture';
 import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { describePosition } from '../src/cli/runtime/progress.ts';
+import { leadsProgram, runLeads, startLeads } from './command-line.ts';
 
-// A test starts several processes, each of which loads Prisma: seconds, where others are at work too.
 vi.setConfig({ testTimeout: 60_000 });
 
-const program = resolve(import.meta.dirname, '../bin/leads.js');
 const database = await createTestDatabase();
 const fixture = openFixture(database.url);
 const workspace = await fixture.createWorkspace();
@@ -30,29 +29,11 @@ afterAll(async () => {
 });
 const file = (name: string) => join(directory, name);
 
-interface Run {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function start(args: readonly string[]): { child: ChildProcess; ended: Promise<Run> } {
-  const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  child.stdin.on('error', () => undefined);
-  const ended = once(child, 'close').then(([code]): Run => ({ code: code as number | null, stdout, stderr }));
-  return { child, ended };
-}
+const env = { DATABASE_URL: database.url };
 
 /** With a terminal for its stderr, of which `script` tells what is drawn: of bsdutils, which every Debian has. */
 function startOnTerminal(args: readonly string[]) {
-  const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ');
+  const command = [process.execPath, leadsProgram, ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn(
     'script',
     ['--quiet', '--return', '--flush', '--command', `${command} >&3`, '/dev/null'],
@@ -74,11 +55,7 @@ function startOnTerminal(args: readonly string[]) {
   };
 }
 
-async function leads(args: readonly string[], input = ''): Promise<Run> {
-  const { child, ended } = start(args);
-  child.stdin?.end(input);
-  return ended;
-}
+const leads = (args: readonly string[], input = '') => runLeads(args, env, input);
 
 const header = 'campaignCode,name,phone';
 const lines = (count: number) =>
@@ -188,7 +165,7 @@ describe('leads import', () => {
   test('Ctrl-C ends it, and says what was stored', async () => {
     const before = await stored();
     const args = ['import', '-', ...asOwner, '--idempotency-key', 'cut'];
-    const { child, ended } = start(args);
+    const { child, ended } = startLeads(args, env);
     child.stdin?.write(`${header}\n${lines(1100)}`);
     while ((await stored()) < before + 1000) await sleep(50);
     await sleep(300);
@@ -277,13 +254,13 @@ describe('leads export', () => {
        FROM generate_series(1, 6000) AS n`,
       [workspace.id, workspace.demoCampaignId, owner.userId],
     );
-    const enough = start(['export', '--workspace', slug]);
+    const enough = startLeads(['export', '--workspace', slug], env);
     const [piece] = (await once(enough.child.stdout ?? process.stdin, 'data')) as [string];
     expect(piece).toMatch(/^id,/);
     enough.child.stdout?.destroy();
     expect(await enough.ended).toMatchObject({ code: 0, stderr: '' });
 
-    const stuck = start(['export', '--workspace', slug]);
+    const stuck = startLeads(['export', '--workspace', slug], env);
     stuck.child.stdout?.pause();
     await sleep(3000);
     stuck.child.kill('SIGINT');

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { Readable, Writable } from 'node:stream';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CredentialVerifier, generateApiKey, type Principal } from '@leads/core/credential';
 import { createCredentialStore, createWorkspaceStore, type Database, openDatabase } from '@leads/core/db';
@@ -13,21 +11,14 @@ import { runAs } from '@leads/test-kit/service-roles';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
-import { runCli } from '../src/cli/program.ts';
+import { runLeads, startLeads } from './command-line.ts';
 
 // A test starts processes, each of which loads Prisma: seconds, where others are at work too.
 vi.setConfig({ testTimeout: 60_000 });
 
-const program = resolve(import.meta.dirname, '../bin/leads.js');
 const jwtSecret = 'a secret for tests, of more than 32 characters';
 const uuid = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 const isoDate = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-
-interface Run {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 interface Campaign {
   readonly code: string;
@@ -42,47 +33,7 @@ interface Credential {
 type Key = Credential & { readonly prefix: string; readonly apiKey: string };
 type Token = Credential & { readonly accessToken: string };
 
-/** Starts the command line as an operator does, with no environment but what is given. */
-function start(args: readonly string[], env: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  return {
-    ended: once(child, 'close').then(([code]): Run => ({ code: code as number | null, stdout, stderr })),
-    async saysOnStderr(expected: RegExp): Promise<void> {
-      while (!expected.test(stderr))
-        await once(child.stderr, 'data', { signal: AbortSignal.timeout(30_000) });
-    },
-  };
-}
-
-const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => start(args, env).ended;
-
-/** As {@link run}, in this process: loading all modules takes longer than nearly all commands. */
-async function runHere(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
-  const [stdout, stderr] = [collector(), collector()];
-  const stdin = Readable.from([]);
-  const interruption = () => new AbortController().signal;
-  const code = await runCli(args, { stdin, stdout: stdout.stream, stderr: stderr.stream, env, interruption });
-  return { code, stdout: stdout.text(), stderr: stderr.text() };
-}
-
-function collector() {
-  let text = '';
-  const stream = new Writable({
-    decodeStrings: false,
-    write(piece, _encoding, done) {
-      text += String(piece);
-      done();
-    },
-  });
-  return { stream, text: () => text };
-}
+const spawnLeads = (args: readonly string[], env: NodeJS.ProcessEnv) => startLeads(args, env).ended;
 
 /** The commands that were started as processes. */
 const started = new Set<string>();
@@ -96,7 +47,7 @@ function commandLine(databaseUrl: () => string) {
     // The first time of each as an operator does it, so that it is also seen to end.
     const isFirst = !started.has(command);
     started.add(command);
-    return (isFirst ? run : runHere)(args, env());
+    return (isFirst ? spawnLeads : runLeads)(args, env());
   };
   return {
     leads,
@@ -109,7 +60,7 @@ function commandLine(databaseUrl: () => string) {
     },
     /** The one line on stderr of a command that is refused, and prints nothing else. */
     refusal: async (line: string, ...more: string[]): Promise<string> => {
-      const { code, stdout, stderr } = await runHere([...line.split(' '), ...more], env());
+      const { code, stdout, stderr } = await runLeads([...line.split(' '), ...more], env());
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(/^error: [^\n]+\n$/);
       return stderr;
@@ -176,7 +127,7 @@ const commands = [
 
 describe('help and usage', () => {
   test.each(commands)('leads %s --help', async (command) => {
-    const { code, stdout, stderr } = await runHere([...command.split(' '), '--help']);
+    const { code, stdout, stderr } = await runLeads([...command.split(' '), '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Usage: leads ${command}`);
     expect(stdout).toMatch(/^ {2}--json /m);
@@ -187,7 +138,11 @@ describe('help and usage', () => {
   });
 
   test('--help lists the commands, --version the version; of what is unknown the exit code tells', async () => {
-    const [help, version, unknown] = await Promise.all([run(['--help']), run(['--version']), run(['kye'])]);
+    const [help, version, unknown] = await Promise.all([
+      spawnLeads(['--help'], {}),
+      runLeads(['--version']),
+      spawnLeads(['kye'], {}),
+    ]);
     for (const word of ['migrate', 'user', 'campaign', 'landing-page', 'key', 'token']) {
       expect(help.stdout).toMatch(new RegExp(`^  ${word} `, 'm'));
     }
@@ -224,7 +179,7 @@ describe('help and usage', () => {
       '1h to 365d',
     ],
   ])('%s is wrong usage, before any database is asked', async (_, args, hint) => {
-    const { code, stdout, stderr } = await runHere(args);
+    const { code, stdout, stderr } = await runLeads(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(hint);
     expect(stderr).not.toMatch(/^ +at /m);
@@ -258,7 +213,7 @@ describe('the environment', () => {
       /^error: JWT_SECRET .*32.*\n$/,
     ],
   ])('%s is one clear line', async (_, args, env, expected) => {
-    const { code, stdout, stderr } = await runHere(args, env);
+    const { code, stdout, stderr } = await runLeads(args, env);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(expected);
     expect(stderr).not.toContain('hidden-word');
@@ -270,12 +225,12 @@ describe('the environment', () => {
       const [databaseFile, secretFile] = [join(directory, 'database'), join(directory, 'secret')];
       writeFileSync(databaseFile, `${anywhere}\n`);
       const env = { DATABASE_URL_FILE: databaseFile, JWT_SECRET_FILE: secretFile };
-      const absent = await run(tokenCreate, env);
+      const absent = await runLeads(tokenCreate, env);
       expect(absent.code).toBe(2);
       expect(absent.stderr).toMatch(/^error: JWT_SECRET_FILE cannot be read: there is no such file .*\n$/);
 
       writeFileSync(secretFile, jwtSecret);
-      const { code, stderr } = await run(tokenCreate, env);
+      const { code, stderr } = await runLeads(tokenCreate, env);
       expect(code).toBe(3);
       expect(stderr).toMatch(/^error: The database at 127\.0\.0\.1:1 cannot be reached.*\n$/);
     } finally {
@@ -284,7 +239,7 @@ describe('the environment', () => {
   });
 
   test('JWT_SECRET is not asked for, nor looked at, where no token is made', async () => {
-    const { code } = await run(['token', 'list'], { DATABASE_URL: anywhere, JWT_SECRET: 'short' });
+    const { code } = await runLeads(['token', 'list'], { DATABASE_URL: anywhere, JWT_SECRET: 'short' });
     expect(code).toBe(3);
   });
 
@@ -311,7 +266,10 @@ describe('the environment', () => {
       tokenCreate,
     ];
     test.each(askTheDatabase.map((args) => [args.join(' '), args] as const))('leads %s', async (_, args) => {
-      const { code, stdout, stderr } = await runHere(args, { DATABASE_URL: anywhere, JWT_SECRET: jwtSecret });
+      const { code, stdout, stderr } = await runLeads(args, {
+        DATABASE_URL: anywhere,
+        JWT_SECRET: jwtSecret,
+      });
       expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
       expect(stderr).toMatch(/^error: The database at 127\.0\.0\.1:1 cannot be reached.*\n$/);
       expect(stderr).not.toContain('hidden-word');
@@ -331,7 +289,7 @@ describe('the environment', () => {
         ],
       ] as const;
       for (const [url, expected] of cases) {
-        const { code, stdout, stderr } = await runHere(['key', 'list'], {
+        const { code, stdout, stderr } = await runLeads(['key', 'list'], {
           DATABASE_URL: url,
           DATABASE_CONNECT_TIMEOUT_MS: '500',
         });
@@ -345,7 +303,7 @@ describe('the environment', () => {
 
     test('LEADS_DEBUG=1 adds the stack, without the password', async () => {
       for (const args of [['key', 'list'], ['migrate']]) {
-        const { code, stderr } = await run(args, { DATABASE_URL: anywhere, LEADS_DEBUG: '1' });
+        const { code, stderr } = await runLeads(args, { DATABASE_URL: anywhere, LEADS_DEBUG: '1' });
         expect(code).toBe(3);
         expect(stderr).toMatch(/^ +at /m);
         expect(stderr).not.toContain('hidden-word');
@@ -400,7 +358,7 @@ describe('leads migrate', () => {
   test('of several at once one applies, the others wait, and all are content', async () => {
     await using database = await createEmptyDatabase();
     const env = { DATABASE_URL: database.url };
-    const runs = await Promise.all([1, 2, 3].map(() => run(['migrate', '--json'], env)));
+    const runs = await Promise.all([1, 2, 3].map(() => runLeads(['migrate', '--json'], env)));
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
     const applied = runs.map(({ stdout }) => (JSON.parse(stdout) as { applied: string[] }).applied);
     expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
@@ -411,10 +369,13 @@ describe('leads migrate', () => {
     await using db = open(database.url);
     await db.prisma.$queryRaw`SELECT 1 FROM pg_advisory_lock(42)`;
     const env = { DATABASE_URL: database.url, LEADS_MIGRATIONS_DIR: directory };
-    const first = start(['migrate', '--json'], env);
-    await first.saysOnStderr(/Applying/);
-    const second = start(['migrate', '--json'], env);
-    await second.saysOnStderr(/Another migration is running: waiting for it/);
+    const first = startLeads(['migrate', '--json'], env);
+    await vi.waitFor(() => expect(first.stderr()).toContain('Applying'), 30_000);
+    const second = startLeads(['migrate', '--json'], env);
+    await vi.waitFor(
+      () => expect(second.stderr()).toMatch(/Another migration is running: waiting for it/),
+      30_000,
+    );
 
     await db.prisma.$queryRaw`SELECT pg_advisory_unlock(42)`;
     expect(await first.ended).toMatchObject({ code: 0, stdout: '{"applied":["20260101000000_slow"]}\n' });
@@ -425,13 +386,13 @@ describe('leads migrate', () => {
     await using database = await createEmptyDatabase();
     addMigration('20260102000000_broken', 'CREATE TABLE fine (id int);\nCREATE TABLE broken (id nonsense);');
     const env = { DATABASE_URL: database.url, LEADS_MIGRATIONS_DIR: directory };
-    const failed = await run(['migrate', '--json'], env);
+    const failed = await runLeads(['migrate', '--json'], env);
     expect({ code: failed.code, stdout: failed.stdout }).toEqual({ code: 1, stdout: '' });
     const errors = failed.stderr.split('\n').filter((line) => line.startsWith('error: '));
     expect(errors).toEqual([expect.stringMatching(/20260102000000_broken failed: .*nonsense/)]);
     expect(failed.stderr).not.toMatch(/^ +at /m);
 
-    const check = await run(['migrate', '--check', '--json'], env);
+    const check = await runLeads(['migrate', '--check', '--json'], env);
     expect(JSON.parse(check.stdout)).toEqual({
       pending: ['20260101000000_slow', '20260102000000_broken'],
       ahead: [],
@@ -439,7 +400,7 @@ describe('leads migrate', () => {
   });
 
   test('says when the migrations are not where they should be', async () => {
-    const { code, stderr } = await run(['migrate'], {
+    const { code, stderr } = await runLeads(['migrate'], {
       DATABASE_URL: 'postgresql://127.0.0.1:1/leads',
       LEADS_MIGRATIONS_DIR: join(directory, 'absent'),
     });
@@ -460,7 +421,7 @@ describe('leads db grant', () => {
     const env = { DATABASE_URL: database.url };
     try {
       writeFileSync(file, 'of-a-file\n');
-      const first = await run([...asked, '--json'], { ...env, LEADS_CRM_PASSWORD_FILE: file });
+      const first = await spawnLeads([...asked, '--json'], { ...env, LEADS_CRM_PASSWORD_FILE: file });
       expect(first).toMatchObject({ code: 0, stderr: '' });
       expect(JSON.parse(first.stdout)).toEqual({
         roles: [
@@ -473,11 +434,11 @@ describe('leads db grant', () => {
           },
         ],
       });
-      const again = await run(asked, env);
+      const again = await runLeads(asked, env);
       expect(again.stdout).toBe(`${names[0]} has its rights.\n${names[1]} has its rights.\n`);
       const url = new URL(database.url);
       [url.username, url.password] = [names[0], 'of-a-file'];
-      const refused = await run(asked, { DATABASE_URL: url.href });
+      const refused = await runLeads(asked, { DATABASE_URL: url.href });
       expect(refused).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(/^error: [^\n]*owns? the tables/),
@@ -490,7 +451,7 @@ describe('leads db grant', () => {
 
   test('says where the database is not migrated', async () => {
     await using database = await createEmptyDatabase();
-    const { code, stderr } = await run(asked, { DATABASE_URL: database.url });
+    const { code, stderr } = await runLeads(asked, { DATABASE_URL: database.url });
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringContaining('run `leads migrate` first'),
@@ -634,7 +595,7 @@ describe('leads user and leads campaign', () => {
 
   test('a new default takes the place of the present one, even two at once', async () => {
     const create = (code: string) =>
-      run(
+      runLeads(
         ['campaign', 'create', '--workspace', 'third', '--code', code, '--name', code, '--default', '--json'],
         { DATABASE_URL: database.url },
       );

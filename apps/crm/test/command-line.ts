@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { isIndiscreet } from '@leads/test-kit/canaries';
+import { runCli } from '../src/cli/program.ts';
+
+/** The built command line. */
+export const leadsProgram = resolve(import.meta.dirname, '../bin/leads.js');
+
+/** The result of a command. */
+export interface CommandResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command that runs as a process. */
+export interface LeadsProcess {
+  readonly child: ChildProcess;
+  readonly ended: Promise<CommandResult>;
+  /** What the command has written so far. */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+}
+
+/**
+ * Starts the built command line as an operator does, with no environment but `env`. For tests of signals, pipes and the
+ * end of the process.
+ */
+export function startLeads(args: readonly string[], env: NodeJS.ProcessEnv): LeadsProcess {
+  const child = spawn(process.execPath, [leadsProgram, ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdin.on('error', () => undefined);
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }));
+  return { child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+/**
+ * Runs a command in this process, with no environment but `env` and `input` as its standard input. A process of its own
+ * needs 0.5 s of CPU time to load the program, which is more than most commands need.
+ *
+ * @throws Error if stderr holds a secret or personal data of a test.
+ */
+export async function runLeads(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  input = '',
+): Promise<CommandResult> {
+  const [stdout, stderr] = [collector(), collector()];
+  const stdin = Readable.from(input === '' ? [] : [Buffer.from(input)]);
+  const interruption = () => new AbortController().signal;
+  const io = { stdin, stdout: stdout.stream, stderr: stderr.stream, interruption };
+  // While modules load, no connection can be made: on a busy machine that takes more than the default of 2 s.
+  const code = await runCli(args, { ...io, env: { DATABASE_CONNECT_TIMEOUT_MS: '30000', ...env } });
+  if (isIndiscreet(stderr.text())) throw new Error(`stderr holds what a test sent: ${stderr.text()}`);
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+function collector() {
+  let text = '';
+  const stream = new Writable({
+    decodeStrings: false,
+    write(piece, _encoding, done) {
+      text += String(piece);
+      done();
+    },
+  });
+  return { stream, text: () => text };
+}
