@@ -7,13 +7,13 @@ import {
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
-import { ErasureKeys, type Whom, whatIsErased } from '../erasure/erasure.ts';
+import { type DataSubject, ErasureKeys, matchErasures } from '../erasure/erasure.ts';
 import { tracesOf } from '../erasure/lead-traces.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import { parsePhone } from '../lead/phone.ts';
 import { newId } from '../uuid.ts';
 import { type Database, openDatabase } from './client.ts';
-import { createLeadsPlace } from './erasure-store.prisma.ts';
+import { createErasableLeads } from './erasure-store.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 
 let database: TestDatabase;
@@ -30,13 +30,23 @@ afterAll(async () => {
 });
 
 const keys = new ErasureKeys('x'.repeat(32));
-const erasureOf = (whom: Whom, more: { at?: Date; workspaceId?: string } = {}) => {
+const erasureOf = (subject: DataSubject, more: { at?: Date; workspaceId?: string } = {}) => {
   const id = newId();
-  return { id, at: new Date(Date.now() + 1_000), keys: keys.ofWhom(whom), seal: keys.seal(id), ...more };
+  return {
+    id,
+    at: new Date(Date.now() + 1_000),
+    keys: keys.ofSubject(subject),
+    seal: keys.seal(id),
+    ...more,
+  };
 };
-const isMeant = (whom: Whom, lead: Partial<StoredLead>, more: { at?: Date; workspaceId?: string } = {}) => {
+const matches = (
+  subject: DataSubject,
+  lead: Partial<StoredLead>,
+  more: { at?: Date; workspaceId?: string } = {},
+) => {
   const phoneE164 = parsePhone(lead.phone ?? '1', lead.country)?.e164;
-  return whatIsErased(keys, [erasureOf(whom, more)])(tracesOf(leadOf(tenant, { phoneE164, ...lead })));
+  return matchErasures(keys, [erasureOf(subject, more)])(tracesOf(leadOf(tenant, { phoneE164, ...lead })));
 };
 
 test.each([
@@ -49,8 +59,8 @@ test.each([
   ['2079460958', undefined],
   ['+４４ ２０ ７９４６ ０９５８', undefined],
 ])('a number is the same as %s of country %s', (phone, country) => {
-  expect(isMeant({ phone: '+44 20 7946 0958' }, { phone, country })).toBe(true);
-  expect(isMeant({ phone: '020 7946 0958', country: 'GB' }, { phone, country })).toBe(true);
+  expect(matches({ phone: '+44 20 7946 0958' }, { phone, country })).toBe(true);
+  expect(matches({ phone: '020 7946 0958', country: 'GB' }, { phone, country })).toBe(true);
 });
 
 test.each([
@@ -61,23 +71,23 @@ test.each([
   ['12079460958123', undefined],
   ['', undefined],
 ])('a number is another than %s of country %s', (phone, country) => {
-  expect(isMeant({ phone: '+44 20 7946 0958' }, { phone, country })).toBe(false);
+  expect(matches({ phone: '+44 20 7946 0958' }, { phone, country })).toBe(false);
 });
 
 test('a person is meant by an address in any case, in one workspace, and not who comes later', () => {
   const email = 'Ada@Example.io';
-  expect(isMeant({ email: ' ada@example.IO' }, { email })).toBe(true);
-  expect(isMeant({ email }, { extra: '{"more": {"Mail": "ADA@example.io"}}' })).toBe(true);
-  expect(isMeant({ email }, { extra: '{"ada@example.io": "other@example.io"}' })).toBe(false);
-  expect(isMeant({ email }, { email: 'ada@example.com', name: email })).toBe(false);
-  expect(isMeant({ email }, { email }, { workspaceId: tenant.workspaceId })).toBe(true);
-  expect(isMeant({ email }, { email }, { workspaceId: newId() })).toBe(false);
-  expect(isMeant({ email }, { email, createdAt: new Date(1_001) }, { at: new Date(1_000) })).toBe(false);
-  expect(() => keys.ofWhom({ phone: '020 7946 0958' })).toThrow('cannot be read');
+  expect(matches({ email: ' ada@example.IO' }, { email })).toBe(true);
+  expect(matches({ email }, { extra: '{"more": {"Mail": "ADA@example.io"}}' })).toBe(true);
+  expect(matches({ email }, { extra: '{"ada@example.io": "other@example.io"}' })).toBe(false);
+  expect(matches({ email }, { email: 'ada@example.com', name: email })).toBe(false);
+  expect(matches({ email }, { email }, { workspaceId: tenant.workspaceId })).toBe(true);
+  expect(matches({ email }, { email }, { workspaceId: newId() })).toBe(false);
+  expect(matches({ email }, { email, createdAt: new Date(1_001) }, { at: new Date(1_000) })).toBe(false);
+  expect(() => keys.ofSubject({ phone: '020 7946 0958' })).toThrow('cannot be read');
 });
 
 test('what waits to be told of others stays, in its order, and a sub-id of nobody else is told no more', async () => {
-  const place = createLeadsPlace(opened);
+  const erasable = createErasableLeads(opened);
   const [first, gone, last, alone] = ['one', 'own', 'many', 'own'].map((s1) => leadOf(tenant, { s1 })) as [
     StoredLead,
     StoredLead,
@@ -94,11 +104,11 @@ test('what waits to be told of others stays, in its order, and a sub-id of nobod
     );
   const before = await outbox();
   expect(before.map(({ ids }) => ids.length)).toEqual([3, 1, 1]);
-  const isErased = whatIsErased(keys, [erasureOf({ ids: [gone.id, alone.id, newId()] })]);
+  const isErased = matchErasures(keys, [erasureOf({ ids: [gone.id, alone.id, newId()] })]);
   const counts = { leads: 2, changes: 0, waitingEvents: 2 };
-  expect(await place.visit(isErased, { erase: false })).toMatchObject({ counts });
+  expect(await erasable.visit(isErased, { erase: false })).toMatchObject({ counts });
   expect(await outbox()).toEqual(before);
-  expect(await place.visit(isErased, { erase: true })).toMatchObject({ counts });
+  expect(await erasable.visit(isErased, { erase: true })).toMatchObject({ counts });
   expect(await outbox()).toEqual([{ ids: [first.id, last.id], versions: [1, 1] }, before[2]]);
   const tallies = await database.query(
     `SELECT kind, value, on_hold AS leads FROM lead_tally

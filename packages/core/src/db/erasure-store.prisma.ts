@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ErasurePlace, ErasureTable, FoundCounts } from '../erasure/erase.ts';
+import type { ErasableStore, ErasureTable, FoundCounts } from '../erasure/erase.ts';
 import type { Erasure, IsErased } from '../erasure/erasure.ts';
 import { tracesOf, tracesOfChange } from '../erasure/lead-traces.ts';
 import type { StoredLead } from '../lead/lead.ts';
@@ -11,23 +11,23 @@ import { Prisma } from './generated/client.ts';
 import { createOverviewStore } from './overview-store.prisma.ts';
 import { withoutNulls } from './without-nulls.ts';
 
-/** Rows looked at in one statement, and leads erased in one transaction. */
+/** Rows that one statement reads, and leads that one transaction erases. */
 const pageSize = 5_000;
-const erasedAtOnce = 500;
-/** Before every id there is. */
+const leadsPerTransaction = 500;
+/** Sorts before all ids. */
 const firstId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The leads in Postgres, their histories and what waits to be told of them. All are looked at, a page at a time: no
- * index knows every spelling.
+ * The leads in Postgres, their histories and their unpublished events. Reads all leads, page by page, since no index has
+ * every spelling of a phone number.
  */
-export function createLeadsPlace(database: Database): ErasurePlace {
+export function createErasableLeads(database: Database): ErasableStore {
   return {
     async visit(isErased, options) {
       const leadIds = [...(await findLeads(database, isErased))];
       const counts = { leads: 0, changes: 0, waitingEvents: 0 };
-      for (let at = 0; at < leadIds.length; at += erasedAtOnce) {
-        const ids = leadIds.slice(at, at + erasedAtOnce);
+      for (let at = 0; at < leadIds.length; at += leadsPerTransaction) {
+        const ids = leadIds.slice(at, at + leadsPerTransaction);
         const some = await (options.erase ? eraseLeads(database, ids) : countLeads(database, ids));
         counts.leads += some.leads;
         counts.changes += some.changes;
@@ -38,14 +38,14 @@ export function createLeadsPlace(database: Database): ErasurePlace {
   };
 }
 
-/** The leads that Postgres refused. */
-export function createQuarantinePlace(quarantine: Pick<LeadQuarantine, 'list' | 'remove'>): ErasurePlace {
+/** The leads that Postgres rejected. */
+export function createErasableQuarantine(quarantine: Pick<LeadQuarantine, 'list' | 'remove'>): ErasableStore {
   return {
     async visit(isErased, options) {
       const leadIds: string[] = [];
       let after: string | undefined;
       for (;;) {
-        const piece = await quarantine.list(erasedAtOnce, after);
+        const piece = await quarantine.list(leadsPerTransaction, after);
         after = piece.at(-1)?.lead.id;
         if (after === undefined) break;
         const ids = piece.filter(({ lead }) => isErased(tracesOf(lead))).map(({ lead }) => lead.id);
@@ -74,7 +74,7 @@ export function createErasureTable({ select }: Pick<Database, 'select'>): Erasur
     read: () => read(Prisma.sql`true`),
     unfinished: () => read(Prisma.sql`finished_at IS NULL`),
     async finish(ids, counts: FoundCounts) {
-      // What was found when it was first finished is not written over when it is done again.
+      // A repeated erasure keeps the counts of the first run.
       await select(Prisma.sql`
         UPDATE erasure SET finished_at = now(), found = ${JSON.stringify(counts)}::jsonb
         WHERE id = ANY(${ids}::uuid[]) AND finished_at IS NULL`);
@@ -82,7 +82,7 @@ export function createErasureTable({ select }: Pick<Database, 'select'>): Erasur
   };
 }
 
-/** By what they are, and by what their histories tell that they were. */
+/** Finds leads by their current data and by their histories. */
 async function findLeads({ select }: Database, isErased: IsErased): Promise<Set<string>> {
   const found = new Set<string>();
   let after = { leadId: firstId, version: 0 };
@@ -140,24 +140,24 @@ async function countLeads({ select }: Database, ids: readonly string[]): Promise
 }
 
 async function eraseLeads(database: Database, ids: readonly string[]): Promise<Counts> {
-  await addUpTallies(database, ids);
+  await aggregateLeadCounts(database, ids);
   return database.transaction(async (tx) => {
     // Waits for, and then blocks, the publisher of outbox events and the aggregation of lead counts.
     await tx.$queryRaw`SELECT FROM (VALUES (1)) AS one, pg_advisory_xact_lock(${advisoryLocks.leadCounts})`;
     await tx.$queryRaw`SELECT FROM (VALUES (1)) AS one, pg_advisory_xact_lock(${advisoryLocks.outbox})`;
-    await forgetS1(tx, ids);
+    await mergeIdentifyingS1(tx, ids);
     const [erased] = await tx.$queryRaw<{ leads: number; changes: number }[]>`
       SELECT erased_leads::int AS leads, erased_changes::int AS changes FROM erase_leads(${ids}::uuid[])`;
     return {
       leads: erased?.leads ?? 0,
       changes: erased?.changes ?? 0,
-      waitingEvents: await forgetEvents(tx, ids),
+      waitingEvents: await deleteWaitingEvents(tx, ids),
     };
   });
 }
 
-/** Until what was counted of the leads' `s1` is in the tallies, where one is told apart from another. */
-async function addUpTallies(database: Database, ids: readonly string[]): Promise<void> {
+/** Aggregates lead counts until the `s1` of all the leads are counted by value. */
+async function aggregateLeadCounts(database: Database, ids: readonly string[]): Promise<void> {
   const overview = createOverviewStore(database);
   for (let attempt = 1; attempt <= 50; attempt++) {
     while ((await overview.aggregate(maxLeadsPerAggregation)) > 0);
@@ -166,13 +166,13 @@ async function addUpTallies(database: Database, ids: readonly string[]): Promise
       WHERE s1 && (SELECT coalesce(array_agg(s1), '{}') FROM lead WHERE id = ANY(${ids}::uuid[]) AND s1 IS NOT NULL)
       LIMIT 1`);
     if (waiting.length === 0) return;
-    // Another is at it.
+    // Another process aggregates.
     await sleep(100);
   }
 }
 
-/** An `s1` that only these leads were counted by may be a person's own: it is counted among the others. */
-async function forgetS1(tx: Transaction, ids: readonly string[]): Promise<void> {
+/** Counts an `s1` that only these leads have among the others, since it may identify a person. */
+async function mergeIdentifyingS1(tx: Transaction, ids: readonly string[]): Promise<void> {
   await tx.$executeRaw`
     WITH gone AS (
       SELECT workspace_id, s1, count(*) AS leads FROM lead WHERE id = ANY(${ids}::uuid[]) AND s1 IS NOT NULL GROUP BY 1, 2
@@ -195,8 +195,8 @@ async function forgetS1(tx: Transaction, ids: readonly string[]): Promise<void> 
       paid = kept.paid + excluded.paid, approved = kept.approved + excluded.approved`;
 }
 
-/** @returns how many events waited. */
-async function forgetEvents(tx: Transaction, ids: readonly string[]): Promise<number> {
+/** Returns the number of deleted events. */
+async function deleteWaitingEvents(tx: Transaction, ids: readonly string[]): Promise<number> {
   const [row] = await tx.$queryRaw<{ events: number }[]>`
     WITH waiting AS (
       SELECT id, lead_id, version, place, lead_id = ANY(${ids}::uuid[]) AS is_gone

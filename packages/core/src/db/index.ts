@@ -4,7 +4,7 @@ export { createCampaignStore } from './campaign-store.prisma.ts';
 export { type Database, type DatabaseOptions, openDatabase } from './client.ts';
 export { createCredentialStore } from './credential-store.prisma.ts';
 export { DatabaseError } from './database-error.ts';
-export { createErasureTable, createLeadsPlace, createQuarantinePlace } from './erasure-store.prisma.ts';
+export { createErasableLeads, createErasableQuarantine, createErasureTable } from './erasure-store.prisma.ts';
 export { createEventOutbox } from './event-outbox.prisma.ts';
 export { createLeadQuarantine } from './lead-quarantine.prisma.ts';
 export { createLeadStore } from './lead-store.prisma.ts';

@@ -3,7 +3,7 @@ import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 
-/** Leads that are too old, in Postgres. */
+/** The leads of campaigns with a retention period, in Postgres. */
 export function createRetentionStore({ select, transaction }: Database): RetentionStore {
   const quarantined = (campaignId: string, before: Date) => Prisma.sql`
     lead_quarantine WHERE lead->>'campaignId' = ${campaignId}
@@ -25,20 +25,20 @@ export function createRetentionStore({ select, transaction }: Database): Retenti
       return row?.leads ?? 0;
     },
 
-    deleteOldest: (campaignId, before, { most, after }) =>
+    deleteOldest: (campaignId, before, { maxLeads, after }) =>
       transaction(async (tx) => {
-        // For the transaction and not for the session, which a pooler may share.
-        const [turn] = await tx.$queryRaw<{ isOurs: boolean }[]>`
+        // A session lock would outlive the transaction on a pooler's shared connection.
+        const [lock] = await tx.$queryRaw<{ isOurs: boolean }[]>`
           SELECT pg_try_advisory_xact_lock(${advisoryLocks.retention}) AS "isOurs"`;
-        if (turn?.isOurs !== true) return undefined;
-        const onward =
+        if (lock?.isOurs !== true) return undefined;
+        const pastCursor =
           after === undefined
             ? Prisma.empty
             : Prisma.sql`AND (created_at, id) > (${after.createdAt.toISOString()}::timestamptz, ${after.id}::uuid)`;
         const oldest = await tx.$queryRaw<RetentionCursor[]>`
           SELECT id::text, created_at AS "createdAt" FROM lead
-          WHERE campaign_id = ${campaignId}::uuid AND created_at < ${before.toISOString()}::timestamptz ${onward}
-          ORDER BY created_at, id LIMIT ${most} FOR UPDATE SKIP LOCKED`;
+          WHERE campaign_id = ${campaignId}::uuid AND created_at < ${before.toISOString()}::timestamptz ${pastCursor}
+          ORDER BY created_at, id LIMIT ${maxLeads} FOR UPDATE SKIP LOCKED`;
         const ids = oldest.map(({ id }) => id);
         if (ids.length > 0) await tx.$queryRaw`SELECT erased_leads FROM erase_leads(${ids}::uuid[])`;
         return { leads: ids.length, last: oldest.at(-1) };

@@ -1,36 +1,36 @@
 import { newId } from '../uuid.ts';
-import { type Erasure, type ErasureKeys, type IsErased, type Whom, whatIsErased } from './erasure.ts';
+import { type DataSubject, type Erasure, type ErasureKeys, type IsErased, matchErasures } from './erasure.ts';
 
-/** How much was found of what. */
+/** The kinds of records that an erasure counts. */
 export const foundKinds = ['leads', 'changes', 'waitingEvents', 'quarantined', 'buffered', 'events'] as const;
 export type FoundCounts = Readonly<Partial<Record<(typeof foundKinds)[number], number>>>;
 
 interface Found {
   readonly counts: FoundCounts;
-  /** Of the leads that it was of. */
+  /** The leads that the records belong to. */
   readonly leadIds: Iterable<string>;
 }
 
-/** Where leads are, or what tells of them. */
-export interface ErasurePlace {
+/** A store of leads, or of records of leads. */
+export interface ErasableStore {
   /**
-   * Finds what is there of leads, and takes it away where it is told to.
+   * Counts the records of the matching leads, and deletes them if `erase` is set.
    *
-   * @throws LeadsError `unavailable`: some may be erased all the same.
+   * @throws LeadsError `unavailable`. Some records may be deleted nevertheless.
    */
   visit(isErased: IsErased, options: { erase: boolean }): Promise<Found>;
 }
 
-/** Where erasures are noted. Methods throw where they cannot be. */
+/** A log of erasures. Methods throw if it cannot be reached. */
 export interface ErasureLog {
-  /** It is on disk there when this ends. */
+  /** Returns when the erasure is on disk. */
   write(erasure: Erasure): Promise<void>;
   read(): Promise<Erasure[]>;
 }
 
-/** The log that lies with the leads: it tells which erasures were finished. */
+/** The log in the database of the leads. It knows which erasures have finished. */
 export interface ErasureTable extends ErasureLog {
-  /** Those that were cut short. */
+  /** Returns the erasures that were interrupted. */
   unfinished(): Promise<Erasure[]>;
   finish(ids: readonly string[], counts: FoundCounts): Promise<void>;
 }
@@ -38,50 +38,50 @@ export interface ErasureTable extends ErasureLog {
 export interface ErasureTargets {
   readonly keys: ErasureKeys;
   /**
-   * In this order: what leads come from, then the leads, then what is told of them, so that nothing comes back and
-   * what is cut short can be done again.
+   * In the order of the data flow: sources of leads, the leads, their events. Otherwise an erased lead could come back. An
+   * interrupted erasure can run again.
    */
-  readonly places: readonly ErasurePlace[];
-  /** Logs beside the table: what is restored from a backup has lost what came after it. */
+  readonly stores: readonly ErasableStore[];
+  /** Logs outside of the database: a database restored from a backup lacks later erasures. */
   readonly logs: readonly ErasureLog[];
   readonly table: ErasureTable;
 }
 
-/** What is to be erased, and how much of it there is. */
+/** An erasure and the records that it would delete. */
 export interface ErasurePlan {
   readonly erasure: Erasure;
   readonly counts: FoundCounts;
 }
 
-/** What was erased, and how much of the same was there afterwards: it came meanwhile. */
+/** The deleted records, and those that arrived meanwhile and are left. */
 export interface ErasureReport {
   readonly erased: FoundCounts;
   readonly left: FoundCounts;
 }
 
 /**
- * Looks for all that there is of a person; nothing is changed.
+ * Finds all records of a data subject; changes nothing.
  *
- * @throws LeadsError `invalid_input` for a phone number that cannot be read; `unavailable`
+ * @throws LeadsError `invalid_input` for an invalid phone number; `unavailable`
  */
 export async function planErasure(
-  { keys, places }: Pick<ErasureTargets, 'keys' | 'places'>,
-  whom: Whom,
+  { keys, stores }: Pick<ErasureTargets, 'keys' | 'stores'>,
+  subject: DataSubject,
   workspaceId: string | undefined,
 ): Promise<ErasurePlan> {
   const id = newId();
   const at = new Date();
-  const named = { id, at, workspaceId, keys: keys.ofWhom(whom), seal: keys.seal(id) };
-  const { counts, leadIds } = await visitAll(places, whatIsErased(keys, [named]), { erase: false });
-  // What is told of a lead is known by its id as well, where the lead itself is gone.
+  const named = { id, at, workspaceId, keys: keys.ofSubject(subject), seal: keys.seal(id) };
+  const { counts, leadIds } = await visitAll(stores, matchErasures(keys, [named]), { erase: false });
+  // The ids also match the events of leads that are deleted already.
   const all = new Set([...named.keys, ...Array.from(leadIds, (leadId) => keys.ofId(leadId))]);
   return { erasure: { ...named, keys: [...all] }, counts };
 }
 
 /**
- * Erases what was planned, and what earlier erasures have left that were cut short. First of all it is noted.
+ * Logs a planned erasure, then carries it out, together with earlier erasures that were interrupted.
  *
- * @throws Error where an earlier one was noted with another secret: all could not be done again by one of them.
+ * @throws Error if an earlier erasure was logged with another secret, since one secret could not repeat both.
  */
 export async function erase(targets: ErasureTargets, erasure: Erasure): Promise<ErasureReport> {
   await readLogs(targets);
@@ -90,11 +90,11 @@ export async function erase(targets: ErasureTargets, erasure: Erasure): Promise<
 }
 
 /**
- * Erases everybody again who was ever erased, as far as the logs tell: what was restored from a backup may hold them.
+ * Repeats all logged erasures. A restored backup may hold data that was erased after it was taken.
  *
- * @throws Error where an erasure was noted with another secret: nothing is erased then.
+ * @throws Error if an erasure was logged with another secret. Nothing is erased then.
  */
-export async function eraseAgain(
+export async function repeatErasures(
   targets: ErasureTargets,
 ): Promise<ErasureReport & { readonly erasures: number }> {
   const logs = await readLogs(targets);
@@ -102,8 +102,8 @@ export async function eraseAgain(
     ...new Map(logs.flatMap(({ read }) => read).map((erasure) => [erasure.id, erasure])).values(),
   ];
   for (const { log, read } of logs) {
-    const there = new Set(read.map(({ id }) => id));
-    for (const erasure of erasures) if (!there.has(erasure.id)) await log.write(erasure);
+    const logged = new Set(read.map(({ id }) => id));
+    for (const erasure of erasures) if (!logged.has(erasure.id)) await log.write(erasure);
   }
   return { ...(await carryOut(targets, erasures)), erasures: erasures.length };
 }
@@ -118,28 +118,28 @@ async function readLogs({ keys, logs, table }: ErasureTargets) {
 }
 
 async function carryOut(
-  { keys, places, table }: ErasureTargets,
+  { keys, stores, table }: ErasureTargets,
   erasures: readonly Erasure[],
 ): Promise<ErasureReport> {
-  const isErased = whatIsErased(keys, erasures);
-  const { counts: erased } = await visitAll(places, isErased, { erase: true });
+  const isErased = matchErasures(keys, erasures);
+  const { counts: erased } = await visitAll(stores, isErased, { erase: true });
   await table.finish(
     erasures.map(({ id }) => id),
     erased,
   );
-  const { counts: left } = await visitAll(places, isErased, { erase: false });
+  const { counts: left } = await visitAll(stores, isErased, { erase: false });
   return { erased, left };
 }
 
 async function visitAll(
-  places: readonly ErasurePlace[],
+  stores: readonly ErasableStore[],
   isErased: IsErased,
   options: { erase: boolean },
 ): Promise<Found> {
   const counts: Record<string, number> = {};
   const leadIds = new Set<string>();
-  for (const place of places) {
-    const found = await place.visit(isErased, options);
+  for (const store of stores) {
+    const found = await store.visit(isErased, options);
     Object.assign(counts, found.counts);
     for (const id of found.leadIds) leadIds.add(id);
   }

@@ -5,27 +5,27 @@ import { LeadsError } from '../errors.ts';
 import { parsePhone } from '../lead/phone.ts';
 import type { LeadTraces } from './lead-traces.ts';
 
-/** Whose leads are to be erased: all that is named. */
-export interface Whom {
+/** A person whose leads are to be erased. A lead matches if one of the members does. */
+export interface DataSubject {
   readonly ids?: readonly string[] | undefined;
   readonly phone?: string | undefined;
-  /** A two-letter code (ISO 3166-1) to read a phone number by that is without its country code. */
+  /** The two-letter code (ISO 3166-1) of the country of a phone number without country code. */
   readonly country?: string | undefined;
   readonly email?: string | undefined;
 }
 
 /**
- * An erasure, as it is kept to be done again after a restore. It holds nobody's data: a key is a keyed hash, and
- * without the secret nobody can try whose it is.
+ * An erasure, as it is logged in order to be repeated after a restore. It holds no personal data: a key is a keyed hash,
+ * which cannot be guessed without the secret.
  */
 export interface Erasure {
   readonly id: string;
-  /** Leads that were created later are not meant. */
+  /** Leads that were created later do not match. */
   readonly at: Date;
-  /** The only workspace it is about; without it, all. */
+  /** Limits the erasure to one workspace. */
   readonly workspaceId?: string | undefined;
   readonly keys: readonly string[];
-  /** Tells whether the keys were made with a secret. */
+  /** Identifies the secret that the keys were made with. */
   readonly seal: string;
 }
 
@@ -37,13 +37,13 @@ const ErasureJson = Type.Object({
   seal: Type.String(),
 });
 
-/** An erasure as one line of JSON, without its end. */
+/** Formats an erasure as one line of JSON, without a line break. */
 export function formatErasure({ id, at, workspaceId, keys, seal }: Erasure): string {
   const json: Static<typeof ErasureJson> = { id, at: at.toISOString(), keys: [...keys], seal };
   return JSON.stringify(workspaceId === undefined ? json : { ...json, workspaceId });
 }
 
-/** @throws Error for what is no erasure. */
+/** @throws Error if the line is not an erasure. */
 export function parseErasure(line: string): Erasure {
   let json: unknown;
   try {
@@ -55,7 +55,7 @@ export function parseErasure(line: string): Erasure {
   return { ...json, at: new Date(json.at) };
 }
 
-/** Makes keys of what tells of whom a lead is. The secret is needed again for as long as erasures are kept. */
+/** Hashes what identifies a person. The secret must be kept for as long as logged erasures may be repeated. */
 export class ErasureKeys {
   readonly #secret: string;
 
@@ -67,7 +67,7 @@ export class ErasureKeys {
     return this.#hash('seal', id);
   }
 
-  /** Whether an erasure was made with this secret: with another it would find nobody, without a word. */
+  /** Whether an erasure was made with this secret. With another secret it would silently match no lead. */
   hasMade({ id, seal }: Erasure): boolean {
     return seal === this.seal(id);
   }
@@ -76,8 +76,8 @@ export class ErasureKeys {
     return this.#hash('id', id.toLowerCase());
   }
 
-  /** @throws LeadsError `invalid_input` for a phone number that cannot be read in full. */
-  ofWhom({ ids = [], phone, country, email }: Whom): string[] {
+  /** @throws LeadsError `invalid_input` for an incomplete phone number. */
+  ofSubject({ ids = [], phone, country, email }: DataSubject): string[] {
     const keys = ids.map((id) => this.ofId(id));
     if (phone !== undefined) {
       const number = parsePhone(phone, country);
@@ -95,7 +95,7 @@ export class ErasureKeys {
     return keys;
   }
 
-  /** All keys by which a lead may be meant. A number that is known in full is compared in full only. */
+  /** Returns all keys that match a lead. A complete phone number is compared as a whole only. */
   ofTraces({ id, phones, emails }: LeadTraces): string[] {
     return [
       this.ofId(id),
@@ -112,17 +112,17 @@ export class ErasureKeys {
   }
 }
 
-/** Whether a lead is one of those that are to be erased. */
+/** Whether an erasure matches a lead. */
 export type IsErased = (traces: LeadTraces) => boolean;
 
-/** Tells leads that any of the erasures is about. */
-export function whatIsErased(keys: ErasureKeys, erasures: readonly Erasure[]): IsErased {
+/** Returns whether any of the erasures matches a lead. */
+export function matchErasures(keys: ErasureKeys, erasures: readonly Erasure[]): IsErased {
   const erasuresByKey = new Map<string, Erasure[]>();
   for (const erasure of erasures) {
     for (const key of erasure.keys) {
-      const standing = erasuresByKey.get(key);
-      if (standing === undefined) erasuresByKey.set(key, [erasure]);
-      else standing.push(erasure);
+      const sameKey = erasuresByKey.get(key);
+      if (sameKey === undefined) erasuresByKey.set(key, [erasure]);
+      else sameKey.push(erasure);
     }
   }
   return (traces) =>
@@ -138,14 +138,14 @@ export function whatIsErased(keys: ErasureKeys, erasures: readonly Erasure[]): I
       );
 }
 
-/** Below so many digits a number without its country is no number to find others by. */
+/** A national number with fewer digits is too ambiguous to match others. */
 const significantDigits = 7;
 
-/** What people dial before a number within their country, and before a country's code. */
+/** Prefixes that people dial before a national number, and before a country code. */
 const trunkPrefixes = ['', '0', '1', '8'];
 const internationalPrefixes = ['', '00', '011'];
 
-/** The digits of a number, as it may stand in a lead whose country nobody knows. */
+/** Returns the digits of a number, in all forms that a lead without a country may have it in. */
 function spellings({ e164, national }: { e164: string; national: string }): string[] {
   const all = e164.slice(1);
   const code = all.slice(0, all.length - national.length);

@@ -1,14 +1,14 @@
 export {
+  type ErasableStore,
   type ErasureLog,
-  type ErasurePlace,
   type ErasurePlan,
   type ErasureReport,
   type ErasureTable,
   type ErasureTargets,
   erase,
-  eraseAgain,
   type FoundCounts,
   foundKinds,
   planErasure,
+  repeatErasures,
 } from './erase.ts';
-export { type Erasure, ErasureKeys, formatErasure, parseErasure, type Whom } from './erasure.ts';
+export { type DataSubject, type Erasure, ErasureKeys, formatErasure, parseErasure } from './erasure.ts';

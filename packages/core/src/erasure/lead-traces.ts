@@ -1,18 +1,18 @@
 import type { StoredLead } from '../lead/lead.ts';
 import { parsePhone } from '../lead/phone.ts';
 
-/** What of a lead, wherever it is kept, tells of whom it is. */
+/** The data of a lead that identifies a person. */
 export interface LeadTraces {
   readonly id: string;
   readonly workspaceId: string;
   readonly createdAt: Date;
-  /** Now and before, each in E.164 where it can be read. */
+  /** Current and former numbers, each in E.164 if it is valid. */
   readonly phones: readonly { readonly phone: string; readonly e164?: string | undefined }[];
   readonly emails: readonly string[];
 }
 
 type Contact = Pick<StoredLead, 'id' | 'workspaceId' | 'createdAt' | 'phone' | 'phoneE164' | 'email'> & {
-  /** JSON text, or what it stands for. */
+  /** JSON text or its value. */
   readonly extra?: unknown;
 };
 
@@ -34,7 +34,7 @@ export function tracesOf({
   };
 }
 
-/** What an entry of a history tells: `fields` as it keeps them. */
+/** Returns the traces in an entry of a lead's history, whose `fields` it takes. */
 export function tracesOfChange(
   lead: Pick<StoredLead, 'id' | 'workspaceId' | 'createdAt' | 'country'>,
   fields: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>>,
@@ -50,7 +50,7 @@ export function tracesOfChange(
   };
 }
 
-/** Texts with an `@` in a value, in JSON text of one too: landing pages send addresses in fields of any name. */
+/** Returns all texts with an `@` in a value or in its JSON text. Landing pages send addresses in fields of any name. */
 function emailsIn(value: unknown): string[] {
   if (typeof value === 'string') {
     if (!value.includes('@')) return [];

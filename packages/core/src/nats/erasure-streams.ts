@@ -1,5 +1,5 @@
 import { AckPolicy, DeliverPolicy, type JetStreamManager, NatsError, nanos, StorageType } from 'nats';
-import type { ErasureLog, ErasurePlace } from '../erasure/erase.ts';
+import type { ErasableStore, ErasureLog } from '../erasure/erase.ts';
 import { formatErasure, parseErasure } from '../erasure/erasure.ts';
 import { type LeadTraces, tracesOf, tracesOfChange } from '../erasure/lead-traces.ts';
 import { LeadsError } from '../errors.ts';
@@ -19,7 +19,7 @@ const waitMs = 5_000;
 const idleMs = 60_000;
 
 /** The events of leads, in their stream. What is taken out of it is written over on the broker's disk. */
-export function createEventsPlace(broker: Broker): ErasurePlace {
+export function createErasableEvents(broker: Broker): ErasableStore {
   return {
     async visit(isErased, options) {
       const manager = await broker.manager();
@@ -38,7 +38,7 @@ export function createEventsPlace(broker: Broker): ErasurePlace {
 }
 
 /** The leads that wait for Postgres. Of a message that holds others as well, these are put back before it goes. */
-export function createBufferPlace(broker: Broker): ErasurePlace {
+export function createErasableBuffer(broker: Broker): ErasableStore {
   return {
     async visit(isErased, options) {
       const manager = await broker.manager();

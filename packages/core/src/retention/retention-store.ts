@@ -1,4 +1,4 @@
-/** A campaign whose leads are kept for some time only. */
+/** A campaign with a retention period. */
 export interface RetainedCampaign {
   readonly id: string;
   readonly code: string;
@@ -7,32 +7,32 @@ export interface RetainedCampaign {
   readonly retentionDays: number;
 }
 
-/** A lead's place among those of its campaign, oldest first. */
+/** The position of a lead among those of its campaign, oldest first. */
 export interface RetentionCursor {
   readonly createdAt: Date;
   readonly id: string;
 }
 
-/** Leads that are too old. Methods throw LeadsError `unavailable` without the database. */
+/** The leads of campaigns with a retention period. Methods throw LeadsError `unavailable` without the database. */
 export interface RetentionStore {
   campaigns(): Promise<RetainedCampaign[]>;
 
-  /** How many leads of a campaign were created before a time, those of the quarantine too. */
+  /** Counts the leads of a campaign that were created before a time, including quarantined leads. */
   count(campaignId: string, before: Date): Promise<number>;
 
   /**
-   * Deletes the oldest leads of a campaign with their histories, in one transaction; how many there were stays
-   * counted. One that somebody is about to change is passed over: it goes the next time.
+   * Deletes the oldest leads of a campaign with their histories, in one transaction. The overview still counts them. Skips
+   * leads that are locked by a change; the next run deletes them.
    *
-   * @param after what was reached before: what was deleted is not looked at again.
-   * @returns how many, and the last; nothing where another is at it.
+   * @param options.after the last deleted lead, to continue from.
+   * @returns the number of deleted leads and the last of them; undefined if another run is in progress.
    */
   deleteOldest(
     campaignId: string,
     before: Date,
-    options: { most: number; after?: RetentionCursor | undefined },
+    options: { maxLeads: number; after?: RetentionCursor | undefined },
   ): Promise<{ leads: number; last?: RetentionCursor | undefined } | undefined>;
 
-  /** Deletes those of the quarantine. @returns how many. */
+  /** Deletes quarantined leads. Returns their number. */
   deleteQuarantined(campaignId: string, before: Date): Promise<number>;
 }

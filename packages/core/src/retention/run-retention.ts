@@ -2,30 +2,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsError } from '../errors.ts';
 import type { RetainedCampaign, RetentionCursor, RetentionStore } from './retention-store.ts';
 
-/** Leads of one transaction, and the pause after it in milliseconds, in which others have the database. */
-const atOnce = 1_000;
+/** The leads that one transaction deletes, and the pause after it for other users of the database. */
+const leadsPerTransaction = 1_000;
 const pauseMs = 100;
 const dayMs = 86_400_000;
 
 export interface RetentionReport {
-  /** Those that keep leads for some time only, and how many were deleted or, where nothing is, are too old. */
+  /** The campaigns with a retention period, with their leads deleted or, in a dry run, to delete. */
   readonly campaigns: readonly (Omit<RetainedCampaign, 'id'> & { readonly leads: number })[];
-  /** False where there may be more: the bound was reached, or it was interrupted. */
+  /** False if there may be more to delete: the maximum was reached, or the run was aborted. */
   readonly isComplete: boolean;
 }
 
 /**
- * Deletes leads that are older than their campaigns keep them, in small transactions: it may be killed at any time.
+ * Deletes leads past the retention period of their campaign, in small transactions. The process may be killed at any time.
  *
- * @param options.most leads at most.
- * @param options.onDeleted is told how many, after each transaction.
- * @throws LeadsError `conflict` where another is at it; `unavailable`
+ * @param options.maxLeads ends the run when as many leads are deleted.
+ * @param options.onDeleted receives the number of deleted leads after each transaction.
+ * @throws LeadsError `conflict` if another run is in progress; `unavailable`
  */
 export async function runRetention(
   store: RetentionStore,
   options: {
     isDryRun: boolean;
-    most: number;
+    maxLeads: number;
     signal: AbortSignal;
     onDeleted: (leads: number) => void;
   },
@@ -33,7 +33,7 @@ export async function runRetention(
   const { isDryRun, signal } = options;
   const now = Date.now();
   const campaigns: (Omit<RetainedCampaign, 'id'> & { leads: number })[] = [];
-  let left = options.most;
+  let left = options.maxLeads;
   for (const { id, ...campaign } of await store.campaigns()) {
     const before = new Date(now - campaign.retentionDays * dayMs);
     if (isDryRun) {
@@ -43,13 +43,14 @@ export async function runRetention(
     let leads = 0;
     let after: RetentionCursor | undefined;
     while (left > 0 && !signal.aborted) {
-      const most = Math.min(atOnce, left);
-      const deleted = await store.deleteOldest(id, before, { most, after });
-      if (deleted === undefined) throw new LeadsError('conflict', { message: 'Another run is at it' });
+      const maxLeads = Math.min(leadsPerTransaction, left);
+      const deleted = await store.deleteOldest(id, before, { maxLeads, after });
+      if (deleted === undefined)
+        throw new LeadsError('conflict', { message: 'Another retention run is in progress' });
       leads += deleted.leads;
       left -= deleted.leads;
       options.onDeleted(deleted.leads);
-      if (deleted.leads < most) break;
+      if (deleted.leads < maxLeads) break;
       after = deleted.last;
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }

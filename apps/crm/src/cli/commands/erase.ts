@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { ErasureLog, ErasurePlace, ErasureTargets, FoundCounts } from '@leads/core/erasure';
+import type { ErasableStore, ErasureLog, ErasureTargets, FoundCounts } from '@leads/core/erasure';
 import type { Broker } from '@leads/core/nats';
 import { ConfigError } from '@leads/http/service/config';
 import type { Command } from 'commander';
@@ -61,8 +61,8 @@ export function addEraseCommand(program: Command, io: CliIo): void {
 
 async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): Promise<void> {
   const { phone, country, email, id, again, log } = options;
-  const isAboutWhom = phone !== undefined || email !== undefined || id !== undefined;
-  if (isAboutWhom === (again === true)) {
+  const hasSubject = phone !== undefined || email !== undefined || id !== undefined;
+  if (hasSubject === (again === true)) {
     command.error('error: say whose leads: --phone, --email or --id; or --again');
   }
   if (again === true && (options.workspace !== undefined || options.dryRun === true)) {
@@ -86,7 +86,7 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
   const targets: ErasureTargets = {
     keys: new ErasureKeys(ERASURE_SECRET),
     table: operator.erasures,
-    ...(await placesOf(operator, broker, log)),
+    ...(await storesOf(operator, broker, log)),
   };
   if (again === true) {
     await eraseEveryoneAgain(io, targets, options);
@@ -119,8 +119,8 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
 
 async function eraseEveryoneAgain(io: CliIo, targets: ErasureTargets, options: EraseOptions): Promise<void> {
   await confirm(io, options, 'Erase again everybody who was ever erased?');
-  const { eraseAgain } = await import('@leads/core/erasure');
-  const { erasures, erased, left } = await eraseAgain(targets);
+  const { repeatErasures } = await import('@leads/core/erasure');
+  const { erasures, erased, left } = await repeatErasures(targets);
   printResult(
     io,
     options,
@@ -148,16 +148,16 @@ async function confirm({ stdin, stderr }: CliIo, { yes }: EraseOptions, question
   }
 }
 
-async function placesOf(
+async function storesOf(
   { erasable }: Operator,
   broker: Broker | undefined,
   logFile: string | undefined,
-): Promise<{ places: readonly ErasurePlace[]; logs: readonly ErasureLog[] }> {
+): Promise<{ stores: readonly ErasableStore[]; logs: readonly ErasureLog[] }> {
   const files = logFile === undefined ? [] : [new ErasureFile(logFile)];
-  if (broker === undefined) return { places: erasable, logs: files };
-  const { createBufferPlace, createEventsPlace, ErasureStream } = await import('@leads/core/nats');
+  if (broker === undefined) return { stores: erasable, logs: files };
+  const { createErasableBuffer, createErasableEvents, ErasureStream } = await import('@leads/core/nats');
   return {
-    places: [createBufferPlace(broker), ...erasable, createEventsPlace(broker)],
+    stores: [createErasableBuffer(broker), ...erasable, createErasableEvents(broker)],
     logs: [new ErasureStream(broker), ...files],
   };
 }

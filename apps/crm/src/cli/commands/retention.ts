@@ -77,7 +77,7 @@ async function setRetention(io: CliIo, options: SetOptions): Promise<void> {
 }
 
 async function runNow(io: CliIo, options: RunOptions): Promise<void> {
-  const { dryRun: isDryRun = false, max: most = Number.MAX_SAFE_INTEGER } = options;
+  const { dryRun: isDryRun = false, max: maxLeads = Number.MAX_SAFE_INTEGER } = options;
   await using operator = openOperator(io);
   const signal = io.interruption();
   let rows = 0;
@@ -88,7 +88,7 @@ async function runNow(io: CliIo, options: RunOptions): Promise<void> {
   const onDeleted = (leads: number) => {
     rows += leads;
   };
-  const report = await runRetention(operator.retention, { isDryRun, most, signal, onDeleted }).catch(
+  const report = await runRetention(operator.retention, { isDryRun, maxLeads, signal, onDeleted }).catch(
     (error: unknown) => {
       if (!(error instanceof LeadsError) || error.code !== 'conflict') throw error;
       throw new CliError('Another retention run is in progress', { cause: error });

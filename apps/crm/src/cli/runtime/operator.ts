@@ -7,16 +7,16 @@ import {
   createAccountStore,
   createCampaignStore,
   createCredentialStore,
+  createErasableLeads,
+  createErasableQuarantine,
   createErasureTable,
   createLeadQuarantine,
   createLeadStore,
-  createLeadsPlace,
-  createQuarantinePlace,
   createRetentionStore,
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
-import type { ErasurePlace, ErasureTable } from '@leads/core/erasure';
+import type { ErasableStore, ErasureTable } from '@leads/core/erasure';
 import type { Announce } from '@leads/core/invalidation';
 import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
 import type { RetentionStore } from '@leads/core/retention';
@@ -36,7 +36,7 @@ export interface Operator extends AsyncDisposable {
   readonly retention: RetentionStore;
   readonly archiving: () => Promise<Archiving>;
   /** The places that hold leads, in the order of erasure. */
-  readonly erasable: readonly ErasurePlace[];
+  readonly erasable: readonly ErasableStore[];
   readonly erasures: ErasureTable;
   readonly accounts: Pick<AccountOptions, 'openAdapter' | 'ping' | 'store'>;
 }
@@ -68,7 +68,7 @@ export function openOperator({ env }: CliIo): Operator {
     workspaces: createWorkspaceStore(database),
     retention: createRetentionStore(database),
     archiving: () => checkArchiving(database),
-    erasable: [createQuarantinePlace(quarantine), createLeadsPlace(database)],
+    erasable: [createErasableQuarantine(quarantine), createErasableLeads(database)],
     erasures: createErasureTable(database),
     accounts: {
       openAdapter: async () =>
