@@ -1,20 +1,20 @@
 import { type Principal, requireManager } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
-import { overtaken } from './edit-lead.ts';
+import { concurrentChange } from './edit-lead.ts';
 import type { StatusChange } from './lead.schema.ts';
 import type { FoundLead } from './lead.ts';
 import { visibleTo } from './lead-scope.ts';
 import { checkTransition } from './lead-status.ts';
 import type { LeadStore } from './lead-store.ts';
 
-/** What became of one lead: its new version, or why it stays as it is. */
+/** The result for one lead: its new version, or why its status was not changed. */
 type StatusResult =
   | { readonly id: string; readonly version: number }
   | { readonly id: string; readonly error: LeadsError };
 
 /**
- * Changes the status of many leads: of each that may change, whatever becomes of the others.
+ * Changes the status of many leads. A lead that cannot change does not affect the others.
  *
  * @returns one result for each id, in the order given. Errors are `not_found`, `conflict`, `forbidden` and
  *   `reason_required`, as for one lead.
@@ -32,7 +32,7 @@ export async function changeStatuses(
   );
   const found = new Map(known.map((lead) => [lead.id, lead]));
 
-  const refusals = new Map<string, LeadsError>();
+  const errors = new Map<string, LeadsError>();
   const allowed: FoundLead[] = [];
   for (const id of ids) {
     try {
@@ -42,7 +42,7 @@ export async function changeStatuses(
       allowed.push(lead);
     } catch (error) {
       if (!(error instanceof LeadsError)) throw error;
-      refusals.set(id, error);
+      errors.set(id, error);
     }
   }
 
@@ -63,6 +63,6 @@ export async function changeStatuses(
   return ids.map((id) => {
     const version = (found.get(id)?.version ?? 0) + 1;
     if (changed.has(id)) return { id, version };
-    return { id, error: refusals.get(id) ?? new LeadsError('conflict', { message: overtaken }) };
+    return { id, error: errors.get(id) ?? new LeadsError('conflict', { message: concurrentChange }) };
   });
 }

@@ -9,9 +9,9 @@ import type { LeadStore } from './lead-store.ts';
 /**
  * Creates a lead in the campaign of the given code (specification, 4.1).
  *
- * @param idempotencyKey makes a repeat answer the lead that stands already.
+ * @param idempotencyKey makes a repeated request return the existing lead.
  * @throws LeadsError `campaign_unavailable` when the principal's workspace has no active campaign of that code;
- *   `idempotency_key_reused` when the key made a lead of other content.
+ *   `idempotency_key_reused` when the key was used for a lead with other content.
  */
 export async function createLead(
   stores: { campaigns: CampaignStore; leads: LeadStore },
@@ -21,21 +21,21 @@ export async function createLead(
 ): Promise<{ lead: Lead; extraLeftOut: number }> {
   const { workspaceId, userId } = principal;
   const id = idempotencyKey === undefined ? undefined : idempotentId(workspaceId, idempotencyKey);
-  const placed = (campaignId: string) => fromNewLead(body, { id, workspaceId, userId, campaignId });
-  const repeated = async () => {
-    const [standing] = id === undefined ? [] : await stores.leads.find({ workspaceId }, [id]);
-    if (standing === undefined) return undefined;
-    const { lead, extraLeftOut } = placed(standing.campaignId);
-    if (standing.contentHash?.equals(contentHash(lead, body.campaignCode)) !== true) {
+  const toStored = (campaignId: string) => fromNewLead(body, { id, workspaceId, userId, campaignId });
+  const findRepeated = async () => {
+    const [existing] = id === undefined ? [] : await stores.leads.find({ workspaceId }, [id]);
+    if (existing === undefined) return undefined;
+    const { lead, extraLeftOut } = toStored(existing.campaignId);
+    if (existing.contentHash?.equals(contentHash(lead, body.campaignCode)) !== true) {
       throw new LeadsError('idempotency_key_reused', {
         fields: [{ at: 'header', path: 'idempotency-key', reason: 'was sent before with other content' }],
       });
     }
-    return { lead: toLead(standing), extraLeftOut };
+    return { lead: toLead(existing), extraLeftOut };
   };
 
-  // First of all: a repeat is answered though its campaign takes no leads any more.
-  const before = await repeated();
+  // Checked before the campaign: a repeated request succeeds even if the campaign is no longer active.
+  const before = await findRepeated();
   if (before !== undefined) return before;
 
   const campaign = await stores.campaigns.findByCode(workspaceId, body.campaignCode);
@@ -44,7 +44,7 @@ export async function createLead(
       fields: [{ at: 'body', path: '/campaignCode', reason: 'must be the code of an active campaign' }],
     });
   }
-  const { lead, extraLeftOut } = placed(campaign.id);
+  const { lead, extraLeftOut } = toStored(campaign.id);
   const sent: StoredLead =
     id === undefined ? lead : { ...lead, contentHash: contentHash(lead, body.campaignCode) };
   const added = await stores.leads.insert(
@@ -54,8 +54,8 @@ export async function createLead(
   const stored = added.get(sent.id);
   if (stored !== undefined) return { lead: toLead(stored), extraLeftOut };
 
-  // Another request of the same key was first.
-  const meanwhile = await repeated();
+  // A concurrent request with the same key was first.
+  const meanwhile = await findRepeated();
   if (meanwhile === undefined) throw new Error('A lead was neither added nor there');
   return meanwhile;
 }

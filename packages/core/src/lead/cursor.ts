@@ -3,26 +3,26 @@ import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { LeadPosition, LeadSelection } from './lead-store.ts';
 
-/** Beyond it a date is written with a sign and six digits of year, which Postgres does not read. */
+/** Later dates are written with a sign and six digits of year, which Postgres cannot read. */
 const maxTimeMs = Date.UTC(9999, 11, 31);
 
-/** A place in a list, and whether the page asked for comes after it or before it. */
+/** A position in a list, and whether the requested page is after it or before it. */
 export interface LeadCursor {
   readonly position: LeadPosition;
   readonly toward: 'next' | 'prev';
 }
 
-/** A cursor as opaque text, good for its selection only. It is no secret and gives no access by itself. */
+/** Returns a cursor as opaque text, valid for its selection only. It is not secret and gives no access. */
 export function encodeCursor({ position, toward }: LeadCursor, selection: LeadSelection): string {
   return Buffer.from(
     JSON.stringify([position.time.getTime(), position.id, toward, fingerprint(selection)]),
   ).toString('base64url');
 }
 
-/** @throws LeadsError `invalid_cursor` for anything that {@link encodeCursor} did not make for this selection. */
+/** @throws LeadsError `invalid_cursor` for a text that {@link encodeCursor} did not return for this selection. */
 export function decodeCursor(text: string, selection: LeadSelection): LeadCursor {
   const cursor = parse(text);
-  // Made again it must be the same: of this selection, and with nothing that decoding base64 passes over.
+  // Encoding the cursor again detects another selection, and characters that the base64 decoder ignores.
   if (cursor === undefined || encodeCursor(cursor, selection) !== text) {
     throw new LeadsError('invalid_cursor', {
       fields: [{ at: 'query', path: 'cursor', reason: 'must come from a page of this very list' }],
@@ -47,7 +47,7 @@ function parse(text: string): LeadCursor | undefined {
   return { position: { time: new Date(timeMs), id }, toward };
 }
 
-/** The same for the same selection, however its filter was put together. */
+/** Returns a hash that does not depend on the order of the selection's members. */
 function fingerprint({ scope, filter, order }: LeadSelection): string {
   const parts = { ...scope, ...filter, ...order };
   const given = Object.entries(parts)

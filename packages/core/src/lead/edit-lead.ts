@@ -9,17 +9,17 @@ import { checkTransition } from './lead-status.ts';
 import type { LeadChange, LeadStore } from './lead-store.ts';
 import { parsePhone } from './phone.ts';
 
-/** What a lead holds beside what an edit may change. Named in an edit, it is a mistake and no field of `extra`. */
+/** Fields of a lead that an edit cannot change. An edit that names one is invalid; it does not go to `extra`. */
 const fixed = new Set(Object.keys(LeadDetail.properties).filter((field) => !(field in LeadPatch.properties)));
 
-/** How often an edit is tried again that another one has overtaken. */
-const attempts = 100;
+/** How often an edit is attempted while concurrent changes of the lead succeed first. */
+const maxAttempts = 100;
 
 /**
  * Changes fields and, for owners and managers, the status of a lead.
  *
- * @param ifMatch the versions in one of which the lead must be, so that no change of another is lost.
- * @returns the lead as it is now; where nothing was to change, in the version it was.
+ * @param ifMatch the accepted versions of the lead, so that no concurrent change is lost.
+ * @returns the changed lead; the unchanged lead, in its version, if the edit changes nothing.
  * @throws LeadsError `not_found`; `precondition_failed`; `conflict` for a transition that is not allowed and for a
  *   status that was changed meanwhile; `forbidden` for a status by a publisher; `reason_required`; `invalid_input`
  *   for a field that cannot be changed.
@@ -34,25 +34,25 @@ export async function editLead(
   if (patch.status === undefined && patch.reason !== undefined) {
     throw refused({ '/reason': 'goes with a status only' });
   }
-  const mistaken = Object.keys(patch).filter((field) => fixed.has(field));
-  if (mistaken.length > 0) {
-    throw refused(Object.fromEntries(mistaken.map((field) => [`/${field}`, 'cannot be changed'])));
+  const fixedFields = Object.keys(patch).filter((field) => fixed.has(field));
+  if (fixedFields.length > 0) {
+    throw refused(Object.fromEntries(fixedFields.map((field) => [`/${field}`, 'cannot be changed'])));
   }
 
-  for (let attempt = 1; attempt <= attempts; attempt++) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const found = await findLead(leads, principal, id);
-    // Not before: of what it may not see, a publisher is not told what it may not do.
+    // Checked after the lead is found: a publisher gets `not_found` for a lead that it cannot see.
     if (patch.status !== undefined) requireManager(principal);
     if (ifMatch?.has(found.version) === false) throw new LeadsError('precondition_failed');
     const { lead, change, extraLeftOut } = edited(found, patch, principal);
     if (change === undefined) return { lead: toLeadDetail(found), extraLeftOut };
     const updatedAt = (await leads.change(principal.workspaceId, [{ lead, change }])).get(lead.id);
     if (updatedAt !== undefined) return { lead: toLeadDetail({ ...lead, updatedAt }), extraLeftOut };
-    // Overtaken. Fields may be set on top of what has changed; a status was decided on what is no more.
+    // A concurrent change was first. Fields can still be set; a status change depends on the status that was read.
     if (ifMatch !== undefined) throw new LeadsError('precondition_failed');
     if (patch.status !== undefined) break;
   }
-  throw new LeadsError('conflict', { message: overtaken });
+  throw new LeadsError('conflict', { message: concurrentChange });
 }
 
 function refused(reasons: Readonly<Record<string, string>>): LeadsError {
@@ -60,10 +60,10 @@ function refused(reasons: Readonly<Record<string, string>>): LeadsError {
   return new LeadsError('invalid_input', { fields });
 }
 
-/** What is answered to the second of two who change a status at once. */
-export const overtaken = 'The lead was changed by another at the same time';
+/** The message for a status change that lost against a concurrent change. */
+export const concurrentChange = 'The lead was changed by another at the same time';
 
-/** A lead after an edit, and the entry of its history; none where the edit changes nothing. */
+/** Returns a lead after an edit, and the entry for its history unless the edit changes nothing. */
 function edited(
   found: FoundLead,
   patch: LeadPatch,
@@ -100,7 +100,7 @@ function edited(
 
 const named = new Set(Object.keys(LeadPatch.properties));
 
-/** The values that an edit gives; `undefined` for what it takes away. */
+/** Returns the values that an edit sets; `undefined` for the fields that it removes. */
 function patched(found: FoundLead, patch: LeadPatch) {
   const { status: _status, reason: _reason, ...given } = patch;
   const values = Object.fromEntries(
@@ -113,18 +113,18 @@ function patched(found: FoundLead, patch: LeadPatch) {
   const before = found.extra === undefined ? {} : (JSON.parse(found.extra) as object);
   const { extra, leftOut } = withinBounds(before, JSON.parse(unknown.json) as object);
   const extraLeftOut = unknown.leftOut + leftOut;
-  // Compared by value: Postgres writes the same object in another order.
+  // Compared by value, because Postgres returns the members of an object in another order.
   const isSame = isDeepStrictEqual(extra, before);
   return { values: isSame ? values : { ...values, extra: keepExtra(extra, new Set()).json }, extraLeftOut };
 }
 
-/** An object with members added or replaced, one by one: what there is no room for leaves what was there. */
+/** Returns an object with members added or replaced one by one. A member beyond the bounds of `extra` is left out. */
 function withinBounds(before: object, members: object): { extra: object; leftOut: number } {
   let extra = before;
   let leftOut = 0;
   for (const [name, value] of Object.entries(members)) {
-    const grown = { ...extra, [name]: value as unknown };
-    if (keepExtra(grown, new Set()).leftOut === 0) extra = grown;
+    const next = { ...extra, [name]: value as unknown };
+    if (keepExtra(next, new Set()).leftOut === 0) extra = next;
     else leftOut += 1;
   }
   return { extra, leftOut };

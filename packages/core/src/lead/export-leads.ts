@@ -5,30 +5,29 @@ import type { Viewer } from './lead-scope.ts';
 import type { LeadPosition, LeadStore } from './lead-store.ts';
 import { positionOf, selectLeads } from './list-leads.ts';
 
-/** The forms in which leads can be exported: CSV (RFC 4180), and JSON by the line. */
+/** The export formats: CSV (RFC 4180) and newline-delimited JSON. */
 export const exportFormats = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** A piece of an export, and how many leads are in it. */
+/** A piece of an export, and its number of leads. */
 interface ExportPiece {
   readonly text: string;
   readonly leads: number;
 }
 
-/** Leads read at once: 250 were a quarter faster, but held up other requests for 12 ms where these take 2. */
+/** How many leads are read at once. 250 are a quarter faster but delay other requests for 12 ms instead of 2 ms. */
 const maxLeads = 32;
-/** About what a batch may come to, in characters: leads can be of 64 KiB and more. */
+/** The target length of a batch in characters, because a lead can have 64 KiB and more. */
 const batchLength = 256 * 1024;
 
 /**
- * Every lead that a principal may see and that a query asks for, in its order, each with all that is stored of it.
- * The leads are read as the pieces are taken, in bounded memory. One that stays as it is while they are read is in it
- * exactly once.
+ * Returns every lead that a principal can see and that matches a query, in the order of the query, with all fields.
+ * Leads are read as the caller consumes the pieces, in bounded memory. A lead that does not change meanwhile is in the
+ * export exactly once.
  *
- * @returns pieces of the file. The first one comes once there are leads or is known that there are none, so that what
- *   fails at once fails before anything is written.
- * @throws LeadsError `invalid_input` at once, for a query that cannot be; later `unavailable`, and the reason of
- *   `signal`.
+ * @returns pieces of the file. The first piece waits for the first leads, so that an early failure precedes all output.
+ * @throws LeadsError `invalid_input` immediately, for an invalid query; `unavailable` and the reason of `signal` while
+ *   the pieces are read.
  */
 export function exportLeads(
   leads: LeadStore,

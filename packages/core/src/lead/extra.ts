@@ -1,18 +1,18 @@
-/** What `extra` holds at most: keys, bytes of its JSON text in UTF-8, and levels of nesting in a value. */
+/** The bounds of `extra`: keys, bytes of its JSON text in UTF-8, and levels of nesting in a value. */
 export const extraBounds = { keys: 32, bytes: 8 * 1024, depth: 32 } as const;
 
 /**
- * Keeps the fields of a body that its schema does not name. A field too many is never a reason to refuse a
- * lead, so what does not fit {@link extraBounds} is left out, key by key, in the order sent.
+ * Keeps the fields of a body that its schema does not name, in the order sent. A field beyond {@link extraBounds} is left
+ * out. It is never a reason to reject a lead.
  *
- * @returns the JSON text of what was kept (`undefined` where there is nothing), and how many keys were not.
+ * @returns the JSON text of the kept fields (`undefined` if there are none), and how many keys were left out.
  */
 export function keepExtra(
   body: object,
   named: ReadonlySet<string>,
 ): { json: string | undefined; leftOut: number } {
   const members: string[] = [];
-  // Two braces, and a comma less than there are members.
+  // Two braces, and one comma less than there are members.
   let bytes = 1;
   let leftOut = 0;
   for (const key of Object.keys(body)) {

@@ -7,13 +7,13 @@ import { creationOf, toHistoryEntry } from './lead-history.ts';
 import { visibleTo } from './lead-scope.ts';
 import type { LeadStore } from './lead-store.ts';
 
-/** How many entries of a history one page holds. */
-const historyPage = 1000;
+/** How many entries a page of a history has. */
+const historyPageSize = 1000;
 
 /**
- * Everything about one lead.
+ * Returns a lead with all its fields.
  *
- * @throws LeadsError `not_found` for one that the principal may not see, as for one that there is not.
+ * @throws LeadsError `not_found` for a lead that does not exist or that the principal cannot see.
  */
 export async function getLead(leads: LeadStore, principal: Principal, id: string): Promise<LeadDetail> {
   return toLeadDetail(await findLead(leads, principal, id));
@@ -27,10 +27,10 @@ export async function findLead(leads: LeadStore, principal: Principal, id: strin
 }
 
 /**
- * What was done to a lead, its creation included, oldest first.
+ * Returns the history of a lead, its creation included, oldest first.
  *
- * @param aboveVersion leaves out the versions up to this one.
- * @returns the entries, and the last version of the page where there are more.
+ * @param aboveVersion excludes the versions up to this one.
+ * @returns the entries, and the last version of the page if there are more entries.
  * @throws LeadsError `not_found`
  */
 export async function getLeadHistory(
@@ -41,7 +41,7 @@ export async function getLeadHistory(
 ): Promise<{ entries: LeadHistoryEntry[]; nextAbove?: number }> {
   const lead = await findLead(leads, principal, id);
   const entries = aboveVersion < 1 ? [creationOf(lead)] : [];
-  const limit = historyPage - entries.length;
+  const limit = historyPageSize - entries.length;
   const changes = await leads.history(lead, aboveVersion, limit + 1);
   entries.push(...changes.slice(0, limit).map(toHistoryEntry));
   const last = entries.at(-1);

@@ -3,7 +3,7 @@ import type { StoredLead } from './lead.ts';
 import { duplicateReason, duplicateStatus, initialStatus } from './lead-status.ts';
 import type { LeadChange } from './lead-store.ts';
 
-/** A lead's first entry is not stored beside it: the lead itself says how it came to be. */
+/** Returns the first entry of a history. It is not stored: it follows from the lead itself. */
 export function creationOf(lead: StoredLead): LeadHistoryEntry {
   return {
     version: 1,
@@ -16,7 +16,7 @@ export function creationOf(lead: StoredLead): LeadHistoryEntry {
   };
 }
 
-/** A change as a history shows it. */
+/** Returns the entry of a history for a change. */
 export function toHistoryEntry(change: LeadChange): LeadHistoryEntry {
   const { version, userId, status, reason, fields, createdAt } = change;
   return {

@@ -1,6 +1,6 @@
 import type { LeadToInsert } from './lead-store.ts';
 
-/** All of a lead, as JSON holds it: times as ISO 8601, the content's hash in hexadecimal digits. */
+/** A lead as JSON: times in ISO 8601, the content hash in hexadecimal digits. */
 export type LeadJson = Omit<LeadToInsert, 'createdAt' | 'updatedAt' | 'contentHash'> & {
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -21,7 +21,7 @@ export function fromLeadJson(json: LeadJson): LeadToInsert {
   return {
     ...json,
     createdAt,
-    // The same object where it is the same time, as a new lead has it: it is then written once.
+    // The same object for the same time, as in a new lead: the store then writes the time once.
     updatedAt: json.updatedAt === json.createdAt ? createdAt : new Date(json.updatedAt),
     contentHash: json.contentHash === undefined ? undefined : Buffer.from(json.contentHash, 'hex'),
   };

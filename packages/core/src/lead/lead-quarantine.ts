@@ -2,32 +2,32 @@ import { StoreError } from '../errors.ts';
 import { insertEach } from './insert-each.ts';
 import type { LeadStore, LeadToInsert } from './lead-store.ts';
 
-/** A lead that was taken, and that the database refused later, when it was to be stored. */
+/** A lead that the service accepted and the database rejected later. */
 export interface QuarantinedLead {
   readonly lead: LeadToInsert;
-  /** Why it was refused last: the SQLSTATE (PostgreSQL, appendix A), where it is known. */
+  /** The SQLSTATE of the last rejection (PostgreSQL, appendix A), if known. */
   readonly reason?: string | undefined;
   readonly quarantinedAt: Date;
 }
 
-/** Where leads are kept that cannot be stored. Methods throw LeadsError `unavailable` without the database. */
+/** Stores leads that the database rejects. Methods throw LeadsError `unavailable` when the database is unavailable. */
 export interface LeadQuarantine {
-  /** Of a lead that is there already only the reason is noted anew. */
+  /** Adds leads. For a lead that is in the quarantine already, only the reason is updated. */
   add(leads: readonly Omit<QuarantinedLead, 'quarantinedAt'>[]): Promise<void>;
-  /** By id, `limit` at most, after one. */
+  /** Returns up to `limit` leads in the order of their ids, after an id. */
   list(limit: number, afterId?: string): Promise<QuarantinedLead[]>;
   find(ids: readonly string[]): Promise<QuarantinedLead[]>;
-  /** @returns the ids of those that were there. */
+  /** Removes leads and returns the ids of those that were in the quarantine. */
   remove(ids: readonly string[]): Promise<string[]>;
 }
 
-/** What became of leads that were tried again: by id, and of those that were refused again why. */
+/** The result of a replay: the ids of the stored and of the rejected leads. */
 export interface ReplayReport {
   readonly stored: readonly string[];
   readonly refused: readonly { readonly id: string; readonly reason?: string | undefined }[];
 }
 
-/** Stores leads of the quarantine, as they were taken, and takes them out of it. One that is refused again stays. */
+/** Stores leads of the quarantine, unchanged, and removes them from it. A lead that is rejected again stays. */
 export async function replayQuarantined(
   stores: { readonly leads: Pick<LeadStore, 'insert'>; readonly quarantine: LeadQuarantine },
   entries: readonly QuarantinedLead[],

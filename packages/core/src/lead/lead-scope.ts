@@ -1,15 +1,15 @@
 import type { Principal } from '../credential/principal.ts';
 
-/** Which leads may be seen: one workspace's, or in it only those of one user. */
+/** The visible leads: those of a workspace, or only those of one of its users. */
 export interface LeadScope {
   readonly workspaceId: string;
   readonly userId?: string | undefined;
 }
 
-/** Who looks at leads. */
+/** The part of a principal that decides which leads are visible. */
 export type Viewer = Pick<Principal, 'workspaceId' | 'userId' | 'role'>;
 
-/** Owners and managers see the leads of their workspace, a publisher only its own. */
+/** Returns the visible leads: owners and managers see all leads of their workspace, publishers only their own. */
 export function visibleTo(principal: Viewer): LeadScope {
   return principal.role === 'publisher'
     ? { workspaceId: principal.workspaceId, userId: principal.userId }

@@ -4,18 +4,17 @@ import type { LeadScope } from './lead-scope.ts';
 import type { LeadStatus } from './lead-status.ts';
 import type { LeadSearch, PhoneSearch } from './search.ts';
 
-/** Of the request that something came of, where it is traced: a `traceparent` (W3C Trace Context, 3.2). */
+/** The `traceparent` (W3C Trace Context, 3.2) of the request, if the request is traced. */
 export interface Traced {
   readonly traceparent?: string | undefined;
 }
 
 /**
- * A lead to be stored. Within the campaign's duplicate window, in seconds, it is a duplicate. The event of its creation
- * carries on its trace.
+ * A lead to store, with the duplicate window of its campaign in seconds. The event of its creation continues the trace.
  */
 export type LeadToInsert = StoredLead & Traced & { readonly duplicateWindowSeconds?: number | undefined };
 
-/** Which leads of a scope are meant; what is absent does not matter. */
+/** Selects leads of a scope. An absent condition matches every lead. */
 export interface LeadFilter {
   readonly status?: LeadStatus | undefined;
   readonly campaignCode?: string | undefined;
@@ -30,13 +29,13 @@ export interface LeadFilter {
   readonly search?: LeadSearch | undefined;
 }
 
-/** By which time leads are ordered, and then by id, in the same direction. */
+/** The time by which leads are ordered. Leads of the same time are ordered by id, in the same direction. */
 export interface LeadOrder {
   readonly by: 'createdAt' | 'updatedAt';
   readonly direction: 'ascending' | 'descending';
 }
 
-/** A place in an order: the time it goes by, and the id. */
+/** A position in an order: a time and an id. */
 export interface LeadPosition {
   readonly time: Date;
   readonly id: string;
@@ -48,57 +47,56 @@ export interface LeadSelection {
   readonly order: LeadOrder;
 }
 
-/** A piece of a selection: at most `limit` leads that come after a position. */
+/** A part of a selection: at most `limit` leads after a position. */
 export interface LeadPiece {
   readonly limit: number;
   readonly after?: LeadPosition | undefined;
 }
 
-/** What was done to a lead after its creation. */
+/** A change of a lead after its creation. */
 export interface LeadChange {
   readonly version: number;
   readonly userId: string;
   readonly status?: { readonly from: LeadStatus; readonly to: LeadStatus } | undefined;
   readonly reason?: string | undefined;
-  /** By field, what it was and what it became. */
+  /** The old and the new value of each changed field. */
   readonly fields?: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>> | undefined;
   readonly createdAt: Date;
 }
 
-/** Where leads are kept. Every method throws LeadsError `unavailable` when the database cannot be reached. */
+/** Stores and finds leads. Every method throws LeadsError `unavailable` when the database is unavailable. */
 export interface LeadStore {
   /**
-   * Stores one lead or many, all or none. A lead whose id is stored already is left as it stands, so that the
-   * same leads can be sent again after an answer that never came. Where a campaign has a duplicate window,
-   * duplicates among the leads and of those that are stored are made out one by one, however many instances
-   * store at once.
+   * Stores leads, all or none. A lead whose id is stored already stays unchanged, so that a request without a response
+   * can be repeated. In a campaign with a duplicate window, duplicates are detected among the given and the stored
+   * leads, also across instances that store concurrently.
    *
-   * @param workspaceId where all are of one workspace; the CRM, which is held to one at a time, has to say it.
-   * @returns by id, the leads that this call added, as they are stored: a duplicate is trashed.
+   * @param workspaceId the workspace of all leads. Required in the CRM, whose statements are limited to one workspace.
+   * @returns the leads that this call added, by id, as they are stored: duplicates are trashed.
    */
   insert(leads: readonly LeadToInsert[], workspaceId?: string): Promise<ReadonlyMap<string, StoredLead>>;
 
-  /** The representations of the leads of a piece, in order: what is shown is all that is read. */
+  /** Returns the representations of leads in order. Only the columns of the representation are read. */
   list(selection: LeadSelection, piece: LeadPiece): Promise<Lead[]>;
-  /** Everything about the leads of a piece, in order. */
+  /** Returns leads in order, with all their fields. */
   scan(selection: LeadSelection, piece: LeadPiece): Promise<FoundLead[]>;
   count(selection: LeadSelection): Promise<number>;
 
-  /** The leads of a scope among those of the given ids, in no order. */
+  /** Returns the leads with the given ids that are in the scope, in no particular order. */
   find(scope: LeadScope, ids: readonly string[]): Promise<FoundLead[]>;
 
   /**
-   * Changes leads of a workspace and adds to their histories, in one transaction. Each lead is given as it shall be, its version
-   * one above the one it was read in; a lead that has moved on meanwhile is left alone.
+   * Changes leads of a workspace and adds to their histories, in one transaction. Each lead is given in its new state,
+   * with the version that it was read in plus one. A lead that was changed since it was read stays unchanged.
    *
-   * @returns the ids of the leads that were changed, with the time of their change.
+   * @returns the times of the changes, by the ids of the changed leads.
    */
   change(
     workspaceId: string,
     changes: readonly (Traced & { readonly lead: StoredLead; readonly change: LeadChange })[],
   ): Promise<ReadonlyMap<string, Date>>;
 
-  /** The changes of a lead above a version, oldest first, `limit` at most. */
+  /** Returns up to `limit` changes of a lead after a version, oldest first. */
   history(
     lead: Pick<StoredLead, 'id' | 'workspaceId'>,
     aboveVersion: number,

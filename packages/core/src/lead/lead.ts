@@ -7,7 +7,7 @@ import { parsePhone } from './phone.ts';
 
 type LeadFields = { readonly [Name in LeadFieldName]?: string | undefined };
 
-/** A lead as it is stored: everything that was sent, and what the service knows about it. */
+/** A lead as it is stored: all that was sent, and the fields that the service sets. */
 export interface StoredLead extends LeadFields {
   readonly id: string;
   readonly workspaceId: string;
@@ -54,9 +54,9 @@ type ListedLead = Pick<
   | 'status'
 >;
 
-/** What becomes of a lead beside its body: decided by the credentials and the campaign. */
+/** The fields of a new lead that come from the credentials and the campaign, not from the body. */
 export interface LeadPlacement {
-  /** Made here where it is left out. */
+  /** Generated if absent. */
   readonly id?: string | undefined;
   readonly workspaceId: string;
   readonly userId: string;
@@ -66,7 +66,7 @@ export interface LeadPlacement {
 const namedByNewLead: ReadonlySet<string> = new Set(Object.keys(NewLead.properties));
 const namedByIntakeLead: ReadonlySet<string> = new Set(Object.keys(IntakeLead.properties));
 
-/** A lead of the CRM's create, ready to be stored. `extraLeftOut` counts fields beyond the bounds of `extra`. */
+/** Returns the lead to store for a create request. `extraLeftOut` counts fields beyond the bounds of `extra`. */
 export function fromNewLead(
   body: NewLead,
   placement: LeadPlacement,
@@ -80,9 +80,9 @@ export function fromNewLead(
 }
 
 /**
- * A lead of the intake, ready to be stored.
+ * Returns the lead to store for an intake request.
  *
- * @param ip the visitor's address, as trusted proxies tell it.
+ * @param ip the visitor's address, as trusted proxies report it.
  */
 export function fromIntakeLead(
   body: IntakeLead,
@@ -99,10 +99,10 @@ export function fromIntakeLead(
   return { lead, extraLeftOut: extra.leftOut };
 }
 
-/** Filled in field by field: to spread one object into another takes ten times as long as all the rest. */
+/** A lead that is filled in field by field, because spreading objects takes ten times as long as all the rest. */
 type Draft = { -readonly [Field in keyof StoredLead]: StoredLead[Field] };
 
-/** What every lead has, whoever sends it. */
+/** Returns the fields that leads of both services have. */
 function newLead(placement: LeadPlacement, body: NewLead | IntakeLead, source: StoredLead['source']): Draft {
   const now = new Date();
   return {
@@ -141,7 +141,7 @@ export function toLead(lead: ListedLead): Lead {
   return shown;
 }
 
-/** Everything that is stored of a lead, as the CRM shows it. */
+/** Returns all stored fields of a lead, as the CRM shows them. */
 export function toLeadDetail(lead: FoundLead): LeadDetail {
   const {
     workspaceId: _workspaceId,

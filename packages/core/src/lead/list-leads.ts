@@ -7,20 +7,20 @@ import { type Viewer, visibleTo } from './lead-scope.ts';
 import type { LeadFilter, LeadOrder, LeadPosition, LeadSelection, LeadStore } from './lead-store.ts';
 import { leadSearch, phoneSearch } from './search.ts';
 
-/** One page of a list, and the cursors of the pages around it where there are any. */
+/** A page of a list, with the cursors of the next and the previous page if they exist. */
 interface LeadPage {
   readonly leads: Lead[];
   readonly nextCursor?: string;
   readonly prevCursor?: string;
-  /** How many leads match, where it was asked for. */
+  /** The number of matching leads, if requested. */
   readonly totalCount?: number;
 }
 
 /**
- * One page of the leads a principal may see (specification, 4.2).
+ * Returns a page of the leads that a principal can see (specification, 4.2).
  *
- * @throws LeadsError `invalid_cursor` for a cursor of another list or of no list at all; `invalid_input` for a
- *   time that there is not and a phone number without a digit.
+ * @throws LeadsError `invalid_cursor` for a cursor that is not of this list; `invalid_input` for an impossible
+ *   time and for a phone number without digits.
  */
 export async function listLeads(leads: LeadStore, principal: Principal, query: LeadQuery): Promise<LeadPage> {
   const selection = selectLeads(principal, query);
@@ -28,7 +28,7 @@ export async function listLeads(leads: LeadStore, principal: Principal, query: L
   const cursor = query.cursor === undefined ? undefined : decodeCursor(query.cursor, selection);
   const backward = cursor?.toward === 'prev';
 
-  // One row beyond the page tells whether there is another in that direction.
+  // One row beyond the page shows whether there is another page in that direction.
   const piece = { limit: limit + 1, after: cursor?.position };
   const [rows, totalCount] = await Promise.all([
     leads.list(backward ? reversed(selection) : selection, piece),
@@ -40,7 +40,7 @@ export async function listLeads(leads: LeadStore, principal: Principal, query: L
 
   const cursorAt = (lead: Lead | undefined, toward: 'next' | 'prev') =>
     lead && encodeCursor({ position: positionOf(lead, selection.order), toward }, selection);
-  // Where a page was reached by a cursor, the lead that the cursor was made of lies on the other side.
+  // A page that was reached by a cursor has a page on the other side: the one that the cursor came from.
   const nextCursor = (backward || hasMore) && cursorAt(page.at(-1), 'next');
   const prevCursor = (backward ? hasMore : cursor !== undefined) && cursorAt(page[0], 'prev');
   return {
@@ -51,13 +51,13 @@ export async function listLeads(leads: LeadStore, principal: Principal, query: L
   };
 }
 
-/** The leads that a principal may see and that a query asks for. */
+/** Returns the selection of the leads that a principal can see and that match a query. */
 export function selectLeads(principal: Viewer, query: LeadFilterQuery): LeadSelection {
   return { scope: visibleTo(principal), filter: toFilter(query), order: toOrder(query) };
 }
 
 /**
- * How many leads a principal may see that a query asks for.
+ * Returns how many leads that a principal can see match a query.
  *
  * @throws LeadsError `invalid_input` as {@link listLeads} does.
  */
@@ -65,7 +65,7 @@ export async function countLeads(leads: LeadStore, viewer: Viewer, query: LeadFi
   return leads.count(selectLeads(viewer, query));
 }
 
-/** Where a lead stands in an order. */
+/** Returns the position of a lead in an order. */
 export function positionOf(
   lead: { id: string; createdAt: Date | string; updatedAt: Date | string },
   { by }: LeadOrder,
@@ -106,18 +106,18 @@ function toTime(
   const text = query[path];
   if (text === undefined) return undefined;
   const timeMs = Date.parse(text);
-  // A leap second is a time by its format, but none that can be computed with.
+  // A leap second is valid by its format, but Date cannot represent it.
   if (Number.isNaN(timeMs)) {
     throw new LeadsError('invalid_input', {
       fields: [{ at: 'query', path, reason: 'must be a time that can be computed with' }],
     });
   }
-  // Before 1970 and after 9999 there are no leads, and the year 0 Postgres does not know, nor 10000 as it is written.
+  // There are no leads before 1970 and after 9999. Postgres cannot read the years 0 and 10000 as they are written.
   return new Date(Math.min(Math.max(0, timeMs), Date.UTC(10_000, 0, 1) - 1));
 }
 
 function toOrder({ sort, updatedSince }: LeadFilterQuery): LeadOrder {
-  // Who asks for what was changed wants to see what was changed last.
+  // A request for changed leads gets the last changes first.
   sort ??= updatedSince === undefined ? '-createdAt' : '-updatedAt';
   return {
     by: sort.endsWith('createdAt') ? 'createdAt' : 'updatedAt',

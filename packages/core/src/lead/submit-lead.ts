@@ -5,23 +5,23 @@ import type { IntakeLead } from './lead.schema.ts';
 import { fromIntakeLead } from './lead.ts';
 import type { LeadToInsert } from './lead-store.ts';
 
-/** Takes leads to be stored, one at a time. */
+/** Accepts leads to store, one at a time. */
 export interface LeadSink {
   /**
-   * Stores a lead, once however often it is given.
+   * Stores a lead. A lead that is given again is not stored again.
    *
-   * @throws LeadsError `invalid_input` for a lead that cannot be stored; `unavailable` where none can be now.
+   * @throws LeadsError `invalid_input` for a lead that the database rejects; `unavailable` when no lead can be stored now.
    */
   take(lead: LeadToInsert): Promise<void>;
 }
 
 /**
- * Takes a lead from a landing page (specification, 4.3). Its campaign is the landing page's, else the API
- * key's default, else the workspace's default; a landing page not seen before is registered.
+ * Accepts a lead from a landing page (specification, 4.3). Its campaign is the landing page's, or else the API key's
+ * default, or else the workspace's default. A new landing page is registered.
  *
  * @param ip the visitor's address.
- * @param idempotencyKey makes a repeat answer the id of the lead that stands already.
- * @returns the lead's id, the answer's `order_id`, once the lead is stored.
+ * @param idempotencyKey makes a repeated request return the id of the existing lead.
+ * @returns the id of the lead, which is the `order_id` of the response, once the lead is stored.
  */
 export async function submitLead(
   { routes, leads }: { routes: CampaignRouter; leads: LeadSink },

@@ -37,7 +37,7 @@ import type { StatusChanges } from './use-status-changes.tsx';
 
 const t = texts.leads;
 
-/** Everything about one lead, and what can be changed of it. */
+/** Shows all fields of a lead, with a form for those that can be edited. */
 export function LeadDrawer({
   id,
   me,
@@ -114,7 +114,7 @@ function Detail({
               size="compact-sm"
               variant="default"
               onClick={() => {
-                // The button goes with the status that it leads from.
+                // The button disappears with the current status.
                 heading.current?.focus();
                 statusChanges.change([lead], to);
               }}
@@ -226,14 +226,14 @@ type Contact = Record<ContactField, string>;
 const contactOf = (lead: LeadDetail) =>
   Object.fromEntries(contactFields.map((name) => [name, lead[name] ?? ''])) as Contact;
 
-/** What can be edited. It holds to the version that was edited: no change of another is lost. */
+/** The form for an edit. It sends the version that was edited, so that no concurrent change is lost. */
 function ContactForm({ found }: { found: LeadVersion }) {
   const queryClient = useQueryClient();
   const [edits, setEdits] = useState<Partial<Contact>>({});
   const [held, setHeld] = useState(found);
   const [faults, setFaults] = useState<Partial<Contact>>({});
   const isDirty = Object.keys(edits).length > 0;
-  // As long as nothing is edited, what comes in is shown.
+  // Without edits, the form shows the latest version.
   const base = isDirty ? held : found;
   const before = contactOf(base.lead);
   const values = { ...before, ...edits };

@@ -6,7 +6,7 @@ export const statuses: readonly LeadStatus[] = ['OnHold', 'Approved', 'Paid', 'T
 
 export const statusColors = { OnHold: 'yellow', Approved: 'blue', Paid: 'green', Trashed: 'gray' } as const;
 
-/** The key that takes a lead to a status. */
+/** The key that changes a lead to a status. */
 export const statusKeys: Readonly<Record<string, LeadStatus>> = {
   a: 'Approved',
   t: 'Trashed',
@@ -14,25 +14,25 @@ export const statusKeys: Readonly<Record<string, LeadStatus>> = {
   h: 'OnHold',
 };
 
-/** Where a lead may be taken from where it stands. */
+/** Returns the statuses to which a role can change a lead. */
 export function nextStatuses(from: LeadStatus, role: MemberRole): readonly LeadStatus[] {
   if (role === 'publisher' || (from === 'Paid' && role !== 'owner')) return [];
   return transitions[from];
 }
 
-/** Where all of these may be taken. */
+/** Returns the statuses to which a role can change all of these leads. */
 export function commonStatuses(leads: readonly Lead[], role: MemberRole): readonly LeadStatus[] {
   if (leads.length === 0) return [];
   const from = new Set(leads.map(statusOf));
   return statuses.filter((to) => [...from].every((status) => nextStatuses(status, role).includes(to)));
 }
 
-/** The specification has a lead without a status; the service knows none. */
+/** The specification allows a lead without a status; the service always sends one. */
 export function statusOf({ status }: Lead): LeadStatus {
   return status ?? 'OnHold';
 }
 
-/** The shortest way back, step by step; `undefined` where there is none for the role. */
+/** Returns the shortest sequence of changes from one status to another, or `undefined` if the role has none. */
 export function wayBack(
   from: LeadStatus,
   to: LeadStatus,

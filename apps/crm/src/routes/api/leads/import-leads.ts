@@ -110,7 +110,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
   );
 }
 
-/** Only plain UTF-8 is taken: what is compressed, and what says to be in another encoding, is not. */
+/** Rejects bodies that are compressed or declare another charset than UTF-8. */
 function refuseEncoded({ headers }: FastifyRequest): void {
   const coding = headers['content-encoding'] ?? 'identity';
   if (coding.trim().toLowerCase() !== 'identity') {
