@@ -75,7 +75,8 @@ function load(folder: string): { objects: KubernetesObject[]; kustomizations: Ku
     const text = readFileSync(join(directory, folder, resource), 'utf8');
     for (const document of parseAllDocuments(text, { merge: true })) {
       expect(document.errors, resource).toEqual([]);
-      objects.push(document.toJS() as KubernetesObject);
+      const object = document.toJS() as KubernetesObject & { readonly items?: readonly KubernetesObject[] };
+      objects.push(...(object.kind === 'List' ? (object.items ?? []) : [object]));
     }
   }
   return { objects, kustomizations };
