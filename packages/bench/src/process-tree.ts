@@ -1,71 +1,54 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** Of the clock that /proc counts in: 100 a second on every Linux that Node runs on. */
+/** The clock of /proc counts 100 ticks a second on every Linux that Node supports. */
 const tickUs = 10_000;
 
 /**
- * Processor time of a process, of all below it, and of those of them that have ended, in microseconds. Its steps are
- * 10 ms. NaN where there is no /proc.
+ * Returns the processor time of a process, its descendants and their ended children, in microseconds. The resolution
+ * is 10 ms. NaN without /proc.
  */
 export function processorTimeUs(pid: number): number {
   const tree = readTree(pid);
   return tree.length === 0 ? Number.NaN : tree.reduce((sum, { ticks }) => sum + ticks, 0) * tickUs;
 }
 
-/** Begins anew with the highest resident memory, where the system allows it. */
-export function resetPeakMemory(pid: number): void {
+/** Resets the maximum of resident memory, where the system allows it. */
+export function resetMaxMemory(pid: number): void {
   for (const member of readTree(pid)) {
     try {
       writeFileSync(`/proc/${member.pid}/clear_refs`, '5');
     } catch {
-      // Then it is the peak since the process started.
+      // The maximum then counts from the start of the process.
     }
   }
 }
 
-/** Resident memory of a process and of all below it, each at its highest, in bytes. NaN where there is no /proc. */
-export function peakMemory(pid: number): number {
-  const peaks = readTree(pid).map((member) => {
-    const kib = /^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${member.pid}/status`) ?? '')?.[1];
-    return Number(kib ?? 0) * 1024;
+/** Returns the sum of the maximum resident memory of a process and its descendants, in MB. NaN without /proc. */
+export function maxMemoryMb(pid: number): number {
+  const maxima = readTree(pid).map((member) => {
+    const kib = /^VmHWM:\s+(\d+) kB$/m.exec(readIfThere(`/proc/${member.pid}/status`) ?? '')?.[1];
+    return Number(kib ?? 0) * 1.024e-3;
   });
-  return peaks.length === 0 ? Number.NaN : peaks.reduce((sum, peak) => sum + peak, 0);
+  return maxima.length === 0 ? Number.NaN : maxima.reduce((sum, megabytes) => sum + megabytes, 0);
 }
 
-/** A process and all below it; where there is no /proc, itself alone. */
+/** Returns the pids of a process and its descendants; without /proc the process alone. */
 export function pidsOfTree(pid: number): number[] {
   const tree = readTree(pid).map((member) => member.pid);
   return tree.length === 0 ? [pid] : tree;
 }
 
-/** Sends a signal to a process and to all below it; where there is no /proc, to itself alone. */
-export function signalTree(pid: number, signal: NodeJS.Signals): void {
-  for (const each of pidsOfTree(pid)) {
-    try {
-      process.kill(each, signal);
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-}
-
 interface TreeProcess {
   readonly pid: number;
   readonly parent: number;
-  /** Its own and of its ended children. */
+  /** Processor time of the process and of its ended children. */
   readonly ticks: number;
 }
 
 function readTree(root: number): TreeProcess[] {
   const all = readProcesses();
-  const children = new Map<number, TreeProcess[]>();
-  for (const one of all) children.set(one.parent, [...(children.get(one.parent) ?? []), one]);
-  const tree: TreeProcess[] = [];
-  const pending = all.filter(({ pid }) => pid === root);
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    tree.push(next);
-    pending.push(...(children.get(next.pid) ?? []));
-  }
+  const tree = all.filter(({ pid }) => pid === root);
+  for (const { pid } of tree) tree.push(...all.filter(({ parent }) => parent === pid));
   return tree;
 }
 
@@ -74,17 +57,17 @@ function readProcesses(): TreeProcess[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
-      const stat = read(`/proc/${name}/stat`);
+      const stat = readIfThere(`/proc/${name}/stat`);
       if (stat === undefined) return [];
-      // The second field is the program's name in brackets, which may hold anything (proc_pid_stat(5)).
+      // The second field is the program's name in brackets, which may contain blanks and brackets (proc_pid_stat(5)).
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
       return [{ pid: Number(name), parent: Number(fields[1]), ticks }];
     });
 }
 
-/** @returns undefined for a process that has ended meanwhile. */
-function read(file: string): string | undefined {
+/** @returns undefined for a process that has ended. */
+function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {

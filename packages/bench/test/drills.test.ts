@@ -8,14 +8,14 @@ import { startNats } from '@leads/local-stack/processes/nats-server';
 import { openFixture } from '@leads/test-kit/fixture';
 import { createTestDatabase } from '@leads/test-kit/test-database';
 import { describe, expect, test, vi } from 'vitest';
-import { countOthers, longestGapMs, type RecordedAnswer } from '../src/drills/answers.ts';
-import { checkPromises } from '../src/drills/check.ts';
 import type { DrillFigures } from '../src/drills/drill.ts';
 import { smallDiskImpossible } from '../src/drills/small-disk.ts';
+import { countUnexpected, longestGapMs, type RecordedAnswer } from '../src/load/answers.ts';
 import { pidsOfTree } from '../src/process-tree.ts';
+import { verifyLeads } from '../src/stack/verify-leads.ts';
 import { runBench, startBench } from './run-bench.ts';
 
-/** Runs scenarios at a rate that a busy machine can serve. The promises hold at any rate; the bench prints the times. */
+/** Runs scenarios at a rate that a busy machine can serve. The guarantees hold at any rate; the bench prints the times. */
 async function drill(scenarios: readonly string[], rate = 40): Promise<DrillFigures[]> {
   const args = ['faults', '--short', '--rate', `${rate}`, '--scenarios', scenarios.join(','), '--json'];
   const { stdout, stderr } = await runBench(args);
@@ -30,7 +30,7 @@ async function drill(scenarios: readonly string[], rate = 40): Promise<DrillFigu
       duplicated: 0,
       missingEvents: 0,
       disorderedEvents: 0,
-      others: 0,
+      unexpected: 0,
     });
     expect(figures.recoveryMs, figures.scenario).toBeGreaterThan(0);
     expect(figures.stored).toBeGreaterThanOrEqual(figures.acknowledged);
@@ -42,41 +42,43 @@ async function drill(scenarios: readonly string[], rate = 40): Promise<DrillFigu
 const found = (figures: DrillFigures | undefined, name: string) =>
   figures?.notes.find((note) => note.name.startsWith(name))?.found;
 
-// Several at once, since most of their time they wait.
-describe.concurrent('what was acknowledged is stored once and told in order', { timeout: 600_000 }, () => {
-  test('whichever service is killed, and whichever commit is cut', async () => {
+// Concurrent, since they wait most of the time.
+describe.concurrent('every acknowledged lead is stored once, and its events are published in order', {
+  timeout: 600_000,
+}, () => {
+  test('while services are killed and commits are cut', async () => {
     const [intakeKilled, , commitCut] = await drill(['intake-killed', 'relay-killed', 'commit-cut']);
     expect(intakeKilled?.broken).toBeGreaterThan(0);
     expect(commitCut).toMatchObject({ acknowledged: 20, stored: 20 });
     expect(found(commitCut, 'cut')).toBe('20');
   });
 
-  test('while Postgres is away for two minutes', async () => {
+  test('while Postgres is down for two minutes', async () => {
     const [down] = await drill(['postgres-down']);
     expect(down?.seconds).toBeGreaterThan(120);
     expect(Number.parseFloat(found(down, 'accepted meanwhile') ?? '')).toBeGreaterThan(95);
   });
 
-  test('while Postgres is killed, stopped, replaced and without a disk', async () => {
+  test('while Postgres is killed, paused, replaced and out of disk space', async () => {
     const [killed] = await drill(['postgres-killed', 'postgres-frozen', 'postgres-replaced']);
-    expect(Number.parseFloat(found(killed, 'accepted from the first kill on') ?? '')).toBeGreaterThan(95);
+    expect(Number.parseFloat(found(killed, 'accepted since the first kill') ?? '')).toBeGreaterThan(95);
     if (smallDiskImpossible() !== undefined) return;
     // Fills the buffer of 1 MB in some seconds.
     const [full] = await drill(['disks-full'], 250);
-    expect(full?.refused).toBeGreaterThan(0);
+    expect(full?.unavailable).toBeGreaterThan(0);
   });
 
-  test('while brokers are killed, and keys revoked', async () => {
+  test('while brokers are killed and keys are revoked', async () => {
     const [killed, cluster, revoked] = await drill(['nats-killed', 'nats-cluster', 'key-revoked']);
-    expect(found(killed, 'acknowledged while both were away')).toBe('0');
-    expect(killed?.refused).toBeGreaterThan(0);
+    expect(found(killed, 'acknowledged while both were down')).toBe('0');
+    expect(killed?.unavailable).toBeGreaterThan(0);
     expect(found(cluster, 'acknowledged, Postgres and two NATS down')).toBe('0');
     expect(found(revoked, 'its answer to a known key')).toBe('200');
     expect(found(revoked, 'its answer to an unknown key')).toBe('503');
   });
 });
 
-test('told to end in the midst of a fault, it ends all that it has started and leaves nothing', {
+test('SIGTERM during a fault ends every process of the drill and removes its directory', {
   timeout: 120_000,
 }, async () => {
   const parent = mkdtempSync(join(tmpdir(), 'leads-stopped-'));
@@ -92,10 +94,10 @@ test('told to end in the midst of a fault, it ends all that it has started and l
       return 'gone';
     }
   };
-  // A Postgres that is stopped is the hardest to end.
+  // A paused Postgres is the hardest to end.
   await vi.waitFor(() => expect(pids().map(state)).toContain('T'), { timeout: 60_000, interval: 50 });
   const started = pids();
-  // The bench, Postgres and its processes, nats-server, both services, and who sends the leads.
+  // The bench, Postgres and its processes, nats-server, both services and the load process.
   expect(started.length).toBeGreaterThan(6);
   expect(readdirSync(parent)).toHaveLength(1);
 
@@ -103,12 +105,12 @@ test('told to end in the midst of a fault, it ends all that it has started and l
   expect(await ended).toEqual([143, null]);
   expect(readdirSync(parent)).toEqual([]);
   const alive = () => started.filter((pid) => !['gone', 'Z'].includes(state(pid)));
-  // Who sends the leads is not waited for.
+  // The bench does not wait for the load process.
   await vi.waitFor(() => expect(alive()).toEqual([]), { timeout: 5_000 });
   rmSync(parent, { recursive: true, force: true });
 });
 
-test('the checker finds what is lost, doubled, not told, and told in the wrong order', async () => {
+test('verifyLeads counts lost and duplicated leads, and missing, disordered and repeated events', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'leads-check-'));
   await using nats = await startNats({ binary: await findNatsServer(), dataDir: directory });
   await using database = await createTestDatabase();
@@ -126,13 +128,13 @@ test('the checker finds what is lost, doubled, not told, and told in the wrong o
   expect(await broker.connected(5_000)).toBe(true);
   const { streams } = await broker.manager();
   await streams.add({ name: 'LEADS', subjects: ['leads.>'] });
-  const tell = async (id: string) => {
+  const publish = async (id: string) => {
     await broker.jetStream.publish('leads.test', JSON.stringify({ id }));
   };
   const answers = (ids: readonly string[]): RecordedAnswer[] =>
-    ids.map((id, at) => ({ at, tookMs: 1, status: '200', id }));
+    ids.map((id, at) => ({ at, latencyMs: 1, status: '200', id }));
   const check = (ids: readonly string[]) =>
-    checkPromises(answers(ids), { databaseUrl: database.url, natsUrl: nats.url });
+    verifyLeads(answers(ids), { databaseUrl: database.url, natsUrl: nats.url });
 
   expect(await check([kept, changed])).toEqual({
     acknowledged: 2,
@@ -143,7 +145,8 @@ test('the checker finds what is lost, doubled, not told, and told in the wrong o
     disorderedEvents: 0,
     repeatedEvents: 0,
   });
-  for (const id of [`${kept}.1`, `${changed}.1`, `${changed}.3`, `${changed}.2`, `${kept}.1`]) await tell(id);
+  for (const id of [`${kept}.1`, `${changed}.1`, `${changed}.3`, `${changed}.2`, `${kept}.1`])
+    await publish(id);
   expect(await check([kept, kept, '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'])).toEqual({
     acknowledged: 3,
     lost: 1,
@@ -153,22 +156,22 @@ test('the checker finds what is lost, doubled, not told, and told in the wrong o
     disorderedEvents: 1,
     repeatedEvents: 1,
   });
-  await tell(`${twin}.1`);
+  await publish(`${twin}.1`);
   expect((await check([])).missingEvents).toBe(0);
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('gaps are between acknowledgements, and a connection that broke is no answer', () => {
+test('longestGapMs counts acknowledgements only, and countUnexpected ignores broken connections', () => {
   const answers: RecordedAnswer[] = [
-    { at: 100, tookMs: 5, status: '200', id: 'a' },
-    { at: 150, tookMs: 5, status: '503', id: undefined },
-    { at: 300, tookMs: 5, status: '200', id: 'b' },
-    { at: 350, tookMs: 5, status: 'broken', id: undefined },
-    { at: 360, tookMs: 5, status: '500', id: undefined },
-    { at: 400, tookMs: 5, status: '200', id: 'c' },
+    { at: 100, latencyMs: 5, status: '200', id: 'a' },
+    { at: 150, latencyMs: 5, status: '503', id: undefined },
+    { at: 300, latencyMs: 5, status: '200', id: 'b' },
+    { at: 350, latencyMs: 5, status: 'broken', id: undefined },
+    { at: 360, latencyMs: 5, status: '500', id: undefined },
+    { at: 400, latencyMs: 5, status: '200', id: 'c' },
   ];
   expect(longestGapMs(answers)).toBe(200);
-  expect(countOthers(answers)).toBe(1);
+  expect(countUnexpected(answers)).toBe(1);
 });
 
 test.each<[string[], string]>([

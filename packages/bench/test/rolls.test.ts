@@ -1,22 +1,28 @@
 import { expect, test } from 'vitest';
-import type { RollFigures } from '../src/rolling/rolls.ts';
+import type { TrafficFigures } from '../src/stack/client-traffic.ts';
 import { runBench } from './run-bench.ts';
 
-test('instances are restarted behind a proxy, and no lead is lost', { timeout: 400_000 }, async () => {
+test('rolls restarts instances behind a proxy, and no lead is lost', { timeout: 400_000 }, async () => {
   const { code, stdout, stderr } = await runBench(['rolls', '--rolls', '1', '--rate', '50', '--json']);
-  const { services, verdict, restarts, proxyErrors } = JSON.parse(stdout) as RollFigures;
+  const { services, verification, restarts, proxyErrors } = JSON.parse(stdout) as TrafficFigures & {
+    restarts: { service: string; count: number }[];
+    proxyErrors: Record<string, number>;
+  };
   expect(services.map(({ service }) => service)).toEqual(['intake', 'crm']);
-  // On a machine that gives a process no core for some tenths of a second a request or two are not taken: never answered
-  // otherwise, and the command says so.
-  const failed = services.flatMap(({ others }) => Object.entries(others));
+  // A machine under load may not schedule a process for some tenths of a second. Single requests then fail with 502 or
+  // 503, and the command fails.
+  const failed = services.flatMap(({ not200Statuses }) => Object.entries(not200Statuses));
   expect(
     failed.filter(([answer]) => answer !== '502' && answer !== '503'),
     `${stderr}${JSON.stringify(proxyErrors)}`,
   ).toEqual([]);
-  expect(failed.reduce((sum, [, count]) => sum + count, 0)).toBeLessThan(verdict.acknowledged / 20);
-  expect(verdict).toMatchObject({ lost: 0, duplicated: 0, missingEvents: 0, disorderedEvents: 0 });
-  expect(verdict.acknowledged).toBeGreaterThan(200);
-  expect(restarts.map(({ service }) => service).toSorted()).toEqual(['crm', 'crm', 'intake', 'intake']);
+  expect(failed.reduce((sum, [, count]) => sum + count, 0)).toBeLessThan(verification.acknowledged / 20);
+  expect(verification).toMatchObject({ lost: 0, duplicated: 0, missingEvents: 0, disorderedEvents: 0 });
+  expect(verification.acknowledged).toBeGreaterThan(200);
+  expect(restarts).toMatchObject([
+    { service: 'intake', count: 2 },
+    { service: 'crm', count: 2 },
+  ]);
   expect(code).toBe(failed.length === 0 ? 0 : 1);
 });
 

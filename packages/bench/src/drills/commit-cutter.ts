@@ -1,32 +1,32 @@
 import type { ProxyTap } from '@leads/local-stack/processes/tcp-proxy';
 
 /**
- * Cuts connections to Postgres right after the commit of leads was sent over them: whoever sent it cannot tell whether it
- * was done. Every other time the answer is waited for, and kept back: then it was.
+ * Cuts connections to Postgres right after the commit of leads was sent: the service does not know whether it succeeded.
+ * Every other time the cut comes when Postgres has answered, and the answer is dropped.
  */
 export class CommitCutter {
   #onCut: (() => void) | undefined;
   #cuts = 0;
 
-  /** How many connections it has cut. */
+  /** The number of connections that were cut. */
   get cuts(): number {
     return this.#cuts;
   }
 
-  /** Makes it cut the next connection that commits leads. @returns what settles once it has. */
+  /** Cuts the next connection that commits leads. @returns a promise that settles after the cut. */
   cutNext(): Promise<void> {
     return new Promise((resolve) => {
       this.#onCut = resolve;
     });
   }
 
-  /** What a proxy is to look at a connection with. */
+  /** Returns the tap of a connection. */
   tap(): ProxyTap {
-    const commits = new CommitWatch();
+    const commits = new CommitDetector();
     let atAnswer: (() => void) | undefined;
     return {
       sent: (bytes) => {
-        if (!commits.endWith(bytes) || this.#onCut === undefined) return false;
+        if (!commits.read(bytes) || this.#onCut === undefined) return false;
         const onCut = this.#onCut;
         this.#onCut = undefined;
         if (this.#cuts++ % 2 === 0) {
@@ -46,17 +46,17 @@ export class CommitCutter {
 
 const sslRequest = 80_877_103;
 
-/** Reads what a client sends to Postgres (PostgreSQL, 54.7 "Message Formats") to see where it commits new leads. */
-class CommitWatch {
+/** Parses a client's messages to Postgres (PostgreSQL, 54.7 "Message Formats") and detects commits of new leads. */
+class CommitDetector {
   #bytes = Buffer.alloc(0);
   #isStarted = false;
-  /** The prepared statements that insert leads, by name. */
+  /** The names of prepared statements that insert leads. */
   readonly #inserts = new Set<string>();
   #hasInserted = false;
   #isInTransaction = false;
 
-  /** Whether a commit of leads is among these bytes and those before that were no whole message. */
-  endWith(bytes: Buffer): boolean {
+  /** Whether these bytes, with an incomplete message before them, contain a commit of leads. */
+  read(bytes: Buffer): boolean {
     this.#bytes = Buffer.concat([this.#bytes, bytes]);
     let commits = false;
     for (;;) {
@@ -65,14 +65,15 @@ class CommitWatch {
       const end = typeLength + this.#bytes.readUInt32BE(typeLength);
       if (this.#bytes.length < end) return commits;
       const body = this.#bytes.subarray(typeLength + 4, end);
-      if (this.#isStarted) commits = this.#read(String.fromCharCode(this.#bytes[0] ?? 0), body) || commits;
+      if (this.#isStarted)
+        commits = this.#readMessage(String.fromCharCode(this.#bytes[0] ?? 0), body) || commits;
       else this.#isStarted = body.readUInt32BE(0) !== sslRequest;
       this.#bytes = this.#bytes.subarray(end);
     }
   }
 
   /** @returns whether this message commits leads. */
-  #read(type: string, body: Buffer): boolean {
+  #readMessage(type: string, body: Buffer): boolean {
     const [first = '', second = ''] = body.toString('latin1').split('\0', 2);
     // Parse: the statement's name and text. Bind: the portal's name and the statement's.
     if (type === 'P' && /INSERT INTO "?lead"?[\s(]/.test(second)) this.#inserts.add(first);

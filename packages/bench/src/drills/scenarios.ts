@@ -1,29 +1,46 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promote, startReplica } from '@leads/local-stack/processes/postgres-replica';
-import type { ScenarioName } from '../options.ts';
-import { percentile } from '../statistics.ts';
-import { acceptedShare, dueWithin, type RecordedAnswer } from './answers.ts';
-import { cutCommits } from './commit-cut.ts';
-import type { Note, Scenario } from './drill.ts';
-import { revokeKeys } from './key-revoked.ts';
-import { Part } from './part.ts';
+import { dueWithin } from '../load/answers.ts';
+import { bufferedLeads } from '../stack/pending-work.ts';
+import { readiness } from '../stack/programs.ts';
+import { Restartable } from '../stack/restartable.ts';
+import { waitUntil } from '../stack/wait-until.ts';
+import { cutCommits } from './commit-cuts.ts';
+import type { Scenario } from './drill.ts';
+import { databaseName } from './drill-stack.ts';
+import { revokeKeys } from './key-revocation.ts';
+import { accepted, acknowledgedWithin, firstAfter, p99, slowest, unavailable } from './notes.ts';
 import { smallDiskImpossible } from './small-disk.ts';
-import { bufferedLeads, databaseName, readiness, settles } from './stack.ts';
 
-/** The faults that the service is to stand. */
-export function createScenarios(): Record<ScenarioName, Scenario> {
+/** The most frequent faults come first. */
+export const scenarioNames = [
+  'intake-killed',
+  'relay-killed',
+  'postgres-killed',
+  'commit-cut',
+  'postgres-frozen',
+  'postgres-down',
+  'nats-killed',
+  'disks-full',
+  'key-revoked',
+  'postgres-replaced',
+  'nats-cluster',
+] as const;
+
+export function createScenarios(): Record<(typeof scenarioNames)[number], Scenario> {
   return {
     'intake-killed': {
       title: 'kill -9 of the intake, 20 times',
       async run({ stack: { intake }, isShort }) {
         const startsMs: number[] = [];
         let endedAt = 0;
-        await repeat(isShort ? 2 : 20, async () => {
+        for (let kill = 0; kill < (isShort ? 2 : 20); kill++) {
           await intake.kill();
           endedAt = Date.now();
           startsMs.push(await intake.start());
           await sleep(1_000);
-        });
+        }
         return { endedAt, notes: () => [slowest('ready again', startsMs, 3_000)] };
       },
     },
@@ -33,14 +50,14 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
       stack: { relays: 2 },
       async run({ stack: { relays }, isShort }) {
         let endedAt = 0;
-        await repeat(isShort ? 3 : 30, async (round) => {
-          const relay = relays[round % relays.length];
+        for (let kill = 0; kill < (isShort ? 3 : 30); kill++) {
+          const relay = relays[kill % relays.length];
           const next = sleep(2_000);
           await relay?.kill();
           endedAt = Date.now();
           await relay?.start();
           await next;
-        });
+        }
         return { endedAt, notes: () => [] };
       },
     },
@@ -51,18 +68,18 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
         const kills: number[] = [];
         const startsMs: number[] = [];
         let endedAt = 0;
-        await repeat(isShort ? 3 : 20, async () => {
+        for (let kill = 0; kill < (isShort ? 3 : 20); kill++) {
           kills.push(Date.now());
           await postgres.kill();
           endedAt = Date.now();
           startsMs.push(await postgres.start());
           await sleep(3_000);
-        });
+        }
         return {
           endedAt,
           notes: (answers) => [
-            slowest('Postgres was back', startsMs),
-            accepted('accepted from the first kill on', dueWithin(answers, kills[0] ?? 0, endedAt + 3_000)),
+            slowest('Postgres ready again', startsMs),
+            accepted('accepted since the first kill', dueWithin(answers, kills[0] ?? 0, endedAt + 3_000)),
             slowest(
               'next acknowledgement after a kill',
               kills.map((at) => firstAfter(answers, at) - at),
@@ -81,17 +98,17 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
     'postgres-frozen': {
       title: 'Postgres stopped (SIGSTOP) for 60 s',
       async run({ stack: { postgres }, isShort }) {
-        const frozenAt = Date.now();
-        postgres.freeze();
+        const pausedAt = Date.now();
+        postgres.pause();
         await sleep(isShort ? 8_000 : 60_000);
-        postgres.thaw();
+        postgres.resume();
         const endedAt = Date.now();
         return {
           endedAt,
           notes: (answers) => [
-            p99('p99 in the first 3 s', dueWithin(answers, frozenAt, frozenAt + 3_000), 2_500),
-            p99('p99 after', dueWithin(answers, frozenAt + 3_000, endedAt), 300),
-            accepted('accepted meanwhile', dueWithin(answers, frozenAt, endedAt)),
+            p99('p99 in the first 3 s', dueWithin(answers, pausedAt, pausedAt + 3_000), 2_500),
+            p99('p99 after that', dueWithin(answers, pausedAt + 3_000, endedAt), 300),
+            accepted('accepted meanwhile', dueWithin(answers, pausedAt, endedAt)),
           ],
         };
       },
@@ -105,23 +122,20 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
         await sleep(isShort ? 120_000 : 600_000);
         const endedAt = Date.now();
         await stack.postgres.start();
-        onProgress('  Postgres is back');
-        const drainFrom = Date.now();
-        await until(async () => (await bufferedLeads(stack.natsUrl)) === undefined, 120_000);
-        const drainMs = Date.now() - drainFrom;
+        onProgress('  Postgres is ready');
+        const drainStart = Date.now();
+        await waitUntil(async () => (await bufferedLeads(stack.natsUrl)) === undefined, 120_000);
+        const drainSeconds = (Date.now() - drainStart) / 1000;
         return {
           endedAt,
           notes(answers) {
             const meanwhile = dueWithin(answers, downAt, endedAt);
-            const perSecond = meanwhile.filter(({ id }) => id !== undefined).length / (drainMs / 1000);
+            const buffered = meanwhile.filter(({ id }) => id !== undefined).length;
+            const required = `${2 * rate} or more, beside new leads`;
             return [
               accepted('accepted meanwhile', meanwhile),
               p99('p99 meanwhile', meanwhile),
-              {
-                name: 'drained, leads/s',
-                found: perSecond.toFixed(0),
-                asked: `${2 * rate} or more, beside those that arrive`,
-              },
+              { name: 'drained, leads/s', found: (buffered / drainSeconds).toFixed(0), required },
             ];
           },
         };
@@ -129,45 +143,34 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
     },
 
     'nats-killed': {
-      title: 'kill -9 of NATS 20 times while draining, then Postgres and NATS away for 60 s',
+      title: 'kill -9 of NATS 20 times during a drain, then Postgres and NATS down for 60 s',
       async run({ stack: { postgres, nats }, isShort, onProgress }) {
         await postgres.kill();
         await sleep(isShort ? 5_000 : 20_000);
         await postgres.start();
         const [broker] = nats;
         if (broker === undefined) throw new Error('There is no NATS to kill');
-        await repeat(isShort ? 3 : 20, async () => {
+        for (let kill = 0; kill < (isShort ? 3 : 20); kill++) {
           await broker.kill();
           await broker.start();
           await sleep(500);
-        });
-        onProgress('  Postgres and NATS both go');
+        }
+        onProgress('  Postgres and NATS down');
         await Promise.all([postgres.kill(), broker.kill()]);
-        const awayAt = Date.now();
+        const downAt = Date.now();
         await sleep(isShort ? 6_000 : 60_000);
         const endedAt = Date.now();
         await Promise.all([postgres.start(), broker.start()]);
-        const backAt = Date.now();
+        const upAt = Date.now();
         return {
           endedAt,
           notes(answers) {
-            const meanwhile = dueWithin(answers, awayAt, endedAt);
+            const refused = dueWithin(answers, downAt, endedAt).filter(({ status }) => status === '503');
+            const refusalsMs = refused.map(({ latencyMs }) => latencyMs);
             return [
-              {
-                name: 'acknowledged while both were away',
-                found: String(meanwhile.filter(({ id, at }) => id !== undefined && at < endedAt).length),
-                asked: '0',
-              },
-              slowest(
-                'answered with 503 meanwhile',
-                meanwhile.filter(({ status }) => status === '503').map(({ tookMs }) => tookMs),
-                2_000,
-              ),
-              slowest(
-                'first acknowledgement once both are back',
-                [firstAfter(answers, backAt) - backAt],
-                5_000,
-              ),
+              acknowledgedWithin('acknowledged while both were down', answers, downAt, endedAt),
+              slowest('answered with 503 meanwhile', refusalsMs, 2_000),
+              slowest('first acknowledgement with both up', [firstAfter(answers, upAt) - upAt], 5_000),
             ];
           },
         };
@@ -181,33 +184,34 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
       async run({ stack, isShort, onProgress }) {
         const { intake, postgres, postgresDisk } = stack;
         const fullMs = isShort ? 8_000 : 30_000;
+        const hasRecovered = async () => (await stack.notRecovered(5_000)) === undefined;
         await postgres.kill();
-        // However few leads a busy machine sends: the intake is ready as long as anything takes them.
-        await until(async () => (await readiness(intake.process.url)) === 503, 120_000);
+        // The intake is ready as long as the buffer has room.
+        await waitUntil(async () => (await readiness(intake.process.url)) === 503, 120_000);
         onProgress('  the buffer is full');
         await sleep(fullMs);
         const bufferFullUntil = Date.now();
         await postgres.start();
-        await settles(stack, { eventsMayWaitMs: 5_000, timeoutMs: 60_000 });
+        await waitUntil(hasRecovered, 60_000);
         onProgress('  the disk of Postgres is full');
-        const from = Date.now();
+        const diskFullFrom = Date.now();
         postgresDisk?.fill();
         await sleep(fullMs);
         postgresDisk?.free();
         const endedAt = Date.now();
-        // Without room for its log Postgres ends, and whoever runs it starts it again.
-        await until(async () => {
+        // Without room for its write-ahead log Postgres ends, and its supervisor starts it again.
+        await waitUntil(async () => {
           if (await postgres.hasEnded()) await postgres.start();
-          return (await stack.unsettled(5_000)) === undefined;
+          return hasRecovered();
         }, 60_000);
         return {
           endedAt,
           notes: (answers) => [
-            share(
-              'refused while the buffer was full',
+            unavailable(
+              '503 while the buffer was full',
               dueWithin(answers, bufferFullUntil - fullMs, bufferFullUntil),
             ),
-            share('refused while the disk was full', dueWithin(answers, from, endedAt)),
+            unavailable('503 while the disk was full', dueWithin(answers, diskFullFrom, endedAt)),
             slowest('next acknowledgement', [firstAfter(answers, endedAt) - endedAt], 30_000),
           ],
         };
@@ -223,23 +227,24 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
       title: 'a Postgres primary replaced by its streaming replica',
       stack: { proxy: {} },
       async run({ stack, isShort, onProgress }) {
-        const { databaseUrl: primaryUrl, postgresDataDir: dataDir } = stack;
-        const part = stack.own(new Part(() => startReplica({ primaryUrl, dataDir, synchronous: true })));
-        await part.start();
-        const replica = part.process;
-        onProgress('  the replica follows');
+        const source = { primaryUrl: stack.databaseUrl, dataDir: join(stack.directory, 'postgres') };
+        const replica = stack.resources.use(
+          new Restartable(() => startReplica({ ...source, synchronous: true })),
+        );
+        await replica.start();
+        onProgress('  the replica is synchronous');
         await sleep(isShort ? 3_000 : 20_000);
         await stack.postgres.kill();
         const endedAt = Date.now();
-        await promote(replica);
+        await promote(replica.process);
         const promotedMs = Date.now() - endedAt;
-        stack.databaseUrl = replica.url(databaseName);
-        stack.proxy.leadTo(replica.port);
+        stack.databaseUrl = replica.process.url(databaseName);
+        stack.proxy.leadTo(replica.process.port);
         stack.proxy.cut();
         return {
           endedAt,
           notes: (answers) => [
-            slowest('the replica was the primary', [promotedMs]),
+            slowest('promotion of the replica', [promotedMs]),
             slowest('next acknowledgement', [firstAfter(answers, endedAt) - endedAt]),
           ],
         };
@@ -257,83 +262,31 @@ export function createScenarios(): Record<ScenarioName, Scenario> {
           onProgress(`  ${name}`);
           const from = Date.now();
           await sleep(phaseMs);
-          return { name: `accepted, ${name}`, from, to: Date.now() };
+          return { name, from, to: Date.now() };
         };
         await second.kill();
-        const oneDown = await phase('one NATS down');
+        const phases = [await phase('one NATS down')];
         await third.kill();
-        const twoDown = await phase('two NATS down');
+        phases.push(await phase('two NATS down'));
         await Promise.all([second.start(), third.start()]);
         await sleep(phaseMs);
         await postgres.kill();
         await second.kill();
-        const alsoOneDown = await phase('Postgres and one NATS down');
+        phases.push(await phase('Postgres and one NATS down'));
         await third.kill();
-        const alsoTwoDown = await phase('Postgres and two NATS down');
+        const { name, from, to } = await phase('Postgres and two NATS down');
         const endedAt = Date.now();
         await Promise.all([postgres.start(), second.start(), third.start()]);
         return {
           endedAt,
           notes: (answers) => [
-            ...[oneDown, twoDown, alsoOneDown].map(({ name, from, to }) =>
-              accepted(name, dueWithin(answers, from, to)),
+            ...phases.map((each) =>
+              accepted(`accepted, ${each.name}`, dueWithin(answers, each.from, each.to)),
             ),
-            {
-              name: 'acknowledged, Postgres and two NATS down',
-              found: String(
-                dueWithin(answers, alsoTwoDown.from, alsoTwoDown.to).filter(
-                  ({ id, at }) => id !== undefined && at < alsoTwoDown.to,
-                ).length,
-              ),
-              asked: '0',
-            },
+            acknowledgedWithin(`acknowledged, ${name}`, answers, from, to),
           ],
         };
       },
     },
   };
-}
-
-async function repeat(times: number, work: (round: number) => Promise<void>): Promise<void> {
-  for (let round = 0; round < times; round++) await work(round);
-}
-
-async function until(isSo: () => Promise<boolean>, timeoutMs: number): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await isSo()) && performance.now() < deadline) await sleep(50);
-}
-
-/** When the first lead was acknowledged whose request was due after a time. NaN where none was. */
-function firstAfter(answers: readonly RecordedAnswer[], time: number): number {
-  return answers.find(({ at, tookMs, id }) => id !== undefined && at - tookMs >= time)?.at ?? Number.NaN;
-}
-
-function slowest(name: string, timesMs: readonly number[], asked?: number): Note {
-  const found = timesMs.length === 0 ? Number.NaN : Math.max(...timesMs);
-  return { name: `${name}, slowest`, found: milliseconds(found), ...withAsked(asked) };
-}
-
-function p99(name: string, answers: readonly RecordedAnswer[], asked?: number): Note {
-  const found = percentile(
-    answers.map(({ tookMs }) => tookMs),
-    0.99,
-  );
-  return { name, found: milliseconds(found), ...withAsked(asked) };
-}
-
-function withAsked(asked: number | undefined): Pick<Note, 'asked'> {
-  return asked === undefined ? {} : { asked: `under ${asked} ms` };
-}
-
-function milliseconds(value: number): string {
-  return Number.isNaN(value) ? 'never' : `${value.toFixed(0)} ms`;
-}
-
-function share(name: string, answers: readonly RecordedAnswer[]): Note {
-  const refused = answers.filter(({ status }) => status === '503').length;
-  return { name, found: `${((refused / answers.length) * 100).toFixed(2)} %` };
-}
-
-function accepted(name: string, answers: readonly RecordedAnswer[]): Note {
-  return { name, found: `${(acceptedShare(answers) * 100).toFixed(2)} %`, asked: '99.9 % or more' };
 }

@@ -1,24 +1,25 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { letOthersPass } from '../stack/temporary-directory.ts';
 
-/** A disk of its own, in memory, which can be filled to the last byte. */
+/** A small file system in memory that can be filled to the last byte. */
 export interface SmallDisk extends AsyncDisposable {
   readonly path: string;
   fill(): void;
-  /** Gives back what was taken by filling it. */
+  /** Removes what {@link fill} wrote. */
   free(): void;
 }
 
-/** Why there can be none here, if so. */
+/** Returns why no small disk can be mounted on this machine. */
 export function smallDiskImpossible(): string | undefined {
   return process.platform === 'linux' && process.getuid?.() === 0
     ? undefined
-    : 'A full disk is tried on a small tmpfs, and only root on Linux may mount one';
+    : 'A full disk needs a small tmpfs, which only root on Linux may mount';
 }
 
-/** @throws Error where it may not be mounted. */
+/** @throws Error when it cannot be mounted. */
 export function mountSmallDisk(megabytes: number): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), 'leads-disk-'));
   const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'leads', path], {
@@ -26,12 +27,11 @@ export function mountSmallDisk(megabytes: number): SmallDisk {
   });
   if (status !== 0) {
     rmdirSync(path);
-    throw new Error(`A full disk cannot be tried, since no tmpfs can be mounted: ${stderr.trim()}`);
+    throw new Error(`Cannot mount a tmpfs: ${stderr.trim()}`);
   }
-  // The account that Postgres runs as has to get through to its data.
-  chmodSync(path, 0o711);
+  letOthersPass(path);
   const ballast = join(path, 'ballast');
-  // Lazily: whoever has files open there may be ending still.
+  // Lazy, since processes with open files there may still be ending.
   const unmount = () => {
     spawnSync('umount', ['--lazy', path]);
     rmdirSync(path);

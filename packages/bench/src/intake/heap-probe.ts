@@ -1,10 +1,10 @@
 /*
- * Loaded by Node before the intake (`--import`), of which it knows nothing: asked over the IPC channel, it tells how
- * much of the heap is in use after a forced collection.
+ * Node loads this module before the intake (`--import`). On each message over the IPC channel it forces a collection
+ * and answers with the size of the heap in use.
  */
 process.on('message', () => {
   globalThis.gc?.();
   process.send?.({ heapUsed: process.memoryUsage().heapUsed });
 });
-// Nothing that keeps the service running.
+// The channel must not keep the service running.
 process.channel?.unref();

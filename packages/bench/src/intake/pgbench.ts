@@ -2,13 +2,13 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { cardinality, referenceOwner } from '../load/requests.ts';
 import { percentile } from '../statistics.ts';
-import { owner, spreads } from './lead-requests.ts';
 
-/** What one run of pgbench found. */
-export interface PgbenchFigures {
+/** The result of one run of pgbench. */
+interface PgbenchFigures {
   readonly inserted: number;
-  /** Without the time that its connections took. */
+  /** Excludes the time to connect. */
   readonly insertsPerSecond: number;
   readonly connectSeconds: number;
   readonly p50Ms: number;
@@ -16,36 +16,32 @@ export interface PgbenchFigures {
   readonly p999Ms: number;
 }
 
-/**
- * The row that the intake stores (lead-requests.ts), made as cheaply as pgbench can: its numbers are drawn by
- * pgbench, and Postgres puts them into the texts.
- */
+/** Inserts the row that the intake stores (load/requests.ts): pgbench draws numbers, Postgres makes the texts. */
 const script = `
-\\set first random(0, ${spreads.firstNames - 1})
-\\set last random(0, ${spreads.lastNames - 1})
-\\set page random(10, ${9 + spreads.landingPages})
+\\set first random(0, ${cardinality.firstNames - 1})
+\\set last random(0, ${cardinality.lastNames - 1})
+\\set page random(10, ${9 + cardinality.landingPages})
 \\set area random(200, 999)
 \\set line random(1000, 9999)
 \\set click random(1000000000, 9999999999)
 INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164, address, ip, s1,
   lp_name, version, words, created_at, updated_at)
-VALUES (uuidv7(), '${owner.workspaceId}', '${owner.campaignId}', '${owner.userId}', 'intake', 'OnHold',
+VALUES (uuidv7(), '${referenceOwner.workspaceId}', '${referenceOwner.campaignId}', '${referenceOwner.userId}', 'intake', 'OnHold',
   'Ada' || :first::int || ' Lovelace' || :last::int, '+1 202 ' || :area::int || ' ' || :line::int,
   '+1202' || :area::int || :line::int, '1 Arlington Ridge, Virginia', '127.0.0.1',
   'click-8f14e45f-' || :click::bigint, 'offer-' || :page::int, 1,
   ARRAY['1202' || :area::int || :line::int, 'ada' || :first::int, 'lovelace' || :last::int], now(), now());
 `;
 
-/** Whether there is a pgbench to be run. */
-export function hasPgbench(): boolean {
+export function isPgbenchInstalled(): boolean {
   return spawnSync('pgbench', ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
 /**
- * Inserts leads one by one, each in a transaction of its own, by a prepared statement.
+ * Inserts leads one by one with a prepared statement, each in its own transaction.
  *
- * @param options.extent for how many whole seconds, connecting among them, or how many leads each connection inserts.
- * @param options.directory gets a directory for the time of the run.
+ * @param options.extent the duration, which includes connecting, or the leads that each connection inserts.
+ * @param options.directory receives a temporary directory.
  */
 export async function runPgbench(options: {
   databaseUrl: string;
@@ -59,18 +55,17 @@ export async function runPgbench(options: {
     const scriptFile = join(directory, 'insert.sql');
     writeFileSync(scriptFile, script);
     const { hostname, port, username, password, pathname } = new URL(options.databaseUrl);
-    // Two threads: on a machine where others worked it inserted 9 to 24 % more by them in three pairs of three,
-    // though it takes no more than 15 % of a core.
+    // Two threads inserted 9 to 24 % more than one in three pairs of runs, on a machine with other load.
     const jobs = Math.min(2, connections);
-    const fixed = ['--no-vacuum', '--protocol=prepared', `--jobs=${jobs}`, `--client=${connections}`];
-    const lasting =
+    const fixedArgs = ['--no-vacuum', '--protocol=prepared', `--jobs=${jobs}`, `--client=${connections}`];
+    const extentArgs =
       'seconds' in extent
         ? [`--time=${Math.max(1, Math.ceil(extent.seconds))}`]
         : [`--transactions=${extent.leadsEach}`];
-    const log = ['--log', `--log-prefix=${join(directory, 'log')}`];
+    const logArgs = ['--log', `--log-prefix=${join(directory, 'log')}`];
     const { stdout } = await promisify(execFile)(
       'pgbench',
-      [...fixed, ...lasting, ...log, `--file=${scriptFile}`, pathname.slice(1)],
+      [...fixedArgs, ...extentArgs, ...logArgs, `--file=${scriptFile}`, pathname.slice(1)],
       {
         env: {
           PATH: process.env['PATH'],
@@ -85,7 +80,7 @@ export async function runPgbench(options: {
     const latenciesMs = readdirSync(directory)
       .filter((name) => name.startsWith('log.'))
       .flatMap((name) => readFileSync(join(directory, name), 'utf8').trimEnd().split('\n'))
-      // The third field is the time that the transaction took, in microseconds.
+      // The third field is the duration of the transaction in microseconds.
       .map((line) => Number(line.split(' ')[2]) / 1000);
     return {
       inserted: figure(/transactions actually processed: (\d+)/),

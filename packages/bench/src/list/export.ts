@@ -1,79 +1,67 @@
-import { Agent, request } from 'node:http';
-import { percentile } from '../statistics.ts';
-import { issueCredentials, startCrm } from './crm-process.ts';
-import { createSteadily } from './steady-creates.ts';
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assertAll200 } from '../load/load-process.ts';
+import { crmLeadsPath } from '../load/requests.ts';
+import { maxMemoryMb } from '../process-tree.ts';
+import { startProgram } from '../stack/programs.ts';
+import { issueOwnerCredentials, type ListBench, steadyCreates } from './bench.ts';
 
-export interface ExportFigures {
-  readonly leads: number;
-  readonly format: string;
-  readonly rows: number;
-  readonly rowsPerSecond: number;
-  /** Resident memory of the process at its highest, in bytes, from its start. */
-  readonly peakMemory: number;
-  /** p99 of a create before and after the exports, and while they ran, in milliseconds. */
-  readonly createAloneMs: number;
-  readonly createMeanwhileMs: number;
-}
+const usualAloneMs = 10_000;
 
-const formats = ['text/csv', 'application/x-ndjson'];
-const path = '/api/v1/order/leads';
-const usual = { aloneMs: 10_000 };
-
-/** Exports every lead of the large workspace, while leads are created at a steady pace. */
-export async function measureExport(
-  databaseUrl: string,
-  leads: number,
-  effort: number,
-  onProgress: (line: string) => void,
-): Promise<ExportFigures[]> {
-  const headers = await issueCredentials(databaseUrl);
-  const figures: ExportFigures[] = [];
-  for (const format of formats) {
-    onProgress(`Exporting as ${format}`);
-    // A process of its own for each: peak memory only ever rises.
-    await using crm = await startCrm(databaseUrl, ['service']);
-    const agent = new Agent({ keepAlive: true });
-    const aloneMs = Math.max(500, (usual.aloneMs * effort) / 2);
-    const create = (until: AbortSignal) => createSteadily(crm.port, headers, agent, until);
-    // The first ones wait for code to be compiled, and count for nothing.
-    await create(AbortSignal.timeout(aloneMs));
-    const before = await create(AbortSignal.timeout(aloneMs));
-
-    const ended = new AbortController();
-    const meanwhile = create(ended.signal);
-    const start = performance.now();
-    const rows = await countLines(crm.port, { ...headers, Accept: format });
-    const seconds = (performance.now() - start) / 1000;
-    ended.abort();
-    const during = await meanwhile;
-    const after = await create(AbortSignal.timeout(aloneMs));
-    agent.destroy();
-
+/** Exports every lead of the large workspace while 50 leads a second are created. */
+export async function measureExport({ databases, exportSize: leads, load, effort, onProgress }: ListBench) {
+  const databaseUrl = await databases.open(leads);
+  const headers = await issueOwnerCredentials(databaseUrl);
+  const figures = [];
+  for (const format of ['text/csv', 'application/x-ndjson']) {
+    onProgress(`  ${format}`);
+    // A new process for each format, since the maximum of its memory never falls.
+    await using crm = await startProgram('crm', { databaseUrl });
+    const aloneMs = Math.max(500, (usualAloneMs * effort) / 2);
+    /** Creates leads while some work is done. @returns the p99 of a create. */
+    const createDuring = async (work: () => Promise<unknown>) => {
+      const creating = load.send({ ...steadyCreates, port: crm.port, headers });
+      await work();
+      load.end();
+      return assertAll200(await creating).p99Ms;
+    };
+    // Code is compiled during the first creates, which are not measured.
+    await createDuring(() => sleep(aloneMs));
+    const beforeMs = await createDuring(() => sleep(aloneMs));
+    let lines = 0;
+    let seconds = 0;
+    const createDuringMs = await createDuring(async () => {
+      const start = performance.now();
+      lines = await countLines(crm.port, { ...headers, Accept: format });
+      seconds = (performance.now() - start) / 1000;
+    });
+    const afterMs = await createDuring(() => sleep(aloneMs));
     figures.push({
       leads,
       format,
-      rows: format === 'text/csv' ? rows - 1 : rows,
-      rowsPerSecond: rows / seconds,
-      peakMemory: await crm.peakMemory(),
-      createAloneMs: percentile([...before, ...after], 0.99),
-      createMeanwhileMs: percentile(during, 0.99),
+      rows: format === 'text/csv' ? lines - 1 : lines,
+      rowsPerSecond: lines / seconds,
+      maxMemoryMb: maxMemoryMb(crm.pid),
+      /** p99 of a create without an export, before and after. */
+      createAloneMs: (beforeMs + afterMs) / 2,
+      createDuringMs,
+      slowdown: createDuringMs / ((beforeMs + afterMs) / 2),
     });
   }
   return figures;
 }
 
+/** Exports, and counts the lines of the body. @throws Error for a status other than 200 and an incomplete body. */
 async function countLines(port: number, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
-    request({ host: '127.0.0.1', port, path, headers }, (response) => {
-      if (response.statusCode !== 200)
-        reject(new Error(`The export is answered with ${response.statusCode}`));
+    request({ host: '127.0.0.1', port, path: crmLeadsPath, headers }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`The export answers ${response.statusCode}`));
       let lines = 0;
       response.on('data', (data: Buffer) => {
         for (let at = data.indexOf(10); at !== -1; at = data.indexOf(10, at + 1)) lines++;
       });
-      // A connection that breaks is no end.
       response.on('end', () =>
-        response.complete ? resolve(lines) : reject(new Error('The export broke off')),
+        response.complete ? resolve(lines) : reject(new Error('The export is incomplete')),
       );
       response.on('error', reject);
     })

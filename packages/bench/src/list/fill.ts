@@ -1,48 +1,44 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
+import { withClient } from '../stack/database.ts';
 import { firstNames, lastNames } from './fill-names.ts';
 
-/** What the filled leads are spread over; the same ids in every database. */
+/** Ids that are the same in every filled database. */
 export const filled = {
-  /** A workspace with seven leads of ten. */
+  /** A workspace with 70 % of the leads. */
   large: entity('workspace', 0),
-  /** One of three hundred that share the rest. */
-  small: entity('workspace', 7),
   owner: entity('user', 0),
-  /** Members of the large workspace with 30 % of its leads, and with a few old ones. */
+  /** A member of the large workspace with 30 % of its leads. */
   publisher: entity('user', 1),
-  rarePublisher: entity('user', 4),
 } as const;
 
 const smallWorkspaces = 300;
 const chunk = 200_000;
 
-/** Ids of the same shape as ours, made of a number: hexadecimal digits, at most four. */
+/** Returns an id of the shape of a UUIDv7, made of a number. */
 function entity(kind: 'workspace' | 'user' | 'campaign', number: number): string {
   const kinds = { workspace: '1', user: '2', campaign: '3' };
   return `0190000${kinds[kind]}-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
 }
 
-/** The SQL of {@link entity}. */
+/** Returns the SQL expression of {@link entity}. */
 const entitySql = (kind: 'workspace' | 'user' | 'campaign', number: string) =>
   `('${entity(kind, 0).slice(0, -12)}' || lpad(to_hex(${number}), 12, '0'))::uuid`;
 
 /**
- * Fills a migrated, empty database with leads of two years, oldest first: always the same ones, and as uneven as
- * real ones. In the large workspace `Paid`, the source `crm`, the campaign `RARE` and the landing page `rare` are
- * rare and old, so that a walk from the newest lead would have far to go to find them.
+ * Fills a migrated, empty database with leads of two years, oldest first. The leads are always the same, and unevenly
+ * distributed. In the large workspace `Paid`, the source `crm`, the campaign `RARE` and the landing page `rare` are rare
+ * and old, so that a scan from the newest lead takes long to find them.
  *
- * @param onProgress hears how many leads are stored so far.
+ * @param onProgress receives the number of leads stored so far.
  */
 export async function fillLeads(
   databaseUrl: string,
   leads: number,
-  onProgress: (stored: number) => void = () => undefined,
+  onProgress: (stored: number) => void,
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    // Neither foreign keys nor indexes are kept up row by row; the former hold by construction.
+  await withClient(databaseUrl, async (client) => {
+    // Leads are inserted without foreign keys and indexes: the data satisfies the former, the latter are built at the end.
     await client.query(`SET session_replication_role = replica; SET maintenance_work_mem = '256MB'`);
     await client.query(tenants);
     const indexes = await client.query<{ name: string; definition: string }>(`
@@ -63,27 +59,7 @@ export async function fillLeads(
     for (const { definition } of indexes.rows) await client.query(definition);
     await client.query('VACUUM ANALYZE');
     await client.query('CHECKPOINT');
-  } finally {
-    await client.end();
-  }
-}
-
-/**
- * Puts the leads that would come next into a temporary table `batch`, from where they can be inserted with nothing
- * left to compute.
- *
- * @returns the statement that inserts them.
- */
-export async function prepareBatch(client: pg.Client, stored: number, count: number): Promise<string> {
-  await client.query('CREATE TEMP TABLE batch (LIKE lead INCLUDING DEFAULTS)');
-  await client.query(`INSERT INTO batch (${columns}) ${leadRows}`, [
-    stored + 1,
-    stored + count,
-    stored,
-    firstNames,
-    lastNames,
-  ]);
-  return `INSERT INTO lead (${columns}) SELECT ${columns} FROM batch`;
+  });
 }
 
 const tenants = `
@@ -102,14 +78,14 @@ const tenants = `
     CASE n WHEN 31 THEN 'RARE' ELSE 'C' || n END, 'Campaign ' || n, n = 0 OR (n >= 32 AND n % 4 = 0), now()
   FROM generate_series(0, ${32 + smallWorkspaces * 4 - 1}) AS n;`;
 
-/** A number from 0 to below 1 that looks drawn, from the lead's own number. */
+/** Returns a pseudo-random number from 0 to below 1, made of the lead's number. */
 const draw = (seed: number) => `((hashint8extended(n, ${seed}) & 1048575) / 1048576.0)`;
 
 const columns = `
   id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164, address, email, country, state,
   ip, s1, lp_name, version, words, created_at, updated_at`;
 
-/** The leads of the numbers $1 to $2 of $3; $4 and $5 are names. Numbers above $3 are leads yet to come. */
+/** The leads with the numbers $1 to $2 of $3; $4 and $5 are names. Numbers above $3 are newer than all filled leads. */
 const leadRows = `
   SELECT
     (lpad(to_hex((extract(epoch FROM created_at) * 1000)::bigint), 12, '0') || '7' || substr(hash, 1, 3) || '9'
@@ -174,7 +150,7 @@ const leadRows = `
     ) AS chosen
   ) AS spelled`;
 
-/** Changes when what is filled does. */
+/** Changes with the filled data. */
 export const fillVersion = createHash('sha256')
   .update([tenants, leadRows, ...firstNames, ...lastNames].join())
   .digest('hex')

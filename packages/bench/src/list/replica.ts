@@ -1,162 +1,68 @@
-import { Agent } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startReplica } from '@leads/local-stack/processes/postgres-replica';
 import { type Service, startService } from '@leads/local-stack/processes/services';
-import { loadGet } from '../load.ts';
+import { assertAll200, startLoadProcess } from '../load/load-process.ts';
 import { processorTimeUs } from '../process-tree.ts';
-import { median, percentile } from '../statistics.ts';
-import { issueCredentials, jwtSecret } from './crm-process.ts';
-import { openDatabases } from './databases.ts';
-import { createLead, createSteadily } from './steady-creates.ts';
+import { DisposeStack } from '../stack/dispose-stack.ts';
+import { crmEnvironment } from '../stack/programs.ts';
+import { waitUntil } from '../stack/wait-until.ts';
+import { measureInTurn, medianFigures, scaled } from '../statistics.ts';
+import { issueOwnerCredentials, type ListBench, newestLists, steadyCreates } from './bench.ts';
+import { startFilledDatabases } from './filled-databases.ts';
 
-/** How lists are read from the primary alone, or from a streaming replica, while leads come by another process. */
-export interface ReplicaFigures {
-  readonly leads: number;
-  readonly readsFrom: 'primary' | 'replica';
-  /** Lists of the newest 100 a second, the median of the rounds. */
-  readonly rate: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  /** Processor time of each Postgres, of one list. */
-  readonly primaryUs: number;
-  readonly replicaUs: number;
-  /** p99 of a create meanwhile. */
-  readonly createMs: number;
-  /** Of leads that were created by the same process, how many its next list had. */
-  readonly ownSeen: number;
-  readonly own: number;
-  /** How long after its answer a lead of another process was first in a list; the slowest. */
-  readonly othersSeenMs: number;
-}
+const usual = { rounds: 10, roundMs: 1_000 };
+const timeoutMs = 60_000;
 
-const connections = 64;
-const usual = { rounds: 10, roundMs: 1_000, created: 100 };
-const path = '/api/v1/order/leads';
-const patienceMs = 60_000;
-
-/** Lists and creates side by side, on a Postgres of its own, since the replica is a copy of all that is in one. */
-export async function measureReplica(
-  leads: number,
-  effort: number,
-  onProgress: (line: string) => void,
-): Promise<ReplicaFigures[]> {
-  await using databases = await openDatabases(undefined, onProgress);
-  const databaseUrl = await databases.filled(leads);
-  onProgress('Starting a streaming replica');
-  const { dataDir, pid: primaryPid } = databases.postgres;
-  const replica = await startReplica({ primaryUrl: databaseUrl, dataDir, synchronous: false });
-  const services: Service[] = [];
-  try {
-    const replicaUrl = new URL(replica.url(new URL(databaseUrl).pathname.slice(1)));
-    const start = async (settings: Record<string, string> = {}) => {
-      const env = { DATABASE_URL: databaseUrl, JWT_SECRET: jwtSecret, ...settings };
-      const service = await startService('crm', { env });
-      services.push(service);
-      return service;
-    };
-    const writer = await start();
-    const onPrimary = await start();
-    const onReplica = await start({ DATABASE_REPLICA_URL: replicaUrl.href });
-    await isLevel(onReplica);
-    const headers = await issueCredentials(databaseUrl);
-    const measured = [
-      { readsFrom: 'primary' as const, service: onPrimary, ...noRounds() },
-      { readsFrom: 'replica' as const, service: onReplica, ...noRounds() },
-    ];
-    const agent = new Agent({ keepAlive: true });
-    const rounds = Math.max(1, Math.round(usual.rounds * effort));
-    // The first round warms up and counts for nothing.
-    for (let round = -1; round < rounds; round++) {
-      for (const each of round % 2 === 0 ? measured : measured.toReversed()) {
-        const over = new AbortController();
-        const creating = createSteadily(portOf(writer), headers, agent, over.signal);
-        const before = [processorTimeUs(primaryPid), processorTimeUs(replica.pid)];
-        const load = await loadGet({
-          port: portOf(each.service),
-          path,
-          headers,
-          connections,
-          durationMs: usual.roundMs,
-        });
-        const after = [processorTimeUs(primaryPid), processorTimeUs(replica.pid)];
-        over.abort();
-        const createsMs = await creating;
-        if (round < 0) continue;
-        const spent = after.map((us, at) => (us - (before[at] ?? Number.NaN)) / load.latenciesMs.length);
-        each.rates.push(load.requestsPerSecond);
-        each.latenciesMs.push(...load.latenciesMs);
-        each.primaryUs.push(spent[0] ?? Number.NaN);
-        each.replicaUs.push(spent[1] ?? Number.NaN);
-        each.createsMs.push(...createsMs);
-      }
-      if (round >= 0) onProgress(`  round ${round + 1} of ${rounds}`);
-    }
-    const created = Math.max(3, Math.round(usual.created * effort));
-    const figures: ReplicaFigures[] = [];
-    for (const { readsFrom, service, rates, latenciesMs, primaryUs, replicaUs, createsMs } of measured) {
-      onProgress(`  whether lists from the ${readsFrom} have what was written`);
-      const own: boolean[] = [];
-      const othersMs: number[] = [];
-      // Others' first: after a write of its own the replica's reader goes to the primary for a while.
-      for (let at = 0; at < created; at++) {
-        const id = await createLead(portOf(writer), headers, agent);
-        othersMs.push(await untilListed(service, headers, id));
-      }
-      for (let at = 0; at < created; at++) {
-        const id = await createLead(portOf(service), headers, agent);
-        own.push(await isListed(service, headers, id));
-      }
-      figures.push({
-        leads,
-        readsFrom,
-        rate: median(rates),
-        p50Ms: median(latenciesMs),
-        p99Ms: percentile(latenciesMs, 0.99),
-        primaryUs: median(primaryUs),
-        replicaUs: median(replicaUs),
-        createMs: percentile(createsMs, 0.99),
-        ownSeen: own.filter(Boolean).length,
-        own: own.length,
-        othersSeenMs: Math.max(...othersMs),
-      });
-    }
-    agent.destroy();
-    return figures;
-  } finally {
-    for (const service of services) await service[Symbol.asyncDispose]();
-    await replica.stop();
+/**
+ * Lists the newest 100 leads from the primary and from a streaming replica in turn, while another process creates leads.
+ * The Postgres is its own, since a replica copies every database of the server.
+ */
+export async function measureReplica({ load, effort, rateSizes, onProgress }: ListBench) {
+  await using resources = new DisposeStack();
+  const databases = await startFilledDatabases(undefined, resources, onProgress);
+  const leads = Math.min(...rateSizes);
+  const { dataDir, postgres } = databases;
+  const primaryUrl = await databases.open(leads);
+  const replica = resources.use(await startReplica({ primaryUrl, dataDir, synchronous: false }));
+  const startCrm = async (settings: Record<string, string>) => {
+    const env = { ...crmEnvironment, DATABASE_URL: primaryUrl, ...settings };
+    return resources.use(await startService('crm', { env }));
+  };
+  const writer = await startCrm({});
+  const onPrimary = await startCrm({});
+  const replicaUrl = replica.url(new URL(primaryUrl).pathname.slice(1));
+  const onReplica = await startCrm({ DATABASE_REPLICA_URL: replicaUrl });
+  if (!(await waitUntil(() => onReplica.output().includes('The replica is level'), timeoutMs))) {
+    throw new Error('The replica does not catch up');
   }
+  const headers = await issueOwnerCredentials(primaryUrl);
+  using createLoad = startLoadProcess();
+  const measured = await measureInTurn(
+    [onPrimary, onReplica],
+    scaled(usual.rounds, effort),
+    async (reader) => {
+      const creating = createLoad.send({ ...steadyCreates, port: portOf(writer), headers });
+      const before = [processorTimeUs(postgres.pid), processorTimeUs(replica.pid)] as const;
+      const target = { ...newestLists, port: portOf(reader), headers };
+      const lists = assertAll200(await load.send({ ...target, durationMs: usual.roundMs }));
+      const after = [processorTimeUs(postgres.pid), processorTimeUs(replica.pid)] as const;
+      createLoad.end();
+      const count = lists.statuses['200'] ?? 0;
+      return {
+        requestsPerSecond: lists.requestsPerSecond,
+        p50Ms: lists.p50Ms,
+        p99Ms: lists.p99Ms,
+        /** Processor time of each Postgres for one list, the creates included. */
+        primaryUsPerList: (after[0] - before[0]) / count,
+        replicaUsPerList: (after[1] - before[1]) / count,
+        createP99Ms: assertAll200(await creating).p99Ms,
+      };
+    },
+  );
+  const [primary = [], replicas = []] = measured;
+  return [
+    { readsFrom: 'primary', leads, ...medianFigures(primary) },
+    { readsFrom: 'replica', leads, ...medianFigures(replicas) },
+  ];
 }
-
-const noRounds = () => ({
-  rates: [] as number[],
-  latenciesMs: [] as number[],
-  primaryUs: [] as number[],
-  replicaUs: [] as number[],
-  createsMs: [] as number[],
-});
 
 const portOf = ({ url }: Service) => Number(new URL(url).port);
-
-async function isLevel(service: Service): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  while (!service.output().includes('The replica is level')) {
-    if (performance.now() > deadline) throw new Error('The replica does not become level');
-    await sleep(50);
-  }
-}
-
-async function isListed(service: Service, headers: Record<string, string>, id: string): Promise<boolean> {
-  const answer = await fetch(`${service.url}${path}`, { headers });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`A list is answered with ${answer.status}`);
-  return text.includes(id);
-}
-
-async function untilListed(service: Service, headers: Record<string, string>, id: string): Promise<number> {
-  const start = performance.now();
-  while (!(await isListed(service, headers, id))) {
-    if (performance.now() - start > patienceMs) throw new Error('A lead is not listed');
-  }
-  return performance.now() - start;
-}

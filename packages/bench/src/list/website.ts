@@ -1,160 +1,122 @@
 import { randomUUID } from 'node:crypto';
 import { createOverviewStore } from '@leads/core/db';
 import { getOverview } from '@leads/core/overview';
-import { chromiumArguments } from '@leads/local-stack/processes/find-chromium';
-import { startService } from '@leads/local-stack/processes/services';
-import pg from 'pg';
+import { chromiumArguments, findChromium } from '@leads/local-stack/processes/find-chromium';
 import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
-import { median } from '../statistics.ts';
-import { jwtSecret } from './crm-process.ts';
+import { openForBench, query } from '../stack/database.ts';
+import { startProgram } from '../stack/programs.ts';
+import { median, scaled } from '../statistics.ts';
+import { type ListBench, viewers } from './bench.ts';
 import { filled } from './fill.ts';
-import { openForBench, viewers } from './queries.ts';
 
-export interface WebsiteFigures {
-  /** What is looked at, or asked. */
-  readonly name: string;
-  readonly leads: number;
-  readonly p50Ms: number;
-  readonly maxMs: number;
-  readonly samples: number;
-  /** What it may take. */
-  readonly askedMs: number;
-}
-
-/** What the website owes to a workspace of 1,000,000 leads, in milliseconds. */
-const asked = { contentMs: 1_000, overviewMs: 300 } as const;
-const usual = { loads: 9, answers: 60 };
-/** Of the leads, which are of two years, the second. */
-const year = { from: '2025-01-01', to: '2025-12-31', zone: 'Europe/Berlin' } as const;
+/** The requirements for a workspace of 1,000,000 leads. */
+const required = { contentMs: 1_000, overviewMs: 300 };
+const usual = { pageLoads: 9, answers: 60 };
+/** The second of the two years that the leads are of. */
+const year = { from: '2025-01-01', to: '2025-12-31', zone: 'Europe/Berlin' };
 const leadsPerAggregation = 50_000;
 
-/** The first content of the leads page in a browser that has nothing of it yet, and the overview of a year. */
-export async function measureWebsite(
-  databaseUrl: string,
-  leads: number,
-  options: {
-    /** The path of one. */
-    readonly chromium: string;
-    readonly effort: number;
-    readonly onProgress: (line: string) => void;
-  },
-): Promise<WebsiteFigures[]> {
-  const { chromium, effort, onProgress } = options;
-  onProgress(`Counting ${leads} leads for the overview`);
-  await countLeads(databaseUrl);
-  await using crm = await startService('crm', {
-    env: { DATABASE_URL: databaseUrl, JWT_SECRET: jwtSecret, LOG_LEVEL: 'warn' },
+/** Measures the leads page in a browser with an empty cache, and the overview of a year, with the largest size. */
+export async function measureWebsite({ databases, sizes, effort, onProgress }: ListBench) {
+  const executablePath = await findChromium();
+  const leads = Math.max(...sizes);
+  const databaseUrl = await databases.open(leads);
+  onProgress(`Aggregating ${leads} leads for the overview`);
+  await aggregateLeads(databaseUrl);
+  await using crm = await startProgram('crm', { databaseUrl });
+  const url = `http://127.0.0.1:${crm.port}`;
+  await using browser = await playwright.launch({ executablePath, args: chromiumArguments });
+  onProgress(`The leads page in Chromium ${browser.version()}, of ${leads} leads`);
+  const cookies = await signIn(databaseUrl, browser, url);
+  const pageLoads = await repeat(scaled(usual.pageLoads, effort, 3), () =>
+    loadLeadsPage(browser, url, cookies),
+  );
+
+  onProgress(`The overview of a year, of ${leads} leads`);
+  await using database = openForBench(databaseUrl);
+  const store = createOverviewStore(database);
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+  const overviewUrl = `${url}/api/console/overview?${new URLSearchParams(year).toString()}`;
+  const getOverHttp = async () => {
+    const answer = await fetch(overviewUrl, { headers: { cookie } });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`The overview answers ${answer.status}: ${text}`);
+  };
+  const answers = scaled(usual.answers, effort, 3);
+  const overviews = await repeat(answers, () => timeOf(() => getOverview(store, viewers.owner, year)));
+  const overHttp = await repeat(answers, () => timeOf(getOverHttp));
+  const figuresOf = (name: string, timesMs: readonly number[], requiredMs: number) => ({
+    name,
+    leads,
+    p50Ms: median(timesMs),
+    maxMs: Math.max(...timesMs),
+    samples: timesMs.length,
+    requiredMs,
   });
-  const browser = await playwright.launch({ executablePath: chromium, args: chromiumArguments });
-  try {
-    onProgress(`The leads page in Chromium ${browser.version()}, of ${leads} leads`);
-    const cookies = await signIn(databaseUrl, browser, crm.url);
-    const firstPaints: number[] = [];
-    const firstRows: number[] = [];
-    const loads = Math.max(3, Math.round(usual.loads * effort));
-    // The first one warms the service up and counts for nothing.
-    for (let load = -1; load < loads; load++) {
-      const { firstPaintMs, firstRowMs } = await loadLeads(browser, crm.url, cookies);
-      if (load < 0) continue;
-      firstPaints.push(firstPaintMs);
-      firstRows.push(firstRowMs);
-    }
-
-    onProgress(`The overview of a year, of ${leads} leads`);
-    await using database = openForBench(databaseUrl);
-    const store = createOverviewStore(database);
-    const count = () => getOverview(store, viewers.owner, year);
-    const address = `${crm.url}/api/console/overview?${new URLSearchParams(year).toString()}`;
-    const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
-    const ask = async () => {
-      const answer = await fetch(address, { headers: { cookie } });
-      const text = await answer.text();
-      if (!answer.ok) throw new Error(`The overview is answered with ${answer.status}: ${text}`);
-    };
-    const answers = Math.max(3, Math.round(usual.answers * effort));
-    const figures = (name: string, times: readonly number[], askedMs: number) => ({
-      name,
-      leads,
-      p50Ms: median(times),
-      maxMs: Math.max(...times),
-      samples: times.length,
-      askedMs,
-    });
-    return [
-      figures('leads page, first content', firstPaints, asked.contentMs),
-      figures('leads page, first row', firstRows, asked.contentMs),
-      figures('overview of a year, from SQL', await timesOf(count, answers), asked.overviewMs),
-      figures('overview of a year, over HTTP', await timesOf(ask, answers), asked.overviewMs),
-    ];
-  } finally {
-    await browser.close();
-  }
+  const firstPaints = pageLoads.map(({ firstPaintMs }) => firstPaintMs);
+  const firstRows = pageLoads.map(({ firstRowMs }) => firstRowMs);
+  return [
+    figuresOf('leads page, first content', firstPaints, required.contentMs),
+    figuresOf('leads page, first row', firstRows, required.contentMs),
+    figuresOf('overview of a year, from SQL', overviews, required.overviewMs),
+    figuresOf('overview of a year, over HTTP', overHttp, required.overviewMs),
+  ];
 }
 
-/** How long something takes, one after the other; the first one warms up and counts for nothing. */
-async function timesOf(work: () => Promise<unknown>, count: number): Promise<number[]> {
+/** Runs some work several times in sequence. The first time warms up, and its result is dropped. */
+async function repeat<Figures>(count: number, work: () => Promise<Figures>): Promise<Figures[]> {
+  const results: Figures[] = [];
+  for (let run = 0; run <= count; run++) results.push(await work());
+  return results.slice(1);
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
   await work();
-  const times: number[] = [];
-  for (let n = 0; n < count; n++) {
-    const start = performance.now();
-    await work();
-    times.push(performance.now() - start);
-  }
-  return times;
+  return performance.now() - start;
 }
 
-/** The leads were filled in without triggers: counts them as it would have come to be in the long run. */
-async function countLeads(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await client.query(`
-      BEGIN;
-      TRUNCATE lead_tally, lead_tally_entry;
-      INSERT INTO lead_tally_entry (workspace_id, user_id, campaign_id, lp_name, at, status, leads, s1)
-      SELECT workspace_id, user_id, campaign_id, lead_tally_name(lp_name), lead_tally_time(created_at), status,
-        count(*), array_remove(array_agg(s1), NULL)
-      FROM lead GROUP BY 1, 2, 3, 4, 5, 6;
-      COMMIT`);
-    await using database = openForBench(databaseUrl);
-    const store = createOverviewStore(database);
-    while ((await store.aggregate(leadsPerAggregation)) > 0);
-    await client.query('VACUUM ANALYZE lead_tally, lead_tally_entry');
-  } finally {
-    await client.end();
-  }
+/** Aggregates the leads for the overview. They were filled in without the triggers that note each insert. */
+async function aggregateLeads(databaseUrl: string): Promise<void> {
+  await query(
+    databaseUrl,
+    `BEGIN;
+    TRUNCATE lead_tally, lead_tally_entry;
+    INSERT INTO lead_tally_entry (workspace_id, user_id, campaign_id, lp_name, at, status, leads, s1)
+    SELECT workspace_id, user_id, campaign_id, lead_tally_name(lp_name), lead_tally_time(created_at), status,
+      count(*), array_remove(array_agg(s1), NULL)
+    FROM lead GROUP BY 1, 2, 3, 4, 5, 6;
+    COMMIT`,
+  );
+  await using database = openForBench(databaseUrl);
+  const store = createOverviewStore(database);
+  while ((await store.aggregate(leadsPerAggregation)) > 0);
+  await query(databaseUrl, 'VACUUM ANALYZE lead_tally, lead_tally_entry');
 }
 
 type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>;
 
-/** Signs somebody up who then is an owner of the large workspace, by the website's own paths. */
-async function signIn(databaseUrl: string, browser: Browser, crm: string): Promise<Cookies> {
-  const context = await browser.newContext();
+/** Signs up a user over the website's API, and makes the user an owner of the large workspace. */
+async function signIn(databaseUrl: string, browser: Browser, origin: string): Promise<Cookies> {
+  await using context = await browser.newContext();
   const post = async (path: string, data: object) => {
-    const answer = await context.request.post(`${crm}/api/auth${path}`, { headers: { origin: crm }, data });
+    const answer = await context.request.post(`${origin}/api/auth${path}`, { headers: { origin }, data });
     if (!answer.ok()) throw new Error(`${path}: ${answer.status()} ${await answer.text()}`);
   };
   const email = `${randomUUID()}@example.com`;
   await post('/sign-up/email', { name: 'Benchmark', email, password: randomUUID() });
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await client.query(
-      `INSERT INTO member (id, workspace_id, user_id, role)
-      SELECT gen_random_uuid(), $1, id, 'owner' FROM "user" WHERE email = $2`,
-      [filled.large, email],
-    );
-  } finally {
-    await client.end();
-  }
+  await query(
+    databaseUrl,
+    `INSERT INTO member (id, workspace_id, user_id, role)
+    SELECT gen_random_uuid(), $1, id, 'owner' FROM "user" WHERE email = $2`,
+    [filled.large, email],
+  );
   await post('/organization/set-active', { organizationId: filled.large });
-  const cookies = await context.cookies();
-  await context.close();
-  return cookies;
+  return await context.cookies();
 }
 
-/** In a document, when it first shows anything, and when the first row of the list will have been painted. */
-const watchContent = `
+/** Records in the page when it first shows content, and when the first row of the list is painted. */
+const recordContent = `
   globalThis.firstPaintMs = new Promise((resolve) => {
     new PerformanceObserver((list) => {
       for (const { name, startTime } of list.getEntries()) {
@@ -170,24 +132,19 @@ const watchContent = `
     }).observe(document, { childList: true, subtree: true });
   })`;
 
-/** Loads the leads page with nothing in the browser's cache. */
-async function loadLeads(
+/** Loads the leads page in a new browser context, whose cache is empty. */
+async function loadLeadsPage(
   browser: Browser,
-  crm: string,
+  origin: string,
   cookies: Cookies,
 ): Promise<{ firstPaintMs: number; firstRowMs: number }> {
-  // Each context has a cache of its own.
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  try {
-    await context.addCookies(cookies);
-    const page = await context.newPage();
-    await page.addInitScript(watchContent);
-    await page.goto(`${crm}/leads`);
-    return await page.evaluate(async () => {
-      const watched = globalThis as unknown as { firstPaintMs: Promise<number>; firstRowMs: Promise<number> };
-      return { firstPaintMs: await watched.firstPaintMs, firstRowMs: await watched.firstRowMs };
-    });
-  } finally {
-    await context.close();
-  }
+  await using context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  await context.addCookies(cookies);
+  const page = await context.newPage();
+  await page.addInitScript(recordContent);
+  await page.goto(`${origin}/leads`);
+  return await page.evaluate(async () => {
+    const recorded = globalThis as unknown as { firstPaintMs: Promise<number>; firstRowMs: Promise<number> };
+    return { firstPaintMs: await recorded.firstPaintMs, firstRowMs: await recorded.firstRowMs };
+  });
 }

@@ -1,0 +1,78 @@
+import { availableParallelism } from 'node:os';
+import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
+import { defineCommand, flag, integer, listOf, oneOf, optional } from '../command.ts';
+import { startLoadProcess } from '../load/load-process.ts';
+import { submitPath } from '../load/requests.ts';
+import { DisposeStack } from '../stack/dispose-stack.ts';
+import { isIntact } from '../stack/verify-leads.ts';
+import { type DrillFigures, runDrill } from './drill.ts';
+import { type CommonOptions, startDrillStack } from './drill-stack.ts';
+import { createScenarios, scenarioNames } from './scenarios.ts';
+
+/** A scenario that could not run to its end. */
+interface FailedDrill {
+  readonly scenario: string;
+  readonly title: string;
+  readonly failure: string;
+}
+
+/** A higher rate tests nothing more, and fills disks. */
+const maxRate = 1_000;
+const requiredRecoveryMs = 60_000;
+
+export const faults = defineCommand({
+  summary: 'injects faults under a steady load, and looks up every acknowledged lead and its events',
+  handlesStop: true,
+  options: {
+    scenarios: listOf(oneOf(scenarioNames, scenarioNames.join(','), 'all take 40 minutes')),
+    rate: optional(
+      integer(100_000, undefined, `leads a second (default: half of the maximum, at most ${maxRate})`),
+    ),
+    short: flag('seconds instead of minutes, and a few kills instead of 20'),
+    syncAlways: flag('NATS syncs each message to the disk (nats-server 2.10 or newer)'),
+  },
+  async run(options, { dataDir: parent, onProgress, stop }) {
+    const { syncAlways, short: isShort } = options;
+    const common: CommonOptions = { parent, natsServer: await findNatsServer(), syncAlways, stop };
+    const rate = options.rate ?? (await measureRate(common, onProgress));
+    const scenarios = createScenarios();
+    const drills: (DrillFigures | FailedDrill)[] = [];
+    for (const name of options.scenarios) {
+      const scenario = scenarios[name];
+      onProgress(`${name}: ${scenario.title}`);
+      try {
+        const impossible = scenario.impossible?.();
+        if (impossible !== undefined) throw new Error(impossible);
+        drills.push(await runDrill({ ...common, isShort, name, scenario, rate, onProgress }));
+      } catch (error) {
+        // A failed scenario does not prevent the next one. A stop does.
+        if (stop.aborted) throw error;
+        const failure = (error as Error).message;
+        onProgress(`  ${failure}`);
+        drills.push({ scenario: name, title: scenario.title, failure });
+      }
+    }
+    const figures = { cores: availableParallelism(), node: process.version, isShort, syncAlways, drills };
+    return { figures, passed: drills.every(hasPassed) };
+  },
+});
+
+/** Returns half of the intake's maximum rate beside the other processes of a drill. */
+async function measureRate(common: CommonOptions, onProgress: (line: string) => void): Promise<number> {
+  await using resources = new DisposeStack();
+  const stack = await startDrillStack(resources, common);
+  using load = startLoadProcess();
+  const headers = { API_KEY: stack.credentials.API_KEY };
+  const target = { port: stack.intakePort, path: submitPath, headers, connections: 64 };
+  await load.send({ ...target, durationMs: 1_000 });
+  const { requestsPerSecond } = await load.send({ ...target, durationMs: 3_000 });
+  const rate = Math.max(1, Math.min(maxRate, Math.round(requestsPerSecond / 2)));
+  onProgress(`The maximum rate is ${requestsPerSecond.toFixed(0)} leads/s. The load is ${rate} leads/s.`);
+  return rate;
+}
+
+function hasPassed(drill: DrillFigures | FailedDrill): boolean {
+  if ('failure' in drill) return false;
+  const { recoveryMs = Number.POSITIVE_INFINITY, unexpected } = drill;
+  return isIntact(drill) && unexpected === 0 && recoveryMs < requiredRecoveryMs;
+}

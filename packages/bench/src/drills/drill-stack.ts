@@ -1,0 +1,121 @@
+import { freePort } from '@leads/local-stack/processes/free-port';
+import { type Service, startService } from '@leads/local-stack/processes/services';
+import { type ProxyTap, startTcpProxy, type TcpProxy } from '@leads/local-stack/processes/tcp-proxy';
+import { type Backends, startBackends } from '../stack/backends.ts';
+import { type Credentials, createOwner, jwtSecret } from '../stack/credentials.ts';
+import { createMigratedDatabase } from '../stack/database.ts';
+import type { DisposeStack } from '../stack/dispose-stack.ts';
+import { pendingWork } from '../stack/pending-work.ts';
+import { readiness } from '../stack/programs.ts';
+import { Restartable } from '../stack/restartable.ts';
+import { temporaryDirectory } from '../stack/temporary-directory.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
+
+export const databaseName = 'faults';
+
+/** What a scenario's stack has besides the usual. */
+export interface StackOptions {
+  /** Instances of the CRM, each with a relay. Default: 1. */
+  readonly relays?: number;
+  /** Servers of NATS. Default: 1. More are a cluster, and streams have as many replicas. */
+  readonly natsServers?: number;
+  /** The services reach Postgres through a proxy, with a tap on each connection if there is one. */
+  readonly proxy?: { readonly tap?: () => ProxyTap };
+  /** More settings of the intake. */
+  readonly intakeSettings?: Readonly<Record<string, string>>;
+  /** The size of a disk for Postgres alone. */
+  readonly postgresMegabytes?: number;
+}
+
+/** The options that all scenarios of a run share. */
+export interface CommonOptions {
+  /** The parent of the temporary directory. */
+  readonly parent: string | undefined;
+  readonly natsServer: string;
+  readonly syncAlways: boolean;
+  readonly stop: AbortSignal;
+}
+
+/** The real processes of a drill on 127.0.0.1. Each can be killed and started again. */
+export interface DrillStack extends Backends {
+  readonly resources: DisposeStack;
+  readonly directory: string;
+  readonly postgresDisk: SmallDisk | undefined;
+  readonly intake: Restartable<Service>;
+  readonly relays: readonly Restartable<Service>[];
+  /** Between the services and Postgres. Nothing uses it unless the scenario asks for a proxy. */
+  readonly proxy: TcpProxy;
+  readonly intakePort: number;
+  /** Leads past the proxy. Changes when a replica is promoted. */
+  databaseUrl: string;
+  readonly credentials: Credentials;
+  /**
+   * Returns why the stack has not recovered: a service is not ready, or events or buffered leads wait. Undefined when it
+   * has recovered.
+   *
+   * @param maxEventAgeMs younger events are no reason: under load there are always some.
+   */
+  notRecovered(maxEventAgeMs: number): Promise<string | undefined>;
+}
+
+/** Starts a stack. It throws between two steps once the signal is aborted; `resources` disposes of what was started. */
+export async function startDrillStack(
+  resources: DisposeStack,
+  options: StackOptions & CommonOptions,
+): Promise<DrillStack> {
+  const { stop, natsServer, natsServers, syncAlways, postgresMegabytes } = options;
+  stop.throwIfAborted();
+  const directory = resources.use(temporaryDirectory(options.parent)).path;
+  const postgresDisk =
+    postgresMegabytes === undefined ? undefined : resources.use(mountSmallDisk(postgresMegabytes));
+  const backends = await startBackends(resources, {
+    directory,
+    postgresDirectory: postgresDisk?.path,
+    natsServer,
+    natsServers,
+    syncAlways,
+  });
+  const { postgres, nats, natsUrl } = backends;
+  stop.throwIfAborted();
+  const databaseUrl = await createMigratedDatabase(postgres.process, databaseName);
+  const credentials = await createOwner(databaseUrl);
+  stop.throwIfAborted();
+
+  const proxy = resources.use(await startTcpProxy({ port: postgres.process.port, ...options.proxy }));
+  const serviceUrl = new URL(databaseUrl);
+  if (options.proxy !== undefined) serviceUrl.port = String(proxy.port);
+  const env = { DATABASE_URL: serviceUrl.href, NATS_URL: natsUrl, LOG_LEVEL: 'warn' };
+  const replicas = String(nats.length);
+  const intakePort = await freePort();
+  const intakeEnv = { ...env, INTAKE_BUFFER_REPLICAS: replicas, ...options.intakeSettings };
+  const intake = resources.use(
+    new Restartable(() => startService('intake', { port: intakePort, env: intakeEnv })),
+  );
+  const relayEnv = { ...env, JWT_SECRET: jwtSecret, EVENTS_STREAM_REPLICAS: replicas };
+  const relays: Restartable<Service>[] = [];
+  for (let index = 0; index < (options.relays ?? 1); index++) {
+    const port = await freePort();
+    relays.push(resources.use(new Restartable(() => startService('crm', { port, env: relayEnv }))));
+  }
+  await Promise.all([intake, ...relays].map((service) => service.start()));
+  const stack: DrillStack = {
+    ...backends,
+    resources,
+    directory,
+    postgresDisk,
+    intake,
+    relays,
+    proxy,
+    intakePort,
+    databaseUrl,
+    credentials,
+    async notRecovered(maxEventAgeMs) {
+      for (const service of [intake, ...relays]) {
+        const isReady = service.isRunning && (await readiness(service.process.url)) === 200;
+        if (!isReady) return 'a service is not ready';
+      }
+      return pendingWork(stack, maxEventAgeMs);
+    },
+  };
+  return stack;
+}

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generateApiKey } from '@leads/core/credential';
+import { runLeads } from '@leads/local-stack/processes/services';
+import { ownerEmail } from '../stack/credentials.ts';
+import type { Drill, Scenario } from './drill.ts';
+import { submitLead } from './submit-lead.ts';
+
+/** How long a revoked key is tried. Without NATS it may stay valid for 10 s. */
+const triedMs = 12_000;
+const retryMs = 20;
+
+/** Revokes keys with the command line, with Postgres and right before it dies; then starts an intake without Postgres. */
+export const revokeKeys: Omit<Scenario, 'title'> = {
+  async run(drill) {
+    const { stack, onProgress } = drill;
+    const env = { DATABASE_URL: stack.databaseUrl, NATS_URL: stack.natsUrl };
+    const runKey = async (...args: string[]) =>
+      (await runLeads(['key', ...args], env)) as { id: string; apiKey: string };
+    const first = await runKey('create', '--user', ownerEmail, '--name', 'First');
+    const second = await runKey('create', '--user', ownerEmail, '--name', 'Second');
+    for (const { apiKey } of [first, second]) await submitLead(drill, { apiKey });
+
+    await runKey('revoke', first.id);
+    const validWithPostgres = await validFor(drill, first.apiKey);
+    await runKey('revoke', second.id);
+    await stack.postgres.kill();
+    const validWithoutPostgres = await validFor(drill, second.apiKey);
+
+    onProgress('  a new intake starts without Postgres');
+    await stack.intake.kill();
+    const startedMs = await stack.intake.start().catch(() => undefined);
+    const submit = async (lead: { apiKey?: string }) =>
+      startedMs === undefined ? 'none' : submitLead(drill, lead);
+    const knownKey = await submit({});
+    const unknownKey = await submit({ apiKey: generateApiKey().apiKey });
+    const endedAt = Date.now();
+    await stack.postgres.start();
+    await stack.intake.start();
+    return {
+      endedAt,
+      notes: () => [
+        { name: 'a revoked key stays valid for', found: validWithPostgres, required: 'under 1000 ms' },
+        { name: 'the same, without Postgres', found: validWithoutPostgres, required: 'under 1000 ms' },
+        {
+          name: 'a new intake is ready without Postgres',
+          found: startedMs === undefined ? 'never' : `${startedMs.toFixed(0)} ms`,
+          required: 'at all',
+        },
+        { name: 'its answer to a known key', found: knownKey, required: '200' },
+        { name: 'its answer to an unknown key', found: unknownKey, required: '503' },
+      ],
+    };
+  },
+};
+
+/** Returns how long a key was valid after its revocation: until its last lead that was acknowledged. */
+async function validFor(drill: Drill, apiKey: string): Promise<string> {
+  const start = performance.now();
+  let lastMs = 0;
+  while (performance.now() - start < triedMs) {
+    if ((await submitLead(drill, { apiKey })) === '200') lastMs = performance.now() - start;
+    await sleep(retryMs);
+  }
+  return `${lastMs.toFixed(0)} ms`;
+}

@@ -1,0 +1,94 @@
+import { statfsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
+import { defineCommand, integer, listOf, number, oneOf } from '../command.ts';
+import { startLoadProcess } from '../load/load-process.ts';
+import { query } from '../stack/database.ts';
+import { temporaryDirectory } from '../stack/temporary-directory.ts';
+import type { Bench } from './bench.ts';
+import { compareWithReferences } from './comparison.ts';
+import { measureCrmCreates } from './crm-creates.ts';
+import { measureOverload } from './overload.ts';
+import { measureRejectedLeads } from './rejected-leads.ts';
+import { measureSoak } from './soak.ts';
+import { measureStartup } from './startup.ts';
+
+const steps = {
+  table: compareWithReferences,
+  overload: measureOverload,
+  rejected: measureRejectedLeads,
+  crm: measureCrmCreates,
+  start: measureStartup,
+  soak: measureSoak,
+};
+type StepName = keyof typeof steps;
+const stepNames = Object.keys(steps) as StepName[];
+
+/** The figures of the steps that ran. */
+export type IntakeFigures = { [Step in StepName]?: Awaited<ReturnType<(typeof steps)[Step]>> } & {
+  /** The settings of Postgres that decide about durability, as the server reports them. */
+  readonly settings: readonly string[];
+};
+
+export const intake = defineCommand({
+  summary: 'measures how the intake stores leads, against references in the same run',
+  options: {
+    steps: listOf(oneOf(stepNames, 'table', 'steps to run')),
+    connections: listOf(integer(1_000, '1,16,64,256', 'connections of the comparison')),
+    rounds: integer(1_000, '5', 'rounds of each measurement'),
+    seconds: number(0.1, 600, '3', 'duration of one measurement'),
+    minutes: number(0.01, 1440, '30', 'duration of the soak'),
+    workers: integer(64, '1', 'INTAKE_WORKERS of the intake'),
+  },
+  async run(options, { dataDir, onProgress }) {
+    const { rounds, seconds, workers, connections, minutes } = options;
+    await using temporary = temporaryDirectory(dataDir);
+    const directory = temporary.path;
+    await using postgres = await startPostgres({
+      dataDir: join(directory, 'postgres'),
+      maxConnections: Math.max(...connections) + 100,
+    });
+    using load = startLoadProcess();
+    const durationMs = seconds * 1000;
+    const bench: Bench = {
+      postgres,
+      load,
+      directory,
+      connections,
+      rounds,
+      durationMs,
+      minutes,
+      workers,
+      onProgress,
+    };
+    const figures: Record<string, unknown> = {
+      cores: availableParallelism(),
+      node: process.version,
+      settings: await durabilitySettings(postgres, directory),
+      workers,
+      rounds,
+      seconds,
+    };
+    for (const name of stepNames.filter((each) => options.steps.includes(each))) {
+      onProgress(`Step: ${name}`);
+      figures[name] = await steps[name](bench);
+    }
+    return { figures };
+  },
+});
+
+/** Linux's number of a file system in memory (statfs(2)). */
+const tmpfs = 0x01021994;
+
+async function durabilitySettings(postgres: LocalPostgres, directory: string): Promise<string[]> {
+  const names = ['server_version', 'fsync', 'synchronous_commit', 'full_page_writes'];
+  const rows = await query<{ setting: string }>(
+    postgres.url('postgres'),
+    `SELECT name || ' ' || current_setting(name) AS setting FROM unnest($1::text[]) AS name`,
+    [names],
+  );
+  const settings = rows.map(({ setting }) => setting);
+  if (statfsSync(directory).type === tmpfs) settings.push('IN MEMORY: commits cost nothing, see --data-dir');
+  return settings;
+}

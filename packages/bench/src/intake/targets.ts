@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { countNot200 } from '../load/load-process.ts';
+import { submitPath } from '../load/requests.ts';
+import { maxMemoryMb, processorTimeUs, resetMaxMemory } from '../process-tree.ts';
+import { checkpoint, countLeads, createMigratedDatabase, query, removeLeads } from '../stack/database.ts';
+import type { DisposeStack } from '../stack/dispose-stack.ts';
+import { type Program, startReference } from '../stack/programs.ts';
+import { type Bench, openIntake } from './bench.ts';
+import { isPgbenchInstalled, runPgbench } from './pgbench.ts';
+
+/** What is compared, in the order of the table. */
+export const targetTitles = {
+  intake: 'this intake',
+  fastify: 'Fastify, no database',
+  prisma: 'prisma.lead.create',
+  pg: 'pg, one insert',
+  pgbench: 'pgbench',
+} as const;
+export type TargetName = keyof typeof targetTitles;
+
+/** One measurement. Values that cannot be measured are NaN. */
+export type TargetFigures = {
+  readonly leadsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly p999Ms: number;
+  /** Processor time of the service and of Postgres for one lead, in microseconds. */
+  readonly serviceUsPerLead: number;
+  readonly postgresUsPerLead: number;
+  /** The maximum of the service's resident memory. */
+  readonly maxMemoryMb: number;
+  /** Answers other than 200. */
+  readonly not200: number;
+};
+
+export interface Target {
+  readonly name: TargetName;
+  measure(connections: number): Promise<TargetFigures>;
+}
+
+/** Before each measurement over HTTP, connections are opened and caches filled. */
+const warmUpMs = 300;
+const backendExitMs = 200;
+
+/** Starts the intake and its references; pgbench where it is installed. */
+export async function startTargets(bench: Bench, resources: DisposeStack): Promise<Target[]> {
+  const { service, databaseUrl, target } = resources.use(await openIntake(bench, 'intake'));
+  const targets = [httpTarget('intake', bench, { service, databaseUrl, headers: target.headers })];
+  for (const name of ['fastify', 'prisma', 'pg'] as const) {
+    const reference = resources.use(await startIntakeReference(bench, name));
+    targets.push(httpTarget(name, bench, { ...reference, headers: {} }));
+  }
+  if (isPgbenchInstalled()) targets.push(await pgbenchTarget(bench));
+  return targets;
+}
+
+/**
+ * Starts a reference server of the intake's route (reference-server.ts) with a database of its own.
+ *
+ * @param databaseName default: the reference's name.
+ */
+export async function startIntakeReference(
+  { postgres }: Bench,
+  name: 'fastify' | 'prisma' | 'pg',
+  databaseName: string = name,
+): Promise<AsyncDisposable & { service: Program; databaseUrl: string | undefined }> {
+  const databaseUrl = name === 'fastify' ? undefined : await createReferenceDatabase(postgres, databaseName);
+  const service = await startReference('intake/reference-server.js', [name], databaseUrl ?? '');
+  return { service, databaseUrl, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+}
+
+/** Creates a database whose table `lead` has the same columns, indexes and checks, but no triggers and foreign keys. */
+async function createReferenceDatabase(postgres: Bench['postgres'], name: string): Promise<string> {
+  const databaseUrl = await createMigratedDatabase(postgres, name);
+  await query(
+    databaseUrl,
+    'ALTER TABLE lead RENAME TO lead_of_service; CREATE TABLE lead (LIKE lead_of_service INCLUDING ALL)',
+  );
+  return databaseUrl;
+}
+
+function httpTarget(
+  name: TargetName,
+  { postgres, load, durationMs }: Bench,
+  target: {
+    service: Program;
+    databaseUrl: string | undefined;
+    headers: Readonly<Record<string, string>>;
+  },
+): Target {
+  const { service, databaseUrl, headers } = target;
+  return {
+    name,
+    async measure(connections) {
+      const options = { port: service.port, path: submitPath, headers, connections };
+      await checkpoint(postgres);
+      const warmUp = await load.send({ ...options, durationMs: warmUpMs });
+      resetMaxMemory(service.pid);
+      const before = { service: processorTimeUs(service.pid), postgres: processorTimeUs(postgres.pid) };
+      const sent = await load.send({ ...options, durationMs });
+      const serviceUs = processorTimeUs(service.pid) - before.service;
+      const postgresUs = processorTimeUs(postgres.pid) - before.postgres;
+      const accepted = sent.statuses['200'] ?? 0;
+      if (databaseUrl !== undefined) {
+        await assertStored(name, databaseUrl, accepted + (warmUp.statuses['200'] ?? 0));
+        await removeLeads(databaseUrl);
+      }
+      return {
+        leadsPerSecond: sent.requestsPerSecond,
+        p50Ms: sent.p50Ms,
+        p99Ms: sent.p99Ms,
+        p999Ms: sent.p999Ms,
+        serviceUsPerLead: serviceUs / accepted,
+        postgresUsPerLead: databaseUrl === undefined ? Number.NaN : postgresUs / accepted,
+        maxMemoryMb: maxMemoryMb(service.pid),
+        not200: countNot200(sent),
+      };
+    },
+  };
+}
+
+/** @throws Error when the number of stored leads is not the number of acknowledged ones. */
+async function assertStored(name: TargetName, databaseUrl: string, acknowledged: number): Promise<void> {
+  const stored = await countLeads(databaseUrl);
+  if (stored === acknowledged) return;
+  throw new Error(`${targetTitles[name]} acknowledged ${acknowledged} leads and stored ${stored}`);
+}
+
+async function pgbenchTarget({ postgres, directory, durationMs }: Bench): Promise<Target> {
+  const databaseUrl = await createReferenceDatabase(postgres, 'pgbench');
+  return {
+    name: 'pgbench',
+    async measure(connections) {
+      const run = async (extent: { seconds: number } | { leadsEach: number }) => {
+        const before = processorTimeUs(postgres.pid);
+        const figures = await runPgbench({ databaseUrl, connections, extent, directory });
+        // The exact time of a backend is known once it has ended.
+        await sleep(backendExitMs);
+        return { ...figures, postgresUs: processorTimeUs(postgres.pid) - before };
+      };
+      await checkpoint(postgres);
+      // pgbench connects within its measured time. The cost of the connections is subtracted.
+      const connecting = await run({ leadsEach: 1 });
+      const inserting = await run({ seconds: durationMs / 1000 + connecting.connectSeconds });
+      await assertStored('pgbench', databaseUrl, connecting.inserted + inserting.inserted);
+      await removeLeads(databaseUrl);
+      const { p50Ms, p99Ms, p999Ms } = inserting;
+      return {
+        leadsPerSecond: inserting.insertsPerSecond,
+        p50Ms,
+        p99Ms,
+        p999Ms,
+        serviceUsPerLead: Number.NaN,
+        postgresUsPerLead:
+          (inserting.postgresUs - connecting.postgresUs) / (inserting.inserted - connecting.inserted),
+        maxMemoryMb: Number.NaN,
+        not200: 0,
+      };
+    },
+  };
+}

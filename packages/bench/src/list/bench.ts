@@ -1,0 +1,46 @@
+import type { LoadProcess } from '../load/load-process.ts';
+import { crmLeadsPath } from '../load/requests.ts';
+import { type Credentials, issueCredentials } from '../stack/credentials.ts';
+import { filled } from './fill.ts';
+import type { FilledDatabases } from './filled-databases.ts';
+
+/** What every step of this bench measures with. */
+export interface ListBench {
+  readonly databases: FilledDatabases;
+  readonly load: LoadProcess;
+  /** Numbers of leads. */
+  readonly sizes: readonly number[];
+  readonly rateSizes: readonly number[];
+  readonly exportSize: number;
+  /** The number of measurements, as a share of the usual number. */
+  readonly effort: number;
+  readonly onProgress: (line: string) => void;
+}
+
+/** The owner of the large workspace, and a publisher in it. */
+export const viewers = {
+  owner: viewer('owner', filled.owner),
+  publisher: viewer('publisher', filled.publisher),
+} as const;
+
+function viewer(role: 'owner' | 'publisher', userId: string) {
+  const credential = { apiKeyId: '', scope: 'full' as const, defaultCampaignId: undefined };
+  return { workspaceId: filled.large, userId, role, ...credential };
+}
+
+/** Returns credentials of the owner of the large workspace. */
+export function issueOwnerCredentials(databaseUrl: string): Promise<Credentials> {
+  return issueCredentials(databaseUrl, { workspaceId: filled.large, userId: filled.owner });
+}
+
+/** A load of 50 creates a second, until it is ended. */
+export const steadyCreates = {
+  path: crmLeadsPath,
+  campaignCode: 'C0',
+  connections: 4,
+  rate: 50,
+  durationMs: 3_600_000,
+} as const;
+
+/** Lists of the newest 100 leads. */
+export const newestLists = { method: 'GET', path: crmLeadsPath, connections: 64 } as const;

@@ -1,0 +1,124 @@
+import type { AddressInfo } from 'node:net';
+import { openDatabase } from '@leads/core/db';
+import { Lead, LeadQuery } from '@leads/core/lead';
+import { CrmConfig } from '@leads/crm/config';
+import { createContext } from '@leads/crm/context';
+import { keepHeapSmall } from '@leads/crm/heap';
+import { createServer, registerRoutes, type Server } from '@leads/http/server/create-server';
+import { requireApiKeyAndToken } from '@leads/http/server/guards';
+import { loadConfig } from '@leads/http/service/config';
+import { createLogger } from '@leads/http/service/log';
+import pg from 'pg';
+import { Type } from 'typebox';
+import { crmLeadsPath } from '../load/requests.ts';
+
+keepHeapSmall();
+
+/*
+ * A reference of the CRM's list. It has the same server, guard, path, query schema and settings as the service, and
+ * differs in its handler and in the serialization of the answer. It sends its port over the IPC channel.
+ */
+
+const references: Record<string, (app: Server) => void> = {
+  /** `findMany` without a response schema: Fastify serializes its objects with JSON.stringify. */
+  prisma(app) {
+    const { prisma } = openDatabase({
+      url: config.DATABASE_URL,
+      poolSize: config.DATABASE_POOL_SIZE,
+      connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
+      statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
+      applicationName: 'leads-bench',
+    });
+    app.get(crmLeadsPath, { schema: { querystring: LeadQuery } }, (request) =>
+      prisma.lead.findMany({
+        where: { workspaceId: request.principal.workspaceId },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: 100,
+        ...(process.argv[3] === 'select' && { select }),
+      }),
+    );
+  },
+
+  /** node-postgres: one query of the listed columns, its rows mapped to the route's schema. */
+  pg(app) {
+    const pool = new pg.Pool({ connectionString: config.DATABASE_URL, max: config.DATABASE_POOL_SIZE });
+    app.get(
+      crmLeadsPath,
+      { schema: { querystring: LeadQuery, response: { 200: Type.Array(Lead) } } },
+      async (request) => {
+        const { rows } = await pool.query<ListedRow>(
+          `SELECT id, name, phone, created_at, updated_at, campaign_id, user_id, host(ip) AS ip, address, state,
+            region, country, status
+          FROM lead WHERE workspace_id = $1 ORDER BY created_at DESC, id DESC LIMIT 100`,
+          [request.principal.workspaceId],
+        );
+        return rows.map(toLead);
+      },
+    );
+  },
+};
+
+function toLead(row: ListedRow): Lead {
+  const lead: Lead = {
+    id: row.id,
+    name: row.name,
+    phone: row.phone,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    campaignId: row.campaign_id,
+    userId: row.user_id,
+    status: row.status,
+  };
+  for (const name of ['ip', 'address', 'state', 'region', 'country'] as const) {
+    if (row[name] !== null) lead[name] = row[name];
+  }
+  return lead;
+}
+
+interface ListedRow {
+  id: string;
+  name: string;
+  phone: string;
+  created_at: Date;
+  updated_at: Date;
+  campaign_id: string;
+  user_id: string;
+  ip: string | null;
+  address: string | null;
+  state: string | null;
+  region: string | null;
+  country: string | null;
+  status: 'OnHold' | 'Approved' | 'Paid' | 'Trashed';
+}
+
+const select = Object.fromEntries(
+  [
+    'id',
+    'name',
+    'phone',
+    'createdAt',
+    'updatedAt',
+    'campaignId',
+    'userId',
+    'ip',
+    'address',
+    'state',
+    'region',
+    'country',
+    'status',
+  ].map((name) => [name, true]),
+);
+
+const config = loadConfig(CrmConfig, process.env);
+const log = createLogger({ service: 'crm', level: config.LOG_LEVEL });
+const context = await createContext(config, log);
+const app = createServer({ log, trustProxy: config.TRUST_PROXY });
+await registerRoutes(app, async (routes) => {
+  await routes.register(async (guarded) => {
+    requireApiKeyAndToken(guarded, context);
+    references[process.argv[2] ?? '']?.(guarded);
+  });
+});
+await app.listen({ host: '127.0.0.1', port: 0 });
+process.once('disconnect', () => process.exit());
+process.send?.({ port: (app.server.address() as AddressInfo).port });

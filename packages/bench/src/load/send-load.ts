@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HttpConnection } from './http-connection.ts';
+
+/** A complete HTTP/1.1 request. */
+export interface LoadRequest {
+  readonly bytes: string;
+  /** The request is invalid on purpose: its answer is counted separately and its latency is not counted. */
+  readonly expectsRejection?: boolean;
+}
+
+/** Answers by status; `broken` counts the requests whose connection ended before the answer. */
+export type Statuses = Readonly<Record<string, number>>;
+
+export interface Load {
+  /** Answers with 200 a second. */
+  readonly requestsPerSecond: number;
+  /** The latency of each answer with 200, in milliseconds, unordered. */
+  readonly latenciesMs: number[];
+  readonly statuses: Statuses;
+  /** Answers to requests that expect a rejection. */
+  readonly rejectionStatuses: Statuses;
+  /** Requests that found no free connection until the end; at a given rate only. */
+  readonly unsent: number;
+}
+
+/** The answer to one request. */
+export interface LoadAnswer {
+  /** Three digits, or `broken`. */
+  readonly status: string;
+  /** Since the request was due, in milliseconds. */
+  readonly latencyMs: number;
+  body(): string;
+}
+
+/**
+ * Sends requests on keep-alive connections.
+ *
+ * @param options.next makes the next request.
+ * @param options.rate requests a second, sent at fixed times. Latency counts from the time a request is due, also when it
+ *   waits for a free connection. Without a rate, each connection sends as soon as it has an answer.
+ * @param options.onAnswer receives each answer before it is counted.
+ * @param options.signal ends the load early.
+ */
+export async function sendLoad(options: {
+  port: number;
+  connections: number;
+  durationMs: number;
+  next: () => LoadRequest;
+  rate?: number | undefined;
+  onAnswer?: ((answer: LoadAnswer) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}): Promise<Load> {
+  const { port, durationMs, next, rate, onAnswer, signal } = options;
+  const latenciesMs: number[] = [];
+  const statuses: Record<string, number> = {};
+  const rejectionStatuses: Record<string, number> = {};
+  const connections = Array.from({ length: options.connections }, () => new HttpConnection(port));
+  const exchange = async (connection: HttpConnection, dueAt: number) => {
+    const { bytes, expectsRejection = false } = next();
+    const { status, body } = await connection.exchange(bytes);
+    const latencyMs = performance.now() - dueAt;
+    onAnswer?.({ status, latencyMs, body });
+    const counted = expectsRejection ? rejectionStatuses : statuses;
+    counted[status] = (counted[status] ?? 0) + 1;
+    if (status === '200' && !expectsRejection) latenciesMs.push(latencyMs);
+  };
+
+  await openAll(connections);
+  const start = performance.now();
+  const isOver = (now: number) => now >= start + durationMs || signal?.aborted === true;
+  let unsent = 0;
+  if (rate === undefined) {
+    await Promise.all(
+      connections.map(async (connection) => {
+        for (let now = performance.now(); !isOver(now); now = performance.now()) {
+          await exchange(connection, now);
+        }
+      }),
+    );
+  } else {
+    const idle = connections.toReversed();
+    const inFlight = new Set<Promise<void>>();
+    let due = 0;
+    let sent = 0;
+    const sendDue = () => {
+      for (; sent < due; sent++) {
+        const connection = idle.pop();
+        if (connection === undefined) return;
+        const exchanged: Promise<void> = exchange(connection, start + (sent / rate) * 1000).then(() => {
+          inFlight.delete(exchanged);
+          idle.push(connection);
+          if (!isOver(performance.now())) sendDue();
+        });
+        inFlight.add(exchanged);
+      }
+    };
+    for (let now = start; !isOver(now); now = performance.now()) {
+      due = Math.floor(((now - start) / 1000) * rate) + 1;
+      sendDue();
+      await sleep(1);
+    }
+    unsent = due - sent;
+    await Promise.all(inFlight);
+  }
+  const seconds = (performance.now() - start) / 1000;
+  for (const connection of connections) connection.close();
+  const accepted = (statuses['200'] ?? 0) + (rejectionStatuses['200'] ?? 0);
+  return { requestsPerSecond: accepted / seconds, latenciesMs, statuses, rejectionStatuses, unsent };
+}
+
+const concurrentOpens = 16;
+
+/**
+ * Opens the connections, each with one request. Node accepts one new connection in each turn of its event loop: of 256
+ * connections that were opened under load, the last waited for seconds.
+ */
+async function openAll(connections: readonly HttpConnection[]): Promise<void> {
+  const pending = connections.values();
+  const openNext = async () => {
+    for (const connection of pending) await connection.exchange('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  };
+  await Promise.all(Array.from({ length: concurrentOpens }, openNext));
+}

@@ -1,0 +1,32 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const removal = { recursive: true, force: true, maxRetries: 15 };
+
+/**
+ * Makes a directory that is removed when it is disposed of, and at the exit of this process.
+ *
+ * @param parent default: the system's temporary directory.
+ */
+export function temporaryDirectory(parent: string | undefined): AsyncDisposable & { readonly path: string } {
+  if (parent !== undefined) mkdirSync(parent, { recursive: true });
+  const path = mkdtempSync(join(resolve(parent ?? tmpdir()), 'leads-bench-'));
+  letOthersPass(path);
+  const removeNow = () => rmSync(path, removal);
+  process.once('exit', removeNow);
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      // The processes of a killed Postgres write until they notice.
+      await rm(path, removal);
+      process.off('exit', removeNow);
+    },
+  };
+}
+
+/** Lets the account that Postgres runs as reach its data directory below. */
+export function letOthersPass(directory: string): void {
+  chmodSync(directory, 0o711);
+}
