@@ -1,8 +1,8 @@
 import { type AccountStore, type Accounts, createAccounts } from '@leads/core/account';
-import { announceRoutes, type CampaignStore } from '@leads/core/campaign';
+import { broadcastRouteChanges, type CampaignStore } from '@leads/core/campaign';
 import {
   type AccessTokenCodec,
-  announceRevocations,
+  broadcastRevocations,
   type CredentialStore,
   CredentialUse,
   CredentialVerifier,
@@ -18,7 +18,7 @@ import {
   openDatabase,
 } from '@leads/core/db';
 import { EventRelay, OutboxMonitor } from '@leads/core/event';
-import type { Announce } from '@leads/core/invalidation';
+import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import type { LeadStore } from '@leads/core/lead';
 import { EventPublisher, EventReader, eventStreamName, Invalidations } from '@leads/core/nats';
 import { LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
@@ -99,10 +99,10 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     new Invalidations(broker, (err) =>
       log.warn({ err }, 'Instances were not told of a change: it is in force everywhere within 10 s'),
     );
-  const announce: Announce = changes?.announce ?? (async () => undefined);
-  const credentialStore = announceRevocations(createCredentialStore(database), announce);
+  const broadcast: BroadcastInvalidation = changes?.broadcast ?? (async () => undefined);
+  const credentialStore = broadcastRevocations(createCredentialStore(database), broadcast);
   const credentials = new CredentialVerifier(credentialStore);
-  changes?.subscribe((change) => credentials.forget(change));
+  changes?.subscribe((change) => credentials.invalidate(change));
   const credentialUse = new CredentialUse(credentialStore, (err) =>
     log.warn({ err }, 'When credentials were used last could not be written: it is tried again'),
   );
@@ -152,12 +152,12 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
       publicUrl: publicUrlOf(config),
       signUp: config.ALLOW_SIGN_UP,
       ping: () => database.ping(),
-      onMemberChanged: (member) => announce({ kind: 'member', ...member }),
+      onMemberChanged: (member) => broadcast({ kind: 'member', ...member }),
       sendMail: SMTP_URL === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM),
       onError: (err) => log.error({ err }, 'Something about accounts went wrong'),
     }),
     accountStore,
-    campaigns: announceRoutes(createCampaignStore(database), announce),
+    campaigns: broadcastRouteChanges(createCampaignStore(database), broadcast),
     credentials,
     credentialStore,
     credentialUse,

@@ -70,7 +70,7 @@ export function createContext(config: IntakeConfig, log: Logger, tracing?: Traci
     });
   const memory =
     shelf && new SnapshotCache(shelf, (err) => log.warn({ err }, 'The snapshot could not be read'));
-  const stale = { store: new DatabaseHealth(), memory };
+  const stale = { database: new DatabaseHealth(), snapshot: memory };
   const credentials = new CredentialVerifier(credentialStore, stale);
   const credentialUse = new CredentialUse(credentialStore, (err) => {
     log.warn({ err }, 'When credentials were used last could not be written: it is tried again');
@@ -83,7 +83,7 @@ export function createContext(config: IntakeConfig, log: Logger, tracing?: Traci
     });
   const changes = broker && new Invalidations(broker, (err) => log.warn({ err }, 'Changes cannot be heard'));
   changes?.subscribe((change) => {
-    for (const cache of [memory, credentials, routes]) cache?.forget(change);
+    for (const cache of [memory, credentials, routes]) cache?.invalidate(change);
     snapshots?.noteChange();
   });
   const metrics = new Metrics({ service: 'intake', version: packageJson.version });
@@ -98,7 +98,7 @@ export function createContext(config: IntakeConfig, log: Logger, tracing?: Traci
         leads: leadStore,
         quarantine: createLeadQuarantine(database),
         // So that nobody waits to find out the same about keys and campaigns.
-        onAway: () => stale.store.noteAway(),
+        onUnavailable: () => stale.database.markUnavailable(),
       },
       metrics,
       log,

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { announceRevocations, generateApiKey } from '@leads/core/credential';
+import { broadcastRevocations, generateApiKey } from '@leads/core/credential';
 import { migrate } from '@leads/core/db-admin/migrate';
 import { Broker, Invalidations, NatsSnapshotStore } from '@leads/core/nats';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
@@ -76,16 +76,16 @@ test('while Postgres is away known keys are taken, also by an instance that has 
   expect((await knock(running, revoked.apiKey)).status).toBe(400);
   await using reader = new Broker({ url: nats.url, name: 'test' });
   await reader.connected(5_000);
-  const shelf = new NatsSnapshotStore(reader, { replicas: 1, onError: () => undefined });
-  await expect.poll(async () => (await shelf.find())?.at, soon).toBeDefined();
-  const { announce } = new Invalidations(reader, (error) => expect.unreachable(String(error)));
-  const credentials = announceRevocations(fixture.credentials, announce);
+  const snapshots = new NatsSnapshotStore(reader, { replicas: 1, onError: () => undefined });
+  await expect.poll(async () => (await snapshots.find())?.at, soon).toBeDefined();
+  const { broadcast } = new Invalidations(reader, (error) => expect.unreachable(String(error)));
+  const credentials = broadcastRevocations(fixture.credentials, broadcast);
   await credentials.revokeApiKey(workspace.id, revoked.apiKeyId, new Date());
   const changedAt = Date.now();
   // Long before it is due by itself.
   const changed = { timeout: 12_000, interval: 50 };
-  await expect.poll(async () => (await shelf.find())?.at ?? 0, changed).toBeGreaterThan(changedAt);
-  const kept = JSON.stringify(await shelf.get());
+  await expect.poll(async () => (await snapshots.find())?.at ?? 0, changed).toBeGreaterThan(changedAt);
+  const kept = JSON.stringify(await snapshots.get());
   for (const { apiKeyId } of [owner, unused]) expect(kept).toContain(apiKeyId);
   expect(kept).not.toContain(revoked.apiKeyId);
   const onDisk = readdirSync(broker.dataDir, { recursive: true, withFileTypes: true })

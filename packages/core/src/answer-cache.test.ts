@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createGate } from '../test/gate.ts';
-import { AnswerCache, type Recalled } from './answer-cache.ts';
+import { AnswerCache, type SnapshotAnswer } from './answer-cache.ts';
 import { DatabaseHealth } from './database-health.ts';
 import { LeadsError } from './errors.ts';
 
 const minute = 60_000;
 
-/** A store that can be away, or say nothing. */
+/** A database that can be unavailable, or not respond. */
 class Store {
   asked = 0;
   answer: string | undefined = 'good';
@@ -23,10 +23,10 @@ class Store {
   };
 }
 
-const away = () => new LeadsError('unavailable');
+const unavailable = () => new LeadsError('unavailable');
 
 let store: Store;
-let watch: DatabaseHealth;
+let health: DatabaseHealth;
 let cache: AnswerCache<string | undefined>;
 
 beforeEach(() => {
@@ -34,21 +34,21 @@ beforeEach(() => {
   // The cache keeps the object that it found when it was loaded, so it is its method that is replaced.
   vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
   store = new Store();
-  watch = new DatabaseHealth();
-  cache = new AnswerCache({ store: watch, isKept: (found) => found !== undefined });
+  health = new DatabaseHealth();
+  cache = new AnswerCache({ database: health, isKept: (found) => found !== undefined });
 });
 afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
-const get = (key = 'key', recall?: () => Promise<Recalled<string | undefined> | undefined>) =>
-  (async () => cache.get(key, store.find, recall))();
+const get = (key = 'key', findInSnapshot?: () => Promise<SnapshotAnswer<string | undefined> | undefined>) =>
+  (async () => cache.get(key, store.find, findInSnapshot))();
 
-describe('while the store is away', () => {
-  test('a good answer is given for 15 minutes, and no longer', async () => {
+describe('while the database is unavailable', () => {
+  test('a kept answer is served for 15 minutes', async () => {
     expect(await get()).toBe('good');
-    store.failure = away();
+    store.failure = unavailable();
     vi.advanceTimersByTime(9_000);
     expect(await get()).toBe('good');
     vi.advanceTimersByTime(15 * minute - 9_000 - 1);
@@ -58,24 +58,24 @@ describe('while the store is away', () => {
     expect(cache.use.stale).toBe(2);
   });
 
-  test('a stale answer does not become fresh by being given', async () => {
+  test('a stale answer does not become fresh by being served', async () => {
     await get();
-    store.failure = away();
+    store.failure = unavailable();
     vi.advanceTimersByTime(9_000);
     expect(await get()).toBe('good');
     store.failure = undefined;
     store.answer = 'other';
     vi.advanceTimersByTime(1_000);
-    // Given at once, while it is found out that the store is back.
+    // It is served while a query finds out that the database is available.
     expect(await get()).toBe('good');
     await turn();
     expect(await get()).toBe('other');
   });
 
-  test('that there was none is not given: nobody knows', async () => {
+  test('an answer that nothing was found is not served', async () => {
     store.answer = undefined;
     expect(await get()).toBeUndefined();
-    store.failure = away();
+    store.failure = unavailable();
     expect(await get()).toBeUndefined();
     vi.advanceTimersByTime(8_001);
     await expect(get()).rejects.toMatchObject({ code: 'unavailable' });
@@ -83,16 +83,16 @@ describe('while the store is away', () => {
     expect(await get()).toBeUndefined();
   });
 
-  test('another error than an outage is no reason to go on with what is old', async () => {
+  test('an error other than an outage is thrown, and no stale answer is served', async () => {
     await get();
     store.failure = new Error('refused');
     vi.advanceTimersByTime(9_000);
     await expect(get()).rejects.toThrow('refused');
   });
 
-  test('it is asked once a second, by nobody who waits', async () => {
+  test('the database is queried once a second, and no caller waits for it', async () => {
     for (const key of ['a', 'b', 'c']) await get(key);
-    store.failure = away();
+    store.failure = unavailable();
     vi.advanceTimersByTime(9_000);
     await get('a');
     store.asked = 0;
@@ -104,7 +104,7 @@ describe('while the store is away', () => {
     expect(store.asked).toBe(5);
   });
 
-  test('a store that says nothing is waited for once, for half a second', async () => {
+  test('one caller waits half a second for a database that does not respond', async () => {
     for (const key of ['a', 'b']) await get(key);
     const gate = createGate();
     store.gate = gate.opened;
@@ -117,16 +117,16 @@ describe('while the store is away', () => {
       vi.advanceTimersByTime(100);
       for (const key of ['a', 'b']) expect(cache.get(key, store.find)).toBe('good');
     }
-    // One of them hangs on; others are tried beside it, one a second, since it may be its connection alone.
+    // One query hangs. Others follow, one a second, because only its connection may be dead.
     expect(store.asked).toBeGreaterThan(3);
     expect(store.asked).toBeLessThan(3 + 3);
-    // Whichever answers is heard.
+    // Any response marks the database as available.
     gate.open();
     await turn();
-    expect(watch.isAway).toBe(false);
+    expect(health.isUnavailable).toBe(false);
   });
 
-  test('what nobody knows waits two seconds at first, and not at all once somebody does', async () => {
+  test('without an answer, the first caller waits two seconds, and those after it fail at once', async () => {
     const gate = createGate();
     store.gate = gate.opened;
     const [first] = await Promise.all([
@@ -142,34 +142,34 @@ describe('while the store is away', () => {
     for (const outcome of [second, third]) {
       expect(outcome).toMatchObject([{ status: 'rejected', reason: { code: 'unavailable' } }]);
     }
-    // The third has not even tried.
+    // The third did not query the database.
     expect(store.asked).toBe(2);
     gate.open();
     await turn();
     expect(await get('c')).toBe('good');
   });
 
-  test('what was kept elsewhere is taken, for 15 minutes from when it was so', async () => {
-    store.failure = away();
+  test('an answer of the snapshot is served until it is 15 minutes old', async () => {
+    store.failure = unavailable();
     const asOf = Date.now() - 10 * minute;
-    let recalls = 0;
-    const recall = async () => {
-      recalls += 1;
+    let snapshotReads = 0;
+    const findInSnapshot = async () => {
+      snapshotReads += 1;
       return { found: 'kept', asOf };
     };
-    expect(await get('key', recall)).toBe('kept');
+    expect(await get('key', findInSnapshot)).toBe('kept');
     vi.advanceTimersByTime(5 * minute - 1);
-    expect(await get('key', recall)).toBe('kept');
-    expect(recalls).toBe(1);
+    expect(await get('key', findInSnapshot)).toBe('kept');
+    expect(snapshotReads).toBe(1);
     vi.advanceTimersByTime(2);
     await expect(get()).rejects.toMatchObject({ code: 'unavailable' });
     store.failure = undefined;
-    expect(await get('key', recall)).toBe('good');
-    expect(recalls).toBe(1);
+    expect(await get('key', findInSnapshot)).toBe('good');
+    expect(snapshotReads).toBe(1);
   });
 
-  test('what was kept elsewhere is believed no longer than until the store is back', async () => {
-    store.failure = away();
+  test('an answer of the snapshot is served until the database is available', async () => {
+    store.failure = unavailable();
     expect(await get('key', async () => ({ found: 'kept', asOf: Date.now() }))).toBe('kept');
     store.failure = undefined;
     vi.advanceTimersByTime(1_000);
@@ -178,36 +178,36 @@ describe('while the store is away', () => {
     expect(await get()).toBe('good');
   });
 
-  test('without leave nothing is given past its time', async () => {
+  test('without stale answers, an expired answer is not served', async () => {
     const strict = new AnswerCache<string | undefined>();
     expect(await strict.get('key', store.find)).toBe('good');
-    store.failure = away();
+    store.failure = unavailable();
     vi.advanceTimersByTime(8_001);
     await expect(strict.get('key', store.find)).rejects.toBe(store.failure);
   });
 });
 
-describe('what is forgotten', () => {
-  test('is asked for anew, and not given while the store is away', async () => {
+describe('an invalidated answer', () => {
+  test('is queried again, and not served while the database is unavailable', async () => {
     for (const key of ['a', 'b']) await get(key);
-    cache.forget((_found, key) => key === 'a');
+    cache.invalidate((_found, key) => key === 'a');
     store.answer = 'new';
     expect(await Promise.all([get('a'), get('b')])).toEqual(['new', 'good']);
-    cache.forget((found) => found === 'new');
-    store.failure = away();
+    cache.invalidate((found) => found === 'new');
+    store.failure = unavailable();
     await expect(get('a')).rejects.toMatchObject({ code: 'unavailable' });
     expect(await get('b')).toBe('good');
   });
 
-  test('does not come back with an answer that was under way', async () => {
+  test('is not restored by a query that was in progress', async () => {
     const gate = createGate();
     store.gate = gate.opened;
     const early = get();
     await turn();
-    cache.forget(() => true);
+    cache.invalidate(() => true);
     store.gate = undefined;
     store.answer = undefined;
-    // Who comes later does not share it.
+    // A later caller does not share that query.
     expect(await get()).toBeUndefined();
     gate.open();
     expect(await early).toBe('good');

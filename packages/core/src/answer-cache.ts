@@ -4,35 +4,34 @@ import { isOutage, LeadsError } from './errors.ts';
 import { timedOut, withTimeout } from './with-timeout.ts';
 
 /**
- * How long an answer is believed, in milliseconds. With the time a request takes it keeps the promise that what is
- * revoked or changed is in force everywhere within 10 s.
+ * How long an answer is fresh, in milliseconds. With the duration of a request, it keeps the promise that a revocation
+ * or a change takes effect on all instances within 10 s.
  */
 const freshMs = 8_000;
-/** How long an answer that was good may be given while the store is away, in milliseconds since it was asked for. */
+/** How long an answer may be served while the database is unavailable, in milliseconds since its query. */
 export const staleMs = 900_000;
 const maxAnswers = 10_000;
-/** How long to wait for a store that is not known to be away, in milliseconds: where there is an answer, and where not. */
-const patienceMs = { known: 500, unknown: 2_000 };
+/** Timeouts of a query in milliseconds, with and without a stale answer to serve in its place. */
+const queryTimeoutMs = { stale: 500, none: 2_000 };
 
-/** What becomes of answers while the store is away. */
+/** What a cache serves while the database is unavailable. */
 export interface StaleAnswers<Found> {
-  readonly store: DatabaseHealth;
-  /** Whether an answer may be given for {@link staleMs}. */
+  readonly database: DatabaseHealth;
+  /** Whether an answer may be served for {@link staleMs}. */
   readonly isKept: (found: Found) => boolean;
 }
 
-/** An answer that was kept elsewhere. */
-export interface Recalled<Found> {
+/** An answer from the snapshot that instances share. */
+export interface SnapshotAnswer<Found> {
   readonly found: Found;
-  /** When the store gave it, in milliseconds since the epoch. */
+  /** When the database gave it, in milliseconds since the epoch. */
   readonly asOf: number;
 }
 
-/** How often an answer was there or under way already, how often the store was asked, and how often it was away. */
+/** Counts of look-ups: served from memory, sent to the database, and served stale. */
 export interface CacheUse {
   readonly hits: number;
   readonly misses: number;
-  /** Answers given although the store could not be asked. */
   readonly stale: number;
 }
 
@@ -43,31 +42,30 @@ interface Answer<Found> {
 }
 
 /**
- * Answers of a store, each believed for {@link freshMs}; that there is none is an answer too.
+ * Caches answers of the database for {@link freshMs}, those that nothing was found too.
  *
- * While the store is away, and only then, those that are kept are given for longer: at once, while one request at a
- * time finds out whether the store is back.
+ * While the database is unavailable, it serves stale answers at once. One request at a time then queries the database.
  */
 export class AnswerCache<Found> {
   #hits = 0;
   #misses = 0;
   #staleHits = 0;
   readonly #stale: StaleAnswers<Found> | undefined;
-  readonly #underWay = new Map<string, Promise<Found>>();
+  readonly #queries = new Map<string, Promise<Found>>();
   readonly #answers = new LRUCache<string, Answer<Found>>({
     max: maxAnswers,
     ttl: freshMs,
-    // What will not be given any more is not kept in memory either: keys may be secrets.
+    // Expired answers leave the memory, because their keys may be secrets.
     ttlAutopurge: true,
   });
 
-  /** @param stale without it nothing is given past its time. */
+  /** @param stale without it, stale answers are never served. */
   constructor(stale?: StaleAnswers<Found>) {
     this.#stale = stale;
   }
 
-  /** The answer that is known and believed; nearly always there is one. */
-  fresh(key: string): { readonly found: Found } | undefined {
+  /** Returns the answer if it is fresh. */
+  getFresh(key: string): { readonly found: Found } | undefined {
     const answer = this.#answers.get(key);
     if (answer === undefined || performance.now() >= answer.freshUntil) return undefined;
     this.#hits += 1;
@@ -75,110 +73,112 @@ export class AnswerCache<Found> {
   }
 
   /**
-   * The answer where none is fresh. Who asks for the same at once shares a look-up.
+   * Returns an answer if there is no fresh one. Concurrent callers share one query.
    *
-   * @param find asks the store. What fails is not kept.
-   * @param recall tells what was kept elsewhere, for when the store is away and nothing is known here.
-   * @throws LeadsError `unavailable` where the store is away and nobody knows.
+   * @param find queries the database. Its errors are not cached.
+   * @param findInSnapshot is called if the database is unavailable and there is no stale answer.
+   * @throws LeadsError `unavailable` if the database is unavailable and there is no answer.
    */
-  ask(
+  query(
     key: string,
     find: () => Promise<Found>,
-    recall?: () => Promise<Recalled<Found> | undefined>,
+    findInSnapshot?: () => Promise<SnapshotAnswer<Found> | undefined>,
   ): Found | Promise<Found> {
     if (this.#stale === undefined) return this.#find(key, find);
-    const { store } = this.#stale;
+    const { database } = this.#stale;
     const answer = this.#answers.get(key);
-    if (answer === undefined || !store.isAway) return this.#findOrRecall(store, key, find, recall, answer);
-    if (store.isDue) void this.#find(key, find).catch(() => undefined);
+    if (answer === undefined || !database.isUnavailable) {
+      return this.#findOrServeStale(database, key, find, findInSnapshot, answer);
+    }
+    if (database.isRetryDue) void this.#find(key, find).catch(() => undefined);
     this.#staleHits += 1;
     return answer.found;
   }
 
-  /** As {@link fresh}, else as {@link ask}. */
+  /** Returns the fresh answer, or else calls {@link query}. */
   get(
     key: string,
     find: () => Promise<Found>,
-    recall?: () => Promise<Recalled<Found> | undefined>,
+    findInSnapshot?: () => Promise<SnapshotAnswer<Found> | undefined>,
   ): Found | Promise<Found> {
-    const answer = this.fresh(key);
-    return answer === undefined ? this.ask(key, find, recall) : answer.found;
+    const answer = this.getFresh(key);
+    return answer === undefined ? this.query(key, find, findInSnapshot) : answer.found;
   }
 
-  /** Forgets answers, and keeps none that is under way: it may be older than what makes them wrong. */
-  forget(isWrong: (found: Found, key: string) => boolean): void {
-    this.#underWay.clear();
-    const wrong = [...this.#answers.entries()].filter(([key, { found }]) => isWrong(found, key));
-    for (const [key] of wrong) this.#answers.delete(key);
+  /** Removes answers. The answers of queries in progress are not cached either, because they may be outdated. */
+  invalidate(isOutdated: (found: Found, key: string) => boolean): void {
+    this.#queries.clear();
+    const outdated = [...this.#answers.entries()].filter(([key, { found }]) => isOutdated(found, key));
+    for (const [key] of outdated) this.#answers.delete(key);
   }
 
-  /** Since it was made. */
+  /** The counts since the cache was created. */
   get use(): CacheUse {
     return { hits: this.#hits, misses: this.#misses, stale: this.#staleHits };
   }
 
   #find(key: string, find: () => Promise<Found>): Promise<Found> {
-    const standing = this.#underWay.get(key);
-    if (standing !== undefined) {
+    const running = this.#queries.get(key);
+    if (running !== undefined) {
       this.#hits += 1;
-      return standing;
+      return running;
     }
     this.#misses += 1;
-    // Believed from when it was asked for: a slow answer may be old when it comes.
-    const askedAt = performance.now();
-    const finding: Promise<Found> = (this.#stale === undefined ? find() : this.#stale.store.ask(find))
+    // An answer is as old as its query, which may be slow.
+    const startedAt = performance.now();
+    const query: Promise<Found> = (this.#stale === undefined ? find() : this.#stale.database.query(find))
       .then((found) => {
-        if (this.#underWay.get(key) === finding) this.#keep(key, found, askedAt);
+        if (this.#queries.get(key) === query) this.#keep(key, found, startedAt);
         return found;
       })
       .finally(() => {
-        if (this.#underWay.get(key) === finding) this.#underWay.delete(key);
+        if (this.#queries.get(key) === query) this.#queries.delete(key);
       });
-    this.#underWay.set(key, finding);
-    return finding;
+    this.#queries.set(key, query);
+    return query;
   }
 
-  async #findOrRecall(
-    store: DatabaseHealth,
+  async #findOrServeStale(
+    database: DatabaseHealth,
     key: string,
     find: () => Promise<Found>,
-    recall: (() => Promise<Recalled<Found> | undefined>) | undefined,
+    findInSnapshot: (() => Promise<SnapshotAnswer<Found> | undefined>) | undefined,
     answer: Answer<Found> | undefined,
   ): Promise<Found> {
-    // Where it is away and somebody waits for it already, nobody else does.
-    if (!(store.isAway && store.isTried)) {
+    // While the database is unavailable, one query at a time waits for it.
+    if (!(database.isUnavailable && database.isQueried)) {
       try {
-        const isKnown = answer !== undefined || store.isAway;
+        const mayServeStale = answer !== undefined || database.isUnavailable;
         const found = await withTimeout(
-          isKnown ? patienceMs.known : patienceMs.unknown,
+          mayServeStale ? queryTimeoutMs.stale : queryTimeoutMs.none,
           this.#find(key, find),
         );
         if (found !== timedOut) return found;
-        store.noteAway();
+        database.markUnavailable();
       } catch (error) {
         if (!isOutage(error)) throw error;
       }
     }
-    const recalled = answer === undefined ? await recall?.() : undefined;
-    if (recalled !== undefined) this.#keepRecalled(key, recalled);
-    const { found } = answer ?? recalled ?? neverFound();
+    const fromSnapshot = answer === undefined ? await findInSnapshot?.() : undefined;
+    if (fromSnapshot !== undefined) this.#keepFromSnapshot(key, fromSnapshot);
+    const { found } = answer ?? fromSnapshot ?? notFound();
     this.#staleHits += 1;
     return found;
   }
 
-  #keep(key: string, found: Found, askedAt: number): void {
-    const age = performance.now() - askedAt;
+  #keep(key: string, found: Found, startedAt: number): void {
+    const age = performance.now() - startedAt;
     const keptMs = this.#stale?.isKept(found) === true ? staleMs : freshMs;
     const ttl = Math.max(1, keptMs - Math.ceil(age));
-    this.#answers.set(key, { found, freshUntil: askedAt + freshMs }, { ttl });
+    this.#answers.set(key, { found, freshUntil: startedAt + freshMs }, { ttl });
   }
 
-  #keepRecalled(key: string, { found, asOf }: Recalled<Found>): void {
+  #keepFromSnapshot(key: string, { found, asOf }: SnapshotAnswer<Found>): void {
     const ttl = Math.ceil(asOf + staleMs - Date.now());
     if (ttl > 0) this.#answers.set(key, { found, freshUntil: 0 }, { ttl });
   }
 }
 
-function neverFound(): never {
+function notFound(): never {
   throw new LeadsError('unavailable');
 }

@@ -1,50 +1,50 @@
 import { isOutage } from './errors.ts';
 
-/** How long to wait before it is tried again whether the store is back, in milliseconds. */
+/** The pause before an unavailable database is queried again, in milliseconds. */
 const retryMs = 1_000;
 
-/** What is known of whether a store answers. Caches that ask the same store share one. */
+/** Whether a database is available, by the outcome of its last query. Caches of one database share an instance. */
 export class DatabaseHealth {
-  #isAway = false;
-  #trying = 0;
-  #triedAt = 0;
+  #isUnavailable = false;
+  #running = 0;
+  #startedAt = 0;
   #failedAt = 0;
 
-  /** Whether the last that was heard of it is that it cannot be reached. */
-  get isAway(): boolean {
-    return this.#isAway;
+  /** Whether the last query failed to reach the database. */
+  get isUnavailable(): boolean {
+    return this.#isUnavailable;
   }
 
-  /** Whether somebody waits for its answer, and not for so long that it may be the connection that is dead. */
-  get isTried(): boolean {
-    return this.#trying > 0 && performance.now() - this.#triedAt < retryMs;
+  /** Whether a query is in progress. An old one does not count, because its connection may be dead. */
+  get isQueried(): boolean {
+    return this.#running > 0 && performance.now() - this.#startedAt < retryMs;
   }
 
-  /** Whether it is time to see if it is back. */
-  get isDue(): boolean {
-    return !this.isTried && performance.now() - this.#failedAt >= retryMs;
+  /** Whether an unavailable database may be queried again. */
+  get isRetryDue(): boolean {
+    return !this.isQueried && performance.now() - this.#failedAt >= retryMs;
   }
 
-  /** Asks the store, and learns from how that ends. */
-  async ask<Found>(find: () => Promise<Found>): Promise<Found> {
-    this.#trying += 1;
-    this.#triedAt = performance.now();
+  /** Runs a query and records its outcome. */
+  async query<Found>(find: () => Promise<Found>): Promise<Found> {
+    this.#running += 1;
+    this.#startedAt = performance.now();
     try {
       const found = await find();
-      this.#isAway = false;
+      this.#isUnavailable = false;
       return found;
     } catch (error) {
-      if (isOutage(error)) this.noteAway();
-      else this.#isAway = false;
+      if (isOutage(error)) this.markUnavailable();
+      else this.#isUnavailable = false;
       throw error;
     } finally {
-      this.#trying -= 1;
+      this.#running -= 1;
     }
   }
 
-  /** It does not answer, or not in time. */
-  noteAway(): void {
-    this.#isAway = true;
+  /** Records that the database does not respond, or not in time. */
+  markUnavailable(): void {
+    this.#isUnavailable = true;
     this.#failedAt = performance.now();
   }
 }

@@ -8,16 +8,16 @@ import { BufferedLeadStore } from './buffered-lead-store.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { LeadDrainer } from './lead-drainer.ts';
 
-/** The buffer of an intake, as the rest of it sees it. */
+/** The buffer of the intake. */
 export interface OpenBuffer extends AsyncDisposable {
-  /** Stores leads in Postgres, or puts them into the buffer. */
+  /** Stores leads in Postgres, or in the buffer. */
   readonly leads: Pick<LeadStore, 'insert'>;
-  /** @throws LeadsError `unavailable` where the buffer takes no leads. */
+  /** @throws LeadsError `unavailable` if the buffer is full or unavailable. */
   checkRoom(): Promise<void>;
   /**
-   * Brings buffered leads to Postgres from now on.
+   * Starts to move buffered leads to Postgres.
    *
-   * @param isBusy whether there is much else to store.
+   * @param isBusy whether many leads of requests wait to be stored.
    */
   drain(isBusy: () => boolean): void;
 }
@@ -30,13 +30,13 @@ export function openBuffer(
     readonly replicas: number;
     readonly leads: Pick<LeadStore, 'insert'>;
     readonly quarantine: LeadQuarantine;
-    /** Told when Postgres is found to be away. */
-    readonly onAway: () => void;
+    /** Called when Postgres becomes unavailable. */
+    readonly onUnavailable: () => void;
   },
   metrics: Metrics,
   log: Logger,
 ): OpenBuffer {
-  const { broker, maxBytes, replicas, leads, quarantine, onAway } = options;
+  const { broker, maxBytes, replicas, leads, quarantine, onUnavailable } = options;
   const buffer = new LeadBuffer(broker, { name: bufferStreamName, maxBytes, replicas });
   const breaker = new CircuitBreaker((isOpen, err) => {
     if (!isOpen) {
@@ -44,7 +44,7 @@ export function openBuffer(
       return;
     }
     log.warn({ err }, 'Postgres is away: leads go to the buffer');
-    onAway();
+    onUnavailable();
   });
   const observer = observeBuffer(metrics, log);
   registerBreakerMetrics(metrics, breaker);

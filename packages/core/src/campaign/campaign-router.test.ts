@@ -77,22 +77,22 @@ test('takes a name that no landing page can have for none', async () => {
   expect(registered).toEqual([]);
 });
 
-test('does not keep that the store was away', async () => {
+test('does not cache an outage', async () => {
   const { answer, routes } = setUp();
-  answer.failure = new Error('away');
-  await expect(routes.find('w', 'page', undefined)).rejects.toThrow('away');
+  answer.failure = new Error('unavailable');
+  await expect(routes.find('w', 'page', undefined)).rejects.toThrow('unavailable');
   delete answer.failure;
   expect(await routes.find('w', 'page', undefined)).toBe(answer.route);
 });
 
-test('goes on with what it knows while the store is away, and with what was kept elsewhere', async () => {
+test('serves stale routes while the database is unavailable, and routes of the snapshot', async () => {
   const kept: IntakeRoute = { campaignId: 'kept', landingPageKnown: true };
-  const recalled: unknown[][] = [];
+  const snapshotLookups: unknown[][] = [];
   const { registered, answer, routes } = setUp({
-    store: new DatabaseHealth(),
-    memory: {
-      recallRoute: async (...given) => {
-        recalled.push(given);
+    database: new DatabaseHealth(),
+    snapshot: {
+      findRoute: async (...given) => {
+        snapshotLookups.push(given);
         return given[0] === 'w' ? { found: kept, asOf: Date.now() } : undefined;
       },
     },
@@ -103,17 +103,17 @@ test('goes on with what it knows while the store is away, and with what was kept
   vi.advanceTimersByTime(60_000);
   expect(await routes.find('w', 'page', 'key')).toBe(answer.route);
   expect(await routes.find('w', 'x'.repeat(256), 'key')).toBe(kept);
-  expect(recalled).toEqual([['w', undefined, 'key']]);
+  expect(snapshotLookups).toEqual([['w', undefined, 'key']]);
   await expect(routes.find('v', 'page', undefined)).rejects.toMatchObject({ code: 'unavailable' });
-  // Pages come again, with leads that come when the store is there.
+  // The page is registered by a later lead, once the database is available.
   expect(registered).toEqual(['page']);
 });
 
-test('asks anew for the routes of a workspace where they have changed', async () => {
+test('queries the routes of a workspace again after they changed', async () => {
   const { asked, routes } = setUp();
   for (const workspace of ['w', 'v']) await routes.find(workspace, 'page', undefined);
-  routes.forget({ kind: 'member', workspaceId: 'w', userId: 'u' });
-  routes.forget({ kind: 'routes', workspaceId: 'w' });
+  routes.invalidate({ kind: 'member', workspaceId: 'w', userId: 'u' });
+  routes.invalidate({ kind: 'routes', workspaceId: 'w' });
   for (const workspace of ['w', 'v']) await routes.find(workspace, 'page', undefined);
   expect(asked.map(([workspace]) => workspace)).toEqual(['w', 'v', 'w']);
 });

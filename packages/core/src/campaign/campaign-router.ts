@@ -1,25 +1,25 @@
-import { AnswerCache, type CacheUse, type Recalled } from '../answer-cache.ts';
+import { AnswerCache, type CacheUse, type SnapshotAnswer } from '../answer-cache.ts';
 import type { DatabaseHealth } from '../database-health.ts';
 import type { Invalidation } from '../invalidation.ts';
 import type { CampaignStore, IntakeRoute } from './campaign-store.ts';
 import { fitsLandingPage, type LandingPageRegistrar } from './landing-page-registrar.ts';
 
-/** How routes that are known are taken for longer while the store is away. */
+/** What serves routes while the database is unavailable. */
 export interface StaleRoutes {
-  readonly store: DatabaseHealth;
-  /** Knows routes that were kept elsewhere; asked as {@link CampaignStore.routeIntakeLead}. */
-  readonly memory?:
+  readonly database: DatabaseHealth;
+  /** The snapshot's routes, by the parameters of {@link CampaignStore.routeIntakeLead}. */
+  readonly snapshot?:
     | {
-        recallRoute(
-          ...asked: Parameters<CampaignStore['routeIntakeLead']>
-        ): Promise<Recalled<IntakeRoute> | undefined>;
+        findRoute(
+          ...parameters: Parameters<CampaignStore['routeIntakeLead']>
+        ): Promise<SnapshotAnswer<IntakeRoute> | undefined>;
       }
     | undefined;
 }
 
 /**
- * Where leads of the intake go, from memory: a landing page that is mapped anew is followed within 10 s. One that is
- * not known yet is registered, which no request waits for.
+ * Routes leads of the intake to campaigns, from a cache. A new mapping takes effect within 10 s. An unknown landing page
+ * is registered outside of the request.
  */
 export class CampaignRouter {
   readonly #campaigns: Pick<CampaignStore, 'routeIntakeLead'>;
@@ -27,7 +27,7 @@ export class CampaignRouter {
   readonly #staleRoutes: StaleRoutes | undefined;
   readonly #routes: AnswerCache<IntakeRoute>;
 
-  /** @param staleRoutes without it no route is taken that the store was not asked about some seconds ago. */
+  /** @param staleRoutes Without it, stale routes are never served. */
   constructor(
     campaigns: Pick<CampaignStore, 'routeIntakeLead'>,
     landingPages: Pick<LandingPageRegistrar, 'register'>,
@@ -36,16 +36,16 @@ export class CampaignRouter {
     this.#campaigns = campaigns;
     this.#landingPages = landingPages;
     this.#staleRoutes = staleRoutes;
-    this.#routes = new AnswerCache(staleRoutes && { store: staleRoutes.store, isKept: () => true });
+    this.#routes = new AnswerCache(staleRoutes && { database: staleRoutes.database, isKept: () => true });
   }
 
-  /** As {@link CampaignStore.routeIntakeLead}; at once where it is known. */
+  /** As {@link CampaignStore.routeIntakeLead}. A cached route is returned synchronously. */
   find(
     workspaceId: string,
     landingPage: string | undefined,
     keyCampaignId: string | undefined,
   ): IntakeRoute | Promise<IntakeRoute> {
-    // A name that no landing page can have would only take memory.
+    // A name that no landing page may have would only fill the cache.
     const name = landingPage !== undefined && fitsLandingPage(landingPage) ? landingPage : undefined;
     return this.#routes.get(
       `${workspaceId}/${keyCampaignId ?? ''}/${name ?? ''}`,
@@ -54,14 +54,14 @@ export class CampaignRouter {
         if (name !== undefined && !route.landingPageKnown) this.#landingPages.register(workspaceId, name);
         return route;
       },
-      async () => this.#staleRoutes?.memory?.recallRoute(workspaceId, name, keyCampaignId),
+      async () => this.#staleRoutes?.snapshot?.findRoute(workspaceId, name, keyCampaignId),
     );
   }
 
-  /** Forgets what is not so any more: it is asked for anew. */
-  forget(change: Invalidation): void {
+  /** Removes the routes that a change outdates. */
+  invalidate(change: Invalidation): void {
     if (change.kind !== 'routes') return;
-    this.#routes.forget((_route, key) => key.startsWith(`${change.workspaceId}/`));
+    this.#routes.invalidate((_route, key) => key.startsWith(`${change.workspaceId}/`));
   }
 
   get cacheUse(): CacheUse {

@@ -1,4 +1,4 @@
-export { announceRoutes } from './announce-routes.ts';
+export { broadcastRouteChanges } from './broadcast-route-changes.ts';
 export {
   CampaignAnswer,
   CampaignChanges,

@@ -1,7 +1,7 @@
 export type { CacheUse } from '../answer-cache.ts';
 export { type AccessTokenClaims, type AccessTokenCodec, tokenLifetime } from './access-token.ts';
-export { announceRevocations } from './announce-revocations.ts';
 export { generateApiKey, isApiKey } from './api-key.ts';
+export { broadcastRevocations } from './broadcast-revocations.ts';
 export {
   AccessTokenRevoked,
   AccessTokenShown,

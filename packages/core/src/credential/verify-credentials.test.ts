@@ -190,19 +190,19 @@ describe('an API key', () => {
   });
 });
 
-describe('while the store is away, where keys may be stale', () => {
+describe('while the database is unavailable, with stale keys', () => {
   const minute = 60_000;
-  let recalled: Found | undefined;
+  let snapshotKey: Found | undefined;
 
   beforeEach(() => {
-    recalled = undefined;
+    snapshotKey = undefined;
     verifier = new CredentialVerifier(lookup, {
-      store: new DatabaseHealth(),
-      memory: { recallApiKey: async () => recalled && { found: recalled, asOf: Date.now() } },
+      database: new DatabaseHealth(),
+      snapshot: { findApiKey: async () => snapshotKey && { found: snapshotKey, asOf: Date.now() } },
     });
   });
 
-  test('one that was good is, until it expires by itself', async () => {
+  test('a cached key is accepted until it expires', async () => {
     const { apiKey } = lookup.addKey({ expiresAt: new Date(Date.now() + 10 * minute) });
     expect(await verifier.verifyApiKey(apiKey)).toBeDefined();
     lookup.failure = new LeadsError('unavailable');
@@ -212,7 +212,7 @@ describe('while the store is away, where keys may be stale', () => {
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
   });
 
-  test('one that was known as revoked stays refused', async () => {
+  test('a revoked key stays refused', async () => {
     const { apiKey } = lookup.addKey({ revokedAt: new Date() });
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
     lookup.failure = new LeadsError('unavailable');
@@ -220,7 +220,7 @@ describe('while the store is away, where keys may be stale', () => {
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
   });
 
-  test('one that is unknown is neither taken nor refused, and one that is malformed is refused', async () => {
+  test('an unknown key fails with unavailable, and a malformed one is refused', async () => {
     const { apiKey } = generateApiKey();
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
     lookup.failure = new LeadsError('unavailable');
@@ -231,24 +231,24 @@ describe('while the store is away, where keys may be stale', () => {
     expect(await verifier.verifyApiKey(`${apiKey.slice(0, -1)}!`)).toBeUndefined();
   });
 
-  test('one that is known elsewhere is taken, as long as it is good', async () => {
+  test('a key of the snapshot is accepted until it expires', async () => {
     lookup.failure = new LeadsError('unavailable');
     const { apiKey } = lookup.addKey({ id: 'the-key', expiresAt: new Date(Date.now() + minute) });
-    recalled = [...lookup.keys.values()][0];
+    snapshotKey = [...lookup.keys.values()][0];
     expect(await verifier.verifyApiKey(apiKey)).toMatchObject({ apiKeyId: 'the-key' });
     vi.advanceTimersByTime(minute);
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
   });
 
-  test('one that was revoked a moment before is forgotten at once', async () => {
+  test('an invalidated key is removed at once', async () => {
     const { apiKey } = lookup.addKey({ id: 'the-key' });
     const { apiKey: other } = lookup.addKey({ id: 'other', userId: newId() });
     for (const key of [apiKey, other]) expect(await verifier.verifyApiKey(key)).toBeDefined();
     lookup.failure = new LeadsError('unavailable');
-    verifier.forget({ kind: 'api_key', id: 'the-key' });
+    verifier.invalidate({ kind: 'api_key', id: 'the-key' });
     await expect(verifier.verifyApiKey(apiKey)).rejects.toMatchObject({ code: 'unavailable' });
     expect(await verifier.verifyApiKey(other)).toBeDefined();
-    verifier.forget({ kind: 'member', ...member });
+    verifier.invalidate({ kind: 'member', ...member });
     expect(await verifier.verifyApiKey(other)).toBeDefined();
   });
 });

@@ -1,4 +1,4 @@
-import { AnswerCache, type CacheUse, type Recalled } from '../answer-cache.ts';
+import { AnswerCache, type CacheUse, type SnapshotAnswer } from '../answer-cache.ts';
 import type { DatabaseHealth } from '../database-health.ts';
 import type { Invalidation } from '../invalidation.ts';
 import { type AccessTokenCodec, isAccessTokenClaims } from './access-token.ts';
@@ -7,51 +7,53 @@ import { credentialState } from './credential-state.ts';
 import type { AccessToken, CredentialLookup, KnownApiKey, MemberRef } from './credential-store.ts';
 import type { Principal } from './principal.ts';
 
-/** How keys that are known are taken for longer while the store is away. */
+/** What serves API keys while the database is unavailable. */
 export interface StaleKeys {
-  readonly store: DatabaseHealth;
-  /** Knows keys that were kept elsewhere, by their SHA-256. */
-  readonly memory?: { recallApiKey(hash: Buffer): Promise<Recalled<KnownApiKey> | undefined> } | undefined;
+  readonly database: DatabaseHealth;
+  /** The snapshot's keys, by their SHA-256. */
+  readonly snapshot?:
+    | { findApiKey(hash: Buffer): Promise<SnapshotAnswer<KnownApiKey> | undefined> }
+    | undefined;
 }
 
-/** Tells who a credential stands for. Answers are cached for some seconds, unknown credentials too. */
+/** Finds the principal of a credential. Answers are cached for some seconds, also for unknown credentials. */
 export class CredentialVerifier {
   readonly #lookup: CredentialLookup;
   readonly #staleKeys: StaleKeys | undefined;
   readonly #keys: AnswerCache<KnownApiKey | undefined>;
   readonly #tokens = new AnswerCache<AccessToken | undefined>();
 
-  /** @param staleKeys without it no key is taken that the store was not asked about some seconds ago. */
+  /** @param staleKeys Without it, stale keys are never served. */
   constructor(lookup: CredentialLookup, staleKeys?: StaleKeys) {
     this.#lookup = lookup;
     this.#staleKeys = staleKeys;
-    // A key that is expired or revoked stays so. One that is unknown may only be so here: it is asked for anew.
+    // An expired or revoked key stays so. An unknown key may be newer than the cached answer, so it is queried again.
     this.#keys = new AnswerCache(
-      staleKeys && { store: staleKeys.store, isKept: (found) => found !== undefined },
+      staleKeys && { database: staleKeys.database, isKept: (found) => found !== undefined },
     );
   }
 
   /**
-   * The principal of an API key, or `undefined` for one that is malformed, unknown, expired or revoked; at once
-   * where it is known.
+   * Returns the principal of an API key, or `undefined` for a key that is malformed, unknown, expired or revoked. A
+   * cached answer is returned synchronously.
    *
-   * @throws LeadsError `unavailable` for one that is not known while the store is away.
+   * @throws LeadsError `unavailable` for a key without an answer while the database is unavailable.
    */
   verifyApiKey(apiKey: string): Principal | undefined | Promise<Principal | undefined> {
     if (apiKey.length !== apiKeyLength) return undefined;
-    // By the key itself: to hash it for each request would take as long as to make a lead of its body.
-    const known = this.#keys.fresh(apiKey);
+    // The cache key is the API key itself, because hashing it takes as long as parsing a lead.
+    const known = this.#keys.getFresh(apiKey);
     if (known !== undefined) return principalOf(known.found);
     if (!isApiKey(apiKey)) return undefined;
-    const found = this.#keys.ask(
+    const found = this.#keys.query(
       apiKey,
       () => this.#lookup.findApiKey(hashApiKey(apiKey)),
-      async () => this.#staleKeys?.memory?.recallApiKey(hashApiKey(apiKey)),
+      async () => this.#staleKeys?.snapshot?.findApiKey(hashApiKey(apiKey)),
     );
     return found instanceof Promise ? found.then(principalOf) : principalOf(found);
   }
 
-  /** The id of an access token that is valid, not revoked, and of the principal's user and workspace. */
+  /** Returns the id of a valid, unrevoked access token of the principal's user and workspace. */
   async verifyAccessToken(
     codec: AccessTokenCodec,
     token: string,
@@ -69,19 +71,19 @@ export class CredentialVerifier {
     return isGood ? row.id : undefined;
   }
 
-  /** Forgets what is not so any more: it is asked for anew. */
-  forget(change: Invalidation): void {
+  /** Removes the answers that a change outdates. */
+  invalidate(change: Invalidation): void {
     if (change.kind === 'routes') return;
     const isOf = (found: (MemberRef & { readonly id: string }) | undefined) =>
       found !== undefined &&
       (change.kind === 'member'
         ? found.workspaceId === change.workspaceId && found.userId === change.userId
         : found.id === change.id);
-    this.#keys.forget(isOf);
-    this.#tokens.forget(isOf);
+    this.#keys.invalidate(isOf);
+    this.#tokens.invalidate(isOf);
   }
 
-  /** Since it was made. */
+  /** The counts since the verifier was created. */
   cacheUse(): { readonly api_key: CacheUse; readonly access_token: CacheUse } {
     return { api_key: this.#keys.use, access_token: this.#tokens.use };
   }

@@ -1,10 +1,10 @@
 import { Value } from 'typebox/value';
-import { type Announce, Invalidation } from '../invalidation.ts';
+import { type BroadcastInvalidation, Invalidation } from '../invalidation.ts';
 import type { Broker } from './broker.ts';
 
 const subject = 'cache.invalidate';
 
-/** Tells all instances of both services, this one too, what they must not go on with. Who is not there is not told. */
+/** Broadcasts invalidations to all connected instances of both services, including this one. */
 export class Invalidations {
   readonly #broker: Pick<Broker, 'broadcast' | 'subscribe'>;
   readonly #onError: (error: unknown) => void;
@@ -14,7 +14,7 @@ export class Invalidations {
     this.#onError = onError;
   }
 
-  readonly announce: Announce = async (invalidation) => {
+  readonly broadcast: BroadcastInvalidation = async (invalidation) => {
     try {
       await this.#broker.broadcast(subject, JSON.stringify(invalidation));
     } catch (error) {
@@ -22,18 +22,18 @@ export class Invalidations {
     }
   };
 
-  /** Hears of every change from now on, for as long as the broker is open. */
+  /** Calls the listener for every change from now on, until the broker is closed. */
   subscribe(listener: (invalidation: Invalidation) => void): void {
     this.#broker.subscribe(subject, (text) => {
-      let said: unknown;
+      let message: unknown;
       try {
-        said = JSON.parse(text);
+        message = JSON.parse(text);
       } catch (error) {
         this.#onError(error);
         return;
       }
-      // Of a later version, it may be of a kind that is not known yet.
-      if (Value.Check(Invalidation, said)) listener(said);
+      // A later version may send kinds that this one does not know.
+      if (Value.Check(Invalidation, message)) listener(message);
     });
   }
 }

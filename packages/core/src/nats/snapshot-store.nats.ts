@@ -9,30 +9,30 @@ import { timedOut, withTimeout } from '../with-timeout.ts';
 import type { Broker } from './broker.ts';
 
 const bucket = 'leads_intake';
-/** As JetStream calls the stream behind it. */
+/** JetStream's name for the stream of the bucket. */
 const stream = `OBJ_${bucket}`;
 const name = 'snapshot';
-/** How much room snapshots may take on the broker's disk: while one is put there, that is two. */
+/** The size limit of the bucket. It holds two snapshots while one replaces the other. */
 const maxBytes = 64 * 1024 * 1024;
-/** What is unpacked is not larger, whoever has put it there. */
+/** The limit of a decompressed snapshot. */
 const maxUnpackedBytes = 128 * 1024 * 1024;
 const getTimeoutMs = 3_000;
-/** JetStream's "wrong last sequence". */
-const overtaken = 10_071;
+/** JetStream's error code for a wrong last sequence. */
+const wrongLastSequence = 10_071;
 
 const pack = promisify(gzip);
 const unpack = promisify(gunzip);
 
-/** The latest snapshot in an object store of JetStream, which forgets it when it is too old to be used. */
+/** Stores the latest snapshot in an object store of JetStream, which removes it when it is too old. */
 export class NatsSnapshotStore implements SnapshotStore {
   readonly #broker: Broker;
   readonly #replicas: number;
   readonly #onError: (error: unknown) => void;
-  #isSetRight = false;
+  #hasReplicas = false;
 
   /**
-   * @param options.replicas how many servers of a cluster are to keep it.
-   * @param options.onError hears, once, that a bucket that stands cannot have as many: it is used as it is.
+   * @param options.replicas the number of servers of a cluster that store it.
+   * @param options.onError called once if an existing bucket cannot have as many replicas. It is used as it is.
    */
   constructor(
     broker: Broker,
@@ -65,21 +65,21 @@ export class NatsSnapshotStore implements SnapshotStore {
           revision === undefined ? {} : { previousRevision: revision },
         );
       } catch (error) {
-        if (!(error instanceof NatsError && error.api_error?.err_code === overtaken)) throw error;
+        if (!(error instanceof NatsError && error.api_error?.err_code === wrongLastSequence)) throw error;
       }
     });
   }
 
   get(): Promise<IntakeSnapshot | undefined> {
     return this.#withBucket(async (objects) => {
-      // One whose parts are gone while it is read, since another was put there, would be waited for for ever.
+      // Reading would never end if another snapshot replaces this one in the meantime.
       const packed = await withTimeout(getTimeoutMs, objects.getBlob(name));
-      if (packed === timedOut) throw new Error('The snapshot was not read in time');
+      if (packed === timedOut) throw new Error('Reading the snapshot timed out');
       if (packed === null) return undefined;
       const text = (await unpack(packed, { maxOutputLength: maxUnpackedBytes })).toString();
       const snapshot: unknown = JSON.parse(text);
-      // Ten times as fast as without compiling.
-      if (!Compile(IntakeSnapshot).Check(snapshot)) throw new Error('The snapshot is none');
+      // Compiling makes the check ten times as fast.
+      if (!Compile(IntakeSnapshot).Check(snapshot)) throw new Error('The snapshot does not match its schema');
       return snapshot;
     });
   }
@@ -92,16 +92,16 @@ export class NatsSnapshotStore implements SnapshotStore {
         storage: StorageType.File,
         replicas: this.#replicas,
       });
-      if (!this.#isSetRight) await this.#setReplicas();
-      this.#isSetRight = true;
+      if (!this.#hasReplicas) await this.#updateReplicas();
+      this.#hasReplicas = true;
       return await work(objects);
     } catch (cause) {
       throw new LeadsError('unavailable', { cause });
     }
   }
 
-  /** A bucket keeps the replicas that it was made with until it is told. */
-  async #setReplicas(): Promise<void> {
+  /** Updates the replicas of an existing bucket. */
+  async #updateReplicas(): Promise<void> {
     const { streams } = await this.#broker.manager();
     const { config } = await streams.info(stream);
     if (config.num_replicas === this.#replicas) return;

@@ -2,16 +2,16 @@ import { type Static, Type } from 'typebox';
 import { memberRoles } from '../credential/principal.ts';
 
 /**
- * How much a snapshot holds at most: the API keys that were used or made last, and campaigns and landing pages of the
- * whole. With names of common length that is 6 MB, 2 MB on the broker, and some 50 ms of whoever takes it.
+ * The limits of a snapshot. It holds the most recently used or created API keys. With names of common length, it takes
+ * 6 MB in memory, 2 MB on the broker, and about 50 ms to create.
  */
 export const snapshotBounds = { keys: 10_000, campaigns: 5_000, landingPages: 20_000 } as const;
 
 const Id = Type.String({ format: 'uuid' });
 
-/** What the intake has to know to take leads: no API key itself, and nothing of leads. */
+/** What the intake needs to accept leads without the database. It holds hashes of API keys, and nothing of leads. */
 export const IntakeSnapshot = Type.Object({
-  /** When it was begun, in milliseconds since the epoch: all that was done before is in it. */
+  /** When it was begun, in milliseconds since the epoch. It holds all earlier changes. */
   at: Type.Integer(),
   keys: Type.Array(
     Type.Object({
@@ -27,7 +27,7 @@ export const IntakeSnapshot = Type.Object({
       expiresAt: Type.Optional(Type.String({ format: 'date-time' })),
     }),
   ),
-  /** The active ones. */
+  /** The active campaigns. */
   campaigns: Type.Array(
     Type.Object({
       id: Id,
@@ -36,26 +36,26 @@ export const IntakeSnapshot = Type.Object({
       duplicateWindowSeconds: Type.Optional(Type.Integer()),
     }),
   ),
-  /** Those that are mapped to an active campaign. */
+  /** The landing pages that are mapped to an active campaign. */
   landingPages: Type.Array(Type.Object({ workspaceId: Id, name: Type.String(), campaignId: Id })),
 });
 export type IntakeSnapshot = Static<typeof IntakeSnapshot>;
 
-/** Where snapshots are taken from. */
+/** Reads snapshots from the database. */
 export interface SnapshotSource {
   /** @throws LeadsError `unavailable` */
   readSnapshot(): Promise<IntakeSnapshot>;
 }
 
-/** Where the latest snapshot lies for all instances. All of it throws LeadsError `unavailable`. */
+/** Stores the latest snapshot for all instances. Its methods throw LeadsError `unavailable`. */
 export interface SnapshotStore {
   readonly isConnected: boolean;
-  /** When the snapshot that lies there was begun; `undefined` where there is none. */
+  /** Returns when the stored snapshot was begun, and its revision; `undefined` if there is none. */
   find(): Promise<{ readonly at: number; readonly revision: number } | undefined>;
   /**
-   * Puts a snapshot in the place of another.
+   * Replaces the stored snapshot.
    *
-   * @param revision of that other. Where somebody else has put one there meanwhile, that one stays.
+   * @param revision of the snapshot to replace. If another instance has replaced it already, nothing changes.
    */
   put(snapshot: IntakeSnapshot, revision: number | undefined): Promise<void>;
   get(): Promise<IntakeSnapshot | undefined>;

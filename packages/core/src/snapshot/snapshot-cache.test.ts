@@ -14,7 +14,7 @@ let snapshot: IntakeSnapshot | undefined;
 let failure: Error | undefined;
 let gets: number;
 let errors: unknown[];
-let memory: SnapshotCache;
+let cache: SnapshotCache;
 
 const keyOf = (text: string, more: Partial<IntakeSnapshot['keys'][number]> = {}) => ({
   hash: sha(text).toString('base64'),
@@ -55,18 +55,18 @@ beforeEach(() => {
     if (failure !== undefined) throw failure;
     return snapshot;
   };
-  memory = new SnapshotCache({ get }, (error) => errors.push(error));
+  cache = new SnapshotCache({ get }, (error) => errors.push(error));
 });
 afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
-test('knows a key by its hash, as of when the snapshot was taken', async () => {
+test('finds a key by its hash, dated by the snapshot', async () => {
   const asOf = Date.now();
   vi.advanceTimersByTime(minute);
-  const recalled = await memory.recallApiKey(sha('key'));
-  expect(recalled).toEqual({
+  const answer = await cache.findApiKey(sha('key'));
+  expect(answer).toEqual({
     asOf,
     found: {
       id: snapshot?.keys[0]?.id,
@@ -79,69 +79,69 @@ test('knows a key by its hash, as of when the snapshot was taken', async () => {
       expiresAt: new Date('2100-01-01'),
     },
   });
-  expect(await memory.recallApiKey(sha('no key'))).toBeUndefined();
+  expect(await cache.findApiKey(sha('no key'))).toBeUndefined();
   expect(gets).toBe(1);
 });
 
-test('a snapshot of 15 minutes is too old, and one of a clock that is fast is not good for longer', async () => {
+test('a snapshot expires after 15 minutes, also if it was taken by a fast clock', async () => {
   snapshot = { ...(snapshot as IntakeSnapshot), at: Date.now() + 10 * minute };
   const asOf = Date.now();
-  expect((await memory.recallApiKey(sha('key')))?.asOf).toBe(asOf);
+  expect((await cache.findApiKey(sha('key')))?.asOf).toBe(asOf);
   vi.advanceTimersByTime(15 * minute);
   snapshot = { ...snapshot, at: asOf };
-  expect(await memory.recallApiKey(sha('key'))).toBeUndefined();
+  expect(await cache.findApiKey(sha('key'))).toBeUndefined();
 });
 
 test('routes leads as the store does', async () => {
   const route = async (page?: string, keyCampaignId?: string) =>
-    (await memory.recallRoute(workspaceId, page, keyCampaignId))?.found;
+    (await cache.findRoute(workspaceId, page, keyCampaignId))?.found;
   expect(await route('mapped', ofKey)).toMatchObject({ campaignId: ofPage, duplicateWindowSeconds: 60 });
   expect(await route('unknown', ofKey)).toMatchObject({ campaignId: ofKey });
   expect(await route(undefined, ofKey)).toMatchObject({ campaignId: ofKey });
   expect(await route('elsewhere', newId())).toMatchObject({ campaignId: first });
   expect(await route()).toMatchObject({ campaignId: first, landingPageKnown: true });
-  // A campaign of another workspace is none, whatever the snapshot says.
+  // A campaign of another workspace is never used.
   expect(await route(undefined, theirs)).toBeUndefined();
-  expect((await memory.recallRoute(newId(), undefined, undefined))?.found).toBeUndefined();
+  expect((await cache.findRoute(newId(), undefined, undefined))?.found).toBeUndefined();
 });
 
-test('does not guess where a page may be mapped that the snapshot had no room for', async () => {
+test('does not answer for a page that may not have fitted into the snapshot', async () => {
   const pages = Array.from({ length: snapshotBounds.landingPages }, (_, n) => ({
     workspaceId,
     name: `page ${n}`,
     campaignId: ofPage,
   }));
   snapshot = { ...(snapshot as IntakeSnapshot), landingPages: pages };
-  expect(await memory.recallRoute(workspaceId, 'page 1', ofKey)).toBeDefined();
-  expect(await memory.recallRoute(workspaceId, 'another', ofKey)).toBeUndefined();
-  expect(await memory.recallRoute(workspaceId, undefined, ofKey)).toBeDefined();
+  expect(await cache.findRoute(workspaceId, 'page 1', ofKey)).toBeDefined();
+  expect(await cache.findRoute(workspaceId, 'another', ofKey)).toBeUndefined();
+  expect(await cache.findRoute(workspaceId, undefined, ofKey)).toBeDefined();
 });
 
-test('what was revoked or removed after the snapshot was taken is not let in by it', async () => {
+test('does not serve keys that were revoked, or whose member changed, after the snapshot', async () => {
   const [key] = snapshot?.keys ?? [];
   vi.advanceTimersByTime(10_000);
-  memory.forget({ kind: 'api_key', id: key?.id ?? '' });
-  expect((await memory.recallApiKey(sha('key')))?.found.revokedAt).toEqual(new Date());
-  expect((await memory.recallApiKey(sha('theirs')))?.found.revokedAt).toBeUndefined();
-  memory.forget({ kind: 'member', workspaceId, userId });
-  expect(await memory.recallApiKey(sha('key'))).toBeUndefined();
-  // One that was taken later knows whether that member is one again.
+  cache.invalidate({ kind: 'api_key', id: key?.id ?? '' });
+  expect((await cache.findApiKey(sha('key')))?.found.revokedAt).toEqual(new Date());
+  expect((await cache.findApiKey(sha('theirs')))?.found.revokedAt).toBeUndefined();
+  cache.invalidate({ kind: 'member', workspaceId, userId });
+  expect(await cache.findApiKey(sha('key'))).toBeUndefined();
+  // A later snapshot holds the new state of the member.
   vi.advanceTimersByTime(2 * minute);
   snapshot = { ...(snapshot as IntakeSnapshot), at: Date.now(), keys: [keyOf('key')] };
-  expect((await memory.recallApiKey(sha('key')))?.found.revokedAt).toBeUndefined();
+  expect((await cache.findApiKey(sha('key')))?.found.revokedAt).toBeUndefined();
 });
 
-test('without a snapshot nothing is known; it is asked for again after a second, and told once', async () => {
+test('retries a failed read after a second, and reports the first error of a streak', async () => {
   failure = new LeadsError('unavailable');
-  for (let n = 0; n < 5; n++) expect(await memory.recallApiKey(sha('key'))).toBeUndefined();
+  for (let n = 0; n < 5; n++) expect(await cache.findApiKey(sha('key'))).toBeUndefined();
   expect(gets).toBe(1);
   vi.advanceTimersByTime(1_000);
-  expect(await memory.recallApiKey(sha('key'))).toBeUndefined();
+  expect(await cache.findApiKey(sha('key'))).toBeUndefined();
   expect(errors).toEqual([failure]);
   failure = undefined;
   vi.advanceTimersByTime(1_000);
-  expect(await memory.recallApiKey(sha('key'))).toBeDefined();
+  expect(await cache.findApiKey(sha('key'))).toBeDefined();
   vi.advanceTimersByTime(minute);
-  expect(await memory.recallApiKey(sha('key'))).toBeDefined();
+  expect(await cache.findApiKey(sha('key'))).toBeDefined();
   expect(gets).toBe(4);
 });

@@ -1,37 +1,37 @@
 import { LRUCache } from 'lru-cache';
-import { type Recalled, staleMs } from '../answer-cache.ts';
+import { type SnapshotAnswer, staleMs } from '../answer-cache.ts';
 import type { IntakeRoute } from '../campaign/campaign-store.ts';
 import type { KnownApiKey } from '../credential/credential-store.ts';
 import type { Invalidation } from '../invalidation.ts';
 import { type IntakeSnapshot, type SnapshotStore, snapshotBounds } from './intake-snapshot.ts';
 
-/** How long a snapshot is held in memory, and how long to wait after one could not be had, in milliseconds. */
-const heldMs = 60_000;
+/** How long a snapshot is cached, and the pause before a failed read is retried, in milliseconds. */
+const cachedMs = 60_000;
 const retryMs = 1_000;
-/** Clocks of instances may differ by as much, in milliseconds. */
+/** The largest expected difference between the clocks of instances, in milliseconds. */
 const clockSkewMs = 5_000;
 
 /**
- * What an instance knows while the database is away and it has not asked for it before: it is in the snapshot that
- * instances keep, for as long as that is not too old.
+ * Finds API keys and routes in the snapshot that instances share, until it is too old. It serves an instance that did
+ * not cache them before the database became unavailable.
  */
 export class SnapshotCache {
-  readonly #shelf: Pick<SnapshotStore, 'get'>;
+  readonly #store: Pick<SnapshotStore, 'get'>;
   readonly #onError: (error: unknown) => void;
-  /** Of what was heard, when: a snapshot may be older. */
+  /** When each key or member changed. A snapshot may be older than the change. */
   readonly #changes = new LRUCache<string, number>({ max: 10_000, ttl: staleMs + clockSkewMs });
   #loading: Promise<Snapshot | undefined> | undefined;
 
   #isFailing = false;
 
-  /** @param onError hears of the first failure of a row of them. */
-  constructor(shelf: Pick<SnapshotStore, 'get'>, onError: (error: unknown) => void) {
-    this.#shelf = shelf;
+  /** @param onError called once when a streak of failures begins. */
+  constructor(store: Pick<SnapshotStore, 'get'>, onError: (error: unknown) => void) {
+    this.#store = store;
     this.#onError = onError;
   }
 
-  /** An API key by its SHA-256. */
-  async recallApiKey(hash: Buffer): Promise<Recalled<KnownApiKey> | undefined> {
+  /** Finds an API key by its SHA-256. */
+  async findApiKey(hash: Buffer): Promise<SnapshotAnswer<KnownApiKey> | undefined> {
     const snapshot = await this.#snapshot();
     const key = snapshot?.keys.get(hash.toString('base64'));
     if (snapshot === undefined || key === undefined) return undefined;
@@ -42,19 +42,19 @@ export class SnapshotCache {
     return { found, asOf: snapshot.asOf };
   }
 
-  /** As {@link CampaignStore.routeIntakeLead}. */
-  async recallRoute(
+  /** Finds a route, as {@link CampaignStore.routeIntakeLead}. */
+  async findRoute(
     workspaceId: string,
     landingPage: string | undefined,
     keyCampaignId: string | undefined,
-  ): Promise<Recalled<IntakeRoute> | undefined> {
+  ): Promise<SnapshotAnswer<IntakeRoute> | undefined> {
     const snapshot = await this.#snapshot();
     const found = snapshot?.route(workspaceId, landingPage, keyCampaignId);
     return snapshot && found && { found, asOf: snapshot.asOf };
   }
 
-  /** Recalls nothing that was changed after the snapshot was taken. */
-  forget(change: Invalidation): void {
+  /** Records a change, so that answers of older snapshots are not served. */
+  invalidate(change: Invalidation): void {
     if (change.kind === 'api_key') this.#changes.set(change.id, Date.now());
     if (change.kind === 'member') this.#changes.set(memberOf(change), Date.now());
   }
@@ -68,18 +68,18 @@ export class SnapshotCache {
   async #load(): Promise<Snapshot | undefined> {
     let snapshot: IntakeSnapshot | undefined;
     try {
-      snapshot = await this.#shelf.get();
+      snapshot = await this.#store.get();
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) this.#onError(error);
       this.#isFailing = true;
     }
-    setTimeout(() => (this.#loading = undefined), snapshot === undefined ? retryMs : heldMs).unref();
+    setTimeout(() => (this.#loading = undefined), snapshot === undefined ? retryMs : cachedMs).unref();
     return snapshot && new Snapshot(snapshot);
   }
 }
 
-/** A snapshot, to be looked up in. */
+/** A snapshot with its indexes. */
 class Snapshot {
   readonly asOf: number;
   readonly keys: ReadonlyMap<string, KnownApiKey>;
@@ -88,7 +88,7 @@ class Snapshot {
   readonly #landingPages: ReadonlyMap<string, string>;
 
   constructor({ at, keys, campaigns, landingPages }: IntakeSnapshot) {
-    // Whoever took it may have a clock that is fast.
+    // The clock of the instance that took it may be fast.
     this.asOf = Math.min(at, Date.now());
     this.keys = new Map(
       keys.map(({ hash, expiresAt, ...key }) => [
@@ -105,7 +105,7 @@ class Snapshot {
     );
   }
 
-  /** Nothing where it would take what has no room in a snapshot to tell. */
+  /** Returns nothing if the answer may depend on rows that did not fit into the snapshot. */
   route(
     workspaceId: string,
     landingPage: string | undefined,
@@ -123,7 +123,7 @@ class Snapshot {
     const campaign = this.#campaigns.get(ofPage ?? ofKey?.id ?? this.#defaults.get(workspaceId) ?? '');
     if (campaign?.workspaceId !== workspaceId) return undefined;
     const { id: campaignId, duplicateWindowSeconds } = campaign;
-    // Whether it is known or not is for when the database is there: leads of it come again.
+    // An unknown page is registered by a later lead, once the database is available.
     return { campaignId, duplicateWindowSeconds, landingPageKnown: true };
   }
 }

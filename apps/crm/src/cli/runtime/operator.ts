@@ -1,6 +1,6 @@
 import type { AccountOptions } from '@leads/core/account';
-import { announceRoutes, type CampaignStore } from '@leads/core/campaign';
-import { announceRevocations, type CredentialStore } from '@leads/core/credential';
+import { broadcastRouteChanges, type CampaignStore } from '@leads/core/campaign';
+import { broadcastRevocations, type CredentialStore } from '@leads/core/credential';
 import {
   type Archiving,
   checkArchiving,
@@ -17,7 +17,7 @@ import {
   openDatabase,
 } from '@leads/core/db';
 import type { ErasableStore, ErasureTable } from '@leads/core/erasure';
-import type { Announce } from '@leads/core/invalidation';
+import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
 import type { RetentionStore } from '@leads/core/retention';
 import type { WorkspaceStore } from '@leads/core/workspace';
@@ -42,7 +42,7 @@ export interface Operator extends AsyncDisposable {
 }
 
 const statementTimeoutMs = 10_000;
-const announceTimeoutMs = 2_000;
+const broadcastTimeoutMs = 2_000;
 
 /**
  * Opens the stores, without a query yet.
@@ -58,11 +58,11 @@ export function openOperator({ env }: CliIo): Operator {
     statementTimeoutMs,
     applicationName: 'leads-cli',
   });
-  const announce = announceBy(settings.NATS_URL);
+  const broadcast = broadcastBy(settings.NATS_URL);
   const quarantine = createLeadQuarantine(database);
   return {
-    campaigns: announceRoutes(createCampaignStore(database), announce),
-    credentials: announceRevocations(createCredentialStore(database), announce),
+    campaigns: broadcastRouteChanges(createCampaignStore(database), broadcast),
+    credentials: broadcastRevocations(createCredentialStore(database), broadcast),
     leads: createLeadStore(database),
     quarantine,
     workspaces: createWorkspaceStore(database),
@@ -84,14 +84,14 @@ export function openOperator({ env }: CliIo): Operator {
  * Returns a function that connects to the broker for each change: few commands make one. Without a broker, services find
  * the change by polling.
  */
-function announceBy(url: string | undefined): Announce {
+function broadcastBy(url: string | undefined): BroadcastInvalidation {
   return async (change) => {
     if (url === undefined) return;
     const { Invalidations } = await import('@leads/core/nats');
-    await using broker = await openBroker(url, { timeoutMs: announceTimeoutMs }).catch((error: unknown) => {
+    await using broker = await openBroker(url, { timeoutMs: broadcastTimeoutMs }).catch((error: unknown) => {
       if (error instanceof BrokerUnreachable) return undefined;
       throw error;
     });
-    if (broker !== undefined) await new Invalidations(broker, () => undefined).announce(change);
+    if (broker !== undefined) await new Invalidations(broker, () => undefined).broadcast(change);
   };
 }
