@@ -15,8 +15,10 @@ import {
   createLeadStore,
   createOverviewStore,
   createWorkspaceStore,
+  type Database,
   openDatabase,
 } from '@leads/core/db';
+import { DisposeStack } from '@leads/core/dispose-stack';
 import { EventRelay, OutboxMonitor } from '@leads/core/event';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import type { LeadStore } from '@leads/core/lead';
@@ -39,7 +41,7 @@ import { publicUrlOf } from './public-url.ts';
 import { tracePublishing } from './trace-events.ts';
 import { createTransferLimits, type TransferLimits } from './transfer-limits.ts';
 
-/** Everything the CRM service needs, built once. */
+/** The dependencies of the CRM service, built once. Disposing it closes them in reverse order. */
 export interface CrmContext extends AsyncDisposable {
   readonly accessTokens: AccessTokenCodec;
   readonly accounts: Accounts;
@@ -48,12 +50,12 @@ export interface CrmContext extends AsyncDisposable {
   readonly credentials: CredentialVerifier;
   readonly credentialStore: CredentialStore;
   readonly credentialUse: CredentialUse;
-  /** None where NATS_URL is not set. */
+  /** Absent without NATS_URL. */
   readonly events: EventReader | undefined;
   readonly leads: LeadStore;
   readonly metrics: Metrics;
   readonly overview: OverviewStore;
-  /** None where nothing is traced. */
+  /** Absent without a trace exporter. */
   readonly tracing: Tracing | undefined;
   readonly transfers: TransferLimits;
   readonly workspaces: WorkspaceStore;
@@ -63,50 +65,75 @@ export interface CrmContext extends AsyncDisposable {
   readonly checkSchema: () => Promise<void>;
 }
 
-export async function createContext(config: CrmConfig, log: Logger): Promise<CrmContext> {
-  const tracing = await openTracing(config, { name: 'leads-crm', version: packageJson.version }, log);
+/** What the context is built on. Tests may bring their own, which the context disposes like its own. */
+interface CrmFoundations {
+  readonly tracing: Tracing | undefined;
+  readonly metrics: Metrics;
+  readonly database: Database;
+}
+
+/** Builds the context. If a step fails, it disposes everything that it has opened. */
+export async function createContext(
+  config: CrmConfig,
+  log: Logger,
+  overrides: Partial<CrmFoundations> = {},
+): Promise<CrmContext> {
+  await using resources = new DisposeStack();
+  const tracing = resources.use(
+    overrides.tracing ??
+      (await openTracing(config, { name: 'leads-crm', version: packageJson.version }, log)),
+  );
+  const metrics = overrides.metrics ?? new Metrics({ service: 'crm', version: packageJson.version });
   const connection = {
     poolSize: config.DATABASE_POOL_SIZE,
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
   };
-  const database = openDatabase({ ...connection, url: config.DATABASE_URL, applicationName: 'leads-crm' });
+  const database = resources.use(
+    overrides.database ??
+      openDatabase({ ...connection, url: config.DATABASE_URL, applicationName: 'leads-crm' }),
+  );
   const reads =
     config.DATABASE_REPLICA_URL === undefined
       ? undefined
-      : openReplica(
-          openDatabase({
-            ...connection,
-            url: config.DATABASE_REPLICA_URL,
-            applicationName: 'leads-crm-reads',
-          }),
-          { primary: database, maxLagMs: config.DATABASE_REPLICA_MAX_LAG_SECONDS * 1_000 },
-          log,
+      : resources.use(
+          openReplica(
+            openDatabase({
+              ...connection,
+              url: config.DATABASE_REPLICA_URL,
+              applicationName: 'leads-crm-reads',
+            }),
+            { primary: database, maxLagMs: config.DATABASE_REPLICA_MAX_LAG_SECONDS * 1_000 },
+            log,
+          ),
         );
   const schema = createSchemaCheck(database, log);
   const primaryLeads = createLeadStore(database);
   const overview = createOverviewStore(database);
-  const leadCountAggregator = new LeadCountAggregator(overview, (err) =>
-    log.warn({ err }, 'What was counted lately could not be added up: it is tried again'),
+  resources.use(
+    new LeadCountAggregator(overview, (err) => log.warn({ err }, 'Overview aggregation failed; retrying')),
   );
   const { SMTP_URL, MAIL_FROM = '' } = config;
   const accountStore = createAccountStore(database);
   const workspaces = createWorkspaceStore(database);
-  const broker = openBroker(config, { name: 'leads-crm', replicas: config.EVENTS_STREAM_REPLICAS }, log);
-  const changes =
+  const broker = resources.use(
+    openBroker(config, { name: 'leads-crm', replicas: config.EVENTS_STREAM_REPLICAS }, log),
+  );
+  const invalidations =
     broker &&
     new Invalidations(broker, (err) =>
-      log.warn({ err }, 'Instances were not told of a change: it is in force everywhere within 10 s'),
+      log.warn({ err }, 'A change was not broadcast; all instances see it within 10 s'),
     );
-  const broadcast: BroadcastInvalidation = changes?.broadcast ?? (async () => undefined);
+  const broadcast: BroadcastInvalidation = invalidations?.broadcast ?? (async () => undefined);
   const credentialStore = broadcastRevocations(createCredentialStore(database), broadcast);
   const credentials = new CredentialVerifier(credentialStore);
-  changes?.subscribe((change) => credentials.invalidate(change));
-  const credentialUse = new CredentialUse(credentialStore, (err) =>
-    log.warn({ err }, 'When credentials were used last could not be written: it is tried again'),
+  invalidations?.subscribe((change) => credentials.invalidate(change));
+  const credentialUse = resources.use(
+    new CredentialUse(credentialStore, (err) =>
+      log.warn({ err }, 'Last uses of credentials were not recorded; retrying'),
+    ),
   );
-  const metrics = new Metrics({ service: 'crm', version: packageJson.version });
   registerPoolMetrics(metrics, database.poolUsage);
   if (reads !== undefined) {
     metrics.gauge(
@@ -118,30 +145,34 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
   registerCacheMetrics(metrics, () => credentials.cacheUse());
   const outbox = createEventOutbox(database);
   const streamMs = config.EVENTS_STREAM_DAYS * 86_400_000;
-  const outboxMonitor = new OutboxMonitor(outbox, {
-    // Nobody takes them without a broker, and with one they wait for it as long as it takes.
-    keepMs: config.NATS_URL === undefined ? streamMs : undefined,
-    onDropped: (events) =>
-      log.warn({ events }, 'Events that nobody was told are too old to be kept: NATS_URL is not set'),
-    onError: (err) => log.warn({ err }, 'The outbox could not be looked after: it is tried again'),
-  });
+  const outboxMonitor = resources.use(
+    new OutboxMonitor(outbox, {
+      // Without a broker, events expire. With one, they wait until it is available.
+      keepMs: config.NATS_URL === undefined ? streamMs : undefined,
+      onDropped: (events) =>
+        log.warn({ events }, 'Dropped unpublished events past their retention: NATS_URL is not set'),
+      onError: (err) => log.warn({ err }, 'The outbox check failed; retrying'),
+    }),
+  );
   const relay =
     broker &&
-    new EventRelay(
-      outbox,
-      tracePublishing(
-        new EventPublisher(broker, {
-          name: eventStreamName,
-          maxAgeMs: streamMs,
-          maxBytes: config.EVENTS_STREAM_MEGABYTES * 1024 * 1024,
-          replicas: config.EVENTS_STREAM_REPLICAS,
-        }),
-        tracing,
+    resources.use(
+      new EventRelay(
+        outbox,
+        tracePublishing(
+          new EventPublisher(broker, {
+            name: eventStreamName,
+            maxAgeMs: streamMs,
+            maxBytes: config.EVENTS_STREAM_MEGABYTES * 1024 * 1024,
+            replicas: config.EVENTS_STREAM_REPLICAS,
+          }),
+          tracing,
+        ),
+        (err) => log.warn({ err }, 'Events were not published; retrying'),
       ),
-      (err) => log.warn({ err }, 'Events could not be told: they wait, and it is tried again'),
     );
   registerEventMetrics(metrics, { outboxMonitor, relay });
-  return {
+  const context = {
     accessTokens: await createAccessTokenCodec(config.JWT_SECRET),
     accounts: createAccounts({
       openAdapter: async () =>
@@ -154,7 +185,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
       ping: () => database.ping(),
       onMemberChanged: (member) => broadcast({ kind: 'member', ...member }),
       sendMail: SMTP_URL === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM),
-      onError: (err) => log.error({ err }, 'Something about accounts went wrong'),
+      onError: (err) => log.error({ err }, 'An account operation failed'),
     }),
     accountStore,
     campaigns: broadcastRouteChanges(createCampaignStore(database), broadcast),
@@ -170,15 +201,7 @@ export async function createContext(config: CrmConfig, log: Logger): Promise<Crm
     workspaces,
     pingDatabase: () => database.ping(),
     checkSchema: () => schema.check(),
-    async [Symbol.asyncDispose]() {
-      await relay?.[Symbol.asyncDispose]();
-      await outboxMonitor[Symbol.asyncDispose]();
-      await broker?.[Symbol.asyncDispose]();
-      await leadCountAggregator[Symbol.asyncDispose]();
-      await credentialUse[Symbol.asyncDispose]();
-      await reads?.[Symbol.asyncDispose]();
-      await database[Symbol.asyncDispose]();
-      await tracing?.[Symbol.asyncDispose]();
-    },
   };
+  const opened = resources.move();
+  return { ...context, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }

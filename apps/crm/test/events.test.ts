@@ -229,7 +229,7 @@ describe('events', { timeout: 60_000 }, () => {
     await expect
       .poll(
         () =>
-          service.logs.entries().filter(({ msg }) => String(msg).startsWith('Events that nobody was told')),
+          service.logs.entries().filter(({ msg }) => String(msg).startsWith('Dropped unpublished events')),
         soon,
       )
       .toMatchObject([{ level: 'warn', events: 2 }]);

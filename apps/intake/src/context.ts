@@ -8,8 +8,10 @@ import {
   createLeadQuarantine,
   createLeadStore,
   createSnapshotSource,
+  type Database,
   openDatabase,
 } from '@leads/core/db';
+import { DisposeStack } from '@leads/core/dispose-stack';
 import { Invalidations, NatsSnapshotStore } from '@leads/core/nats';
 import { SnapshotCache, SnapshotRefresher } from '@leads/core/snapshot';
 import { createRateLimit, type RateLimits } from '@leads/http/server/rate-limit';
@@ -18,16 +20,16 @@ import type { Logger } from '@leads/http/service/log';
 import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
 import { createSchemaCheck } from '@leads/http/service/schema-check';
 import { traceInserts } from '@leads/http/service/trace-leads';
-import type { Tracing } from '@leads/http/service/tracing';
+import { openTracing, type Tracing } from '@leads/http/service/tracing';
 import packageJson from '../package.json' with { type: 'json' };
 import { observeBatches, registerBatchMetrics } from './batch-metrics.ts';
 import { openBuffer } from './buffer/open-buffer.ts';
 import type { IntakeConfig } from './config.ts';
 
-/** Leads that wait for a batch: as many make the buffer's wait. */
-const longQueue = 500;
+/** Requests have priority over buffered leads while this many of their leads wait for a batch. */
+const busyQueueSize = 500;
 
-/** Everything the intake needs, built once. Disposing it writes what is still to be written and hangs up. */
+/** The dependencies of the intake service, built once. Disposing it closes them in reverse order. */
 export interface IntakeContext extends AsyncDisposable {
   readonly credentials: CredentialVerifier;
   readonly credentialUse: CredentialUse;
@@ -35,80 +37,113 @@ export interface IntakeContext extends AsyncDisposable {
   readonly routes: CampaignRouter;
   readonly rateLimits: RateLimits;
   readonly metrics: Metrics;
-  /** None where nothing is traced. */
+  /** Absent without a trace exporter. */
   readonly tracing: Tracing | undefined;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
   /** @throws LeadsError `unavailable` when the database lacks a migration of this release. */
   readonly checkSchema: () => Promise<void>;
-  /** Where there is a buffer: @throws LeadsError `unavailable` when it takes no leads. */
+  /** Absent without NATS_URL. @throws LeadsError `unavailable` when the buffer takes no leads. */
   readonly checkBuffer: (() => Promise<void>) | undefined;
 }
 
-export function createContext(config: IntakeConfig, log: Logger, tracing?: Tracing): IntakeContext {
-  const database = openDatabase({
-    url: config.DATABASE_URL,
-    poolSize: config.DATABASE_POOL_SIZE,
-    connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
-    statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
-    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
-    applicationName: 'leads-intake',
-  });
+/** What the context is built on. Tests may bring their own, which the context disposes like its own. */
+interface IntakeFoundations {
+  readonly tracing: Tracing | undefined;
+  readonly metrics: Metrics;
+  readonly database: Database;
+}
+
+/** Builds the context. If a step fails, it disposes everything that it has opened. */
+export async function createContext(
+  config: IntakeConfig,
+  log: Logger,
+  overrides: Partial<IntakeFoundations> = {},
+): Promise<IntakeContext> {
+  await using resources = new DisposeStack();
+  const tracing = resources.use(
+    overrides.tracing ??
+      (await openTracing(config, { name: 'leads-intake', version: packageJson.version }, log)),
+  );
+  const metrics = overrides.metrics ?? new Metrics({ service: 'intake', version: packageJson.version });
+  const database = resources.use(
+    overrides.database ??
+      openDatabase({
+        url: config.DATABASE_URL,
+        poolSize: config.DATABASE_POOL_SIZE,
+        connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
+        statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
+        preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
+        applicationName: 'leads-intake',
+      }),
+  );
   const schema = createSchemaCheck(database, log);
-  const campaigns = createCampaignStore(database);
-  const landingPages = new LandingPageRegistrar(campaigns, (err) => {
-    log.warn({ err }, 'Landing pages were not registered; they will be with their next lead');
-  });
   const credentialStore = createCredentialStore(database);
-  const broker = openBroker(config, { name: 'leads-intake', replicas: config.INTAKE_BUFFER_REPLICAS }, log);
-  const shelf =
+  const credentialUse = resources.use(
+    new CredentialUse(credentialStore, (err) =>
+      log.warn({ err }, 'Last uses of credentials were not recorded; retrying'),
+    ),
+  );
+  const campaigns = createCampaignStore(database);
+  const landingPages = resources.use(
+    new LandingPageRegistrar(campaigns, (err) =>
+      log.warn({ err }, 'Landing pages were not registered; they register with their next lead'),
+    ),
+  );
+  const replicas = config.INTAKE_BUFFER_REPLICAS;
+  const broker = resources.use(openBroker(config, { name: 'leads-intake', replicas }, log));
+  const snapshotStore =
     broker &&
     new NatsSnapshotStore(broker, {
-      replicas: config.INTAKE_BUFFER_REPLICAS,
-      onError: (err) =>
-        log.warn({ err }, 'The snapshot for new instances has not as many replicas as it should'),
+      replicas,
+      onError: (err) => log.warn({ err }, 'The snapshot bucket has fewer replicas than configured'),
     });
-  const memory =
-    shelf && new SnapshotCache(shelf, (err) => log.warn({ err }, 'The snapshot could not be read'));
-  const stale = { database: new DatabaseHealth(), snapshot: memory };
+  const snapshot =
+    snapshotStore &&
+    new SnapshotCache(snapshotStore, (err) => log.warn({ err }, 'The snapshot could not be read; retrying'));
+  const stale = { database: new DatabaseHealth(), snapshot };
   const credentials = new CredentialVerifier(credentialStore, stale);
-  const credentialUse = new CredentialUse(credentialStore, (err) => {
-    log.warn({ err }, 'When credentials were used last could not be written: it is tried again');
-  });
   const routes = new CampaignRouter(campaigns, landingPages, stale);
-  const snapshots =
-    shelf &&
-    new SnapshotRefresher(createSnapshotSource(database), shelf, (err) => {
-      log.warn({ err }, 'The snapshot for new instances could not be renewed: it is tried again');
-    });
-  const changes = broker && new Invalidations(broker, (err) => log.warn({ err }, 'Changes cannot be heard'));
-  changes?.subscribe((change) => {
-    for (const cache of [memory, credentials, routes]) cache?.invalidate(change);
-    snapshots?.noteChange();
+  const snapshotRefresher =
+    snapshotStore &&
+    resources.use(
+      new SnapshotRefresher(createSnapshotSource(database), snapshotStore, (err) =>
+        log.warn({ err }, 'The snapshot was not refreshed; retrying'),
+      ),
+    );
+  const invalidations =
+    broker &&
+    new Invalidations(broker, (err) => log.warn({ err }, 'An invalidation message could not be parsed'));
+  invalidations?.subscribe((change) => {
+    for (const cache of [snapshot, credentials, routes]) cache?.invalidate(change);
+    snapshotRefresher?.noteChange();
   });
-  const metrics = new Metrics({ service: 'intake', version: packageJson.version });
   const leadStore = traceInserts(createLeadStore(database), tracing);
   const buffer =
     broker &&
-    openBuffer(
-      {
-        broker,
-        maxBytes: config.INTAKE_BUFFER_MEGABYTES * 1024 * 1024,
-        replicas: config.INTAKE_BUFFER_REPLICAS,
-        leads: leadStore,
-        quarantine: createLeadQuarantine(database),
-        // So that nobody waits to find out the same about keys and campaigns.
-        onUnavailable: () => stale.database.markUnavailable(),
-      },
-      metrics,
-      log,
+    resources.use(
+      openBuffer(
+        {
+          broker,
+          maxBytes: config.INTAKE_BUFFER_MEGABYTES * 1024 * 1024,
+          replicas,
+          leads: leadStore,
+          quarantine: createLeadQuarantine(database),
+          // Without it, each cache would wait for a timeout of its own.
+          onUnavailable: () => stale.database.markUnavailable(),
+        },
+        metrics,
+        log,
+      ),
     );
-  const leads = new LeadBatcher(buffer?.leads ?? leadStore, { observer: observeBatches(metrics) });
-  buffer?.drain(() => leads.load.waiting >= longQueue);
+  const leads = resources.use(
+    new LeadBatcher(buffer?.leads ?? leadStore, { observer: observeBatches(metrics) }),
+  );
+  buffer?.drain(() => leads.load.waiting >= busyQueueSize);
   registerBatchMetrics(metrics, leads);
   registerPoolMetrics(metrics, database.poolUsage);
   registerCacheMetrics(metrics, () => ({ ...credentials.cacheUse(), intake_route: routes.cacheUse }));
-  return {
+  const context = {
     credentials,
     credentialUse,
     leads,
@@ -122,15 +157,7 @@ export function createContext(config: IntakeConfig, log: Logger, tracing?: Traci
     pingDatabase: () => database.ping(),
     checkSchema: () => schema.check(),
     checkBuffer: buffer && (() => buffer.checkRoom()),
-    async [Symbol.asyncDispose]() {
-      await leads[Symbol.asyncDispose]();
-      await buffer?.[Symbol.asyncDispose]();
-      await snapshots?.[Symbol.asyncDispose]();
-      await broker?.[Symbol.asyncDispose]();
-      await landingPages[Symbol.asyncDispose]();
-      await credentialUse[Symbol.asyncDispose]();
-      await database[Symbol.asyncDispose]();
-      await tracing?.[Symbol.asyncDispose]();
-    },
   };
+  const opened = resources.move();
+  return { ...context, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }

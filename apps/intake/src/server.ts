@@ -3,7 +3,6 @@ import { loadConfig } from '@leads/http/service/config';
 import { createLogger } from '@leads/http/service/log';
 import { Metrics } from '@leads/http/service/metrics';
 import { runService } from '@leads/http/service/run-service';
-import { openTracing } from '@leads/http/service/tracing';
 import { runWorkers } from '@leads/http/service/workers';
 import packageJson from '../package.json' with { type: 'json' };
 import { IntakeConfig } from './config.ts';
@@ -16,10 +15,9 @@ await runService(async () => {
     await runWorkers(config.INTAKE_WORKERS, { log, metrics });
     return undefined;
   }
-  // The primary of several has no use for them.
+  // A primary with workers does not need these modules.
   const [{ createContext }, { buildApp }] = await Promise.all([import('./context.ts'), import('./app.ts')]);
-  const tracing = await openTracing(config, { name: 'leads-intake', version: packageJson.version }, log);
-  const context = createContext(config, log, tracing);
+  const context = await createContext(config, log);
   return {
     app: await buildApp(config, context, log),
     log,

@@ -40,7 +40,7 @@ export function startIntakeService(
     const env = { DATABASE_URL: databaseUrl, LOG_LEVEL: 'trace', ...settings };
     const config = loadConfig(IntakeConfig, env);
     const log = createLogger({ service: 'intake', level: config.LOG_LEVEL, destination });
-    const context = createContext(config, log);
+    const context = await createContext(config, log);
     return { app: await buildApp(config, context, log), context };
   });
 }

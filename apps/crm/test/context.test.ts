@@ -1,0 +1,13 @@
+import { loadConfig } from '@leads/http/service/config';
+import { createLogger } from '@leads/http/service/log';
+import { testContext } from '@leads/test-kit/context-suite';
+import { jwtSecret } from '@leads/test-kit/fixture';
+import { CrmConfig } from '../src/config.ts';
+import { createContext } from '../src/context.ts';
+
+testContext(async ({ settings, fails, ...overrides }) => {
+  const config = loadConfig(CrmConfig, { ...settings, JWT_SECRET: jwtSecret });
+  // Signing access tokens needs a secret.
+  if (fails) config.JWT_SECRET = '';
+  return createContext(config, createLogger({ service: 'crm', level: 'fatal' }), overrides);
+});

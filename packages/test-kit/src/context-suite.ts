@@ -1,0 +1,96 @@
+import { type Database, openDatabase } from '@leads/core/db';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
+
+/** Stands in for the tracing of a service. */
+interface TestTracing extends AsyncDisposable {
+  start(): { readonly traceId: string; readonly traceparent: undefined; end(): void };
+}
+
+const applicationName = 'leads-context-test';
+/** Nothing listens there, so that the broker keeps trying to connect. */
+const brokerUrl = 'nats://127.0.0.1:1';
+
+/**
+ * Tests that a context disposes everything that it opens.
+ *
+ * @param create builds the context. If `fails` is set, one of its last steps must throw an error.
+ */
+export function testContext(
+  create: (options: {
+    readonly settings: Record<string, string>;
+    readonly database: Database;
+    readonly tracing: TestTracing;
+    readonly fails: boolean;
+  }) => Promise<AsyncDisposable>,
+): void {
+  describe('the context', () => {
+    let testDatabase: TestDatabase;
+    let observer: pg.Client;
+
+    beforeAll(async () => {
+      testDatabase = await createTestDatabase();
+      observer = new pg.Client({ connectionString: testDatabase.url });
+      await observer.connect();
+    });
+    afterAll(async () => {
+      await observer.end();
+      await testDatabase[Symbol.asyncDispose]();
+    });
+
+    async function setUp() {
+      const disposed: string[] = [];
+      const database = openDatabase({
+        url: testDatabase.url,
+        poolSize: 2,
+        connectTimeoutMs: 5_000,
+        statementTimeoutMs: 5_000,
+        applicationName,
+      });
+      await database.ping();
+      const recorded = <Resource extends AsyncDisposable>(name: string, resource: Resource): Resource => ({
+        ...resource,
+        async [Symbol.asyncDispose]() {
+          disposed.push(name);
+          await resource[Symbol.asyncDispose]();
+        },
+      });
+      const tracing: TestTracing = {
+        start: () => ({ traceId: '', traceparent: undefined, end: () => undefined }),
+        [Symbol.asyncDispose]: async () => undefined,
+      };
+      return {
+        disposed,
+        settings: { DATABASE_URL: testDatabase.url, NATS_URL: brokerUrl },
+        database: recorded('database', database),
+        tracing: recorded('tracing', tracing),
+      };
+    }
+
+    async function countConnections(): Promise<number> {
+      const { rows } = await observer.query<{ pid: number }>(
+        'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1',
+        [applicationName],
+      );
+      return rows.length;
+    }
+
+    test('is disposed in reverse order: the database after all that uses it, tracing last', async () => {
+      const { disposed, ...given } = await setUp();
+      const context = await create({ ...given, fails: false });
+      expect(await countConnections()).toBeGreaterThan(0);
+      await context[Symbol.asyncDispose]();
+      expect(disposed).toEqual(['database', 'tracing']);
+      await expect.poll(countConnections).toBe(0);
+    });
+
+    test('disposes what it has opened if its construction fails', async () => {
+      const { disposed, ...given } = await setUp();
+      expect(await countConnections()).toBeGreaterThan(0);
+      await expect(create({ ...given, fails: true })).rejects.toBeInstanceOf(Error);
+      expect(disposed).toEqual(['database', 'tracing']);
+      await expect.poll(countConnections).toBe(0);
+    });
+  });
+}
