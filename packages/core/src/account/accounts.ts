@@ -57,22 +57,3 @@ export interface Accounts {
 
 /** The header in which {@link Accounts.handle} is told the client's address. */
 export const addressHeader = 'x-leads-client-address';
-
-/**
- * Accounts. Their library is loaded with the first request that needs it: it takes 30 MB and a while, which a
- * service whose website nobody uses has no need of.
- */
-export function createAccounts(options: AccountOptions): Accounts {
-  let opened: Promise<Accounts> | undefined;
-  const open = () => {
-    opened ??= import('./open-accounts.ts').then(async ({ openAccounts }) =>
-      openAccounts(options, await options.openAdapter()),
-    );
-    return opened;
-  };
-  return {
-    handle: async (request) => (await open()).handle(request),
-    whoIs: async (headers) => (await open()).whoIs(headers),
-    passwordLink: async (email) => (await open()).passwordLink(email),
-  };
-}

@@ -11,8 +11,8 @@ export {
   type AccountOptions,
   type Accounts,
   addressHeader,
-  createAccounts,
   type SignedIn,
 } from './accounts.ts';
+export { createAccounts } from './create-accounts.ts';
 export type { Mail, SendMail } from './mail.ts';
 export { createThrottle } from './throttle.ts';
