@@ -1,7 +1,7 @@
 import { createLeadQuarantine, openDatabase } from '@leads/core/db';
 import { openFixture } from '@leads/test-kit/fixture';
 import { createTestDatabase } from '@leads/test-kit/test-database';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { runLeads } from './command-line.ts';
 
 const database = await createTestDatabase();
@@ -16,6 +16,7 @@ const client = openDatabase({
   applicationName: 'leads-tests',
 });
 const quarantine = createLeadQuarantine(client);
+afterEach(() => fixture.sql('DELETE FROM lead_quarantine'));
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
   await fixture[Symbol.asyncDispose]();
