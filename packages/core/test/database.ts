@@ -8,10 +8,17 @@ import type { StoredLead } from '../src/lead/lead.ts';
 import type { LeadChange, LeadSelection } from '../src/lead/lead-store.ts';
 import { newId } from '../src/uuid.ts';
 
+/** The Postgres of a test run, which Vitest's global set-up starts. */
+export interface TestPostgres {
+  /** The superuser's connection string. */
+  readonly adminUrl: string;
+  /** A database with every migration applied, to clone. */
+  readonly templateDatabase: string;
+}
+
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The Postgres of this test run: the superuser's connection string, and the migrated database to clone. */
-    postgres: { adminUrl: string; templateDatabase: string };
+    postgres: TestPostgres;
   }
 }
 
@@ -28,50 +35,60 @@ export function migrationSql(migration: string): string {
   return readFileSync(resolve(migrationsDir, migration, 'migration.sql'), 'utf8');
 }
 
-/** A database of its own, and a connection to look into it with. Dropped when disposed. */
+/** A database of its own, for one test or one test file. Dropped when disposed, also if clients are connected. */
 export interface TestDatabase extends AsyncDisposable {
   readonly name: string;
   readonly url: string;
-  readonly client: pg.Client;
-  /** Any number of statements; the rows of the last. */
+  /** Returns the connection that `query` uses. */
+  connect(): Promise<pg.Client>;
+  /** Runs any number of statements and returns the rows of the last. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>;
 }
 
-/** With every migration applied. */
-export const createMigratedDatabase = () => create(inject('postgres').templateDatabase);
+/** Creates a database with every migration applied. */
+export const createTestDatabase = () => create(inject('postgres').templateDatabase);
 
-/** With nothing in it. */
+/** Creates a database with nothing in it, to test the migrations themselves. */
 export const createEmptyDatabase = () => create('template0');
 
+const objectInUse = '55006';
+
 async function create(template: string): Promise<TestDatabase> {
-  const name = `core_${randomUUID().replaceAll('-', '')}`;
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
   for (let attempt = 1; ; attempt++) {
     try {
       await asAdmin(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
       break;
     } catch (error) {
       // Autovacuum may be at work in the template.
-      if ((error as pg.DatabaseError).code !== '55006' || attempt === 20) throw error;
+      if (!(error instanceof pg.DatabaseError) || error.code !== objectInUse || attempt === 20) throw error;
       await sleep(100);
     }
   }
   const url = databaseUrl(name);
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
+  let connection: Promise<pg.Client> | undefined;
+  const connect = () => (connection ??= open(url));
   return {
     name,
     url,
-    client,
+    connect,
     query: async <Row extends pg.QueryResultRow>(sql: string, values?: unknown[]) => {
+      const client = await connect();
       const result: pg.QueryResult<Row> | pg.QueryResult<Row>[] = await client.query<Row>(sql, values);
       return (Array.isArray(result) ? (result.at(-1) as pg.QueryResult<Row>) : result).rows;
     },
     async [Symbol.asyncDispose]() {
-      await client.end();
+      await (await connection)?.end();
       await asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
+}
+
+async function open(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
 }
 
 /** The connection string of another database or user on the same server. */
@@ -85,10 +102,10 @@ export function databaseUrl(name: string, user?: { name: string; password: strin
   return url.href;
 }
 
+/** Runs statements as the superuser of the test run's Postgres. */
 export async function asAdmin(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('postgres').adminUrl });
+  const client = await open(inject('postgres').adminUrl);
   try {
-    await client.connect();
     await client.query(sql);
   } finally {
     await client.end();

@@ -1,8 +1,8 @@
 import { migrate } from '@leads/core/db-admin/migrate';
+import type { TestPostgres } from '@leads/core/testing/database';
 import { startTemporaryPostgres } from '@leads/local-stack/processes/temporary-postgres';
 import { migrationsDir } from '@leads/local-stack/repository';
 import type { TestProject } from 'vitest/node';
-import type { TestPostgres } from './test-database.ts';
 
 const templateDatabase = 'leads_template';
 

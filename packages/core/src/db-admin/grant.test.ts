@@ -4,7 +4,7 @@ import {
   addTenant,
   asAdmin,
   createEmptyDatabase,
-  createMigratedDatabase,
+  createTestDatabase,
   databaseUrl,
   migrationsDir,
   type TestDatabase,
@@ -43,7 +43,7 @@ async function connectAs(name: string, password: string): Promise<pg.Client & As
 }
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
+  database = await createTestDatabase();
   await grant({ crm: 'crm-secret', intake: 'intake-secret' });
 });
 
@@ -104,7 +104,7 @@ test.each(services)('the role of %s may do what is decided, and nothing else', a
     if (rights.delete === true) each.push(`delete ${table}`);
     return each;
   });
-  const found = (await effectiveRights(database.client, names[service])).map(
+  const found = (await effectiveRights(await database.connect(), names[service])).map(
     ({ right, table, column }) => `${right} ${table}${column === null ? '' : `.${column}`}`,
   );
   expect(found.toSorted()).toEqual(decided.toSorted());

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   addTenant,
   createEmptyDatabase,
-  createMigratedDatabase,
+  createTestDatabase,
   migrationSql,
   migrations,
   migrationsDir,
@@ -669,7 +669,7 @@ describe('a migration without a transaction', () => {
 });
 
 test('the template of the tests is migrated as any database is', async () => {
-  await using migrated = await createMigratedDatabase();
+  await using migrated = await createTestDatabase();
   await run();
   const tables = `SELECT table_name, column_name, data_type FROM information_schema.columns
     WHERE table_schema = 'public' ORDER BY 1, 2`;

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   addTenant,
-  createMigratedDatabase,
+  createTestDatabase,
   databaseOptions,
   leadOf,
   type Tenant,
@@ -160,7 +160,7 @@ const rows = {
 type Table = keyof typeof rows;
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
+  database = await createTestDatabase();
   a = await addTenant(database, 'a');
   b = await addTenant(database, 'b');
   leadId = newId();

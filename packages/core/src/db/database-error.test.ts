@@ -7,7 +7,7 @@ import {
   addTenant,
   asAdmin,
   changeOf,
-  createMigratedDatabase,
+  createTestDatabase,
   databaseOptions,
   databaseUrl,
   leadOf,
@@ -29,7 +29,7 @@ let testDatabase: TestDatabase;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  testDatabase = await createMigratedDatabase();
+  testDatabase = await createTestDatabase();
   tenant = await addTenant(testDatabase, 'acme');
 });
 afterAll(() => testDatabase[Symbol.asyncDispose]());
@@ -126,7 +126,7 @@ describe('what Postgres refuses', () => {
   });
 
   test('a column that is gone: no outage', async () => {
-    const own = await createMigratedDatabase();
+    const own = await createTestDatabase();
     const ownDatabase = openDatabase(databaseOptions(own.url));
     try {
       await own.query(
@@ -272,7 +272,7 @@ describe('what is an outage', () => {
   });
 
   test('more connections than the database allows, a read-only database, one that may not be entered', async () => {
-    const own = await createMigratedDatabase();
+    const own = await createTestDatabase();
     const role = { name: `role_${own.name.slice(-12)}`, password: 'not-secret' };
     await own.query(`CREATE ROLE ${role.name} LOGIN PASSWORD '${role.password}';
       GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role.name};

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   addTenant,
-  createMigratedDatabase,
+  createTestDatabase,
   databaseOptions,
   leadOf,
   type Tenant,
@@ -20,7 +20,7 @@ let database: TestDatabase;
 let opened: Database;
 let tenant: Tenant;
 beforeAll(async () => {
-  database = await createMigratedDatabase();
+  database = await createTestDatabase();
   opened = openDatabase({ ...databaseOptions(database.url), statementTimeoutMs: 20_000 });
   tenant = await addTenant(database, 'ours');
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   addTenant,
   changeOf,
-  createMigratedDatabase,
+  createTestDatabase,
   databaseOptions,
   leadOf,
   type Tenant,
@@ -24,7 +24,7 @@ let leads: LeadStore;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  testDatabase = await createMigratedDatabase();
+  testDatabase = await createTestDatabase();
   tenant = await addTenant(testDatabase, 'acme');
   database = openDatabase(databaseOptions(testDatabase.url));
   outbox = createEventOutbox(database);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   addTenant,
-  createMigratedDatabase,
+  createTestDatabase,
   databaseOptions,
   type Tenant,
   type TestDatabase,
@@ -37,7 +37,7 @@ const publishers = {
 };
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
+  database = await createTestDatabase();
   opened = openDatabase(databaseOptions(database.url));
   tenant = await addTenant(database, 'large');
   await addTenant(database, 'small');
@@ -237,7 +237,7 @@ async function explain(
   { question = 'page', after }: { question?: keyof typeof questions; after?: LeadPosition | undefined } = {},
 ) {
   const statements: { text: string; values: unknown[] }[] = [];
-  const { client } = database;
+  const client = await database.connect();
   const store = createLeadStore({
     ...opened,
     select: async <Row>({ text, values }: { text: string; values: unknown[] }) => {

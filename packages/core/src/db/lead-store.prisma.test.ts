@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   addTenant,
   changeOf,
-  createMigratedDatabase,
+  createTestDatabase,
   databaseOptions,
   leadOf,
   selection,
@@ -24,7 +24,7 @@ let tenant: Tenant;
 let otherTenant: Tenant;
 
 beforeAll(async () => {
-  testDatabase = await createMigratedDatabase();
+  testDatabase = await createTestDatabase();
   tenant = await addTenant(testDatabase, 'acme');
   otherTenant = await addTenant(testDatabase, 'umbrella');
   // Those that wait for each other are not to be given up on a machine that has other things to do.
@@ -652,7 +652,7 @@ describe('a server that is in another time zone', () => {
   test.each(['America/New_York', 'Asia/Kolkata', 'Pacific/Chatham'])(
     '%s: times stay what they are',
     async (zone) => {
-      const own = await createMigratedDatabase();
+      const own = await createTestDatabase();
       await own.query(`ALTER DATABASE ${own.name} SET timezone = '${zone}'`);
       const ownTenant = await addTenant(own, 'own');
       const ownDatabase = openDatabase(databaseOptions(own.url));

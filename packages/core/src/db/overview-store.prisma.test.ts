@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   addTenant,
-  createMigratedDatabase,
+  createTestDatabase,
   databaseOptions,
   leadOf,
   type Tenant,
@@ -24,7 +24,7 @@ let other: Tenant;
 const publisherId = newId();
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
+  database = await createTestDatabase();
   // To add up many leads takes its time on a machine that has other things to do.
   opened = openDatabase({ ...databaseOptions(database.url), statementTimeoutMs: 20_000 });
   tenant = await addTenant(database, 'ours');

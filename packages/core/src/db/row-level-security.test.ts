@@ -4,7 +4,7 @@ import {
   addTenant,
   asAdmin,
   changeOf,
-  createMigratedDatabase,
+  createTestDatabase,
   databaseOptions,
   databaseUrl,
   leadOf,
@@ -35,7 +35,7 @@ let ofA: StoredLead;
 let ofB: StoredLead;
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
+  database = await createTestDatabase();
   await grantRoles({
     databaseUrl: database.url,
     statementTimeoutMs: 5_000,
@@ -215,7 +215,7 @@ test.each([
       return (await of.query(`EXPLAIN (COSTS OFF) SELECT id FROM ${table} WHERE ${where}`)).rows;
     };
     const plan = await planOf(client, 'lead_of_workspace');
-    expect(plan).toEqual(await planOf(database.client, 'lead_of_workspace'));
+    expect(plan).toEqual(await planOf(await database.connect(), 'lead_of_workspace'));
     // Which is what the view is there for.
     await client.query('SET enable_seqscan = off');
     expect(JSON.stringify(await planOf(client, 'lead'))).not.toMatch(
