@@ -15,7 +15,7 @@ export default defineConfig({
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'apps/*/{src,test}/**/*.test.ts'],
     globalSetup: resolve(root, 'packages/test-kit/src/vitest-setup.ts'),
-    setupFiles: resolve(root, 'packages/test-kit/src/vitest-discretion.ts'),
+    setupFiles: resolve(root, 'packages/test-kit/src/log-check/vitest-log-check.ts'),
     env: { NODE_ENV: 'test' },
     pool: 'forks',
     // Many tests wait for time to pass: with two workers on two cores, the cores were idle for 40 % of the run.

@@ -1,4 +1,4 @@
-import { describeAsyncApi } from '@leads/test-kit/asyncapi-suite';
+import { describeAsyncApi } from '@leads/test-kit/suites/asyncapi';
 import { afterAll } from 'vitest';
 import { startCrm } from './crm.ts';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { isIndiscreet } from '@leads/test-kit/canaries';
+import { isConfidential } from '@leads/test-kit/log-check/confidential';
 import { runCli } from '../src/cli/program.ts';
 
 /** The built command line. */
@@ -59,7 +59,7 @@ export async function runLeads(
   const io = { stdin, stdout: stdout.stream, stderr: stderr.stream, interruption };
   // While modules load, no connection can be made: on a busy machine that takes more than the default of 2 s.
   const code = await runCli(args, { ...io, env: { DATABASE_CONNECT_TIMEOUT_MS: '30000', ...env } });
-  if (isIndiscreet(stderr.text())) throw new Error(`stderr holds what a test sent: ${stderr.text()}`);
+  if (isConfidential(stderr.text())) throw new Error(`stderr holds what a test sent: ${stderr.text()}`);
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 

@@ -1,5 +1,5 @@
-import { canary } from '@leads/test-kit/canaries';
 import type { TestMember } from '@leads/test-kit/fixture';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 
@@ -9,7 +9,7 @@ const { service, fixture } = crm;
 const workspace = await fixture.createWorkspace();
 const { owner } = workspace;
 const path = '/api/v1/order/leads';
-const person = { campaignCode: 'DEMO', name: canary.name, phone: canary.phone };
+const person = { campaignCode: 'DEMO', name: personalData.name, phone: personalData.phone };
 const unknownCampaign = { success: false, error: 'validation', message: 'Unknown or inactive campaign' };
 
 const create = (body: unknown, member: TestMember = owner) =>
@@ -73,7 +73,7 @@ test('the country tells how to read a phone number, which is kept as sent', asyn
     ['020 7946 0958', 'gb', '+442079460958'],
     ['020 7946 0958', 'United Kingdom', null],
     ['020 7946 0958', undefined, null],
-    [canary.phone, 'US', '+442079460958'],
+    [personalData.phone, 'US', '+442079460958'],
   ]) {
     const { lead } = (await create({ ...person, phone, country })).json<Created>();
     expect(lead['phone']).toBe(phone);

@@ -1,38 +1,23 @@
 import { loadConfig } from '@leads/http/service/config';
 import { createLogger } from '@leads/http/service/log';
-import { type Fixture, jwtSecret, openFixture } from '@leads/test-kit/fixture';
-import { type RunningService, startService } from '@leads/test-kit/running-service';
-import { createTestDatabase } from '@leads/test-kit/test-database';
+import { jwtSecret } from '@leads/test-kit/fixture';
+import {
+  type RunningService,
+  type ServiceFixture,
+  startOnOwnDatabase,
+  startService,
+} from '@leads/test-kit/running-service';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { buildApp } from '../src/app.ts';
 import { CrmConfig } from '../src/config.ts';
 import { createContext } from '../src/context.ts';
 
-/** A running CRM, and what makes workspaces for it. */
-export interface Crm extends AsyncDisposable {
-  readonly databaseUrl: string;
-  readonly service: RunningService;
-  readonly fixture: Fixture;
-}
+export type Crm = ServiceFixture;
 
 /** Starts the CRM on a database of its own. */
 export async function startCrm(settings: Record<string, string> = {}): Promise<Crm> {
-  const database = await createTestDatabase();
-  const fixture = openFixture(database.url, await createAccessTokenCodec(jwtSecret));
-  const service = await startCrmService(database.url, settings);
-  return {
-    databaseUrl: database.url,
-    service,
-    fixture,
-    async [Symbol.asyncDispose]() {
-      try {
-        await service[Symbol.asyncDispose]();
-      } finally {
-        await fixture[Symbol.asyncDispose]();
-        await database[Symbol.asyncDispose]();
-      }
-    },
-  };
+  const codec = await createAccessTokenCodec(jwtSecret);
+  return startOnOwnDatabase((databaseUrl) => startCrmService(databaseUrl, settings), codec);
 }
 
 export function startCrmService(

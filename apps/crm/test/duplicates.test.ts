@@ -1,6 +1,6 @@
 import type { Lead, LeadDetail } from '@leads/core/lead';
-import { canary } from '@leads/test-kit/canaries';
 import type { TestMember } from '@leads/test-kit/fixture';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ok, startTwoCrms } from './leads-api.ts';
 
@@ -20,7 +20,7 @@ async function watch(campaignId: string, seconds: number | null) {
 }
 
 async function create(member: TestMember, body: object = {}): Promise<LeadDetail> {
-  const sent = { name: canary.name, phone: canary.phone, ...body };
+  const sent = { name: personalData.name, phone: personalData.phone, ...body };
   const { lead } = ok<{ lead: Lead }>(await api.create(member, sent));
   const detail = await api.get(member, lead.id);
   expect(detail.status).toBe(lead.status);
@@ -134,7 +134,7 @@ describe('duplicates', () => {
       const spellings = ['+44 20 7946 0958', '+442079460958', '+44 (0)20 7946 0958'];
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, i) =>
-          apis[i % 2 === 0 ? 0 : 1].create(owner, { name: canary.name, phone: spellings[i % 3] }),
+          apis[i % 2 === 0 ? 0 : 1].create(owner, { name: personalData.name, phone: spellings[i % 3] }),
         ),
       );
       for (const answer of answers) ok(answer);

@@ -1,6 +1,6 @@
-import { canary } from '@leads/test-kit/canaries';
-import { describeHostileBodies, expectExtra, type FieldRule } from '@leads/test-kit/hostile-body-suite';
 import type { Answer } from '@leads/test-kit/http-client';
+import { personalData } from '@leads/test-kit/log-check/confidential';
+import { describeHostileBodies, expectExtra, type FieldRule } from '@leads/test-kit/suites/hostile-bodies';
 import { afterAll, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 
@@ -79,7 +79,12 @@ describeHostileBodies({
   path,
   headers: owner.headers,
   fields,
-  valid: { campaignCode: 'DEMO', name: canary.name, phone: canary.phone, address: canary.address },
+  valid: {
+    campaignCode: 'DEMO',
+    name: personalData.name,
+    phone: personalData.phone,
+    address: personalData.address,
+  },
   refuse: ({ campaignCode }) =>
     campaignCode === 'DEMO' || campaignCode === 'default'
       ? undefined

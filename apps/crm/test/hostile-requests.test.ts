@@ -1,4 +1,4 @@
-import { describeHostileRequests } from '@leads/test-kit/hostile-request-suite';
+import { describeHostileRequests } from '@leads/test-kit/suites/hostile-requests';
 import { afterAll } from 'vitest';
 import { startCrm } from './crm.ts';
 

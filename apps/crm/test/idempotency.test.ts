@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Lead } from '@leads/core/lead';
-import { canary } from '@leads/test-kit/canaries';
 import type { TestMember } from '@leads/test-kit/fixture';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import { afterAll, describe, expect, test } from 'vitest';
 import { invalidInput, leadsPath, ok, startTwoCrms } from './leads-api.ts';
 
@@ -15,17 +15,17 @@ const other = await fixture.createWorkspace();
 
 const body = {
   campaignCode: 'DEMO',
-  name: canary.name,
-  phone: canary.phone,
-  address: canary.address,
-  email: canary.email,
+  name: personalData.name,
+  phone: personalData.phone,
+  address: personalData.address,
+  email: personalData.email,
   country: 'GB',
   region: 'r',
   city: 'c',
   street: 's',
   zipcode: 'z',
   website: 'w',
-  description: canary.description,
+  description: personalData.description,
   note: { deep: [1, null] },
 };
 const reused = {

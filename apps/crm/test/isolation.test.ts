@@ -1,4 +1,4 @@
-import { canary } from '@leads/test-kit/canaries';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import { endingRoutesOf, exampleBody, exampleEntity, fillPath } from '@leads/test-kit/openapi-document';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
@@ -152,7 +152,7 @@ test('spec 4.1: a campaign code of another workspace is unknown, and the own of 
       method: 'POST',
       path,
       headers: { ...headers },
-      body: { campaignCode, name: canary.name, phone: canary.phone },
+      body: { campaignCode, name: personalData.name, phone: personalData.phone },
     });
   const unknown = { success: false, error: 'validation', message: 'Unknown or inactive campaign' };
   for (const code of [secretCode, 'PAUSED-HERE', secretCampaignId]) {

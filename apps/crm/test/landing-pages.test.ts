@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { canary } from '@leads/test-kit/canaries';
 import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import { recordStatements } from '@leads/test-kit/recorded-statements';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
@@ -341,7 +341,7 @@ describe('how many leads came', () => {
        SELECT gen_random_uuid(), $1, $2, CASE WHEN n <= 5 THEN $3::uuid ELSE $4::uuid END, 'intake', 'OnHold', $5, '1',
          'busy', t, t
        FROM generate_series(1, 100010) AS n, LATERAL (SELECT timestamptz '2026-01-01' + n * interval '1 s' AS t) AS at`,
-      [workspace.id, workspace.demoCampaignId, publisher.userId, workspace.owner.userId, canary.name],
+      [workspace.id, workspace.demoCampaignId, publisher.userId, workspace.owner.userId, personalData.name],
     );
     await fixture.sql('ANALYZE lead');
     await register(workspace, ['busy']);

@@ -1,5 +1,5 @@
 import type { LeadDetail, LeadHistoryEntry } from '@leads/core/lead';
-import { canary } from '@leads/test-kit/canaries';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { forbidden, invalidInput, leadsApi, notFound, ok, unknownId } from './leads-api.ts';
@@ -15,17 +15,17 @@ const publisher = await workspace.addMember('publisher');
 const other = await fixture.createWorkspace();
 
 const full = {
-  name: canary.name,
-  phone: canary.phone,
-  address: canary.address,
-  email: canary.email,
+  name: personalData.name,
+  phone: personalData.phone,
+  address: personalData.address,
+  email: personalData.email,
   country: 'GB',
   region: 'Greater London',
   city: 'London',
   street: 'Wharf Street',
   zipcode: 'E14',
   website: 'https://nest.io',
-  description: canary.description,
+  description: personalData.description,
 };
 
 async function create(body: object = full, member = owner): Promise<LeadDetail> {
@@ -71,7 +71,7 @@ describe('looking up one lead', () => {
     const lead = workspace.lead(owner, {
       source: 'intake',
       ip: '2001:db8::7',
-      s1: canary.s1,
+      s1: personalData.s1,
       lpName: 'spring',
       campaignId: workspace.defaultCampaignId,
     });
@@ -79,8 +79,8 @@ describe('looking up one lead', () => {
     const [campaign] = await fixture.campaigns.list(workspace.id);
     expect(await api.get(owner, lead.id)).toEqual({
       id: lead.id,
-      name: canary.name,
-      phone: canary.phone,
+      name: personalData.name,
+      phone: personalData.phone,
       createdAt: lead.createdAt.toISOString(),
       updatedAt: lead.updatedAt.toISOString(),
       campaignId: workspace.defaultCampaignId,
@@ -90,7 +90,7 @@ describe('looking up one lead', () => {
       status: 'OnHold',
       version: 1,
       source: 'intake',
-      s1: canary.s1,
+      s1: personalData.s1,
       lpName: 'spring',
     });
   });
@@ -196,7 +196,7 @@ describe('editing', () => {
   });
 
   test('of phone or country reads the number anew, and it is found by the new one only', async () => {
-    const lead = await create({ name: canary.name, phone: '020 7946 0111' });
+    const lead = await create({ name: personalData.name, phone: '020 7946 0111' });
     expect(lead).not.toHaveProperty('phoneE164');
     const british = await edit(lead.id, { country: 'gb' });
     expect(british.phoneE164).toBe('+442079460111');

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { canary } from '@leads/test-kit/canaries';
 import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
-import { constantFrom, forAll, integer, oneOf, query, tuple } from '@leads/test-kit/hostile-input';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import { recordStatements } from '@leads/test-kit/recorded-statements';
+import { constantFrom, forAll, integer, oneOf, query, tuple } from '@leads/test-kit/suites/hostile-input';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 
@@ -144,14 +144,18 @@ describe('order and pages', () => {
 
   test('a lead of the intake shows its ip, and its state where it has one', async () => {
     const workspace = await fixture.createWorkspace();
-    const lead = workspace.lead(workspace.owner, { source: 'intake', ip: '2001:db8::7', s1: canary.s1 });
+    const lead = workspace.lead(workspace.owner, {
+      source: 'intake',
+      ip: '2001:db8::7',
+      s1: personalData.s1,
+    });
     await fixture.leads.insert([lead]);
     await fixture.sql(`UPDATE lead SET state = 'Virginia', status = 'Paid' WHERE id = $1`, [lead.id]);
     expect((await page(workspace.owner)).leads).toEqual([
       {
         id: lead.id,
-        name: canary.name,
-        phone: canary.phone,
+        name: personalData.name,
+        phone: personalData.phone,
         createdAt: lead.createdAt.toISOString(),
         updatedAt: lead.updatedAt.toISOString(),
         campaignId: workspace.demoCampaignId,

@@ -1,4 +1,4 @@
-import { describeMetrics } from '@leads/test-kit/metrics-suite';
+import { describeMetrics } from '@leads/test-kit/suites/metrics';
 import { startCrm } from './crm.ts';
 
 describeMetrics(startCrm);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Answer } from '@leads/test-kit/http-client';
 import { fillPath } from '@leads/test-kit/openapi-document';
-import { describeProblems } from '@leads/test-kit/problem-suite';
+import { describeProblems } from '@leads/test-kit/suites/problems';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { leadsPath, ok } from './leads-api.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { MemberRole } from '@leads/core/credential';
-import { canary } from '@leads/test-kit/canaries';
 import type { TestMember } from '@leads/test-kit/fixture';
 import type { Answer } from '@leads/test-kit/http-client';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import { guardedRoutesOf } from '@leads/test-kit/openapi-document';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
@@ -91,7 +91,7 @@ const common: Matrix = {
     ...everyone,
     request: () => ({
       path: leads,
-      body: { campaignCode: 'DEMO', name: canary.name, phone: canary.phone },
+      body: { campaignCode: 'DEMO', name: personalData.name, phone: personalData.phone },
     }),
   },
   'GET /order/leads': {
@@ -155,7 +155,7 @@ const common: Matrix = {
     request: () => ({
       path: `${leads}/import`,
       headers: { 'Content-Type': 'text/csv' },
-      body: `campaignCode,name,phone\r\nDEMO,${canary.name},${canary.phone}\r\n`,
+      body: `campaignCode,name,phone\r\nDEMO,${personalData.name},${personalData.phone}\r\n`,
     }),
   },
   'GET /campaigns': { ...everyone, request: () => ({ path: '/campaigns' }) },
@@ -226,7 +226,7 @@ const forPages: Matrix = {
     publisher: 409,
     request: () => ({
       path: '/try-intake',
-      body: { apiKey: 'lk_0', lead: { name: canary.name, phone: canary.phone } },
+      body: { apiKey: 'lk_0', lead: { name: personalData.name, phone: personalData.phone } },
     }),
   },
   'GET /campaigns/{id}/integration-link': {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { canary } from '@leads/test-kit/canaries';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { signInAs, Visitor } from './visitor.ts';
@@ -373,14 +373,14 @@ test('logs the class, page and script positions of a browser error, and no text 
     service.logs.entries().flatMap(({ clientError }) => (clientError === undefined ? [] : [clientError]));
   const script = service.routes.find(({ path }) => /^\/assets\/index-.*\.js$/.test(path))?.path ?? '';
   const stack = [
-    `TypeError: ${canary.description}`,
-    `    at ${canary.name} (https://leads.example${script}:1:23456)`,
+    `TypeError: ${personalData.description}`,
+    `    at ${personalData.name} (https://leads.example${script}:1:23456)`,
     `    at Array.map (<anonymous>)`,
-    `${canary.s1}@https://leads.example${script}:12:3`,
-    `    at y (https://evil.example/assets/${canary.s1}.js:1:1)`,
+    `${personalData.s1}@https://leads.example${script}:12:3`,
+    `    at y (https://evil.example/assets/${personalData.s1}.js:1:1)`,
     `    at z (https://leads.example${script}:12345678901:1)`,
   ].join('\n');
-  expect((await report({ message: canary.name, stack, page: '/leads' })).status).toBe(200);
+  expect((await report({ message: personalData.name, stack, page: '/leads' })).status).toBe(200);
   const file = script.slice('/assets/'.length);
   expect(logged().at(-1)).toEqual({
     name: 'TypeError',
@@ -389,12 +389,12 @@ test('logs the class, page and script positions of a browser error, and no text 
   });
 
   const frames = Array.from({ length: 99 }, () => `@https://leads.example${script}:1:2`).join('\n');
-  const page = `/integration/${canary.s1}`;
+  const page = `/integration/${personalData.s1}`;
   expect((await report({ message: '', name: 'ApiError', stack: frames, page })).status).toBe(200);
   const many = Array.from({ length: 10 }, () => `${file}:1:2`);
   expect(logged().at(-1)).toEqual({ name: 'ApiError', page: '/integration/:token', at: many });
 
-  const unknown = { message: 'x', name: canary.name, page: `/leads/${canary.name}` };
+  const unknown = { message: 'x', name: personalData.name, page: `/leads/${personalData.name}` };
   expect((await report(unknown)).status).toBe(200);
   expect(logged().at(-1)).toEqual({ name: 'unknown', page: 'unknown', at: [] });
 

@@ -1,5 +1,5 @@
 import { issueApiKey } from '@leads/core/credential';
-import { canary } from '@leads/test-kit/canaries';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startIntake } from './intake.ts';
 
@@ -15,7 +15,7 @@ const { apiKey: browserKey } = await issueApiKey(fixture.credentials, owner, {
   scope: 'intake',
   allowedOrigins: [offer, 'http://localhost:8080'],
 });
-const person = { name: canary.name, phone: canary.phone };
+const person = { name: personalData.name, phone: personalData.phone };
 const formType = 'application/x-www-form-urlencoded';
 const invalid = { success: false, error: 'validation', message: 'Invalid input data' };
 
@@ -40,16 +40,21 @@ const idIn = (location: string | undefined) => new URL(location ?? '').searchPar
 
 describe('a form', () => {
   test('is a lead, like the JSON of the same fields', async () => {
-    const answer = await submit({ ...person, s1: canary.s1, lp_name: 'spring', address: canary.address });
+    const answer = await submit({
+      ...person,
+      s1: personalData.s1,
+      lp_name: 'spring',
+      address: personalData.address,
+    });
     const { order_id: id, ...rest } = answer.json<{ order_id: string }>();
     expect([answer.status, rest]).toEqual([200, { success: true }]);
     expect(await leads()).toEqual([
       expect.objectContaining({
         id,
         ...person,
-        s1: canary.s1,
+        s1: personalData.s1,
         lp_name: 'spring',
-        address: canary.address,
+        address: personalData.address,
         phone_e164: '+442079460958',
         source: 'intake',
         extra: null,
@@ -94,9 +99,9 @@ describe('a form', () => {
   });
 
   test('is held to the rules of a lead', async () => {
-    const twice: [string, string][] = [...Object.entries(person), ['name', canary.name]];
+    const twice: [string, string][] = [...Object.entries(person), ['name', personalData.name]];
     for (const fields of [
-      { name: canary.name },
+      { name: personalData.name },
       { ...person, name: '' },
       { ...person, s1: 'x'.repeat(256) },
       twice,
@@ -110,7 +115,7 @@ describe('a form', () => {
       expect([fields, answer.status, answer.json()]).toEqual([fields, 400, invalid]);
     }
     const asked = await submit(
-      { name: canary.name, s1: 'x'.repeat(256) },
+      { name: personalData.name, s1: 'x'.repeat(256) },
       { Accept: 'application/problem+json' },
     );
     expect(asked.json()).toMatchObject({
@@ -216,7 +221,7 @@ describe('redirect', () => {
   });
 
   test('does not keep a fault of the form from being told', async () => {
-    const answer = await submit({ name: canary.name, redirect: `${offer}/thanks` });
+    const answer = await submit({ name: personalData.name, redirect: `${offer}/thanks` });
     expect([answer.status, answer.json(), answer.headers.location]).toEqual([400, invalid, undefined]);
   });
 });
@@ -226,7 +231,7 @@ describe('the honeypot', () => {
 
   test('stores nothing where it is filled in, and the answer looks like any other', async () => {
     const good = await submit({ ...person, redirect: `${offer}/thanks` });
-    const trapped = await submit({ ...person, redirect: `${offer}/thanks`, _gotcha: canary.name });
+    const trapped = await submit({ ...person, redirect: `${offer}/thanks`, _gotcha: personalData.name });
     expect(idIn(trapped.headers.location)).toMatch(uuid7);
     expect(idIn(good.headers.location)).toMatch(uuid7);
     const without = ({ headers }: typeof good) => ({
@@ -238,7 +243,7 @@ describe('the honeypot', () => {
     });
     expect([trapped.status, trapped.text, without(trapped)]).toEqual([good.status, good.text, without(good)]);
 
-    const json = await sendJson(browserKey, { ...person, lp_name: 'never seen', _gotcha: canary.name });
+    const json = await sendJson(browserKey, { ...person, lp_name: 'never seen', _gotcha: personalData.name });
     expect([json.status, json.json()]).toEqual([
       200,
       { success: true, order_id: expect.stringMatching(uuid7) },
@@ -257,7 +262,7 @@ describe('the honeypot', () => {
   });
 
   test('answers the faults of a form all the same, and the id of a repeat', async () => {
-    expect((await submit({ name: canary.name, _gotcha: 'x' })).status).toBe(400);
+    expect((await submit({ name: personalData.name, _gotcha: 'x' })).status).toBe(400);
     expect((await submit({ ...person, _gotcha: 'x', redirect: 'https://evil.example' })).status).toBe(400);
     const again = () => submit({ ...person, _gotcha: 'x' }, { 'Idempotency-Key': 'one' });
     expect((await again()).text).toBe((await again()).text);

@@ -1,4 +1,4 @@
-import { describeGuards } from '@leads/test-kit/guard-suite';
+import { describeGuards } from '@leads/test-kit/suites/guards';
 import { afterAll } from 'vitest';
 import { startIntake } from './intake.ts';
 

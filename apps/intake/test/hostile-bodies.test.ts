@@ -1,6 +1,6 @@
-import { canary } from '@leads/test-kit/canaries';
-import { describeHostileBodies, expectExtra, type FieldRule } from '@leads/test-kit/hostile-body-suite';
 import type { Answer } from '@leads/test-kit/http-client';
+import { personalData } from '@leads/test-kit/log-check/confidential';
+import { describeHostileBodies, expectExtra, type FieldRule } from '@leads/test-kit/suites/hostile-bodies';
 import { afterAll, expect } from 'vitest';
 import { startIntake } from './intake.ts';
 
@@ -61,6 +61,6 @@ describeHostileBodies({
   path: '/api/v1/leads',
   headers: { API_KEY: owner.apiKey },
   fields,
-  valid: { name: canary.name, phone: canary.phone, address: canary.address },
+  valid: { name: personalData.name, phone: personalData.phone, address: personalData.address },
   verify: expectStored,
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLead } from '@leads/core/lead';
-import { canary } from '@leads/test-kit/canaries';
 import { openFixture, type TestMember } from '@leads/test-kit/fixture';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import type { RunningService } from '@leads/test-kit/running-service';
 import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const person = { name: canary.name, phone: canary.phone };
+const person = { name: personalData.name, phone: personalData.phone };
 
 const send = (member: TestMember, body: object, key?: string, service: RunningService = services[0]) =>
   service.send({

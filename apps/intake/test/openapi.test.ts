@@ -1,4 +1,4 @@
-import { describeOpenApi } from '@leads/test-kit/openapi-suite';
+import { describeOpenApi } from '@leads/test-kit/suites/openapi';
 import { afterAll } from 'vitest';
 import { startIntake } from './intake.ts';
 

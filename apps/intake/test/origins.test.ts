@@ -1,6 +1,6 @@
 import { issueApiKey } from '@leads/core/credential';
-import { canary } from '@leads/test-kit/canaries';
 import { openFixture } from '@leads/test-kit/fixture';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startIntakeService } from './intake.ts';
@@ -17,7 +17,7 @@ const { owner } = await fixture.createWorkspace();
 
 const offer = 'https://offer.example';
 const path = '/api/v1/leads';
-const person = { name: canary.name, phone: canary.phone };
+const person = { name: personalData.name, phone: personalData.phone };
 const keyOf = async (options: { scope: 'intake' | 'full'; allowedOrigins?: string[] }) =>
   (await issueApiKey(fixture.credentials, owner, { name: 'A key', ...options })).apiKey;
 const browserKey = await keyOf({ scope: 'intake', allowedOrigins: [offer, 'http://localhost:8080'] });

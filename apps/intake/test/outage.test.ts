@@ -1,4 +1,4 @@
-import { describeOutage } from '@leads/test-kit/outage-suite';
+import { describeOutage } from '@leads/test-kit/suites/outage';
 import { startIntakeService } from './intake.ts';
 
 describeOutage(startIntakeService);

@@ -1,4 +1,4 @@
-import { describeProblems } from '@leads/test-kit/problem-suite';
+import { describeProblems } from '@leads/test-kit/suites/problems';
 import { afterAll } from 'vitest';
 import { startIntake } from './intake.ts';
 

@@ -1,7 +1,7 @@
 import { issueApiKey } from '@leads/core/credential';
-import { canary } from '@leads/test-kit/canaries';
 import { openFixture } from '@leads/test-kit/fixture';
 import type { Answer } from '@leads/test-kit/http-client';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import type { RunningService } from '@leads/test-kit/running-service';
 import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ const { owner } = await fixture.createWorkspace();
 
 const offer = 'https://offer.example';
 const path = '/api/v1/leads';
-const person = { name: canary.name, phone: canary.phone };
+const person = { name: personalData.name, phone: personalData.phone };
 const issue = async (allowedOrigins: string[]) =>
   (await issueApiKey(fixture.credentials, owner, { name: 'A key', scope: 'intake', allowedOrigins })).apiKey;
 const browserKey = () => issue([offer]);

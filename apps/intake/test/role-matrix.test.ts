@@ -1,4 +1,4 @@
-import { canary } from '@leads/test-kit/canaries';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import { guardedRoutesOf } from '@leads/test-kit/openapi-document';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startIntake } from './intake.ts';
@@ -38,7 +38,7 @@ describe.each(Object.keys(matrix))('%s', (name) => {
       method,
       path,
       headers: { API_KEY: apiKey },
-      body: { name: canary.name, phone: canary.phone },
+      body: { name: personalData.name, phone: personalData.phone },
     });
     expect(answer.status).toBe(matrix[name]?.[column]);
     const { order_id: id } = answer.json<{ order_id: string }>();

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueApiKey } from '@leads/core/credential';
-import { canary } from '@leads/test-kit/canaries';
 import type { TestMember } from '@leads/test-kit/fixture';
 import { openFixture } from '@leads/test-kit/fixture';
+import { personalData } from '@leads/test-kit/log-check/confidential';
 import type { RunningService } from '@leads/test-kit/running-service';
 import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const path = '/api/v1/leads';
-const person = { name: canary.name, phone: canary.phone };
+const person = { name: personalData.name, phone: personalData.phone };
 
 interface Row {
   id: string;
@@ -83,7 +83,7 @@ describe('the lead', () => {
   test('the phone number is kept as sent, with its E.164 form beside it where it has one', async () => {
     const { owner } = await fixture.createWorkspace();
     expect(await submit(owner.apiKey, person)).toMatchObject({
-      phone: canary.phone,
+      phone: personalData.phone,
       phone_e164: '+442079460958',
     });
     expect(await submit(owner.apiKey, { ...person, phone: 'ask Vogelsang' })).toMatchObject({

@@ -1,4 +1,4 @@
-import { describeTransport } from '@leads/test-kit/transport-suite';
+import { describeTransport } from '@leads/test-kit/suites/transport';
 import { afterAll } from 'vitest';
 import { startIntake } from './intake.ts';
 

@@ -2,14 +2,14 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 
 const program = resolve(import.meta.dirname, '../dist/main.js');
-const discreet = resolve(import.meta.dirname, '../../test-kit/dist/discreet-programs.js');
+const logCheck = resolve(import.meta.dirname, '../../test-kit/dist/log-check/preload.js');
 
-/** Runs the built bench. @throws Error where a service that it starts logs what it was sent. */
+/** Runs the built bench. @throws Error if a service that it starts logs confidential data. */
 export function runBench(args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((done, fail) => {
-    const command = ['--import', discreet, program, ...args];
+    const command = ['--import', logCheck, program, ...args];
     execFile(process.execPath, command, { maxBuffer: 2 ** 24 }, (error, stdout, stderr) => {
-      if (stderr.includes('holds what a caller sent')) fail(new Error(stderr));
+      if (stderr.includes('Confidential data in a log line')) fail(new Error(stderr));
       else done({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
     });
   });

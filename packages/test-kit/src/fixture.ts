@@ -18,8 +18,8 @@ import {
 import type { LeadStore, StoredLead } from '@leads/core/lead';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import pg from 'pg';
-import { canary } from './canaries.ts';
 import { forgeToken } from './forged-token.ts';
+import { personalData } from './log-check/confidential.ts';
 
 /** What signs access tokens in tests. */
 export const jwtSecret = 'a secret of the tests, at least 32 characters long';
@@ -172,8 +172,8 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
           source: 'crm',
           status: 'OnHold',
           version: 1,
-          name: canary.name,
-          phone: canary.phone,
+          name: personalData.name,
+          phone: personalData.phone,
           createdAt: new Date(),
           updatedAt: changes.createdAt ?? new Date(),
           ...changes,

@@ -1,6 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
-import { isIndiscreet } from './canaries.ts';
+import { isConfidential } from './log-check/confidential.ts';
 
 export interface TestRequest {
   readonly method?: string;
@@ -57,7 +57,7 @@ export class HttpClient {
           incoming.on('error', reject);
           incoming.on('end', () => {
             const answered = answer(incoming.statusCode ?? 0, incoming.headers, Buffer.concat(chunks));
-            if ((path === '/metrics' || answered.status >= 400) && isIndiscreet(answered.text))
+            if ((path === '/metrics' || answered.status >= 400) && isConfidential(answered.text))
               reject(new Error(`The answer to ${method} ${path} holds what a caller sent: ${answered.text}`));
             else resolve(answered);
           });

@@ -11,7 +11,7 @@ import { onTestFinished } from 'vitest';
 export const startProgram = join(repositoryRoot, 'packages/local-stack/dist/start.js');
 /** Longer than the start program takes to stop its own processes. */
 const stopTimeoutMs = 120_000;
-const discreet = join(repositoryRoot, 'packages/test-kit/dist/discreet-programs.js');
+const logCheck = join(repositoryRoot, 'packages/test-kit/dist/log-check/preload.js');
 
 /** A run of the start program. */
 export interface LocalRun {
@@ -35,7 +35,7 @@ export function startRun(env: NodeJS.ProcessEnv, command?: readonly [string, ...
 /** Runs the start program until it is stopped. */
 export function launchRun(
   env: NodeJS.ProcessEnv,
-  [file, ...args]: readonly [string, ...string[]] = [process.execPath, '--import', discreet, startProgram],
+  [file, ...args]: readonly [string, ...string[]] = [process.execPath, '--import', logCheck, startProgram],
 ): LocalRun {
   const { PATH, HOME } = process.env;
   const run = startProcess({

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isIndiscreet } from './canaries.ts';
+import { isConfidential } from './log-check/confidential.ts';
 
 /** A span as OTLP has it in JSON (opentelemetry-proto, trace.proto), as far as tests look at it. */
 export interface ToldSpan {
@@ -72,7 +72,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
-      const found = received.find(isIndiscreet);
+      const found = received.find(isConfidential);
       if (found !== undefined) throw new Error(`A trace holds what a caller sent: ${found}`);
     },
   };

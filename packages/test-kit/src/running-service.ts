@@ -1,9 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { AccessTokenCodec } from '@leads/core/credential';
+import { type Fixture, openFixture } from './fixture.ts';
 import { type Answer, HttpClient, type TestRequest } from './http-client.ts';
-import { LogCapture } from './log-capture.ts';
+import { LogCapture } from './log-check/log-capture.ts';
 import { createResponseCheck, documentedPath, type OpenApiDocument } from './openapi-document.ts';
+import { createTestDatabase } from './test-database.ts';
 
 /** What the tests need of a Fastify server. */
 interface App {
@@ -110,12 +113,46 @@ export async function startService(
       client.close();
       await app.close();
       await context[Symbol.asyncDispose]();
-      logs.assertDiscreet();
+      logs.assertNothingConfidential();
       if (undeclared.size > 0)
         throw new Error(`Statuses that no route declares: ${[...undeclared].join(', ')}`);
       const logged = new Set(logs.entries().map((entry) => entry['reqId']));
       const missing = requestIds.filter((id) => !logged.has(id));
       if (missing.length > 0) throw new Error(`${missing.length} requests left no log line: ${missing[0]}`);
+    },
+  };
+}
+
+/** A running service on a database of its own, and the fixture that creates its workspaces. */
+export interface ServiceFixture extends AsyncDisposable {
+  readonly databaseUrl: string;
+  readonly service: RunningService;
+  readonly fixture: Fixture;
+}
+
+/**
+ * Starts a service on a new database. Disposing it stops the service and drops the database.
+ *
+ * @param codec signs the access tokens.
+ */
+export async function startOnOwnDatabase(
+  start: (databaseUrl: string) => Promise<RunningService>,
+  codec?: AccessTokenCodec,
+): Promise<ServiceFixture> {
+  const database = await createTestDatabase();
+  const fixture = openFixture(database.url, codec);
+  const service = await start(database.url);
+  return {
+    databaseUrl: database.url,
+    service,
+    fixture,
+    async [Symbol.asyncDispose]() {
+      try {
+        await service[Symbol.asyncDispose]();
+      } finally {
+        await fixture[Symbol.asyncDispose]();
+        await database[Symbol.asyncDispose]();
+      }
     },
   };
 }

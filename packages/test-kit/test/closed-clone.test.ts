@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '@leads/local-stack/processes/free-port';
+import { findPgBouncer } from '@leads/local-stack/processes/pgbouncer';
 import { repositoryRoot } from '@leads/local-stack/repository';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findPgBouncer } from '../src/pgbouncer.ts';
 
 /*
  * A clone below a directory that only its owner can enter (mode 0700), as /root is. Postgres and PgBouncer refuse to
@@ -61,7 +61,7 @@ describe
   test('the test suite starts its Postgres and a PgBouncer', async () => {
     const script = `
       import { startTemporaryPostgres } from './packages/local-stack/dist/processes/temporary-postgres.js';
-      import { startPgBouncer } from './packages/test-kit/dist/pgbouncer.js';
+      import { startPgBouncer } from './packages/local-stack/dist/processes/pgbouncer.js';
       const postgres = await startTemporaryPostgres();
       const pooler = await startPgBouncer([postgres.url('postgres')]);
       await pooler[Symbol.asyncDispose]();

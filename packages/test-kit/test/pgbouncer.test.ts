@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
+import { type LocalPgBouncer, startPgBouncer } from '@leads/local-stack/processes/pgbouncer';
 import { type Service, startService } from '@leads/local-stack/processes/services';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Fixture, jwtSecret, openFixture, type TestMember } from '../src/fixture.ts';
-import { type LocalPgBouncer, startPgBouncer } from '../src/pgbouncer.ts';
 import { createServiceRoles, type ServiceRoles } from '../src/service-roles.ts';
 import { createTestDatabase, type TestDatabase } from '../src/test-database.ts';
 

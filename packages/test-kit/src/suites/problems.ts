@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
-import type { Fixture } from './fixture.ts';
-import type { TestRequest } from './http-client.ts';
+import type { Fixture } from '../fixture.ts';
+import type { TestRequest } from '../http-client.ts';
 import {
   exampleBody,
   fillPath,
@@ -11,8 +11,8 @@ import {
   type JsonSchema,
   needs,
   type Route,
-} from './openapi-document.ts';
-import type { RunningService } from './running-service.ts';
+} from '../openapi-document.ts';
+import type { RunningService } from '../running-service.ts';
 
 interface Problem {
   readonly type: string;

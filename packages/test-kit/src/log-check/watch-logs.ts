@@ -1,38 +1,38 @@
 import type { ChildProcess } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { basename } from 'node:path';
-import { isIndiscreet } from './canaries.ts';
+import { isConfidential } from './confidential.ts';
 
-/** Our programs, and which of their streams are logs: the command line prints on stdout what it is asked for. */
+/** The streams of our programs that are logs. The command line prints its results on stdout. */
 const logsOf = new Map<string, readonly ('stdout' | 'stderr')[]>([
   ['server.js', ['stdout', 'stderr']],
   ['leads.js', ['stderr']],
 ]);
 
 /**
- * Looks through the logs of every service and command that this process starts from now on, whoever starts it.
+ * Watches the logs of every service and command that this process starts from now on, in any module.
  *
- * @param onIndiscreet hears each line that holds a secret or personal data that a test sent.
- * @returns looks no longer at those that are started then.
+ * @param onConfidential called with each line that contains a secret or personal data.
+ * @returns a function after which newly started programs are not watched.
  */
-export function watchPrograms(onIndiscreet: (line: string) => void): () => void {
+export function watchLogs(onConfidential: (line: string) => void): () => void {
   const watch = (message: unknown) => {
     const { process: child } = message as { process: ChildProcess };
-    // Its output flows no sooner than this.
+    // Before this event the process has no output.
     child.once('spawn', () => {
       const streams = child.spawnargs.map((arg) => logsOf.get(basename(arg))).find(Boolean) ?? [];
       for (const name of streams) {
         let rest = '';
-        const look = (text: string) => {
-          if (isIndiscreet(text)) text.split('\n').filter(isIndiscreet).forEach(onIndiscreet);
+        const check = (text: string) => {
+          if (isConfidential(text)) text.split('\n').filter(isConfidential).forEach(onConfidential);
         };
         child[name]?.on('data', (chunk: Buffer | string) => {
           const text = rest + String(chunk);
           const end = text.lastIndexOf('\n') + 1;
           rest = text.slice(end);
-          look(text.slice(0, end));
+          check(text.slice(0, end));
         });
-        child[name]?.once('close', () => look(rest));
+        child[name]?.once('close', () => check(rest));
       }
     });
   };

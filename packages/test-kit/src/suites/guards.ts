@@ -2,11 +2,11 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateApiKey, issueAccessToken, issueApiKey } from '@leads/core/credential';
 import { describe, expect, test } from 'vitest';
-import { type Fixture, jwtSecret, type TestMember, type TestWorkspace } from './fixture.ts';
-import { contentOf, forgeToken } from './forged-token.ts';
-import type { Answer } from './http-client.ts';
-import { exampleEntity, fillPath, guardedRoutesOf, needs, type Route } from './openapi-document.ts';
-import type { RunningService } from './running-service.ts';
+import { type Fixture, jwtSecret, type TestMember, type TestWorkspace } from '../fixture.ts';
+import { contentOf, forgeToken } from '../forged-token.ts';
+import type { Answer } from '../http-client.ts';
+import { exampleEntity, fillPath, guardedRoutesOf, needs, type Route } from '../openapi-document.ts';
+import type { RunningService } from '../running-service.ts';
 
 /** Routes that answer whoever asks. */
 const publicPaths = new Set([

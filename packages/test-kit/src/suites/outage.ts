@@ -6,10 +6,10 @@ import { migrate } from '@leads/core/db-admin/migrate';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
 import { migrationsDir } from '@leads/local-stack/repository';
 import { expect, test } from 'vitest';
-import { type Fixture, openFixture, type TestMember } from './fixture.ts';
-import type { Answer } from './http-client.ts';
-import { endingRoutesOf, exampleEntity, fillPath } from './openapi-document.ts';
-import type { RunningService } from './running-service.ts';
+import { type Fixture, openFixture, type TestMember } from '../fixture.ts';
+import type { Answer } from '../http-client.ts';
+import { endingRoutesOf, exampleEntity, fillPath } from '../openapi-document.ts';
+import type { RunningService } from '../running-service.ts';
 
 const unavailable = { success: false, error: 'error', message: 'Service temporarily unavailable' };
 

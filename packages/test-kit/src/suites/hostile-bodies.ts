@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Answer } from '../http-client.ts';
+import type { RunningService } from '../running-service.ts';
 import {
   anyJson,
   anyText,
@@ -20,8 +22,6 @@ import {
   unknownMembers,
   unknownName,
 } from './hostile-input.ts';
-import type { Answer } from './http-client.ts';
-import type { RunningService } from './running-service.ts';
 
 /** What the specification says of a text field (2.1, 2.3), and the decisions on what it leaves open. */
 export interface FieldRule {

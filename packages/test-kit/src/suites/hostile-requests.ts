@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { endingRoutesOf, exampleBody, exampleEntity, fillPath } from '../openapi-document.ts';
+import type { RunningService } from '../running-service.ts';
 import {
   anyJson,
   constantFrom,
@@ -10,8 +12,6 @@ import {
   tuple,
   unknownMembers,
 } from './hostile-input.ts';
-import { endingRoutesOf, exampleBody, exampleEntity, fillPath } from './openapi-document.ts';
-import type { RunningService } from './running-service.ts';
 
 /**
  * Requests of any path parameter, query and body to every guarded route, with good credentials: each is answered,

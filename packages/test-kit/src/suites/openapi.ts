@@ -11,7 +11,7 @@ import {
   type OpenApiDocument,
   problemSchema,
   routesOf,
-} from './openapi-document.ts';
+} from '../openapi-document.ts';
 
 const headersOfErrors: Readonly<Record<string, string[]>> = {
   401: ['WWW-Authenticate'],

@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { provideProgram, unpackedDirectory } from '@leads/local-stack/processes/debian-package';
-import { freePort } from '@leads/local-stack/processes/free-port';
-import { startProcess } from '@leads/local-stack/processes/supervisor';
-import { findLauncher } from '@leads/local-stack/processes/unprivileged-launcher';
 import pg from 'pg';
+import { provideProgram, unpackedDirectory } from './debian-package.ts';
+import { freePort } from './free-port.ts';
+import { startProcess } from './supervisor.ts';
+import { findLauncher } from './unprivileged-launcher.ts';
 
 /** A PgBouncer in transaction mode that listens on 127.0.0.1. */
 export interface LocalPgBouncer extends AsyncDisposable {

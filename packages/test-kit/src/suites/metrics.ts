@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { canaries } from './canaries.ts';
-import type { Fixture } from './fixture.ts';
-import { exampleEntity, fillPath, guardedRoutesOf } from './openapi-document.ts';
-import { parseMetrics, sumOf } from './prometheus-text.ts';
-import type { RunningService } from './running-service.ts';
+import type { Fixture } from '../fixture.ts';
+import { personalTexts } from '../log-check/confidential.ts';
+import { exampleEntity, fillPath, guardedRoutesOf } from '../openapi-document.ts';
+import { parseMetrics, sumOf } from '../prometheus-text.ts';
+import type { RunningService } from '../running-service.ts';
 
 interface Running extends AsyncDisposable {
   readonly service: RunningService;
@@ -71,16 +71,16 @@ export function describeMetrics(start: (settings?: Record<string, string>) => Pr
       service.send({ method: 'POST', path: `${path}${query}`, headers, body });
 
     for (let i = 0; i < 3; i++) expect((await send({ ...owner.headers })).status).toBe(200);
-    expect((await send({}, `?phone=${encodeURIComponent(canaries[0] ?? '')}`)).status).toBe(401);
-    for (const unknown of ['/nowhere', `/${canaries[1]}`, '/a/b/c?d=e']) {
+    expect((await send({}, `?phone=${encodeURIComponent(personalTexts[0] ?? '')}`)).status).toBe(401);
+    for (const unknown of ['/nowhere', `/${personalTexts[1]}`, '/a/b/c?d=e']) {
       expect((await service.send({ path: unknown })).status).toBe(404);
     }
     await service.sendRaw('GET /%ZZ HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n');
     await service.sendRaw('nonsense\r\n\r\n');
 
     const text = (await service.send({ path: '/metrics' })).text;
-    for (const canary of [...canaries, owner.apiKey, '/nowhere', '/a/b/c'])
-      expect(text).not.toContain(canary);
+    for (const forbidden of [...personalTexts, owner.apiKey, '/nowhere', '/a/b/c'])
+      expect(text).not.toContain(forbidden);
     const { samples } = parseMetrics(text);
     const route = pattern.replaceAll(/\{(\w+)\}/g, ':$1');
     const counted = samples.filter(({ name }) => name === 'http_requests_total');

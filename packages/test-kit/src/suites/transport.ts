@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { Fixture } from './fixture.ts';
-import { exampleBody, fillPath, guardedRoutesOf, routesOf } from './openapi-document.ts';
-import type { RunningService } from './running-service.ts';
+import type { Fixture } from '../fixture.ts';
+import { exampleBody, fillPath, guardedRoutesOf, routesOf } from '../openapi-document.ts';
+import type { RunningService } from '../running-service.ts';
 
 const malformed = { success: false, error: 'validation', message: 'Malformed request' };
 const invalid = { success: false, error: 'validation', message: 'Invalid input data' };
