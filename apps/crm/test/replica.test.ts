@@ -81,11 +81,11 @@ async function list(service: RunningService, { owner }: TestWorkspace, accept?: 
   return answer.text;
 }
 
-/** When leads were read from the replica last; 0 for never. */
+/** When leads were last read from the replica; 0 for never. Only a workspace's statement runs in a transaction. */
 async function lastRead(): Promise<number> {
   const [row] = await onReplica.sql<{ at: number }>(`
     SELECT coalesce(extract(epoch FROM max(query_start)), 0)::float8 AS at FROM pg_stat_activity
-    WHERE application_name = 'leads-crm-reads' AND query LIKE '%FROM lead%'`);
+    WHERE application_name = 'leads-crm-reads' AND query = 'COMMIT'`);
   return row?.at ?? 0;
 }
 
