@@ -122,8 +122,8 @@ test.each<[what: string, request: () => Promise<Try> | Try, status: number, type
   ]);
 });
 
-test('the README shows what is answered', async () => {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+test('the README shows the answer that the API gives', async () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const [, body, expected = ''] = /`(\{[^`]+\})` is answered with:\n\n```json\n(.*?)```/s.exec(readme) ?? [];
   const answer = await service.send({
     method: 'POST',

@@ -11,11 +11,11 @@ import {
 } from '../src/cli/runtime/settings.ts';
 import { CrmConfig } from '../src/config.ts';
 
-test("the README's configuration table is what the CRM service reads", () => {
+test('the configuration table has what the CRM service reads', () => {
   expectSettingsDocumented('CRM', CrmConfig.properties);
 });
 
-test("the README's configuration table is what the command line reads", () => {
+test('the configuration table has what the command line reads', () => {
   expectSettingsDocumented('`leads`', {
     ...StoreSettings.properties,
     ...MigrateSettings.properties,

@@ -4,8 +4,8 @@ import { repositoryRoot } from '@leads/local-stack/repository';
 import { expect } from 'vitest';
 
 /**
- * Holds the README's configuration table against a config schema: one row a setting, with its default and its
- * description, and no row that the reader does not know; the paragraph about secrets names those that are.
+ * Checks the table of docker/CONFIGURATION.md against a config schema: one row for each setting, with its default and its
+ * description, and no other row for this reader. The paragraph about secrets must name every secret.
  *
  * @param reader as the table's column "Read by" names it.
  */
@@ -16,7 +16,7 @@ export function expectSettingsDocumented(reader: string, settings: Readonly<Reco
   );
   expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(expected));
 
-  const [paragraph = ''] = /^Secrets may be files [^]*?\n\n/m.exec(readReadme()) ?? [];
+  const [paragraph = ''] = /^Secrets may be files [^]*?\n\n/m.exec(readConfiguration()) ?? [];
   for (const [name, setting] of Object.entries(settings)) {
     expect([name, paragraph.includes(`\`${name}\``)]).toEqual([name, 'secret' in setting]);
   }
@@ -27,12 +27,12 @@ export function documentedSettings(reader: string): string[] {
   return rowsOf(reader).map(([, name = '']) => name);
 }
 
-function readReadme(): string {
-  return readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
+function readConfiguration(): string {
+  return readFileSync(join(repositoryRoot, 'docker/CONFIGURATION.md'), 'utf8');
 }
 
 function rowsOf(reader: string): RegExpMatchArray[] {
-  const rows = [...readReadme().matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \| (.*) \|$/gm)];
+  const rows = [...readConfiguration().matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \| (.*) \|$/gm)];
   return rows.filter(([, , readers = '']) => readers.split(', ').includes(reader));
 }
 

@@ -40,7 +40,8 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
   }
 }
 
-function createProgram(io: CliIo): Command {
+/** Builds the commander program of the command line. */
+export function createProgram(io: CliIo): Command {
   const program = new Command('leads')
     .description("The operator's command line of the lead-management services.")
     .version(version)

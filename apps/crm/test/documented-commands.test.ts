@@ -1,0 +1,31 @@
+import { pages, readPage, shellBlocks } from '@leads/test-kit/documents';
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { createProgram } from '../src/cli/program.ts';
+
+/** The `leads` commands of all pages: those in shell blocks, and those in backticks. */
+const documented = pages
+  .flatMap((page) => [
+    ...shellBlocks(page).map((block) => block.replaceAll(/ #.*$/gm, '')),
+    ...[...readPage(page).matchAll(/`(leads [^`]+)`/g)].map(([, code = '']) => code),
+  ])
+  .flatMap((text) => [...text.matchAll(/(?<=^|[\s|])(?<!--namespace )leads ([a-z][a-z-]*(?: [^\n|&;]*)?)/g)])
+  .map(([, words = '']) => words.trim());
+
+test('the pages name many commands', () => {
+  expect(documented.length).toBeGreaterThan(40);
+});
+
+test.each([...new Set(documented)])('`leads %s` is a command with these options', (line) => {
+  let command: Command = createProgram();
+  for (const word of line.split(' ')) {
+    const next = command.commands.find((sub) => sub.name() === word);
+    if (next === undefined) break;
+    command = next;
+  }
+  expect(command.parent).not.toBeNull();
+  const options = new Set([...command.options.map(({ long }) => long), '--help']);
+  expect(
+    [...line.matchAll(/--[a-z][a-z-]*/g)].map(([option]) => option).filter((option) => !options.has(option)),
+  ).toEqual([]);
+});

@@ -1,0 +1,143 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { repositoryRoot } from '@leads/local-stack/repository';
+import { describe, expect, test } from 'vitest';
+import { pages, readPage, shellBlocks } from '../src/documents.ts';
+import { freshEnvironment, startRun } from '../src/local-run.ts';
+import { createEmptyDatabase } from '../src/test-database.ts';
+
+const { scripts } = JSON.parse(readPage('package.json')) as { scripts: Record<string, string> };
+
+/** The first block of shell commands below a heading. */
+function commandsBelow(page: string, heading: string): string {
+  const section = readPage(page)
+    .split(`\n${heading}\n`)[1]
+    ?.split(/\n##+ /)[0];
+  const commands = /```sh\n(.*?)```/s.exec(section ?? '')?.[1];
+  if (commands === undefined) throw new Error(`${page} has no commands below ${heading}`);
+  return commands;
+}
+
+/** The anchors that GitHub makes of a page's headings. */
+function anchorsOf(page: string): string[] {
+  return [...readPage(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function runInShell(commands: string, options: { cwd: string; env?: NodeJS.ProcessEnv }): string {
+  return execFileSync('sh', ['-e', '-c', commands], {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    encoding: 'utf8',
+  });
+}
+
+describe.each(pages)('%s', (page) => {
+  test('has one topic: at most 200 lines, and the README 160', () => {
+    expect(readPage(page).split('\n').length - 1).toBeLessThanOrEqual(page === 'README.md' ? 160 : 200);
+  });
+
+  test('says in its first paragraphs whom it is for', () => {
+    expect(readPage(page).split('\n## ')[0]).toMatch(/^For |\bis for\b/m);
+  });
+
+  test('links to pages, headings and pictures that exist', () => {
+    const broken = [...readPage(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].filter(
+      ([, path = '', anchor]) => {
+        const target = path === '' ? page : join(dirname(page), path);
+        if (!existsSync(join(repositoryRoot, target))) return true;
+        return anchor !== undefined && !anchorsOf(target).includes(anchor);
+      },
+    );
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  test('names files and folders that exist', () => {
+    const named = [
+      ...readPage(page).matchAll(/`((?:apps|packages|prisma|docker|\.ci|\.config)\/[\w./-]+)`/g),
+    ];
+    const generated = /\/(dist|generated|node_modules)\b/;
+    const missing = named.filter(
+      ([, path = '']) => !generated.test(path) && !existsSync(join(repositoryRoot, path)),
+    );
+    expect(missing.map(([, path]) => path)).toEqual([]);
+  });
+
+  test('names npm scripts that exist', () => {
+    const named = [...readPage(page).matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(
+      ([, name = '']) => name,
+    );
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  test('has shell commands that a shell can parse', () => {
+    for (const block of shellBlocks(page)) execFileSync('sh', ['-n'], { input: block });
+  });
+});
+
+test('the first lead: the commands of the README work as pasted', { timeout: 120_000 }, async () => {
+  const { dataDir, env } = await freshEnvironment();
+  const directory = dirname(dataDir);
+  await startRun({ ...env, LEADS_DATA_DIR: join(directory, '.data') }).ready;
+
+  const printed = runInShell(commandsBelow('README.md', '## The first lead'), { cwd: directory });
+
+  const [created, submitted, listed] = printed.replaceAll('}{', '}\n{').replace('}[', '}\n[').split('\n');
+  expect(JSON.parse(created ?? '')).toMatchObject({ success: true, lead: { name: 'Ada Lovelace' } });
+  const { order_id: orderId } = JSON.parse(submitted ?? '') as { order_id: string };
+  expect(JSON.parse(listed ?? '')).toMatchObject([
+    { id: orderId, name: 'Grace Hopper' },
+    { name: 'Ada Lovelace' },
+  ]);
+});
+
+test('the first lead is within the first screen and a half of the README', () => {
+  const lines = readPage('README.md').split('\n');
+  expect(lines.findIndex((line) => line.includes('/v1/order/leads'))).toBeLessThan(75);
+});
+
+test('the command line: its commands work as pasted', { timeout: 120_000 }, async () => {
+  await using database = await createEmptyDatabase();
+  const secret = 'a secret that only this test knows, long enough';
+  const commands = (/```sh\n(.*?)```/s.exec(readPage('docker/COMMAND-LINE.md'))?.[1] ?? '')
+    .replace(/(npx leads key create .*)/, '$1 --json > "$KEY_FILE"')
+    .replace(
+      'lk_1a2B3c4D',
+      `"$(node -p 'JSON.parse(fs.readFileSync(process.env.KEY_FILE, "utf8")).prefix')"`,
+    );
+  const { dataDir } = await freshEnvironment();
+
+  const printed = runInShell(commands, {
+    cwd: repositoryRoot,
+    env: {
+      DATABASE_URL: database.url,
+      JWT_SECRET: secret,
+      ERASURE_SECRET: secret,
+      KEY_FILE: `${dirname(dataDir)}/key.json`,
+    },
+  });
+
+  expect(printed).toContain('SPRING');
+  expect(printed).toMatch(/revoked/i);
+  expect(printed).toMatch(/Ada Lovelace,'\+44 20 7946 0958/);
+});
+
+test('upgrades: the commands migrate a database and check it', { timeout: 60_000 }, async () => {
+  await using database = await createEmptyDatabase();
+  const commands = commandsBelow('docker/UPGRADES.md', '## Upgrade');
+  runInShell(commands, { cwd: repositoryRoot, env: { DATABASE_URL: database.url } });
+  const checkOnly = commands
+    .split('\n')
+    .filter((line) => line.includes('--check'))
+    .join('\n');
+  expect(basename(checkOnly)).toContain('--check');
+  await using empty = await createEmptyDatabase();
+  expect(() => runInShell(checkOnly, { cwd: repositoryRoot, env: { DATABASE_URL: empty.url } })).toThrow(
+    '--check',
+  );
+});
