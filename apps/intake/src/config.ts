@@ -6,21 +6,21 @@ const perMinute = (description: string, defaultCount: number) =>
 
 /** The intake service's settings, each an environment variable. */
 export const IntakeConfig = Type.Object({
-  INTAKE_HOST: host('The address to listen on; 0.0.0.0 for all'),
+  INTAKE_HOST: host('The address to listen on. 0.0.0.0 means all'),
   INTAKE_PORT: port('The port to listen on', 3001),
   INTAKE_WORKERS: Type.Integer({
     minimum: 1,
     maximum: 128,
     default: 1,
     description:
-      'Processes that share the port, each for one core, with caches and connections to Postgres of its own',
+      'Number of processes that share the port. Each uses one core and has its own caches and connections to Postgres',
   }),
   INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: perMinute(
-    'Requests a minute that one API key bound to web origins may send to one process; 0 for no limit',
+    'Requests a minute that one API key bound to web origins may send to one process. 0 means no limit',
     600,
   ),
   INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE: perMinute(
-    'Requests a minute that one other API key may send to one process; 0 for no limit',
+    'Requests a minute that any other API key may send to one process. 0 means no limit',
     0,
   ),
   INTAKE_BUFFER_MEGABYTES: Type.Integer({
@@ -28,14 +28,14 @@ export const IntakeConfig = Type.Object({
     maximum: 10_000_000,
     default: 1_024,
     description:
-      'How much room leads may take in NATS while Postgres is away; what is beyond is turned away. With NATS_URL only',
+      'Maximum size of the leads that wait in NATS while Postgres is down. Further leads are refused with 503. Needs NATS_URL',
   }),
   INTAKE_BUFFER_REPLICAS: Type.Integer({
     minimum: 1,
     maximum: 5,
     default: 1,
     description:
-      'How many servers of a NATS cluster keep those leads, and the snapshot for new instances; 3 in production',
+      'Number of NATS servers that keep those leads and the snapshot for new processes. Use 3 in production',
   }),
   ...commonSettings,
 });

@@ -148,25 +148,25 @@ export const tracingSettings = {
       pattern: '^https?://[^?#\\s@]+$',
       format: 'server-urls',
       description:
-        'Where traces are told by OTLP over HTTP, as http://collector:4318; /v1/traces is added. If absent, nothing is traced',
+        'The OTLP endpoint for traces over HTTP, such as http://collector:4318. /v1/traces is appended. If absent, nothing is traced',
     }),
   ),
   OTEL_EXPORTER_OTLP_HEADERS: Type.Optional(
     Type.String({
       pattern: '^[^=,\\s]+=[^=,]*(,[^=,\\s]+=[^=,]*)*$',
       secret: true,
-      description: 'Headers for it, as name=value,name=value, percent-encoded',
+      description: 'Headers of requests to that endpoint, as name=value,name=value, percent-encoded',
     }),
   ),
   OTEL_TRACES_SAMPLER: Type.Enum(samplers, {
     default: 'parentbased_always_on',
-    description: `Which requests are traced: ${samplers.join(', ')}`,
+    description: `The sampler of traces: ${samplers.join(', ')}`,
   }),
   OTEL_TRACES_SAMPLER_ARG: Type.Number({
     minimum: 0,
     maximum: 1,
     default: 1,
-    description: 'The part of them that is, from 0 to 1, with a sampler of ratios',
+    description: 'The ratio of traced requests, from 0 to 1, for the ratio samplers',
   }),
 };
 
@@ -182,52 +182,52 @@ export const commonSettings = {
     minimum: 1,
     maximum: 1000,
     default: 10,
-    description: 'Connections to Postgres at most',
+    description: 'Maximum number of connections to Postgres of a process',
   }),
-  DATABASE_CONNECT_TIMEOUT_MS: ms('How long to wait for a connection to Postgres', 2_000),
+  DATABASE_CONNECT_TIMEOUT_MS: ms('Timeout for a connection to Postgres', 2_000),
   DATABASE_PREPARED_STATEMENTS: Type.Boolean({
     default: true,
     description:
-      'Whether statements are prepared; false behind a pooler that passes connections on and does not know of it, such as PgBouncer before 1.21',
+      'Whether statements are prepared. Set to false behind a pooler in transaction mode without support for it, such as PgBouncer before 1.21',
   }),
-  DATABASE_STATEMENT_TIMEOUT_MS: ms('How long one statement may take', 5_000),
+  DATABASE_STATEMENT_TIMEOUT_MS: ms('Timeout for one statement', 5_000),
   NATS_URL: Type.Optional(
     Type.String({
       pattern: '^(nats|tls)://[^\\s,]+(,(nats|tls)://[^\\s,]+)*$',
       format: 'server-urls',
       secret: true,
       description:
-        'NATS with JetStream, as nats://user:password@host:4222, or tls://; several servers of a cluster separated by commas',
+        'NATS with JetStream, as nats://user:password@host:4222 or tls://. Separate the servers of a cluster by commas',
     }),
   ),
   NATS_MONITORING_URL: Type.Optional(
     Type.String({
       pattern: '^https?://[^/?#\\s]+$',
       description:
-        "The monitoring endpoint of NATS, as http://127.0.0.1:8222: the service asks it once whether a power cut could take what NATS has acknowledged, and warns. If absent, only the server's version and the replicas are looked at",
+        "The monitoring endpoint of NATS, such as http://127.0.0.1:8222. The service reads it once and warns if a power cut could lose acknowledged data. If absent, only the server's version and the replicas are checked",
     }),
   ),
   TRUST_PROXY: Type.String({
     default: '',
     format: 'proxies',
     description:
-      "Proxies whose X-Forwarded-* headers are believed: addresses and CIDR ranges, separated by commas, or 'loopback', 'linklocal', 'uniquelocal'; empty for none",
+      "Proxies whose X-Forwarded-* headers are trusted: addresses and CIDR ranges, separated by commas, or 'loopback', 'linklocal', 'uniquelocal'. Empty means none",
   }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
-    description: 'The least severe log lines to write: fatal, error, warn, info, debug, trace or silent',
+    description: 'The lowest level of log lines to write: fatal, error, warn, info, debug, trace or silent',
   }),
   METRICS_TOKEN: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9._~+/-]{16,}=*$',
       secret: true,
       description:
-        'What Prometheus sends as a bearer token for /metrics, 16 characters at least. If absent, /metrics is for this machine only',
+        'The bearer token that Prometheus sends to /metrics, at least 16 characters. If absent, /metrics answers requests from the same machine only',
     }),
   ),
   ...tracingSettings,
   SHUTDOWN_DELAY_MS: ms(
-    'After SIGTERM, how long to go on serving while /health/ready says 503, so that load balancers notice; then connections that are open have as long to end, 5 s at most',
+    'After SIGTERM, how long the service keeps serving while /health/ready answers 503. After that, open connections have the same time to end, at most 5 s',
     3_000,
     20_000,
   ),

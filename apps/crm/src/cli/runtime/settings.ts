@@ -13,7 +13,7 @@ export const MigrateSettings = Type.Object({
   DATABASE_URL,
   LEADS_MIGRATIONS_DIR: Type.String({
     default: '',
-    description: "The directory of the migrations, where it is not the repository's",
+    description: "The directory of the migrations, if it is not the repository's",
   }),
 });
 
@@ -22,7 +22,7 @@ const passwordOf = (service: string) =>
     Type.String({
       pattern: '^[!-~]+$',
       secret: true,
-      description: `The password of the ${service}'s role in Postgres. If absent, a role that is there keeps its own, and a new one gets a random one, which is shown once`,
+      description: `The password of the ${service}'s role in Postgres. If absent, an existing role keeps its password, and a new role gets a random one, which is printed once`,
     }),
   );
 
@@ -50,7 +50,7 @@ export const ErasureSettings = Type.Object({
     minLength: 32,
     secret: true,
     description:
-      'Makes the hashes by which an erasure is kept to be done again: at least 32 random characters, kept for as long as any backup',
+      'Key for the hashes that record an erasure: at least 32 random characters. Keep it as long as any backup',
   }),
 });
 
