@@ -119,7 +119,7 @@ test('no revocation waits until a broker that says nothing is given up; it is he
   nats = await startNats({ binary, dataDir, port });
   const env = { DATABASE_URL: crm.databaseUrl, NATS_URL: nats.url };
   expect(await statusOf(first)).toBe(200);
-  await expect.poll(() => logged(other, 'NATS is there'), atLast).toHaveLength(2);
+  await expect.poll(() => logged(other, 'NATS is connected'), atLast).toHaveLength(2);
   await runLeads(['key', 'revoke', first.apiKeyId, '--workspace', workspace.slug], env);
   await expect.poll(() => statusOf(first), within).toBe(401);
   expect(await statusOf(second)).toBe(200);

@@ -227,7 +227,7 @@ describe('the environment', () => {
       const env = { DATABASE_URL_FILE: databaseFile, JWT_SECRET_FILE: secretFile };
       const absent = await runLeads(tokenCreate, env);
       expect(absent.code).toBe(2);
-      expect(absent.stderr).toMatch(/^error: JWT_SECRET_FILE cannot be read: there is no such file .*\n$/);
+      expect(absent.stderr).toMatch(/^error: JWT_SECRET_FILE cannot be read: no such file .*\n$/);
 
       writeFileSync(secretFile, jwtSecret);
       const { code, stderr } = await runLeads(tokenCreate, env);

@@ -148,7 +148,7 @@ describe('several workers', { timeout: 60_000 }, () => {
 
     process.kill(pair.workerPids()[0] ?? 0, 'SIGKILL');
     await expect
-      .poll(() => pair.lines('A worker has ended by itself: another is started'), soon)
+      .poll(() => pair.lines('A worker exited unexpectedly; restarting it'), soon)
       .toHaveLength(1);
     for (let i = 0; i < 10; i++) expect((await pair.send(route, owner)).status).toBe(200);
     expect(sumOf(await pair.metrics(), 'http_requests_total', taken)).toBe(20);
@@ -168,11 +168,11 @@ describe('several workers', { timeout: 60_000 }, () => {
     const [hung = 0] = pair.workerPids();
     process.kill(hung, 'SIGSTOP');
     await expect
-      .poll(() => pair.lines('A worker hangs: it is killed'), { timeout: 45_000, interval: 50 })
+      .poll(() => pair.lines('A worker hangs; killing it'), { timeout: 45_000, interval: 50 })
       .toMatchObject([{ level: 'error', worker: 1, pid: hung }]);
     await expect.poll(() => pair.lines('Listening').map(({ worker }) => worker), soon).toEqual([1, 2, 3]);
     for (let i = 0; i < 10; i++) expect((await pair.send(route, owner)).status).toBe(200);
-    expect(pair.lines('A worker has ended by itself: another is started')).toHaveLength(1);
+    expect(pair.lines('A worker exited unexpectedly; restarting it')).toHaveLength(1);
   });
 
   test.for([
@@ -180,7 +180,7 @@ describe('several workers', { timeout: 60_000 }, () => {
     ['the whole group', -1],
   ] as const)('SIGUSR2 to %s switches the log level of all, also of who comes later', async ([, group]) => {
     const pair = await Pair.start();
-    const switched = 'The log level is switched';
+    const switched = 'Log level switched';
     /** Who has answered since the last switch, by whether it told why it refused: at `debug` it does. */
     const answering = async (isTelling: boolean) => {
       for (let i = 0; i < 2; i++) expect((await pair.send(route)).status).toBe(405);
@@ -197,7 +197,7 @@ describe('several workers', { timeout: 60_000 }, () => {
     await expect.poll(() => answering(true), soon).toEqual(new Set([1, 2]));
     process.kill(pair.workerPids()[0] ?? 0, 'SIGKILL');
     await expect
-      .poll(() => pair.lines('A worker has ended by itself: another is started'), soon)
+      .poll(() => pair.lines('A worker exited unexpectedly; restarting it'), soon)
       .toHaveLength(1);
     await expect.poll(() => answering(true), soon).toContain(3);
     process.kill(group * pair.pid, 'SIGUSR2');
@@ -214,7 +214,7 @@ describe('several workers', { timeout: 60_000 }, () => {
       process.kill(pair.workerPids().at(-1) ?? 0, 'SIGKILL');
     }
     expect(await pair.exited).toEqual({ code: 1, signal: null });
-    expect(pair.lines('Workers end again and again: the service ends')).toMatchObject([{ level: 'fatal' }]);
+    expect(pair.lines('Workers keep exiting; the service stops')).toMatchObject([{ level: 'fatal' }]);
     // The one that was well is stopped in order.
     expect(pair.lines('Stopped').map(({ worker }) => worker)).toEqual([1, undefined]);
   });

@@ -125,7 +125,7 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
     expect(await service.exited).toEqual({ code: 1, signal: null });
     expect(service.output('stdout')).toBe('');
     const [title, ...faults] = service.output('stderr').trimEnd().split('\n');
-    expect(title).toBe('The configuration does not hold:');
+    expect(title).toBe('Invalid configuration:');
     const named = [
       'DATABASE_POOL_SIZE',
       'DATABASE_URL',
@@ -154,7 +154,7 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
       return lines().filter((line) => line.includes(id));
     };
     const switched = async (times: number) => {
-      const told = () => lines().filter((line) => line.includes('log level is switched')).length;
+      const told = () => lines().filter((line) => line.includes('Log level switched')).length;
       await expect.poll(told).toBe(times);
     };
 

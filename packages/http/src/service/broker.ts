@@ -1,9 +1,9 @@
 import { Broker, lossByPowerCut } from '@leads/core/nats';
 import type { Logger } from './log.ts';
 
-/** Where the broker is: settings of both services. */
+/** The NATS settings of both services. */
 interface BrokerSettings {
-  /** Without it there is no broker. */
+  /** If absent, the service runs without NATS. */
   readonly NATS_URL?: string;
   readonly NATS_MONITORING_URL?: string;
 }
@@ -11,11 +11,11 @@ interface BrokerSettings {
 const monitoringTimeoutMs = 2_000;
 
 /**
- * A connection to NATS, where there is one, that says in the log when it comes and when it goes, and once, at its first
- * coming, where a power cut could take what the broker has acknowledged.
+ * Opens the connection to NATS, if one is configured. It logs each connect and disconnect. At the first connect, it logs
+ * a warning if a power cut could lose acknowledged data.
  *
- * @param options.name shown in the broker's list of connections.
- * @param options.replicas how many servers of a cluster are to keep each message.
+ * @param options.name the name in the broker's list of connections.
+ * @param options.replicas the configured number of stream replicas.
  */
 export function openBroker(
   { NATS_URL: url, NATS_MONITORING_URL: monitoringUrl }: BrokerSettings,
@@ -29,10 +29,10 @@ export function openBroker(
     name,
     onChange(isConnected, err) {
       if (!isConnected) {
-        log.warn({ err }, 'NATS is away: it is tried again until it is back');
+        log.warn({ err }, 'NATS is unavailable; retrying');
         return;
       }
-      log.info('NATS is there');
+      log.info('NATS is connected');
       if (isChecked) return;
       isChecked = true;
       void warnOfLoss(broker, { monitoringUrl, replicas }, log);
@@ -49,11 +49,11 @@ async function warnOfLoss(
   const varz = monitoringUrl === undefined ? undefined : await askMonitoring(monitoringUrl);
   const reasons = lossByPowerCut({ version: broker.serverVersion, replicas, varz });
   if (reasons.length > 0) {
-    log.warn({ reasons }, 'A power cut could take what NATS has acknowledged: see what to do in reasons');
+    log.warn({ reasons }, 'A power cut could lose data that NATS has acknowledged; see reasons');
   }
 }
 
-/** @returns an empty object, which promises nothing, where it does not answer. */
+/** Returns an empty object if the endpoint does not answer. An empty object promises no durability. */
 async function askMonitoring(url: string): Promise<unknown> {
   try {
     const response = await fetch(new URL('/varz', url), { signal: AbortSignal.timeout(monitoringTimeoutMs) });

@@ -4,31 +4,31 @@ import { Ajv, type ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
 import { type Static, type TObject, Type } from 'typebox';
 
-/** Settings that do not hold. `message` names every fault, one a line. */
+/** Invalid settings. `message` names every fault, one a line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a schema says of a setting, besides what it has to look like. */
+/** The annotations of a setting in its schema. */
 interface Described {
   readonly description?: string;
-  /** Whether it is never to be shown, and may be given as a file. */
+  /** Whether the value must never be shown. A secret may be given as a file. */
   readonly secret?: boolean;
 }
 
 /**
- * Reads a service's settings from the environment: one variable a property of the schema, under its name. A setting
- * that the schema marks as `secret` may be the content of a file instead, which the variable `<name>_FILE` names; a
- * line break at its end is cut. An empty variable counts as absent.
+ * Reads a service's settings from the environment: one variable for each property of the schema. A setting that the
+ * schema marks as `secret` may be in a file instead, named by the variable `<name>_FILE`. A line break at the end of the
+ * file is removed. An empty variable counts as absent.
  *
  * @throws ConfigError that names every fault at once, and no value.
  */
 export function loadConfig<Schema extends TObject>(schema: Schema, env: Environment): Static<Schema> {
   const described: Record<string, Described> = schema.properties;
   const settings: Record<string, unknown> = {};
-  /** By setting, the variable that it was read from. */
+  /** The variable that each setting was read from. */
   const readFrom = new Map<string, string>();
   const unread = new Map<string, string>();
   for (const [name, { secret }] of Object.entries(described)) {
@@ -38,9 +38,9 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: Environm
       continue;
     }
     readFrom.set(name, fileVariable(name));
-    // What others depend on is there all the same, be it unknown.
+    // The setting counts as present for its dependents, even if its file is unreadable.
     settings[name] = '';
-    if (env[name]) unread.set(name, `and ${name} are both set: one of them is to be`);
+    if (env[name]) unread.set(name, `and ${name} are both set; set one of them`);
     else
       try {
         const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
@@ -57,7 +57,7 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: Environm
   const validate = ajv.compile<Static<Schema>>(schema);
   if (validate(settings) && unread.size === 0) return settings;
 
-  // One a setting: of a text that cannot be read, nothing else needs to be said.
+  // One fault for each setting: an unreadable file needs no further fault.
   const faults = new Map(unread);
   for (const error of validate.errors ?? []) {
     const { name, reason } = describeFault(error);
@@ -82,9 +82,9 @@ const fileVariable = (name: string) => `${name}_FILE`;
 function reasonOf(error: unknown): string {
   const { code = 'unknown' } = error as NodeJS.ErrnoException;
   const reasons: Readonly<Record<string, string>> = {
-    EACCES: 'this process may not',
+    EACCES: 'permission denied',
     EISDIR: 'it is a directory',
-    ENOENT: 'there is no such file',
+    ENOENT: 'no such file',
   };
   return reasons[code] ?? code;
 }
@@ -102,9 +102,9 @@ function describeFault({ instancePath, message, params, keyword }: ErrorObject):
   return { name: instancePath.slice(1), reason: format?.reason ?? message ?? 'is invalid' };
 }
 
-const unreadableAddress = 'cannot be read; in a password, what is special in an address is percent-encoded';
+const unreadableAddress = 'cannot be parsed; percent-encode special characters in the password';
 
-/** What `format` may say of a setting besides JSON Schema's own, and what is told where it does not hold. */
+/** The formats of settings beyond JSON Schema's own, each with its error text. */
 const formats: Readonly<Record<string, { holds: (text: string) => boolean; reason: string }>> = {
   // node-postgres allows a user without a host, for a socket named in the query; URL does not.
   'database-url': {
@@ -141,7 +141,7 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-/** Where traces are told, under the names of OpenTelemetry. */
+/** Settings of the trace export, with OpenTelemetry's names. */
 export const tracingSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     Type.String({
@@ -170,7 +170,7 @@ export const tracingSettings = {
   }),
 };
 
-/** What both services are told: where Postgres is, and how to behave as a process. */
+/** Settings of both services: dependencies, and the behavior of the process. */
 export const commonSettings = {
   DATABASE_URL: Type.String({
     pattern: '^postgres(ql)?://',

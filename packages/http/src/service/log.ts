@@ -4,12 +4,12 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 export type { Logger };
 
 /**
- * Structured logs: one JSON object a line on standard output, with times in ISO 8601. Requests and errors are
- * written by what they are, never by what they carry: no header, no body, no URL.
+ * Creates a structured logger: one JSON object a line on standard output, with times in ISO 8601. Lines never hold
+ * request content: no header, no body, no URL.
  *
- * @param options.service the service's name, in every line.
- * @param options.worker which of the service's processes this is, in every line, where there are several.
- * @param options.destination where lines go instead.
+ * @param options.service the service's name, added to every line.
+ * @param options.worker the number of this worker process, added to every line if there are several.
+ * @param options.destination replaces standard output.
  */
 export function createLogger(options: {
   service: string;
@@ -25,7 +25,7 @@ export function createLogger(options: {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError, req: () => undefined, res: () => undefined },
       hooks: {
-        // A line without a text of its own would get the error's, which can quote what a caller sent.
+        // Without a text of its own, a line would get the error's message, which can quote request content.
         logMethod(args, method) {
           const [first, text] = args as [unknown, unknown];
           const isBareError = text === undefined && typeof first === 'object';
@@ -37,7 +37,7 @@ export function createLogger(options: {
   );
 }
 
-/** Lines of the same millisecond share their text: to make it takes as long as all the rest of a line. */
+/** Formats each millisecond once. Formatting the time takes as long as the rest of a line. */
 function createTimestamp(): () => string {
   let madeAt = Number.NaN;
   let text = '';
@@ -51,7 +51,7 @@ function createTimestamp(): () => string {
   };
 }
 
-/** Many lines at a time, which costs a tenth of one at a time; none waits longer than an eye notices. */
+/** Writes lines in blocks, at a tenth of the cost of single writes, and at the latest after 100 ms. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: true, minLength: 8 * 1024, periodicFlush: 100 });
   process.once('exit', () => output.flushSync());
@@ -68,8 +68,8 @@ interface LoggedError {
 }
 
 /**
- * An error for the log. A parser's message can quote what a caller sent, so only the texts of errors that this
- * project words itself are written; of others the kind, the code and the place are.
+ * Describes an error for the log. A parser's message can quote request content, so only messages of the project's own
+ * errors are written. For other errors, the line has the type, the code and the stack.
  */
 function describeError(error: unknown): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };

@@ -10,10 +10,10 @@ import type { Metrics } from './metrics.ts';
 import { shutdown } from './shutdown.ts';
 import { joinWorkers } from './workers.ts';
 
-/** What takes requests, and what it does that with. */
+/** A built service: its server, and everything the server needs. */
 interface Service {
   app: Server;
-  /** What the server's own log is a child of. */
+  /** The parent of the server's own logger. */
   log: Logger;
   context: AsyncDisposable & { readonly metrics: Metrics };
   listen: { host: string; port: number };
@@ -21,13 +21,13 @@ interface Service {
 }
 
 /**
- * Runs a service as this process until it is told to stop: SIGTERM and SIGINT first make `/health/ready` say 503
- * while all is served as before. Then no more connections are taken, those that are open end with their next answer,
- * requests under way are answered, and the context is disposed. A second signal ends the process at once. SIGUSR2
- * switches the log level.
+ * Runs a service in this process until SIGTERM or SIGINT. Then `/health/ready` answers 503 while the service keeps
+ * serving for `shutdownDelayMs`. After that it accepts no more connections, closes each open one with its next answer,
+ * answers the requests in progress, and disposes the context. A second signal ends the process at once. SIGUSR2 switches
+ * the log level.
  *
- * @param start builds the service; its errors end the process with one clear line and exit code 1. Nothing, where
- *   workers of this process are the service.
+ * @param start builds the service. An error ends the process with one line and exit code 1. It returns undefined if
+ *   workers of this process serve instead.
  */
 export async function runService(start: () => Promise<Service | undefined>): Promise<void> {
   try {
@@ -36,7 +36,7 @@ export async function runService(start: () => Promise<Service | undefined>): Pro
     const { app, log, context, listen, shutdownDelayMs } = service;
     const { close } = closeWithGrace(shutdown, async ({ signal, err, manual }) => {
       if (err === undefined) app.log.info({ signal }, 'Stopping');
-      else app.log.fatal({ err }, 'Stopping after an error that nobody caught');
+      else app.log.fatal({ err }, 'Stopping after an uncaught error');
       app.lifecycle.draining = true;
       if (signal !== undefined || manual === true) {
         await sleep(shutdownDelayMs);
@@ -60,46 +60,45 @@ export async function runService(start: () => Promise<Service | undefined>): Pro
 const longestLeaveMs = 5_000;
 
 /**
- * Takes no more connections, and waits until those that are open have ended, for some time at most. Before the door is
- * closed they are kept: a proxy that had to make a new one for each request would have some on their way just then, and
- * these would be reset.
+ * Stops accepting connections, and waits until the open ones have ended, for at most `timeoutMs`. Connections are kept
+ * alive until then. Otherwise a proxy would open a new one for each request, and those in progress would be reset.
  */
 async function leave(app: Server, timeoutMs: number): Promise<void> {
   app.lifecycle.leaving = true;
-  await takeWaiting(app);
+  await acceptQueued(app);
   const closed = new Promise<void>((resolve) => {
-    // Not http's own close, which ends idle connections at once: a request may be on its way on one of them.
+    // http's own close would end idle connections at once, although a request may be arriving on one of them.
     TcpServer.prototype.close.call(app.server, () => resolve());
   });
-  const isLate = new AbortController();
-  await Promise.race([closed, sleep(timeoutMs, undefined, { signal: isLate.signal })]);
-  isLate.abort();
-  // What came meanwhile on a connection that seems idle is read before that is ended.
+  const waitEnded = new AbortController();
+  await Promise.race([closed, sleep(timeoutMs, undefined, { signal: waitEnded.signal })]);
+  waitEnded.abort();
+  // Read what has arrived on connections that seem idle, before they are ended.
   await nextTurn();
 }
 
-/** More turns than connections can wait: `listen` asks for 511. */
+/** More turns than connections can queue: `listen` sets a backlog of 511. */
 const maxTurns = 600;
 
 /**
- * Takes the connections that wait to be taken, each in a turn of Node's loop, as libuv does since 1.45: who closes the
- * door on them resets them, with the requests that were sent already.
+ * Accepts the queued connections, one in each turn of the event loop, as libuv does since 1.45. Closing the listening
+ * socket would reset them, together with requests that were already sent.
  */
-async function takeWaiting({ server }: Server): Promise<void> {
-  let isTaken = true;
-  const noteTaken = () => {
-    isTaken = true;
+async function acceptQueued({ server }: Server): Promise<void> {
+  let isAccepted = true;
+  const noteAccepted = () => {
+    isAccepted = true;
   };
-  server.on('connection', noteTaken);
-  for (let turn = 0; isTaken && turn < maxTurns; turn++) {
-    isTaken = false;
+  server.on('connection', noteAccepted);
+  for (let turn = 0; isAccepted && turn < maxTurns; turn++) {
+    isAccepted = false;
     await nextTurn();
   }
-  server.off('connection', noteTaken);
+  server.off('connection', noteAccepted);
 }
 
 function explain(error: unknown): string {
-  if (error instanceof ConfigError) return `The configuration does not hold:\n${error.message}`;
+  if (error instanceof ConfigError) return `Invalid configuration:\n${error.message}`;
   if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
     return `Cannot start: ${error.message.replace(/^.*EADDRINUSE(: address already in use)?/, 'already in use:')}`;
   }

@@ -1,9 +1,9 @@
 import type closeWithGrace from 'close-with-grace';
 import { logLevelSignal } from './log-level.ts';
 
-/** How both services end. */
+/** The shutdown behavior of both services. */
 export const shutdown = {
-  // From the signal to the end, in milliseconds. Orchestrators kill after 30 s.
+  // Time from the signal to the exit, in milliseconds. Orchestrators kill a process after 30 s.
   delay: 28_000,
   logger: false,
   skip: [logLevelSignal],

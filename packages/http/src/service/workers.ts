@@ -9,42 +9,42 @@ import { LogLevel, logLevelSignal } from './log-level.ts';
 import { addUpReports, formatReports, type MetricReport, type Metrics } from './metrics.ts';
 import { shutdown } from './shutdown.ts';
 
-/** What the primary tells a worker. */
+/** A message from the primary to a worker. */
 type Order =
-  /** Every worker listens: the service can take requests. */
+  /** Every worker listens, so the service is ready. */
   | { readonly kind: 'begin' }
-  /** Drain and end. */
+  /** Drain and exit. */
   | { readonly kind: 'stop' }
   | { readonly kind: 'report' }
-  /** Is anybody there? */
+  /** Liveness check: a worker answers with `pong`. */
   | { readonly kind: 'ping' }
   | { readonly kind: 'metrics'; readonly text: string }
   | { readonly kind: 'logLevel'; readonly level: string };
 
-/** What a worker tells the primary. */
+/** A message from a worker to the primary. */
 type Answer =
   | { readonly kind: 'report'; readonly report: MetricReport[] }
   | { readonly kind: 'pong' }
-  /** Somebody wants to know the metrics of all. */
+  /** A request for `/metrics` reached this worker, which needs the metrics of all workers. */
   | { readonly kind: 'metrics' };
 
-/** How long to wait before a worker that has ended is started anew, by how often it has within a minute. */
+/** Delays before a worker is restarted, by the number of its exits within {@link crashLoopMs}. */
 const restartDelaysMs = [0, 250, 1_000, 2_500];
 const crashLoopMs = 60_000;
-/** A worker that answers none of so many pings, one every so often, hangs: where all stand still at once, none does. */
+/** A worker that leaves {@link maxUnanswered} pings in a row unanswered is considered hung. */
 const pingEveryMs = 5_000;
 const maxUnanswered = 2;
-/** A worker that has not reported by then is taken as it was last; the one that asks waits for longer than that. */
+/** After this time the primary uses a worker's previous report. The asking worker waits longer than that. */
 const reportTimeoutMs = 1_000;
 const metricsTimeoutMs = 3_000;
 
 /**
- * Runs a service as several processes that share its port, the primary of which this is: it starts them anew when
- * they end, and stops them as one. Workers are started from the same file, and end when the primary does.
+ * Runs a service as several worker processes that share its port. This process is the primary: it restarts workers
+ * that exit, and stops all of them together. Workers run the same file and exit when the primary does.
  *
- * @param options.metrics of the primary: what it has of its own is added to that of the workers.
- * @returns when all listen.
- * @throws Error when one of them does not start.
+ * @param options.metrics the primary's own metrics, which are added to those of the workers.
+ * @returns when all workers listen.
+ * @throws Error when a worker does not start.
  */
 export async function runWorkers(
   count: number,
@@ -52,21 +52,18 @@ export async function runWorkers(
 ): Promise<void> {
   const workers = new Set<Worker>();
   const lastReports = new Map<Worker, MetricReport[]>();
-  /** Of those that listen: how many pings they have not answered. */
+  /** Unanswered pings of each worker that listens. */
   const unanswered = new Map<Worker, number>();
-  /** What those counted that have ended: sums must not fall when a worker goes. */
+  /** The final counters of exited workers. Without them, sums would fall when a worker exits. */
   let ended: Promise<MetricReport[]> = Promise.resolve([]);
   const logLevel = new LogLevel(log);
   let restarts = 0;
   let hasBegun = false;
   let isStopping = false;
-  metrics.gauge({ name: 'leads_workers', help: 'Worker processes that are there.' }, () => workers.size);
-  metrics.counter(
-    { name: 'leads_worker_restarts_total', help: 'Workers started in place of one that had ended.' },
-    () => restarts,
-  );
+  metrics.gauge({ name: 'leads_workers', help: 'Running worker processes.' }, () => workers.size);
+  metrics.counter({ name: 'leads_worker_restarts_total', help: 'Restarts of workers.' }, () => restarts);
 
-  /** @throws Error when it ends before it listens. */
+  /** @throws Error when the worker exits before it listens. */
   const startWorker = async (ends: readonly number[]): Promise<void> => {
     const worker = cluster.fork();
     workers.add(worker);
@@ -75,7 +72,7 @@ export async function runWorkers(
       if (answer.kind === 'pong' && unanswered.has(worker)) unanswered.set(worker, 0);
       if (answer.kind === 'report') lastReports.set(worker, answer.report);
       if (answer.kind === 'metrics') {
-        tellMetrics(worker).catch((err: unknown) => log.error({ err }, 'Metrics could not be told'));
+        sendMetrics(worker).catch((err: unknown) => log.error({ err }, 'Metrics could not be collected'));
       }
     });
     const exit = once(worker, 'exit').then(([code, signal]) => {
@@ -90,7 +87,7 @@ export async function runWorkers(
       once(worker, 'listening').then(() => true),
       exit.then(() => false),
     ]);
-    if (!isListening && !hasBegun && !isStopping) throw new Error('a worker has ended before it listened');
+    if (!isListening && !hasBegun && !isStopping) throw new Error('a worker exited before it listened');
     if (isListening) {
       order(worker, { kind: 'logLevel', level: logLevel.current });
       unanswered.set(worker, 0);
@@ -99,7 +96,7 @@ export async function runWorkers(
     void exit.then((how) => replace(worker, how, ends));
   };
 
-  /** @param ends when those ended that stood in its place before, within a minute. */
+  /** @param before the times at which its predecessors exited, within {@link crashLoopMs}. */
   const replace = async (
     { id: worker }: Worker,
     how: { code: number | null; signal: string | null },
@@ -109,18 +106,18 @@ export async function runWorkers(
     const ends = [...before, Date.now()].filter((at) => at > Date.now() - crashLoopMs);
     const delayMs = restartDelaysMs[ends.length - 1];
     if (delayMs === undefined) {
-      log.fatal({ worker, ...how, ends: ends.length }, 'Workers end again and again: the service ends');
+      log.fatal({ worker, ...how, ends: ends.length }, 'Workers keep exiting; the service stops');
       close();
       return;
     }
-    log.error({ worker, ...how, delayMs }, 'A worker has ended by itself: another is started');
+    log.error({ worker, ...how, delayMs }, 'A worker exited unexpectedly; restarting it');
     await sleep(delayMs);
     if (isStopping) return;
     restarts++;
     await startWorker(ends);
   };
 
-  /** Who hangs takes connections all the same, and answers none. */
+  /** Kills hung workers. A hung worker would still accept connections and answer none. */
   const watch = () => {
     for (const [worker, pings] of unanswered) {
       if (pings < maxUnanswered) {
@@ -128,15 +125,15 @@ export async function runWorkers(
         order(worker, { kind: 'ping' });
         continue;
       }
-      log.error({ worker: worker.id, pid: worker.process.pid }, 'A worker hangs: it is killed');
+      log.error({ worker: worker.id, pid: worker.process.pid }, 'A worker hangs; killing it');
       worker.process.kill('SIGKILL');
     }
   };
   setInterval(watch, pingEveryMs).unref();
 
-  const tellMetrics = async (asking: Worker): Promise<void> => {
+  const sendMetrics = async (asking: Worker): Promise<void> => {
     await Promise.all([...workers].map((worker) => askForReport(worker)));
-    // Taken at once: who ends meanwhile is in one of the two.
+    // Read both at the same time, so that a worker that exits meanwhile is counted once.
     const ofEnded = ended;
     const ofWorkers = [...lastReports.values()];
     const text = await formatReports([await metrics.report(), await ofEnded, ...ofWorkers]);
@@ -151,7 +148,7 @@ export async function runWorkers(
   });
   const { close } = closeWithGrace(shutdown, async ({ signal, err, manual }) => {
     if (signal !== undefined) log.info({ signal }, 'Stopping');
-    if (err !== undefined) log.fatal({ err }, 'Stopping after an error that nobody caught');
+    if (err !== undefined) log.fatal({ err }, 'Stopping after an uncaught error');
     isStopping = true;
     const exits = [...workers].map(async (worker) => {
       order(worker, { kind: 'stop' });
@@ -160,10 +157,10 @@ export async function runWorkers(
     });
     const areClean = (await Promise.all(exits)).every(Boolean);
     log.info('Stopped');
-    if (manual === true || !areClean) throw new Error('Stopped, but not in order');
+    if (manual === true || !areClean) throw new Error('A worker did not stop cleanly');
   });
 
-  // The first one shows whether it can be started at all.
+  // The first worker shows whether the service can start at all.
   await startWorker([]);
   if (isStopping) return;
   await Promise.all(Array.from({ length: count - 1 }, () => startWorker([])));
@@ -173,8 +170,8 @@ export async function runWorkers(
 }
 
 /**
- * Makes this process one of several: it stops with all, is ready when all are, logs at the level that all do, and its
- * `/metrics` speaks for all.
+ * Makes this process a worker. It stops with the others, is ready when all are ready, logs at their level, and answers
+ * `/metrics` for all of them.
  *
  * @param own.stop drains and ends this process.
  */
@@ -183,18 +180,18 @@ export function joinWorkers(
   { metrics, logLevel, stop }: { metrics: Metrics; logLevel: LogLevel; stop: () => void },
 ): void {
   lifecycle.starting = true;
-  // The primary has it as well where the whole group is signalled, and tells.
+  // The primary receives the signal as well if the whole process group does, and forwards it.
   process.on(logLevelSignal, () => undefined);
   process.on('message', (order: Order) => {
     if (order.kind === 'logLevel') logLevel.current = order.level;
     if (order.kind === 'begin') lifecycle.starting = false;
     if (order.kind === 'ping') answer({ kind: 'pong' });
-    // A terminal's Ctrl-C reaches every process by itself.
+    // A terminal's Ctrl-C has already reached every process.
     if (order.kind === 'stop' && !lifecycle.draining) stop();
     if (order.kind === 'report') {
       metrics.report().then(
         (report) => answer({ kind: 'report', report }),
-        (err: unknown) => log.error({ err }, 'Metrics could not be told'),
+        (err: unknown) => log.error({ err }, 'Metrics could not be collected'),
       );
     }
   });
@@ -214,7 +211,7 @@ export function joinWorkers(
     });
 }
 
-/** Waits until a worker has reported, or has had its time to. */
+/** Waits until a worker has reported, or until {@link reportTimeoutMs} has passed. */
 async function askForReport(worker: Worker): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
@@ -233,6 +230,6 @@ async function askForReport(worker: Worker): Promise<void> {
 
 const isCumulative = ({ type }: MetricReport) => type === 'counter' || type === 'histogram';
 
-// Who has gone meanwhile hears nothing, which is no error.
+// Sending to an exited worker is not an error.
 const order = (worker: Worker, message: Order) => worker.send(message, () => undefined);
 const answer = (message: Answer) => process.send?.(message, undefined, undefined, () => undefined);
