@@ -111,7 +111,7 @@ test('no revocation waits until a broker that says nothing is given up; it is he
   // It says nothing, and nobody is told that the connection is gone.
   process.kill(nats.pid, 'SIGSTOP');
   expect((await own.visitor.send('DELETE', `/console/api-keys/${own.member.apiKeyId}`)).status).toBe(200);
-  expect(logged(crm.service, 'NATS is away')).toEqual([]);
+  expect(logged(crm.service, 'NATS is unavailable')).toEqual([]);
   // As without a broker.
   await expect.poll(() => statusOf(own.member), atLast).toBe(401);
 
