@@ -83,7 +83,7 @@ describe('an account', () => {
     await expectGoodEverywhere(page, 'forgot-password-mail');
     await page.getByLabel('Email address').fill(email);
     await page.keyboard.press('Enter');
-    await page.getByRole('status').getByText('a link is on its way').waitFor();
+    await page.getByRole('status').getByText('we sent it a link').waitFor();
     await expectGoodPage(page);
     const reset = await mailedPath(email, '/reset-password');
     await page.goto(reset);
@@ -109,7 +109,7 @@ describe('an account', () => {
     await page.getByRole('button', { name: 'Invite someone' }).click();
     await page.getByRole('dialog').getByLabel('Email address').fill('guest@example.com');
     await page.keyboard.press('Enter');
-    await page.getByText('A mail with the link is on its way to guest@example.com').waitFor();
+    await page.getByText('We sent a mail with the link to guest@example.com').waitFor();
     const shown = new URL(await page.getByRole('dialog').locator('pre').innerText());
     await mailedPath('guest@example.com', shown.pathname);
   }, 120_000);

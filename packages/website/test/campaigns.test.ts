@@ -55,7 +55,7 @@ test('campaigns are made, changed, paused, archived and made the default', async
   await campaign(page, 'SPRING').getByText('Within 45 days').waitFor();
 
   await choose(page, 'Spring offers', 'Pause');
-  await dialog.getByText('refused (400)').waitFor();
+  await dialog.getByText('refuses leads for its code (400)').waitFor();
   await expectGoodPage(page);
   await dialog.getByRole('button', { name: 'Pause' }).click();
   await campaign(page, 'SPRING').getByText('Paused').waitFor();
@@ -90,7 +90,7 @@ test('landing pages are mapped by list and by drag and drop, and registered', as
     [1, 2, 3].map(() => workspace.lead(member, { source: 'intake', lpName: 'quiz' })),
   );
   await page.goto('/campaigns');
-  await page.getByText('2 landing pages without a campaign; 3 leads came by them').waitFor();
+  await page.getByText('2 landing pages without a campaign. Their 3 leads').waitFor();
   await expectGoodEverywhere(page, 'campaigns-unmapped');
 
   await landingPage(page, 'quiz').getByRole('combobox', { name: 'Campaign of quiz' }).click();
@@ -170,7 +170,7 @@ test('an integration page is read without an account, and its link dies when it 
   await page.goto('/campaigns');
   await choose(page, 'DEMO', 'Integration page');
   const dialog = page.getByRole('dialog').first();
-  await dialog.getByRole('button', { name: 'Make the page' }).click();
+  await dialog.getByRole('button', { name: 'Create the page' }).click();
   const link = dialog.getByRole('region', { name: 'Link' });
   const first = new URL(await link.innerText()).pathname;
   await expectGoodEverywhere(page, 'campaigns-integration');
@@ -193,13 +193,13 @@ test('an integration page is read without an account, and its link dies when it 
   await expect.poll(async () => new URL(await link.innerText()).pathname).not.toBe(first);
   const second = new URL(await link.innerText()).pathname;
   await visitor.reload();
-  await visitor.getByRole('heading', { name: 'This link is not good any more' }).waitFor();
+  await visitor.getByRole('heading', { name: 'This link no longer works' }).waitFor();
   await expectGoodEverywhere(visitor, 'integration-gone');
   await visitor.goto(second);
   await visitor.getByRole('heading', { name: 'Send leads to DEMO' }).waitFor();
-  await dialog.getByRole('button', { name: 'Take it down' }).click();
-  await others.getByRole('button', { name: 'Take it down' }).click();
-  await dialog.getByText('There is no page yet.').waitFor();
+  await dialog.getByRole('button', { name: 'Delete the page' }).click();
+  await others.getByRole('button', { name: 'Delete the page' }).click();
+  await dialog.getByText('This campaign has no integration page yet.').waitFor();
   await visitor.reload();
-  await visitor.getByRole('heading', { name: 'This link is not good any more' }).waitFor();
+  await visitor.getByRole('heading', { name: 'This link no longer works' }).waitFor();
 }, 60_000);

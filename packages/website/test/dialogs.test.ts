@@ -178,7 +178,7 @@ test(
     await show(page, '/campaigns', 'Campaigns');
     await chooseItem(page, menu, 'Integration page');
     const dialog = await lookAtDialog(page, /^Integration page of/);
-    await press(page, 'Make the page');
+    await press(page, 'Create the page');
     await dialog.getByRole('button', { name: 'Renew the link' }).waitFor();
     const first = await token();
     expect(first).toBeTypeOf('string');
@@ -186,8 +186,8 @@ test(
     await confirm(page, 'Renew the link', 'Renew the link?', 'Renew the link');
     await expectFocusOn(page, 'Renew the link');
     expect(await token()).not.toBe(first);
-    await confirm(page, 'Take it down', 'Take the page down?', 'Take it down');
-    await dialog.getByRole('button', { name: 'Make the page' }).waitFor();
+    await confirm(page, 'Delete the page', 'Delete the integration page?', 'Delete the page');
+    await dialog.getByRole('button', { name: 'Create the page' }).waitFor();
     expect(await token()).toBeNull();
     await expectFocusWithin(dialog);
     await page.keyboard.press('Escape');
@@ -246,7 +246,7 @@ test(
     );
 
     const rotate = new RegExp(`^Rotate ${keyName} `);
-    await confirm(page, rotate, 'Make a key to replace this one?', 'Make the new key');
+    await confirm(page, rotate, 'Create a replacement for this key?', 'Create the new key');
     await store('Your new API key');
     // The row is still there, its button is not: one goes on from the row.
     await expectFocusOn(page, /Being replaced by/);
@@ -296,7 +296,7 @@ test(
     await page.keyboard.press('Enter');
     await enable.getByRole('img', { name: 'QR code' }).waitFor();
     await expectUsable(page, enable, '[role="dialog"]');
-    await expectFocusOn(page, 'Code that the app shows now');
+    await expectFocusOn(page, 'Current code of the app');
     await page.keyboard.type(totp(await enable.locator('pre').innerText()));
     await page.keyboard.press('Enter');
     await isGone(enable);
@@ -350,12 +350,12 @@ test(
     const sessions = 'SELECT count(*)::int FROM session WHERE user_id = $1';
     await expectRows(sessions, [member.userId], [{ count: 4 }]);
     await show(page, '/profile?tab=sessions', 'Profile');
-    await page.getByText('This one').waitFor();
+    await page.getByText('This browser').waitFor();
     await confirm(page, /^Sign out (?!all)/, 'Sign out this browser?', 'Sign out');
     await expectRows(sessions, [member.userId], [{ count: 3 }]);
     await expectFocusOn(page, /./);
     await page.reload();
-    await page.getByText('This one').waitFor();
+    await page.getByText('This browser').waitFor();
     await confirm(page, 'Sign out all others', 'Sign out all other browsers?', 'Sign out all others');
     await expectRows(sessions, [member.userId], [{ count: 1 }]);
     await expectFocusOn(page, /./);
@@ -383,7 +383,7 @@ test(
     await expectFocusOn(page, /./);
 
     await page.reload();
-    await page.getByText('Nobody is invited').waitFor();
+    await page.getByText('No pending invitations').waitFor();
     await press(page, 'Invite someone');
     const invite = await lookAtDialog(page, 'Invite someone');
     await page.keyboard.type('guest@example.com');
@@ -570,7 +570,7 @@ test(
     await choose(page, 'Campaign for these leads', 'DEMO');
     await expectUsable(page, dialog, '[role="dialog"]');
     await press(page, 'Import');
-    await dialog.getByRole('table', { name: 'What became of the file' }).waitFor();
+    await dialog.getByRole('table', { name: 'Import report' }).waitFor();
     await expectUsable(page, dialog, '[role="dialog"]');
     const [rejected] = await Promise.all([
       page.waitForEvent('download'),
@@ -645,7 +645,7 @@ test(
     await page.getByRole('toolbar', { name: '2 selected' }).waitFor();
     await press(page, 'Mark as Trashed');
     const reasonOfBoth = await lookAtDialog(page, /why\?$/);
-    await write(page, 'Or in your own words', 'Called twice');
+    await write(page, 'Or write your own reason', 'Called twice');
     await press(page, 'Mark as Trashed');
     await isGone(reasonOfBoth);
     await expectStatuses('Trashed', 'Trashed', 'Trashed');

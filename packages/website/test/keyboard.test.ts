@@ -72,7 +72,7 @@ test('without a mouse: to every page, and through what is done there', async () 
   await page.keyboard.press('ArrowRight');
   await page.getByRole('tab', { name: 'Account', selected: true }).waitFor();
   await page.keyboard.press('ArrowRight');
-  await page.getByText('This one').waitFor();
+  await page.getByText('This browser').waitFor();
 
   await chooseItem(page, /^Your account/, 'Sign out');
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();

@@ -366,7 +366,7 @@ describe('a change of status', () => {
     await screenshot(page, 'leads-reason');
     await dialog.getByRole('button', { name: 'Mark as Trashed' }).click();
     await dialog.getByText('Choose a reason or write one').waitFor();
-    await dialog.getByLabel('Or in your own words').fill('Called twice, nobody there');
+    await dialog.getByLabel('Or write your own reason').fill('Called twice, nobody there');
     await page.keyboard.press('Enter');
     const told = notice(page, '1 lead marked as Trashed');
     await told.waitFor();
@@ -405,7 +405,7 @@ describe('a change of status', () => {
       ...Array.from({ length: 3 }, () => 'OnHold'),
       ...Array.from({ length: 3 }, () => 'Approved'),
     ]);
-    await page.getByLabel('Select all that are loaded').check();
+    await page.getByLabel('Select all loaded leads').check();
     await page.getByText('6 selected').waitFor();
   });
 
@@ -417,7 +417,7 @@ describe('a change of status', () => {
     // Meanwhile, and before this page can know.
     await page.route('**/api/console/order/leads?*', (route) => route.abort());
     await console.fixture.sql('DELETE FROM lead WHERE id = $1', [second]);
-    await page.getByLabel('Select all that are loaded').check();
+    await page.getByLabel('Select all loaded leads').check();
     await page.getByRole('button', { name: 'Mark as Approved' }).click();
     const dialog = page.getByRole('dialog', { name: '1 lead could not be changed' });
     await dialog.getByText('Person 0001').waitFor();
@@ -438,7 +438,7 @@ describe('a change of status', () => {
     await told.waitFor();
     expect(await told.getByRole('button', { name: 'Undo' }).count()).toBe(0);
     await rowOf(manager.page, 'Person 0000').getByRole('button', { name: 'Change the status' }).click();
-    await manager.page.getByText('This lead may not go there').waitFor();
+    await manager.page.getByText('This lead cannot change to that status').waitFor();
 
     const owner = await console.openSignedIn({ workspace: manager.workspace });
     await owner.page.goto(`/leads?lead=${id}`);
@@ -510,7 +510,7 @@ describe('the detail', () => {
     expect(answer.status).toBe(200);
     await drawer.getByLabel('Name', { exact: false }).first().fill('Grace Hopper');
     await drawer.getByRole('button', { name: 'Save' }).click();
-    await drawer.getByText('This lead was changed meanwhile').waitFor();
+    await drawer.getByText('Someone else changed this lead meanwhile').waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await pressOn(page, 'Load the current version');
     await expect.poll(() => drawer.getByLabel('City').inputValue()).toBe('London');
@@ -527,7 +527,7 @@ describe('the detail', () => {
     await page.keyboard.press('Escape');
     await page.waitForURL('**/leads');
     await page.goto(`/leads?lead=${randomUUID()}`);
-    await page.getByText('There is no such lead').waitFor();
+    await page.getByText('This lead does not exist').waitFor();
   });
 });
 

@@ -216,7 +216,7 @@ describe('a workspace of many leads', () => {
     expect(found.scriptBytes).toBeLessThan(limits.scriptBytes);
     expectFew(found.answers);
     await signedIn.page.getByRole('figure').locator('svg').first().waitFor();
-    await signedIn.page.getByText('the first 100 of a day are told apart').waitFor();
+    await signedIn.page.getByText('Only the first 100 of a day are listed').waitFor();
   });
 
   test('is counted as a whole without a look at its leads', { timeout: 60_000 }, async () => {

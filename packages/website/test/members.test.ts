@@ -46,7 +46,7 @@ test('are invited by a link, become members, and do what their role may', async 
   await dialog.getByLabel('Email address').fill(email);
   await expectGoodPage(page);
   await page.keyboard.press('Enter');
-  await dialog.getByText('hand the link over yourself').waitFor();
+  await dialog.getByText('Pass the link on yourself').waitFor();
   const link = await dialog.locator('pre').innerText();
   await expectGoodEverywhere(page, 'members-invited');
   await dialog.getByRole('button', { name: 'Close' }).last().click();
@@ -96,9 +96,9 @@ test('are uninvited: the link leads nowhere then', async () => {
   const path = await invite(page, 'someone@example.com');
   await page.getByRole('button', { name: 'Cancel the invitation of someone@example.com' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel the invitation' }).click();
-  await page.getByText('Nobody is invited at the moment.').waitFor();
+  await page.getByText('No pending invitations.').waitFor();
   await page.goto(path);
-  await page.getByText('This invitation is not good any more').waitFor();
+  await page.getByText('This invitation has expired').waitFor();
   expect(await page.getByRole('button', { name: 'Accept' }).count()).toBe(0);
 });
 
@@ -126,9 +126,9 @@ test('decline an invitation, which nobody else can answer, and have a workspace 
     await console.fixture.sql('SELECT email, status FROM invitation WHERE workspace_id = $1', [workspace.id]),
   ).toEqual([{ email, status: 'rejected' }]);
   await other.goto(path);
-  await other.getByText('This invitation is not good any more').waitFor();
+  await other.getByText('This invitation has expired').waitFor();
   await page.reload();
-  await page.getByText('Nobody is invited at the moment.').waitFor();
+  await page.getByText('No pending invitations.').waitFor();
 
   await other.goto('/leads');
   await other.getByLabel('Name of the workspace').fill('Of my own');

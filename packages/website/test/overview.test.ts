@@ -77,13 +77,13 @@ describe('the overview', () => {
     expect(new Set(legend)).toEqual(new Set(['On hold', 'Approved', 'Paid', 'Trashed']));
 
     expect(await figuresOf(page)).toEqual({
-      Leads: ['10', '+400% against the 2 days before'],
-      Paid: ['2', '+100% against the 2 days before'],
+      Leads: ['10', '+400% compared with the 2 days before'],
+      Paid: ['2', '+100% compared with the 2 days before'],
       Approved: ['1', 'none in the 2 days before'],
-      'On hold': ['5', '+400% against the 2 days before'],
+      'On hold': ['5', '+400% compared with the 2 days before'],
       Trashed: ['2', 'none in the 2 days before'],
-      'Approve rate': ['30%', '-20 points against the 2 days before'],
-      'Approve rate without trash': ['37.5%', '-12.5 points against the 2 days before'],
+      'Approve rate': ['30%', '-20 points compared with the 2 days before'],
+      'Approve rate without trash': ['37.5%', '-12.5 points compared with the 2 days before'],
     });
     expect((await rowsOf(page, 'By campaign')).slice(1)).toEqual([
       ['DEMO', '6', '60%', '1', '2', '2', '50%'],

@@ -78,7 +78,7 @@ describe.for([1440, 390])('%d pixels', (width) => {
     await page.goto('/campaigns');
     await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
     await page.evaluate(() => history.pushState(null, '', '/no/such/page'));
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await expectGoodInBothColors(page, `not-found-${width}`);
     await page.getByRole('link', { name: 'Go to the overview' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();

@@ -90,7 +90,7 @@ describe('credentials', () => {
     await expectGoodPage(page);
     await page.keyboard.type('Shop \'n\' "more"');
     await page.keyboard.press('Enter');
-    await page.getByText('This is the only time it is shown.').waitFor();
+    await page.getByText('It is shown only once.').waitFor();
     await expectGoodPage(page);
     const apiKey = await page.getByLabel(/^Secret of /).innerText();
     expect(apiKey).toMatch(/^lk_\w{40,}$/);
@@ -146,7 +146,7 @@ describe('credentials', () => {
 
     for (const name of [/^Revoke Shop 'n'/, /^Revoke Shop token/]) {
       await page.getByRole('button', { name }).click();
-      await page.getByRole('dialog').getByText('is answered 401, within 10 seconds').waitFor();
+      await page.getByRole('dialog').getByText('are answered with 401 within 10 seconds').waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
@@ -161,7 +161,7 @@ describe('credentials', () => {
     const { page, member } = await console.openSignedIn();
     await page.goto('/profile');
     await page.getByRole('button', { name: /^Rotate Test key/ }).click();
-    await page.getByRole('button', { name: 'Make the new key' }).click();
+    await page.getByRole('button', { name: 'Create the new key' }).click();
     const apiKey = await takeSecret(page);
     const send = async (key: string) => {
       const response = await fetch(`${console.intake}/api/v1/leads`, {
@@ -172,11 +172,11 @@ describe('credentials', () => {
       return response.status;
     };
     const old = page.getByRole('listitem').filter({ hasText: 'Being replaced by Test key' });
-    await old.getByText('It was never used: it is safe to revoke.').waitFor();
+    await old.getByText('It was never used. It is safe to revoke.').waitFor();
     expect(await send(member.apiKey)).toBe(200);
     expect(await send(apiKey)).toBe(200);
     // Without a reload: it is looked at again while a rotation is under way.
-    await old.getByText('something still has it').waitFor();
+    await old.getByText('so it is still in use').waitFor();
     expect(await old.getByRole('button', { name: /Rotate/ }).count()).toBe(0);
     await expectGoodEverywhere(page, 'profile-rotation');
     await old.getByRole('button', { name: /Revoke/ }).click();
@@ -294,12 +294,12 @@ describe('an account', () => {
     const secret = await dialog.locator('pre').innerText();
     const codes = await dialog.getByRole('listitem').allInnerTexts();
     expect(codes).toHaveLength(10);
-    await dialog.getByLabel('Code that the app shows now').fill('000000');
+    await dialog.getByLabel('Current code of the app').fill('000000');
     await page.keyboard.press('Enter');
     await dialog.getByText(/Invalid.*code/i).waitFor();
-    await dialog.getByLabel('Code that the app shows now').fill(totp(secret));
+    await dialog.getByLabel('Current code of the app').fill(totp(secret));
     await page.keyboard.press('Enter');
-    await page.getByText('On: signing in takes a code').waitFor();
+    await page.getByText('On. Signing in needs your password and a code').waitFor();
     expect(await everything(page)).not.toContain(secret);
     // The session that took the old one's place shows the same workspace.
     await page.getByRole('button', { name: `Switch workspace: ${workspace.slug}` }).waitFor();
@@ -335,7 +335,7 @@ describe('an account', () => {
     await page.getByRole('button', { name: 'Turn off' }).click();
     await dialog.getByLabel('Current password').first().fill(password);
     await page.keyboard.press('Enter');
-    await page.getByText('Off: your password alone').waitFor();
+    await page.getByText('Off. Signing in needs your password only').waitFor();
   }, 60_000);
 
   test('changes its name and its password, which signs out the other browsers', async () => {
@@ -372,7 +372,7 @@ describe('an account', () => {
     await signIn(other, member.email);
     await other.waitForURL('**/overview');
     await page.goto('/profile?tab=sessions');
-    await row(page, 'This one').getByText('Chrome on').waitFor();
+    await row(page, 'This browser').getByText('Chrome on').waitFor();
     await page.getByRole('button', { name: /^Sign out Chrome/ }).waitFor();
     await expectGoodEverywhere(page, 'profile-sessions');
     await page.getByRole('button', { name: /^Sign out Chrome/ }).click();

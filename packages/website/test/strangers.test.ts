@@ -103,7 +103,7 @@ test('leads and their figures are seen in their own workspace only, as soon as t
     await page.getByText('No lead matches these filters.').waitFor();
   }
   await theirs.page.goto(`/leads?lead=${mine.id}`);
-  await theirs.page.getByText('There is no such lead, or it is not yours to see.').waitFor();
+  await theirs.page.getByText('This lead does not exist, or you have no access to it.').waitFor();
   for (const { page, name } of [mine, theirs]) {
     await page.goto('/leads');
     await page.getByRole('row').filter({ hasText: name }).waitFor();
@@ -153,7 +153,7 @@ test('the address behind a sign-in leads to no other site', async () => {
     await page.keyboard.press('Enter');
     await page
       .getByRole('button', { name: /^Your account/ })
-      .or(page.getByText('There is no such page'))
+      .or(page.getByText('Page not found'))
       .first()
       .waitFor();
     expect(new URL(page.url()).origin).toBe(console.crm);

@@ -27,10 +27,7 @@ async function openImport(page: Page, file: string): Promise<void> {
 }
 
 const figure = (page: Page, label: string) =>
-  page
-    .getByRole('table', { name: 'What became of the file' })
-    .getByRole('row', { name: label })
-    .textContent();
+  page.getByRole('table', { name: 'Import report' }).getByRole('row', { name: label }).textContent();
 
 describe('an import', () => {
   test('maps columns, tells what was rejected, and adds nothing when it is sent again', async () => {
@@ -145,10 +142,10 @@ describe('an import', () => {
     await expect.poll(async () => Number(await bar.getAttribute('aria-valuenow'))).toBeGreaterThan(5);
     expect(Number(await bar.getAttribute('aria-valuenow'))).toBeLessThan(100);
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('Cancelled. What was stored until then stays').waitFor();
+    await page.getByText('Cancelled. The leads stored so far stay').waitFor();
     await limit(-1);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('table', { name: 'What became of the file' }).waitFor();
+    await page.getByRole('table', { name: 'Import report' }).waitFor();
     expect(await figure(page, 'Rejected')).toBe('Rejected0');
     const [{ count } = { count: -1 }] = await console.fixture.sql<{ count: number }>(
       'SELECT count(*)::int AS count FROM lead WHERE workspace_id = $1',

@@ -7,5 +7,5 @@ import { members } from './members.ts';
 import { overview } from './overview.ts';
 import { profile } from './profile.ts';
 
-/** Everything that the website says, in one place. */
+/** All texts of the website. */
 export const texts = { account, campaigns, common, integration, leads, members, overview, profile } as const;

@@ -22,9 +22,9 @@ export const overview = {
   approveRate: 'Approve rate',
   approveRateWithoutTrash: 'Approve rate without trash',
   rateHelp:
-    'Approve rate: approved and paid leads, of all leads. Without trash: of all leads that are not trashed. “–” where there is nothing to divide by.',
+    'Approve rate: approved and paid leads, of all leads. Without trash: of all leads that are not trashed. “–” means that there are no leads to divide by.',
   before: (days: number) => (days === 1 ? 'the day before' : `the ${days} days before`),
-  change: (change: string, before: string) => `${change} against ${before}`,
+  change: (change: string, before: string) => `${change} compared with ${before}`,
   noneBefore: (before: string) => `none in ${before}`,
   points: (change: string) => `${change} points`,
   byTime: {
@@ -37,7 +37,7 @@ export const overview = {
   units: { hour: 'Hour', day: 'Day', week: 'Week from', month: 'Month', quarter: 'Quarter from' },
   chart: 'Chart',
   table: 'Table',
-  view: 'How leads by time are shown',
+  view: 'View of leads by time',
   chartLabel: (title: string) => `${title}, by status, as stacked bars. The table has the same figures.`,
   campaigns: 'By campaign',
   campaign: 'Campaign',
@@ -46,7 +46,7 @@ export const overview = {
   s1: 'By sub-id (s1)',
   subId: 'Sub-id (s1)',
   s1Others: (leads: string) =>
-    `Without ${leads} leads of days with very many sub-ids: the first 100 of a day are told apart.`,
+    `Without ${leads} leads of days with more than 100 sub-ids. Only the first 100 of a day are listed.`,
   share: 'Share',
   none: 'None in this range',
   empty: 'No leads in this range',
