@@ -20,7 +20,7 @@ async function send({ message, name, stack }: Error): Promise<void> {
       message: message.slice(0, 1000),
       name: name.slice(0, 255),
       ...(stack !== undefined && { stack: stack.slice(0, 8000) }),
-      // Without the query, which can hold a name or a phone number, and without what stands for a secret.
+      // Without the query, which can hold a name or a phone number, and without secrets in the path.
       page: location.pathname.replace(/^\/(integration|invitations)\/.*/, '/$1/...').slice(0, 255),
     }),
     keepalive: true,

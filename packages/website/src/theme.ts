@@ -14,10 +14,10 @@ const petrol: MantineColorsTuple = [
   '#005f84',
 ];
 
-/** Calm and dense: figures and tables are what people look at here. */
+/** A calm and dense theme for figures and tables. */
 export const theme = createTheme({
   primaryColor: 'petrol',
-  // White is read on both (WCAG 2.2, 1.4.3).
+  // White text has enough contrast on both (WCAG 2.2, 1.4.3).
   primaryShade: { light: 8, dark: 7 },
   colors: { petrol },
   autoContrast: true,
@@ -27,18 +27,18 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // Of dialogs and notifications too: all that these show is a cross.
+    // Dialogs and notifications too, because their close button shows a cross only.
     CloseButton: { defaultProps: { 'aria-label': texts.common.close } },
-    // What is called something must be something.
+    // An element with a label needs a role.
     Loader: { defaultProps: { role: 'status', 'aria-label': texts.common.loading } },
-    // What is first in it for the focus would be no item of it.
+    // Its first focusable element would not be an item.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
-    // Within a text, a colour alone does not tell a link from it.
+    // Within text, color alone does not distinguish a link.
     Anchor: { defaultProps: { underline: 'always' } },
   },
 });
 
-/** The library's own greys and reds are too faint to be read by everyone (WCAG 2.2, 1.4.3). */
+/** The library's grays and reds have too little contrast (WCAG 2.2, 1.4.3). */
 export const readableColors: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -8,7 +8,7 @@ export interface Secrets {
   readonly accessToken: string;
 }
 
-/** What stands where no secret is filled in. */
+/** The placeholder of a missing secret. */
 export const placeholders: Secrets = { apiKey: '<API_KEY>', accessToken: '<ACCESS_TOKEN>' };
 
 /** A request that sends a lead. */
@@ -16,17 +16,17 @@ export interface ExampleRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly lead: Readonly<Record<string, string>>;
-  /** The origin of the page that sends it, where one is known. */
+  /** The origin of the sending page, if known. */
   readonly page?: string | undefined;
 }
 
-/** An origin of a page, where none is known. */
+/** The example origin, if none is known. */
 export const examplePage = 'https://offer.example.com';
 
-/** The lead of the examples; its phone number is one of those that belong to nobody. */
+/** The lead of the examples. Its phone number is reserved for fiction. */
 export const exampleLead = { name: 'Test Lead', phone: '+1 202 555 0147' } as const;
 
-/** What the CRM API takes to create a lead. */
+/** The CRM API's request to create a lead. */
 export function crmRequest(
   addresses: Me['addresses'],
   { apiKey, accessToken }: Secrets,
@@ -43,7 +43,7 @@ export function crmRequest(
   };
 }
 
-/** What the intake takes to create a lead. */
+/** The intake's request to create a lead. */
 export function intakeRequest(
   intake: string,
   { apiKey }: Pick<Secrets, 'apiKey'>,
@@ -58,7 +58,7 @@ export function intakeRequest(
   };
 }
 
-/** A secret by which people recognise it, and which is good for nothing. */
+/** Masks a secret: its beginning stays readable, and the result is not a valid credential. */
 export function mask(secret: string): string {
   return secret.startsWith('<') ? secret : `${secret.slice(0, secret.startsWith('lk_') ? 11 : 4)}••••••••`;
 }

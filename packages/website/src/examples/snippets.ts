@@ -1,6 +1,6 @@
 import { type Api, type ExampleRequest, examplePage } from './example-request.ts';
 
-/** The languages that there are examples in, by API: a form stands in a page, where no access token must be. */
+/** The languages of the examples by API. A form is public, so it has no example with an access token. */
 export const languagesOf = {
   crm: ['curl', 'javascript', 'php', 'python'],
   intake: ['curl', 'javascript', 'php', 'python', 'html'],
@@ -9,9 +9,9 @@ export type Language = (typeof languagesOf)['intake'][number];
 
 const shell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 const php = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-/** For JavaScript and Python, whose literals take what JSON's do. */
+/** For JavaScript and Python, whose string literals accept JSON's escapes. */
 const quoted = (text: string) => JSON.stringify(text);
-/** What has a meaning of its own in a query; the rest is left readable, and encoded by the browser. */
+/** Characters with a meaning in a query. The browser encodes all others. */
 const inQuery = (text: string) => text.replaceAll(/[%&#+]/g, encodeURIComponent);
 const attribute = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
@@ -81,7 +81,7 @@ ${lines(lead, (name) => `  <label>${attribute(name)} <input name="${attribute(na
 </form>`,
 };
 
-/** The program that sends a request. */
+/** Returns the program that sends a request, in one language. */
 export function writeSnippet(language: Language, request: ExampleRequest): string {
   return writers[language](request);
 }

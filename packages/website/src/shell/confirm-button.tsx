@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { ConfirmDialog, type Confirmation } from './confirm-dialog.tsx';
 
-/** A button for what is not easily undone: it asks before it does it. */
+/** A button that asks for confirmation before it acts. */
 export function ConfirmButton({
   label,
   name,
@@ -15,9 +15,9 @@ export function ConfirmButton({
   ...props
 }: Omit<ButtonProps, 'color' | 'children'> &
   Confirmation & {
-    /** On the button. */
+    /** The label of the button. */
     readonly label: ReactNode;
-    /** What the button is called where the label alone does not say what it is about. */
+    /** The accessible name of the button, if the label alone is ambiguous. */
     readonly name?: string;
   }) {
   const [opened, { open, close }] = useDisclosure(false);

@@ -7,15 +7,15 @@ import { ErrorNotice } from './states.tsx';
 
 export interface Confirmation {
   readonly title: string;
-  /** On the button that does it. */
+  /** The label of the confirming button. */
   readonly action: string;
   readonly color?: string;
   readonly onConfirm: () => Promise<unknown>;
-  /** What will happen. */
+  /** The effect of the action. */
   readonly children: ReactNode;
 }
 
-/** Says what will happen and asks; it stays open while that goes on, and where it fails. */
+/** Describes the effect and asks for confirmation. It stays open during the action and after a failure. */
 export function ConfirmDialog({
   title,
   action,

@@ -5,7 +5,7 @@ import { texts } from '../texts/index.ts';
 
 const t = texts.common;
 
-/** Copies a text that need not be on the page, and says whether it did. */
+/** Copies a text that need not be on the page, and reports the result. */
 export function CopyTextButton({
   text,
   label = t.copy,

@@ -1,14 +1,14 @@
 import { TextInput, type TextInputProps } from '@mantine/core';
 
-/** A day, as the browser takes it, in a dialog. */
+/** A browser's date field in a dialog. */
 export function DateInput(props: Omit<TextInputProps, 'type' | 'onKeyDown'>) {
   return (
     <TextInput
       type="date"
       {...props}
       onKeyDown={(event) => {
-        // The day, the month and the year are a stop each. What keeps the focus in a dialog looks a moment later
-        // whether Tab has left them, and would take a fast typist back from the field after the next.
+        // Day, month and year are separate tab stops. The focus trap checks a moment later whether Tab has left them, and
+        // would move a fast typist back from the next but one field.
         if (event.key === 'Tab' && !event.shiftKey) event.stopPropagation();
       }}
     />

@@ -3,10 +3,10 @@ import { createContext, use, useEffect, useState } from 'react';
 import { keepFocus } from './keep-focus.ts';
 import { useFocusBack } from './use-focus-back.ts';
 
-/** Tells the dialog that one is opened from that it is covered, or is not any more. */
+/** Notifies the dialog below when another dialog covers or uncovers it. */
 const CoverContext = createContext<((isCovered: boolean) => void) | undefined>(undefined);
 
-/** A dialog that is open for as long as it is there; who closes it is back where they were. */
+/** A dialog that is open while it is mounted. Closing it returns the focus. */
 export function Dialog({ closeOnEscape = true, ...props }: Omit<ModalProps, 'opened' | 'returnFocus'>) {
   useFocusBack();
   const cover = use(CoverContext);
@@ -17,7 +17,7 @@ export function Dialog({ closeOnEscape = true, ...props }: Omit<ModalProps, 'ope
   }, [cover]);
   return (
     <CoverContext value={setCovered}>
-      {/* Escape closes one at a time, the uppermost. */}
+      {/* Escape closes the topmost dialog only. */}
       <Modal
         ref={keepFocus}
         opened

@@ -3,7 +3,7 @@ import { texts } from '../texts/index.ts';
 import { faultsOf } from '../api/client.ts';
 import { ErrorNotice } from './states.tsx';
 
-/** The foot of a form in a dialog: what went wrong, where no field says so, and the way out and on. */
+/** The footer of a form in a dialog: errors that belong to no field, and the cancel and submit buttons. */
 export function FormActions({
   submit = texts.common.create,
   error,

@@ -1,6 +1,6 @@
 /**
- * Keeps the focus in a dialog when what had it goes with a step, or cannot have it while an answer is awaited:
- * nothing would be read aloud from then on. A ref of what is around the dialog.
+ * Keeps the focus in a dialog when the focused element disappears or is disabled during a request. Without the focus, a
+ * screen reader would fall silent. Returns a ref for the element around the dialog.
  */
 export function keepFocus(root: HTMLElement | null): (() => void) | undefined {
   if (root === null) return undefined;
@@ -16,7 +16,7 @@ export function keepFocus(root: HTMLElement | null): (() => void) | undefined {
     before.focus();
     if (document.activeElement === before) return;
     dialog?.focus();
-    // It may be back as soon as there is an answer.
+    // The focused element may return with the response.
     last = before;
   });
   root.addEventListener('focusin', onFocus);

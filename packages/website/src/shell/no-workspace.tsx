@@ -7,7 +7,7 @@ import { texts } from '../texts/index.ts';
 import { changeWorkspace } from './start-over.ts';
 import { ErrorNotice } from './states.tsx';
 
-/** What there is to do for who is a member of no workspace. */
+/** The page for users without a workspace. */
 export function NoWorkspace() {
   return (
     <Stack maw={420}>

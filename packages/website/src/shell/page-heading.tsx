@@ -2,7 +2,7 @@ import { Group, Title } from '@mantine/core';
 import { type ReactNode } from 'react';
 import { useTitle } from './use-title.ts';
 
-/** The title of a page, in the page and in the browser's tab, and what can be done on it. */
+/** The title of a page, on the page and in the browser's tab, with the page's actions. */
 export function PageHeading({ title, children }: { title: string; children?: ReactNode }) {
   useTitle(title);
   return (

@@ -1,7 +1,7 @@
 import { Group, Paper, type PaperProps, Stack, Text } from '@mantine/core';
 import type { ComponentPropsWithoutRef, ReactNode } from 'react';
 
-/** One record of a list: its name, what is known of it, and what can be done with it. Narrow, it is a card. */
+/** One record of a list: its name, its details and its actions. On a narrow screen it is a card. */
 export function RecordRow({
   title,
   facts,
@@ -38,7 +38,7 @@ export function RecordRow({
   );
 }
 
-/** The list that {@link RecordRow}s are in. */
+/** The list of {@link RecordRow}s. */
 export function RecordList({ label, children }: { label: string; children: ReactNode }) {
   return (
     <Stack component="ul" gap="xs" p={0} m={0} style={{ listStyle: 'none' }} aria-label={label}>

@@ -1,7 +1,7 @@
 import { texts } from '../texts/index.ts';
 import { exactTime, relativeTime, useNow } from './time.ts';
 
-/** A time as people say it, with the exact one to hover; "never" where there is none. */
+/** A relative time with the exact time on hover, or "never" if there is none. */
 export function RelativeTime({ at }: { at: string | undefined }) {
   const now = useNow();
   if (at === undefined) return texts.common.never;

@@ -1,24 +1,24 @@
-/** Why a page is loaded anew: its workspace was changed on it, or elsewhere. */
+/** The reason of a reload: the workspace changed on this page, or in another tab. */
 type Reason = 'here' | 'elsewhere';
 
-/** Where the reason is kept over the load. */
+/** The storage key of the reason during the reload. */
 const key = 'leads.startedOver';
 
-/** Once this page leaves its workspace, what is refused for that reason says nothing new. */
+/** Once this page leaves its workspace, further refusals for the same reason are ignored. */
 let isLeaving = false;
-/** It starts over as soon as nothing holds it any more. */
+/** The page reloads as soon as nothing holds it. */
 let isDue = false;
 let holds = 0;
 
 function loadAnew(reason: Reason): void {
   sessionStorage.setItem(key, reason);
-  // Without what the address filters by or opens: that was of the last workspace.
+  // Without the address's filters, which belong to the last workspace.
   location.replace(location.pathname);
 }
 
 /**
- * Does what leads to another workspace, and shows that one. All is loaded anew: nothing of the last one is left, in
- * no cache, form or notification.
+ * Runs an action that switches the workspace, and reloads the page. The reload removes everything of the previous
+ * workspace from caches, forms and notifications.
  */
 export async function changeWorkspace(by: () => Promise<unknown>): Promise<void> {
   isLeaving = true;
@@ -31,7 +31,7 @@ export async function changeWorkspace(by: () => Promise<unknown>): Promise<void>
   loadAnew('here');
 }
 
-/** Shows the workspace that the user is in, which is not the one of this page any more. */
+/** Reloads the page for the user's current workspace, which is no longer the one of this page. */
 export function startOver(): void {
   if (isLeaving) return;
   isLeaving = true;
@@ -39,7 +39,7 @@ export function startOver(): void {
   else loadAnew('elsewhere');
 }
 
-/** Keeps the page as it is, but for {@link changeWorkspace}. @returns what ends that. */
+/** Prevents reloads, except by {@link changeWorkspace}. @returns a function that ends this. */
 export function holdPage(): () => void {
   holds += 1;
   return () => {
@@ -48,7 +48,7 @@ export function holdPage(): () => void {
   };
 }
 
-/** Why this page was loaded anew, if it was; told once. */
+/** Returns the reason of this page's reload once, if it was reloaded. */
 export function takeReason(): Reason | undefined {
   const reason = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);

@@ -27,7 +27,7 @@ export function NotFoundPage() {
   );
 }
 
-/** A page that cannot be shown. What is no refusal of the service is told to its log. */
+/** A page that cannot be shown. Errors that the service did not send are reported to its log. */
 export function ErrorPage({ error: thrown }: ErrorComponentProps) {
   const router = useRouter();
   const error: Error = thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -41,7 +41,7 @@ export function ErrorPage({ error: thrown }: ErrorComponentProps) {
   );
 }
 
-/** Why something is not here, and what to do about it. */
+/** An empty state: the reason, and the next step. */
 export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   return (
     <Alert color="red" variant="light" title={texts.common.somethingWrong} role="alert" w="100%">

@@ -5,10 +5,10 @@ import { texts } from '../texts/index.ts';
 const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** How often what depends on the time of day is shown anew, in milliseconds. */
+/** Refresh interval of relative times, in milliseconds. */
 const tickMs = 10_000;
 
-/** Units with their length in seconds, longest first. */
+/** The units with their length in seconds, longest first. */
 const units = [
   ['year', 31_557_600],
   ['month', 2_629_800],
@@ -17,14 +17,14 @@ const units = [
   ['minute', 60],
 ] as const;
 
-/** Now, to the ten seconds. */
+/** Returns the current time, rounded to 10 s. */
 export function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useInterval(() => setNow(Date.now()), tickMs, { autoInvoke: true });
   return now;
 }
 
-/** "3 minutes ago", "in 2 days". What is as near as {@link useNow} is exact is "just now". */
+/** Returns "3 minutes ago" or "in 2 days". A time within the precision of {@link useNow} is "just now". */
 export function relativeTime(at: string, now: number): string {
   const difference = Date.parse(at) - now;
   if (Math.abs(difference) <= tickMs) return texts.common.justNow;

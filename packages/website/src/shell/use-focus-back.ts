@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'react';
 
-/** Where a reader goes on when what they were on is gone: around it, the nearest of these that is left. */
+/** The elements that can take the focus if the focused element is removed, nearest first. */
 const places = 'li, section, [role="dialog"]';
 
 /**
- * Gives the focus back when a dialog closes, which is gone by then: to what it was opened from, or to what that
- * was in where it is gone too (a row that was revoked, a button that became another).
+ * Returns the focus when a dialog closes: to the element that opened the dialog or, if that element is gone, to its
+ * nearest remaining container.
  */
 export function useFocusBack(): void {
-  // A menu that it was chosen from may be gone when the dialog is there.
+  // The menu that opened the dialog may be gone when the dialog appears.
   const [chosenFrom] = useState(() => openerOf(document.activeElement));
   useEffect(() => {
     const opener = openerOf(document.activeElement) ?? chosenFrom;
@@ -20,14 +20,14 @@ export function useFocusBack(): void {
         document.querySelector('[role="grid"]') ??
         document.querySelector('main');
       if (!(target instanceof HTMLElement)) return;
-      // Only what is tabbed to, or is told so, takes the focus.
+      // Only tabbable elements and those with a tabindex take the focus.
       if (target !== opener && !target.hasAttribute('tabindex')) target.tabIndex = -1;
       target.focus({ preventScroll: target !== opener });
     };
   }, [chosenFrom]);
 }
 
-/** What a dialog was opened from: of an item of a menu, which closes with it, the button of the menu. */
+/** Returns the element that opened a dialog. For a menu item, which closes, it is the button of the menu. */
 function openerOf(focused: Element | null): Element | undefined {
   const menu = focused?.closest('[role="menu"]');
   const button = document.getElementById(menu?.getAttribute('aria-labelledby') ?? '');

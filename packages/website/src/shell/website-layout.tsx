@@ -43,7 +43,7 @@ const destinations = [
 
 const schemes = ['light', 'dark', 'auto'] as const;
 
-/** What is around every page of who is signed in. */
+/** The layout of every page after sign-in. */
 export function WebsiteLayout() {
   const { data: me } = useSuspenseQuery(meQuery);
   const [opened, { toggle, close }] = useDisclosure(false);
@@ -52,7 +52,7 @@ export function WebsiteLayout() {
   const leaveNavigation = () => {
     if (!opened) return;
     close();
-    // The link that has the focus goes.
+    // The focused link is about to disappear.
     content.current?.focus();
   };
 
@@ -83,7 +83,7 @@ export function WebsiteLayout() {
           <UserMenu name={me.user.name} email={me.user.email} />
         </Group>
       </AppShell.Header>
-      {/* Where it is only moved out of sight, the keyboard would still go there. */}
+      {/* Hidden, not only moved off screen, because the keyboard would still reach it. */}
       <AppShell.Navbar p="xs" aria-label={t.navigation} {...(!opened && { visibleFrom: 'sm' })}>
         {destinations.map(({ to, label, icon: Icon }) => (
           <NavigationLink

@@ -15,13 +15,13 @@ const NewWorkspaceDialog = lazyDialog(
   async () => (await import('./new-workspace-dialog.tsx')).NewWorkspaceDialog,
 );
 
-/** Which workspace is shown, and the way to another. */
+/** Shows the current workspace and switches to another. */
 export function WorkspaceMenu({ me }: { me: Me }) {
   const [creating, { open, close }] = useDisclosure(false);
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     const reason = takeReason();
-    // Who hears the page hears where they are.
+    // Announced by screen readers.
     if (reason !== undefined) button.current?.focus();
     if (reason === 'elsewhere') {
       notifications.show({ color: 'yellow', autoClose: false, message: t.startedOver });

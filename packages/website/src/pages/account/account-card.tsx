@@ -3,7 +3,7 @@ import { type ReactNode } from 'react';
 import { texts } from '../../texts/index.ts';
 import { useTitle } from '../../shell/use-title.ts';
 
-/** The frame of the pages of who is not signed in. */
+/** The frame of the pages before sign-in. */
 export function AccountCard({
   title,
   lead,

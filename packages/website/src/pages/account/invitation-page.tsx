@@ -29,7 +29,7 @@ export function InvitationPage() {
     queryFn: () => call<Invitation>(`/console/invitations/${encodeURIComponent(id)}`),
     retry: false,
   });
-  // Not the query of the console, which leads who is not signed in away.
+  // Not the query of the website's pages, which redirects visitors without a session.
   const me = useQuery({
     queryKey: ['me', 'optional'],
     async queryFn() {

@@ -24,7 +24,7 @@ export function SignInPage() {
 
   const enter = async () => {
     queryClient.clear();
-    // Only a path of this website: an address from elsewhere would make this page lead anywhere.
+    // Only a path of this website. Any other address would make this page an open redirect.
     router.history.push(to?.startsWith('/') === true && !to.startsWith('//') ? to : '/overview');
   };
   const signIn = useMutation({

@@ -25,7 +25,7 @@ export function SignUpPage() {
         ...(invitation !== undefined && { invitationId: invitation }),
       }),
     onSuccess({ signedIn }) {
-      // If not, the address is to be confirmed first.
+      // Otherwise the address must be confirmed first.
       if (!signedIn) return;
       queryClient.clear();
       router.history.push(to?.startsWith('/') === true && !to.startsWith('//') ? to : '/profile');

@@ -34,7 +34,7 @@ const changes: Readonly<Record<Change, CampaignChanges>> = {
   default: { isDefault: true },
 };
 
-/** How many landing pages are named on a campaign. */
+/** The number of landing pages listed for a campaign. */
 const named = 3;
 
 export function CampaignRow({
@@ -46,7 +46,7 @@ export function CampaignRow({
   campaign: CampaignView;
   landingPages: readonly LandingPageView[];
   isManaging: boolean;
-  /** A landing page was dropped on it. */
+  /** Called when a landing page is dropped on the campaign. */
   onDropPage: (id: string) => void;
 }) {
   const queryClient = useQueryClient();
@@ -64,7 +64,7 @@ export function CampaignRow({
       style={{ outline: isOver ? '2px solid var(--mantine-primary-color-filled)' : 'none' }}
       onDragOver={(event) => {
         if (!takesPages || readDraggedPage(event) === undefined) return;
-        // By itself, the browser lets nothing be dropped.
+        // By default, the browser rejects drops.
         event.preventDefault();
         setIsOver(true);
       }}

@@ -1,9 +1,9 @@
 import type { DragEvent } from 'react';
 
-/** What a landing page is dragged as; the data is its id. */
+/** The media type of a dragged landing page. The data is its id. */
 export const draggedPageType = 'application/x-landing-page';
 
-/** The type of the data, where it is a landing page that is dragged: the data itself is told when it is dropped. */
+/** Whether a landing page is being dragged. The browser reveals the data itself only on drop. */
 export function readDraggedPage(event: DragEvent): string | undefined {
   return event.dataTransfer.types.find((type) => type === draggedPageType);
 }

@@ -10,7 +10,7 @@ import { texts } from '../../texts/index.ts';
 
 const t = texts.campaigns;
 
-/** The link of a campaign's integration page: make it, copy it, renew it, take the page down. */
+/** The link of a campaign's integration page: create, copy, renew or delete it. */
 export function IntegrationDialog({ campaign, onClose }: { campaign: CampaignView; onClose: () => void }) {
   const queryClient = useQueryClient();
   const query = integrationLinkQuery(campaign.id);
@@ -52,7 +52,7 @@ export function IntegrationDialog({ campaign, onClose }: { campaign: CampaignVie
                 <CopyTextButton text={data.link} />
                 <Button
                   component="a"
-                  // By its path: the website may be open under another of its names.
+                  // The path only, because the website may be open under another host name.
                   href={new URL(data.link).pathname}
                   target="_blank"
                   rel="noopener"

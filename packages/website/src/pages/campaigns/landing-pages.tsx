@@ -15,10 +15,10 @@ import { draggedPageType } from './dragged-page.ts';
 
 const t = texts.campaigns;
 
-/** What is to become of a landing page. */
+/** A change of a landing page's campaign. */
 export interface Mapping {
   readonly id: string;
-  /** Empty for none. */
+  /** Empty means no campaign. */
   readonly campaignCode: string;
 }
 

@@ -20,7 +20,7 @@ import { roleChoices } from './role-choices.ts';
 
 const t = texts.members;
 
-/** Who is invited and has not answered, and the way to invite others. For owners. */
+/** The pending invitations, and the form to invite people. For owners. */
 export function Invitations({ workspace }: { workspace: OwnWorkspace }) {
   const queryClient = useQueryClient();
   const { mail } = useSuspenseQuery(meQuery).data;

@@ -21,7 +21,7 @@ const { roles } = texts.common;
 
 export function MembersPage() {
   const { workspace } = useSuspenseQuery(meQuery).data;
-  // The frame shows no page without a workspace.
+  // The layout shows this page only in a workspace.
   if (workspace === undefined) return null;
   return (
     <>
@@ -70,7 +70,7 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
   const isOwner = workspace.role === 'owner';
   const change = useMutation({
     mutationFn: ({ id, role }: { id: string; role: MemberRole }) => changeRole(workspace.id, id, role),
-    // What was refused is as it was; who changed their own role may do other things now.
+    // Reload the members: a refused change changed nothing, and a change of the own role changes the permissions.
     onSettled: () => queryClient.invalidateQueries(),
   });
   if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
@@ -87,7 +87,7 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
         allowDeselect={false}
         data={roleChoices}
         value={change.isPending && change.variables.id === member.id ? change.variables.role : member.role}
-        // Not disabled: that would take the focus away.
+        // Not disabled, because that would remove the focus.
         readOnly={change.isPending}
         onChange={(role) => {
           if (role !== null) change.mutate({ id: member.id, role });

@@ -1,6 +1,6 @@
 import { texts } from '../../texts/index.ts';
 
-/** The roles, as a list to choose from takes them. */
+/** The roles as options of a select. */
 export const roleChoices = (['owner', 'manager', 'publisher'] as const).map((value) => ({
   value,
   label: texts.common.roles[value],

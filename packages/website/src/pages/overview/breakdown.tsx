@@ -8,18 +8,18 @@ const t = texts.overview;
 
 interface BreakdownProps {
   readonly title: string;
-  /** What the rows are. */
+  /** The name of the rows' dimension. */
   readonly column: string;
   readonly rows: readonly (Overview['landingPages'][number] & { readonly name?: string })[];
-  /** What the shares are of. */
+  /** The total that the shares refer to. */
   readonly of: number;
   readonly note?: string;
-  /** What the list is filtered by for a row, and the range. */
+  /** The filters of the lead list for a row, including the range. */
   readonly filter: 'campaignCode' | 'lpName' | 's1';
   readonly span: Readonly<Record<string, string>>;
 }
 
-/** The values with the most leads, a row each. */
+/** The values with the most leads, one row each. */
 export function Breakdown({ title, column, rows, of, note, filter, span }: BreakdownProps) {
   const figures = [t.leads, t.share, t.statuses.Approved, t.statuses.Paid, t.statuses.Trashed, t.approveRate];
   return (

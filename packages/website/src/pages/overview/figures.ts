@@ -1,10 +1,10 @@
 import type { Overview } from '@leads/core/overview';
 import { texts } from '../../texts/index.ts';
 
-/** In the order in which they are stacked, from the bottom. */
+/** In stacking order, from the bottom. */
 export const statuses = ['Paid', 'Approved', 'OnHold', 'Trashed'] as const;
 
-/** Told apart by who does not see all colours, and on light and dark. */
+/** Distinguishable with color blindness, in light and dark. */
 export const statusColors = {
   Paid: '#0b8f6b',
   Approved: '#3a87c8',
@@ -35,7 +35,7 @@ const stepFormats: Readonly<Record<Overview['unit'], Intl.DateTimeFormatOptions>
   quarter: { month: 'short', year: 'numeric' },
 };
 
-/** What a step is called, in its time zone. */
+/** Returns the label of a step in its time zone. */
 export function stepNames({ unit, steps }: Overview, zone: string): string[] {
   const format = new Intl.DateTimeFormat('en-GB', { ...stepFormats[unit], timeZone: zone });
   return steps.map(({ start }) => format.format(new Date(start)));

@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-/** A link to the list, with filters of the API's names. */
+/** A link to the lead list with filters, named as in the API. */
 export function LeadsLink({
   filters,
   children,
@@ -16,7 +16,7 @@ export function LeadsLink({
     <Anchor
       href={href}
       size="sm"
-      // A name that someone else has chosen may be long and without a space.
+      // A name may be long and have no space.
       style={{ overflowWrap: 'anywhere' }}
       onClick={(event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;

@@ -1,16 +1,16 @@
 export const presets = ['today', '7d', '30d', '90d', 'this-month', 'last-month', '12m'] as const;
 export type Preset = (typeof presets)[number];
 
-/** The range that is shown, as it stands in the address: a preset, or a first and a last day. */
+/** The range in the address: a preset, or a first and a last day. */
 export interface OverviewSearch {
   readonly range?: Preset;
   readonly from?: string;
   readonly to?: string;
-  /** The time zone whose days are meant, where it is not the browser's. */
+  /** The time zone of the days, if it is not the browser's. */
   readonly zone?: string;
 }
 
-/** What an address says of the range; what it does not know is left out. */
+/** Parses the range from the address and drops unknown values. */
 export function readOverviewSearch(search: Record<string, unknown>): OverviewSearch {
   const { range, from, to, zone } = search;
   return {
@@ -28,7 +28,7 @@ function ownZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** The days that a range means, both included; none of them is yet to come, but in what was typed. */
+/** Returns the first and the last day of a range, both inclusive. Presets end today at the latest. */
 export function daysOf(search: OverviewSearch, now = new Date()): { from: string; to: string; zone: string } {
   const zone = search.zone ?? ownZone();
   if (search.from !== undefined && search.to !== undefined) return { from: search.from, to: search.to, zone };
@@ -56,7 +56,7 @@ export function daysOf(search: OverviewSearch, now = new Date()): { from: string
 const utc = (year: number, month: number, day: number) => new Date(Date.UTC(year, month, day));
 const dayText = (date: Date) => date.toISOString().slice(0, 10);
 
-/** Today's date in a time zone; in UTC for one that the browser does not know, which the server refuses. */
+/** Returns today's date in a time zone, or in UTC if the browser does not know the zone. The server rejects such a zone. */
 function todayIn(zone: string, now: Date): Date {
   try {
     const format = new Intl.DateTimeFormat('en', {

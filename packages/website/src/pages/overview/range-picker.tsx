@@ -9,18 +9,18 @@ const ranges = [
   { value: 'custom', label: t.custom },
 ];
 
-/** Names in use today of zones that browsers list by older ones. */
+/** Current names of zones that browsers list under older names. */
 const renamed = ['Asia/Ho_Chi_Minh', 'Asia/Kathmandu', 'Asia/Kolkata', 'Asia/Yangon', 'Europe/Kyiv'];
 
 interface RangePickerProps {
   readonly search: OverviewSearch;
-  /** What is shown. */
+  /** The current range. */
   readonly days: { readonly from: string; readonly to: string; readonly zone: string };
   readonly faults: Readonly<Record<string, string>>;
   readonly onChange: (search: OverviewSearch) => void;
 }
 
-/** Which days are shown, and of which time zone. */
+/** Selects the days and the time zone. */
 export function RangePicker({ search, days, faults, onChange }: RangePickerProps) {
   const isCustom = search.from !== undefined;
   const zone = search.zone === undefined ? {} : { zone: search.zone };
@@ -78,14 +78,14 @@ function CustomDays({
   const [shown, setShown] = useState(days);
   const [from, setFrom] = useState(days.from);
   const [to, setTo] = useState(days.to);
-  // Typed anew when the address says something else; the fields stay, and so does the focus.
+  // Resets the values when the address changes, and keeps the fields with their focus.
   if (shown.from !== days.from || shown.to !== days.to) {
     setShown(days);
     setFrom(days.from);
     setTo(days.to);
   }
   const isBackward = from !== '' && to !== '' && to < from;
-  // While a year is typed, browsers offer the years 2, 20 and 202 as well.
+  // While the user types a year, browsers also report the years 2, 20 and 202.
   const offer = (first: string, last: string) => {
     if (first >= '1970' && first <= last) onChange(first, last);
   };

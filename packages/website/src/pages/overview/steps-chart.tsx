@@ -26,7 +26,7 @@ export function StepsChart({ overview, zone }: { overview: Overview; zone: strin
         legendProps={{ verticalAlign: 'top' }}
         maxBarWidth={48}
         barProps={{ isAnimationActive: false, stroke: 'var(--mantine-color-body)', strokeWidth: 0.5 }}
-        // What the keyboard would reach here is in the table.
+        // Not focusable: the table has the same content.
         barChartProps={{ accessibilityLayer: false }}
       />
     </figure>

@@ -6,13 +6,13 @@ import { formatNumber, statuses, stepNames } from './figures.ts';
 
 const t = texts.overview;
 
-// Charts are as large as all the rest of the website.
+// The chart library is as large as the rest of the website.
 const StepsChart = lazy(async () => ({ default: (await import('./steps-chart.tsx')).StepsChart }));
 
 /** The leads by the time they were created, as a chart or as a table. */
 export function Steps({ overview, zone }: { overview: Overview; zone: string }) {
   const [view, setView] = useState<'chart' | 'table'>('chart');
-  // In a task of its own, so that the figures are not kept waiting by the chart's scripts.
+  // Loaded in a task of its own, so that the chart's scripts do not delay the figures.
   const [isShown, setShown] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setShown(true));

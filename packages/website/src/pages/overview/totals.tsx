@@ -7,7 +7,7 @@ import { LeadsLink } from './leads-link.tsx';
 
 const t = texts.overview;
 
-/** How many leads, and how that compares with as many days before. */
+/** The number of leads, compared with the same number of days before. */
 export function Totals({ overview, days }: { overview: Overview; days: number }) {
   const { total, previous, from, to } = overview;
   const before = t.before(days);

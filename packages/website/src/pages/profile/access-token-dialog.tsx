@@ -31,7 +31,7 @@ export function AccessTokenDialog({
         name,
         lifetimeSeconds: lifetime === 'custom' ? days * daySeconds : Number(lifetime),
       }),
-    // The answer holds the token: no cache keeps it.
+    // The response contains the token, so it is not cached.
     gcTime: 0,
     onSuccess: onMade,
     onError(error) {

@@ -85,7 +85,7 @@ function PasswordForm() {
   return (
     <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
       <Stack gap="sm">
-        {/* For password managers, which store what belongs to this name. */}
+        {/* For password managers, which store the password under this name. */}
         <input type="text" autoComplete="username" value={user.email} readOnly hidden />
         <PasswordInput
           label={t.currentPassword}

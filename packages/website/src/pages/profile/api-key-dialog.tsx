@@ -32,7 +32,7 @@ const empty: ApiKeyForm = {
   allowedOrigins: [],
 };
 
-/** When a key ends that is made now; dates end as they do where the user is. */
+/** Returns the expiry of a new key. A date ends at midnight of the user's time zone. */
 function expiryOf({ expiry, expiryDate }: ApiKeyForm): Date | undefined {
   if (expiry === 'never') return undefined;
   if (expiry === 'date') return new Date(`${expiryDate}T23:59:59`);
@@ -61,7 +61,7 @@ export function ApiKeyDialog({
   const form = useForm({ initialValues: empty });
   const create = useMutation({
     mutationFn: (values: ApiKeyForm) => createApiKey(bodyOf(values)),
-    // The answer holds the key: no cache keeps it.
+    // The response contains the key, so it is not cached.
     gcTime: 0,
     onSuccess: onMade,
     onError(error) {

@@ -23,7 +23,7 @@ const t = texts.profile;
 
 const ApiKeyDialog = lazyDialog(async () => (await import('./api-key-dialog.tsx')).ApiKeyDialog);
 
-/** After so many minutes without a use, whatever had the old key has changed over, most likely. */
+/** After this many minutes without a use, the old key is probably no longer in use. */
 const quietMinutes = 10;
 
 export function ApiKeys({
@@ -88,7 +88,7 @@ export function ApiKeys({
                         color="petrol"
                         onConfirm={async () => {
                           const made = await rotateApiKey(key.id);
-                          // Afterwards, so that the focus comes back to what the row has become.
+                          // Afterwards, so that the focus returns to the updated row.
                           await reload();
                           onMade(made);
                         }}
@@ -142,14 +142,14 @@ export function LastUse({ credential }: { credential: { lastUsedAt?: string; las
   );
 }
 
-/** When a credential ended, or will. */
+/** When a credential ended or will end. */
 export function endOf({ expiresAt, revokedAt }: { expiresAt?: string; revokedAt?: string }) {
   return revokedAt === undefined
     ? [[t.expires, <RelativeTime key="expires" at={expiresAt} />] as const]
     : [[t.revoked, <RelativeTime key="revoked" at={revokedAt} />] as const];
 }
 
-/** Where a rotation stands: whether the old key can go. */
+/** The state of a rotation: whether the old key can be revoked. */
 function Replacement({ old, replacement }: { old: ApiKeyView; replacement: ApiKeyView }) {
   const now = useNow();
   const { lastUsedAt } = old;

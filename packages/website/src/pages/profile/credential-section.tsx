@@ -17,7 +17,7 @@ export function StateBadge({ state }: { state: State }) {
   );
 }
 
-/** A list of credentials: those that are good, and on demand those that were. */
+/** A list of the valid credentials and, on demand, of the old ones. */
 export function CredentialSection<Credential extends { readonly id: string; readonly state: State }>({
   title,
   lead,

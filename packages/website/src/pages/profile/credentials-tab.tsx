@@ -6,14 +6,14 @@ import { AccessTokens } from './access-tokens.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 
-// Below what is looked at first.
+// Below the first screen.
 const TryIt = lazy(async () => ({ default: (await import('./try-it.tsx')).TryIt }));
 
-/** The latest secret of each kind that was made in this visit. */
+/** The latest secret of each kind created during this visit. */
 export type HeldSecrets = { readonly [Kind in MadeCredential['kind']]?: MadeCredential };
 
 export function CredentialsTab() {
-  // Here and nowhere else: no cache, no storage, no address knows a secret.
+  // Secrets are kept here only: not in a cache, the browser's storage or the address.
   const [held, setHeld] = useState<HeldSecrets>({});
   const [shown, setShown] = useState<MadeCredential>();
   const show = (made: MadeCredential) => {
@@ -29,7 +29,7 @@ export function CredentialsTab() {
       <Suspense fallback={<PendingPage />}>
         <TryIt held={held} onForget={forget} />
       </Suspense>
-      {/* Not loaded when a secret was made: what cannot be loaded then would lose it. */}
+      {/* Loaded eagerly: a failed load after a secret was created would lose the secret. */}
       <SecretDialog made={shown} onClose={() => setShown(undefined)} />
     </Stack>
   );

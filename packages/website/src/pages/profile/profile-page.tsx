@@ -20,7 +20,7 @@ export function ProfilePage() {
   return (
     <>
       <PageHeading title={t.title} />
-      {/* Not kept mounted: secrets that a tab holds go with it. */}
+      {/* Not kept mounted, so that a tab's secrets disappear with it. */}
       <Tabs
         value={shown}
         keepMounted={false}

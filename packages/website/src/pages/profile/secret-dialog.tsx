@@ -7,7 +7,7 @@ import { texts } from '../../texts/index.ts';
 
 const t = texts.profile;
 
-/** Shows a secret, this once: it closes only when its reader says that it is stored. */
+/** Shows a secret once. It closes only when the user confirms that it is stored. */
 export function SecretDialog({ made, onClose }: { made: MadeCredential | undefined; onClose: () => void }) {
   useHeldPage(made !== undefined);
   if (made === undefined) return null;

@@ -32,7 +32,7 @@ import type { HeldSecrets } from './credentials-tab.tsx';
 
 const t = texts.profile;
 
-/** Sends a lead for real and shows what went over the wire, secrets masked. */
+/** Sends a real lead and shows the request and the response with masked secrets. */
 export function SendTest({
   api,
   held,
@@ -47,7 +47,7 @@ export function SendTest({
   const active = campaigns.filter(({ status }) => status === 'active');
   const [campaign, setCampaign] = useState<string | null>(null);
   const [sent, setSent] = useState<ExampleRequest>();
-  // Given no variables, which would hold the secrets: the form is read where it stands.
+  // Reads the form directly. Mutation variables would keep the secrets in the cache.
   const send = useMutation<Tried, Error, () => Promise<Tried>>({
     mutationFn: (request) => request(),
     gcTime: 0,
@@ -138,7 +138,7 @@ export function SendTest({
   );
 }
 
-/** Takes a secret that is pasted, unless one was just made. What is pasted stays in the field alone. */
+/** A field to paste a secret, unless one was just created. A pasted secret stays in the field only. */
 function SecretInput({ label, name, made }: { label: string; name: string; made: HeldSecrets['apiKey'] }) {
   if (made !== undefined) return <TextInput label={label} value={t.madeJustNow(made.name)} readOnly />;
   return <PasswordInput label={label} name={name} required autoComplete="off" maxLength={4096} />;

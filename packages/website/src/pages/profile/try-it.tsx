@@ -34,12 +34,12 @@ import { SendTest } from './send-test.tsx';
 
 const t = texts.profile;
 
-/** Examples of how to send a lead, and the way to send one from here. */
+/** Examples that send a lead, and a form to send one from here. */
 export function TryIt({ held, onForget }: { held: HeldSecrets; onForget: (id: string) => void }) {
   const { addresses } = useSuspenseQuery(meQuery).data;
   const { data: campaigns = [] } = useQuery(campaignsQuery);
   const { data: keys = [] } = useQuery(apiKeysQuery);
-  // The one that takes leads whatever happens.
+  // The default campaign, which always takes leads.
   const campaignCode = campaigns.find(({ isDefault }) => isDefault)?.code ?? 'default';
   const [api, setApi] = useState<Api>('crm');
   const [language, setLanguage] = useState<Language>('curl');

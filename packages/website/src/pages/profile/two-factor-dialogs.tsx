@@ -13,7 +13,7 @@ const t = texts.profile;
 
 interface DialogProps {
   readonly onClose: () => void;
-  /** It took effect, but for the closing. */
+  /** The change took effect; only the dialog is still open. */
   readonly onDone: () => Promise<unknown>;
 }
 
@@ -105,7 +105,7 @@ export function CodesDialog({ onClose }: Pick<DialogProps, 'onClose'>) {
   );
 }
 
-/** Asks for the password before it goes on. */
+/** Asks for the password before the next step. */
 function PasswordStep({
   call,
   lead,
@@ -189,7 +189,7 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   );
 }
 
-/** Dark on light in both colour schemes: cameras expect it. */
+/** Dark on light in both color schemes, because cameras expect it. */
 function QrCode({ text }: { text: string }) {
   const { size, data } = encode(text, { ecc: 'M', border: 3 });
   const path = data

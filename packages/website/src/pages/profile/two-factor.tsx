@@ -11,7 +11,7 @@ const EnableDialog = lazyDialog(async () => (await import('./two-factor-dialogs.
 const DisableDialog = lazyDialog(async () => (await import('./two-factor-dialogs.tsx')).DisableDialog);
 const CodesDialog = lazyDialog(async () => (await import('./two-factor-dialogs.tsx')).CodesDialog);
 
-/** The second factor: turn it on or off, and make new recovery codes. */
+/** The second factor: turn it on or off, and create new recovery codes. */
 export function TwoFactor() {
   const queryClient = useQueryClient();
   const { twoFactorEnabled } = useSuspenseQuery(meQuery).data.user;

@@ -3,8 +3,8 @@ import { account, meQuery } from '../../api/account.ts';
 import { ApiError } from '../../api/client.ts';
 
 /**
- * A call of one of the account's paths. Neither what it takes nor what it answers is kept in a cache: both hold
- * secrets. A refusal may mean that the session is over, which the console then finds out.
+ * Calls one of the account's endpoints. Request and response hold secrets, so neither is cached. A refusal may mean that
+ * the session has ended; the website then checks the session.
  */
 export function useAccountCall<Answer = unknown, Body extends object = object>(
   path: string,

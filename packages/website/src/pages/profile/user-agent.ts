@@ -1,4 +1,4 @@
-/* Most browsers claim to be others as well: the first that fits is the one. */
+/* Most browsers also claim to be others, so the first match wins. */
 const browsers = [
   [/Edg(?:e|A|iOS)?\//, 'Edge'],
   [/OPR\/|Opera/, 'Opera'],
@@ -17,7 +17,7 @@ const systems = [
   [/Linux/, 'Linux'],
 ] as const;
 
-/** The browser and the system that a `User-Agent` names, where it is one of the usual. */
+/** Returns the browser and the system of a `User-Agent`, if they are known. */
 export function readUserAgent(text: string): { browser?: string; system?: string } {
   const browser = browsers.find(([shape]) => shape.test(text))?.[1];
   const system = systems.find(([shape]) => shape.test(text))?.[1];
