@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { createProgram } from '../src/cli/program.ts';
 
+const { stdin, stdout, stderr, env } = process;
+
 /** The `leads` commands of all pages: those in shell blocks, and those in backticks. */
 const documented = pages
   .flatMap((page) => [
@@ -17,7 +19,13 @@ test('the pages name many commands', () => {
 });
 
 test.each([...new Set(documented)])('`leads %s` is a command with these options', (line) => {
-  let command: Command = createProgram();
+  let command: Command = createProgram({
+    stdin,
+    stdout,
+    stderr,
+    env,
+    interruption: () => new AbortController().signal,
+  });
   for (const word of line.split(' ')) {
     const next = command.commands.find((sub) => sub.name() === word);
     if (next === undefined) break;

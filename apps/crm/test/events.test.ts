@@ -143,7 +143,10 @@ describe('events', { timeout: 60_000 }, () => {
     await fixture.leads.insert(leads(3));
     const other = await crm({ NATS_URL: url });
     await expect
-      .poll(() => other.logs.entries().filter(({ msg }) => String(msg).startsWith('NATS is unavailable')), soon)
+      .poll(
+        () => other.logs.entries().filter(({ msg }) => String(msg).startsWith('NATS is unavailable')),
+        soon,
+      )
       .toHaveLength(1);
     expect(await waiting()).toBe(3);
     // Everything else goes on.

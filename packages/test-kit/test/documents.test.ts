@@ -101,7 +101,7 @@ test('the first lead is within the first screen and a half of the README', () =>
   expect(lines.findIndex((line) => line.includes('/v1/order/leads'))).toBeLessThan(75);
 });
 
-test('the command line: its commands work as pasted', { timeout: 120_000 }, async () => {
+test('the command line: its commands work as pasted', { timeout: 240_000 }, async () => {
   await using database = await createEmptyDatabase();
   const secret = 'a secret that only this test knows, long enough';
   const commands = (/```sh\n(.*?)```/s.exec(readPage('docker/COMMAND-LINE.md'))?.[1] ?? '')
