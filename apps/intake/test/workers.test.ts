@@ -147,9 +147,7 @@ describe('several workers', { timeout: 60_000 }, () => {
     await expect.poll(() => pair.answeredBy(), soon).toHaveLength(10);
 
     process.kill(pair.workerPids()[0] ?? 0, 'SIGKILL');
-    await expect
-      .poll(() => pair.lines('A worker exited unexpectedly; restarting it'), soon)
-      .toHaveLength(1);
+    await expect.poll(() => pair.lines('A worker exited unexpectedly; restarting it'), soon).toHaveLength(1);
     for (let i = 0; i < 10; i++) expect((await pair.send(route, owner)).status).toBe(200);
     expect(sumOf(await pair.metrics(), 'http_requests_total', taken)).toBe(20);
 
@@ -196,9 +194,7 @@ describe('several workers', { timeout: 60_000 }, () => {
     process.kill(group * pair.pid, 'SIGUSR2');
     await expect.poll(() => answering(true), soon).toEqual(new Set([1, 2]));
     process.kill(pair.workerPids()[0] ?? 0, 'SIGKILL');
-    await expect
-      .poll(() => pair.lines('A worker exited unexpectedly; restarting it'), soon)
-      .toHaveLength(1);
+    await expect.poll(() => pair.lines('A worker exited unexpectedly; restarting it'), soon).toHaveLength(1);
     await expect.poll(() => answering(true), soon).toContain(3);
     process.kill(group * pair.pid, 'SIGUSR2');
     await expect.poll(() => answering(false), soon).toEqual(new Set([2, 3]));

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { repositoryRoot } from '@leads/local-stack/repository';
@@ -76,7 +76,8 @@ describe.each(pages)('%s', (page) => {
   });
 
   test('has shell commands that a shell can parse', () => {
-    for (const block of shellBlocks(page)) execFileSync('sh', ['-n'], { input: block });
+    const parse = (block: string) => spawnSync('sh', ['-n'], { input: block, encoding: 'utf8' }).stderr;
+    expect(shellBlocks(page).map(parse).filter(Boolean)).toEqual([]);
   });
 });
 
