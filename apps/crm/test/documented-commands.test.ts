@@ -7,12 +7,18 @@ const { stdin, stdout, stderr, env } = process;
 
 /** The `leads` commands of all pages: those in shell blocks, and those in backticks. */
 const documented = pages
-  .flatMap((page) => [
-    ...shellBlocks(page).map((block) => block.replaceAll(/ #.*$/gm, '')),
-    ...[...readPage(page).matchAll(/`(leads [^`]+)`/g)].map(([, code = '']) => code),
-  ])
-  .flatMap((text) => [...text.matchAll(/(?<=^|[\s|])(?<!--namespace )leads ([a-z][a-z-]*(?: [^\n|&;]*)?)/g)])
-  .map(([, words = '']) => words.trim());
+  .flatMap((page) => {
+    const inBackticks = [...readPage(page).matchAll(/`(leads [^`]+)`/g)].map(([, code = '']) => code);
+    return shellBlocks(page)
+      .map((block) => block.replaceAll(/ #.*$/gm, ''))
+      .concat(inBackticks);
+  })
+  .flatMap((text) =>
+    Array.from(
+      text.matchAll(/(?<=^|[\s|])(?<!--namespace )leads ([a-z][a-z-]*(?: [^\n|&;]*)?)/g),
+      ([, words = '']) => words.trim(),
+    ),
+  );
 
 test('the pages name many commands', () => {
   expect(documented.length).toBeGreaterThan(40);

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { repositoryRoot } from '@leads/local-stack/repository';
-import { documentedSettings } from '@leads/test-kit/readme';
+import { documentedSettings } from '@leads/test-kit/documents';
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';

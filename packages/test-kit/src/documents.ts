@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@leads/local-stack/repository';
+import { expect } from 'vitest';
 
 /** The Markdown pages of the repository, as paths from its root. */
 export const pages: readonly string[] = execFileSync(
@@ -17,3 +18,41 @@ export const readPage = (page: string): string => readFileSync(join(repositoryRo
 /** All blocks of shell commands of a page. */
 export const shellBlocks = (page: string): string[] =>
   [...readPage(page).matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
+
+const configurationPage = 'docker/CONFIGURATION.md';
+
+/**
+ * Checks the table of docker/CONFIGURATION.md against a config schema: one row for each setting, with its default and its
+ * description, and no other row for this reader. The paragraph about secrets must name every secret.
+ *
+ * @param reader as the table's column "Read by" names it.
+ */
+export function expectSettingsDocumented(reader: string, settings: Readonly<Record<string, object>>): void {
+  const rows = rowsOf(reader).map(([, name = '', , fallback, meaning]) => [name, { fallback, meaning }]);
+  const expected = Object.entries<{ default?: unknown; description?: string }>(settings).map(
+    ([name, setting]) => [name, { fallback: describeDefault(setting), meaning: setting.description }],
+  );
+  expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(expected));
+
+  const [paragraph = ''] = /^Secrets may be files [^]*?\n\n/m.exec(readPage(configurationPage)) ?? [];
+  for (const [name, setting] of Object.entries(settings)) {
+    expect([name, paragraph.includes(`\`${name}\``)]).toEqual([name, 'secret' in setting]);
+  }
+}
+
+/** The names of the settings that the configuration table has for a reader. */
+export function documentedSettings(reader: string): string[] {
+  return rowsOf(reader).map(([, name = '']) => name);
+}
+
+function rowsOf(reader: string): RegExpMatchArray[] {
+  const rows = [...readPage(configurationPage).matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \| (.*) \|$/gm)];
+  return rows.filter(([, , readers = '']) => readers.split(', ').includes(reader));
+}
+
+function describeDefault(setting: { default?: unknown }): string {
+  const { default: value } = setting;
+  // What TypeBox marks an optional property by.
+  if (value === undefined) return '~optional' in setting ? 'none' : 'required';
+  return value === '' ? 'none' : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
+}

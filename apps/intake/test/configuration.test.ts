@@ -1,4 +1,4 @@
-import { expectSettingsDocumented } from '@leads/test-kit/readme';
+import { expectSettingsDocumented } from '@leads/test-kit/documents';
 import { test } from 'vitest';
 import { IntakeConfig } from '../src/config.ts';
 
