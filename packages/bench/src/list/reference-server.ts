@@ -4,7 +4,7 @@ import { Lead, LeadQuery } from '@leads/core/lead';
 import { CrmConfig } from '@leads/crm/config';
 import { createContext } from '@leads/crm/context';
 import { keepHeapSmall } from '@leads/crm/heap';
-import { createServer, registerRoutes, type Server } from '@leads/http/server/create-server';
+import { createServer, type Server } from '@leads/http/server/create-server';
 import { requireApiKeyAndToken } from '@leads/http/server/guards';
 import { loadConfig } from '@leads/http/service/config';
 import { createLogger } from '@leads/http/service/log';
@@ -19,6 +19,8 @@ keepHeapSmall();
  * differs in its handler and in the serialization of the answer. It sends its port over the IPC channel.
  */
 
+const route = { permission: 'member' } as const;
+
 const references: Record<string, (app: Server) => void> = {
   /** `findMany` without a response schema: Fastify serializes its objects with JSON.stringify. */
   prisma(app) {
@@ -29,7 +31,7 @@ const references: Record<string, (app: Server) => void> = {
       statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
       applicationName: 'leads-bench',
     });
-    app.get(crmLeadsPath, { schema: { querystring: LeadQuery } }, (request) =>
+    app.get(crmLeadsPath, { config: route, schema: { querystring: LeadQuery } }, (request) =>
       prisma.lead.findMany({
         where: { workspaceId: request.principal.workspaceId },
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
@@ -44,7 +46,7 @@ const references: Record<string, (app: Server) => void> = {
     const pool = new pg.Pool({ connectionString: config.DATABASE_URL, max: config.DATABASE_POOL_SIZE });
     app.get(
       crmLeadsPath,
-      { schema: { querystring: LeadQuery, response: { 200: Type.Array(Lead) } } },
+      { config: route, schema: { querystring: LeadQuery, response: { 200: Type.Array(Lead) } } },
       async (request) => {
         const { rows } = await pool.query<ListedRow>(
           `SELECT id, name, phone, created_at, updated_at, campaign_id, user_id, host(ip) AS ip, address, state,
@@ -113,11 +115,9 @@ const config = loadConfig(CrmConfig, process.env);
 const log = createLogger({ service: 'crm', level: config.LOG_LEVEL });
 const context = await createContext(config, log);
 const app = createServer({ log, trustProxy: config.TRUST_PROXY });
-await registerRoutes(app, async (routes) => {
-  await routes.register(async (guarded) => {
-    requireApiKeyAndToken(guarded, context);
-    references[process.argv[2] ?? '']?.(guarded);
-  });
+await app.register(async (guarded) => {
+  requireApiKeyAndToken(guarded, context);
+  references[process.argv[2] ?? '']?.(guarded);
 });
 await app.listen({ host: '127.0.0.1', port: 0 });
 process.once('disconnect', () => process.exit());
