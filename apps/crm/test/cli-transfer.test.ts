@@ -236,7 +236,7 @@ describe('leads export', () => {
       [['export', '--json', '--workspace', slug], 2, '--json'],
       [['export', '--workspace', slug, '--status', 'Lost'], 2, "option '--status <status>' must be OnHold"],
       [['export', '--workspace', slug, '--created-to', 'soon'], 2, "'--created-to <time>'"],
-      [['export', '--workspace', slug, '--phone', 'x'], 1, 'phone must hold a digit'],
+      [['export', '--workspace', slug, '--phone', 'x'], 1, 'phone must contain a digit'],
       [['export', '--workspace', 'none'], 1, 'There is no workspace none'],
       [['export', join(directory, 'no', 'way.csv'), '--workspace', slug], 1, 'cannot be written'],
     ] as const) {

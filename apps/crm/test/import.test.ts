@@ -262,9 +262,9 @@ describe('lines', () => {
       [',,,,'],
       [''],
       ['DEMO,"good\n2",1,,'],
-      ['DEMO,x,1,', 'The line has 4 cells where the header has 5'],
-      ['DEMO,x,1,,,', 'The line has 6 cells where the header has 5'],
-      ['DEMO,"x,1,,', 'The line has something between a closing quote'],
+      ['DEMO,x,1,', 'The line has 4 cells, but the header has 5'],
+      ['DEMO,x,1,,,', 'The line has 6 cells, but the header has 5'],
+      ['DEMO,"x,1,,', 'The line has text between a closing quote'],
       ['DEMO,"good ""3""",1,,'],
       [Buffer.from('DEMO,\xff,1,,', 'latin1'), 'The line is not UTF-8'],
       ['DEMO,\0,1,,', 'The line holds a NUL character, which cannot be stored'],
@@ -384,7 +384,7 @@ describe('the same file again', () => {
     const { id, owner } = workspace;
     const key = randomUUID();
     await importFile(owner, file(3), { key });
-    const reason = 'The Idempotency-Key was sent before with other content in this line';
+    const reason = 'The Idempotency-Key was already used with different content in this line';
     expect(await importFile(owner, file(3).replace('Lead 000002', 'Other'), { key })).toEqual(
       report({ repeated: 2, rejected: 1, rejections: [{ line: 3, reason }] }),
     );

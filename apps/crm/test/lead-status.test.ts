@@ -26,7 +26,7 @@ const reasonRequired = { success: false, error: 'validation', message: 'This cha
 const overtaken = {
   success: false,
   error: 'validation',
-  message: 'The lead was changed by another at the same time',
+  message: 'The lead was changed by a concurrent request',
 };
 
 /** The ids of leads of a status, without a history. */
@@ -158,7 +158,7 @@ describe('races', () => {
       for (const answer of outcomes.filter(({ status }) => status !== 200)) {
         expect(answer.status).toBe(409);
         const { message } = answer.json<{ message: string }>();
-        expect(message).toMatch(/^(The lead was changed by another|A lead cannot go from)/);
+        expect(message).toMatch(/^(The lead was changed by a concurrent request|A lead cannot go from)/);
       }
       await replays(id);
     });

@@ -492,7 +492,7 @@ async function startRun() {
       if (isConcurrent && wasOvertaken) {
         if (each.ifMatch !== undefined) expected.push(stale);
         else if (each.status !== undefined) {
-          expected.push([409, 'The lead was changed by another at the same time']);
+          expected.push([409, 'The lead was changed by a concurrent request']);
         }
       }
     }

@@ -66,14 +66,14 @@ test.each<[what: string, request: () => Promise<Try> | Try, status: number, type
     },
     422,
     'idempotency_key_reused',
-    [{ header: 'idempotency-key', detail: 'was sent before with other content' }],
+    [{ header: 'idempotency-key', detail: 'was already used with different content' }],
   ],
   [
     'a cursor of no list',
     () => ({ method: 'GET', path: `${leadsPath}?cursor=x` }),
     400,
     'invalid_cursor',
-    [{ parameter: 'cursor', detail: 'must come from a page of this very list' }],
+    [{ parameter: 'cursor', detail: 'must come from a page of the same list' }],
   ],
   [
     'an If-Match that is none',
@@ -97,7 +97,7 @@ test.each<[what: string, request: () => Promise<Try> | Try, status: number, type
     () => edit({ city: 'Paris', reason: 'because' }),
     400,
     'invalid_input',
-    [{ pointer: '#/reason', detail: 'goes with a status only' }],
+    [{ pointer: '#/reason', detail: 'is allowed only with a status' }],
   ],
   [
     'a status that needs a reason',

@@ -181,7 +181,7 @@ describe('the list', () => {
     await rowOf(page, 'Zoë Fischer').waitFor();
     await page.getByText('1 lead', { exact: true }).waitFor();
     await page.goto('/leads?phone=none');
-    await page.getByRole('alert').getByText('phone must hold a digit').waitFor();
+    await page.getByRole('alert').getByText('phone must contain a digit').waitFor();
   });
 
   test('keeps what is selected while another list is awaited, and nothing of the list before', async () => {

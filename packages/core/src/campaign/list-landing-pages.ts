@@ -45,7 +45,7 @@ async function findPosition(
     : undefined;
   if (last === undefined) {
     throw new LeadsError('invalid_cursor', {
-      fields: [{ at: 'query', path: 'cursor', reason: 'must come from a page of this very list' }],
+      fields: [{ at: 'query', path: 'cursor', reason: 'must come from a page of the same list' }],
     });
   }
   return last.name;

@@ -1,6 +1,6 @@
 /*
- * Cells of CSV (RFC 4180). Written by hand: csv-stringify takes 10 to 20 µs a lead where this takes 4 to 6, and no
- * library can remove its protection against formulas again.
+ * Cells of CSV (RFC 4180). No library is used because no library can remove its protection against formulas again.
+ * Also, this code takes 4 to 6 µs per lead, and csv-stringify takes 10 to 20 µs.
  */
 
 /**

@@ -54,8 +54,8 @@ const cellText = fc
 const pieceSizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
 const header = ['a', 'b', 'c'];
 
-describe('what is written is read', () => {
-  test('any cells come back to the letter, whatever the pieces', () => {
+describe('CSV that toRecord writes', () => {
+  test('is read back unchanged in pieces of any size', () => {
     const rows = fc.array(fc.tuple(cellText, cellText, cellText), { maxLength: 8 });
     fc.assert(
       fc.property(rows, pieceSizes, (all, sizes) => {
@@ -69,7 +69,7 @@ describe('what is written is read', () => {
     );
   });
 
-  test('no cell begins as a formula does', () => {
+  test('has no cell that begins like a formula', () => {
     fc.assert(
       fc.property(cellText, (text) => {
         const [entry] = read(toRecord(['x', text]));
@@ -80,7 +80,7 @@ describe('what is written is read', () => {
     );
   });
 
-  test('a record tells the line it starts in', () => {
+  test('is read as records with the line in which each record starts', () => {
     const withBreaks = fc.array(fc.constantFrom('x', '1\n2', '1\r2', '1\r\n2\n'), {
       minLength: 1,
       maxLength: 6,
@@ -100,7 +100,7 @@ describe('what is written is read', () => {
   });
 });
 
-test('an entry has the byte at which it starts, whatever the pieces and the entries before it', () => {
+test('each entry has the offset of its first byte, for pieces of any size and after any entries', () => {
   const texts = fc.constantFrom(
     '1,2,3',
     'é,"x\ny",z',
@@ -124,7 +124,7 @@ test('an entry has the byte at which it starts, whatever the pieces and the entr
   );
 });
 
-test('the separator is known with the first record', () => {
+test('the separator is known after the first record', () => {
   for (const separator of [',', ';', '\t']) {
     const reader = new CsvReader();
     expect([...reader.read(Buffer.from(`a${separator}b\n`))]).toHaveLength(1);
@@ -132,8 +132,8 @@ test('the separator is known with the first record', () => {
   }
 });
 
-describe('forms of a file', () => {
-  test('lines end in CRLF, LF or CR, the last one in nothing too', () => {
+describe('CsvReader', () => {
+  test('accepts CRLF, LF and CR as line ends, and a last line without a line end', () => {
     for (const end of ['\r\n', '\n', '\r']) {
       for (const last of [end, '', end + end]) {
         const file = `a,b${end}1,2${end}${end}3,"4"${last}`;
@@ -144,7 +144,7 @@ describe('forms of a file', () => {
     }
   });
 
-  test('the separator is what the first line has most of, outside of quotes', () => {
+  test('uses the separator that is most frequent outside of quotes in the first line', () => {
     expect(read('a;b,c;d\n1;2;3\n')).toEqual([record(1, 'a', 'b,c', 'd'), record(2, '1', '2', '3')]);
     expect(read('a\tb\n1\t2,3\n')).toEqual([record(1, 'a', 'b'), record(2, '1', '2,3')]);
     expect(read('"a;;;",b\n1,2;3\n')).toEqual([record(1, 'a;;;', 'b'), record(2, '1', '2;3')]);
@@ -152,7 +152,7 @@ describe('forms of a file', () => {
     expect(read('\n\na;b\n1;2')).toEqual([record(3, 'a', 'b'), record(4, '1', '2')]);
   });
 
-  test('a byte order mark is no part of the first cell, even in pieces', () => {
+  test('skips a byte order mark, even if it is split between pieces', () => {
     for (const sizes of [[1], [2], [3], [100]]) {
       expect(read('\ufeff"a",b\n1,2', sizes)).toEqual([record(1, 'a', 'b'), record(2, '1', '2')]);
     }
@@ -161,29 +161,29 @@ describe('forms of a file', () => {
     expect(read('')).toEqual([]);
   });
 
-  test('a quote within a cell that does not begin with one stands for itself', () => {
+  test('reads a quote inside an unquoted cell as an ordinary character', () => {
     expect(read('a,b\n5" pipe,x"y"z\n')[1]).toEqual(record(2, '5" pipe', 'x"y"z'));
   });
 });
 
-describe('a broken line costs no other', () => {
+describe('CsvReader with invalid lines', () => {
   const good = ['a,b', '1,2', '3,4'];
   const broken: Record<string, [line: string | Buffer, fault: string]> = {
     'a quote that is never closed': ['x,"y', 'quote'],
     'a quote that is closed too early': ['x,"y"z', 'closing quote'],
     'text between quotes': ['"x" ,y', 'closing quote'],
-    'bytes that are no UTF-8': [Buffer.from([0x78, 0x2c, 0xff, 0xfe]), 'UTF-8'],
+    'bytes that are not UTF-8': [Buffer.from([0x78, 0x2c, 0xff, 0xfe]), 'UTF-8'],
     'half a character': [Buffer.from([0x78, 0x2c, 0xe2, 0x82]), 'UTF-8'],
     'half a surrogate pair': [Buffer.from([0x78, 0x2c, 0xed, 0xa0, 0x80]), 'UTF-8'],
-    NUL: ['x,y\0', 'NUL'],
+    'a NUL character': ['x,y\0', 'NUL'],
     'a cell of more than 64 KiB': [`x,${'y'.repeat(csvBounds.cellBytes + 2)}`, '64 KiB'],
     'a quoted cell of more than 64 KiB': [`x,"${'y'.repeat(csvBounds.cellBytes + 2)}"`, '64 KiB'],
-    'a line without end': [`x,${'y'.repeat(3_000_000)}`, '64 KiB'],
-    'a quoted line without end': [`x,"${'y'.repeat(3_000_000)}`, '64 KiB'],
-    'very many cells': ['x,'.repeat(5000), '1000 cells'],
-    'a line of many long cells': [`${'y'.repeat(60_000)},`.repeat(40), '2 MiB'],
+    'a cell of 3 MB': [`x,${'y'.repeat(3_000_000)}`, '64 KiB'],
+    'a quoted cell of 3 MB without a closing quote': [`x,"${'y'.repeat(3_000_000)}`, '64 KiB'],
+    '5,001 cells': ['x,'.repeat(5000), '1000 cells'],
+    'many long cells': [`${'y'.repeat(60_000)},`.repeat(40), '2 MiB'],
   };
-  test.each(Object.entries(broken))('%s', (_name, [line, text]) => {
+  test.each(Object.entries(broken))('rejects only the line with %s', (_name, [line, text]) => {
     for (const end of ['\n', '\r\n']) {
       for (const sizes of [[65536], [1000, 1, 7]]) {
         const file = Buffer.concat([
@@ -203,7 +203,7 @@ describe('a broken line costs no other', () => {
     }
   });
 
-  test('an open quote among lines without any costs its own only, to the end and beyond 64 KiB', () => {
+  test('rejects only the line of an open quote if no other line has quotes, at the end of the file and beyond 64 KiB', () => {
     for (const count of [1, 10, 40_000]) {
       const entries = read(`a,b\n"x,y\n${'1,2\n'.repeat(count)}`);
       expect(entries).toHaveLength(2 + count);
@@ -212,14 +212,14 @@ describe('a broken line costs no other', () => {
     }
   });
 
-  test('a file of nothing but broken lines is read in a time that grows with its length', () => {
+  test('reads a file of invalid lines only in linear time', () => {
     for (const line of ['"\n', '"x\n', '"x"y\n', '"""x\n', '""x\n', 'x,"\n']) {
       const entries = read(`a,b\n${line.repeat(50_000)}`, [4096]);
       expect(entries.length).toBeGreaterThan(20_000);
     }
   }, 10_000);
 
-  test('64 KiB in a cell is read, of quotes alone too', () => {
+  test('reads a cell of 64 KiB, even if it consists of quotes only', () => {
     for (const text of [
       'y'.repeat(csvBounds.cellBytes),
       '"'.repeat(csvBounds.cellBytes),
@@ -230,7 +230,7 @@ describe('a broken line costs no other', () => {
     }
   });
 
-  test('pieces of one byte cost no more than others', () => {
+  test('reads pieces of one byte in linear time', () => {
     const entries = read(`a,b\n"${'x\n'.repeat(20_000)}",y\n${'z'.repeat(200_000)},\n1,2`, [1]);
     expect(entries.at(-1)).toMatchObject({ cells: ['1', '2'] });
   }, 10_000);

@@ -27,13 +27,13 @@ const cellTooLarge = 'has a cell of more than 64 KiB';
 const [tab, lineFeed, carriageReturn, quote, comma, semicolon] = [9, 10, 13, 34, 44, 59] as const;
 const byteOrderMark = [0xef, 0xbb, 0xbf] as const;
 
-/** Where the next byte is within its record. `skipping` means the rest of a line that cannot be read. */
+/** The position of the next byte within its record. `skipping` means the rest of a line that cannot be read. */
 type State = 'cell start' | 'plain' | 'quoted' | 'after quote' | 'skipping';
 
 /**
  * Reads CSV (RFC 4180) in pieces of any size, in bounded memory, in Node.js and in browsers.
  *
- * The separator is the comma, semicolon or tab that the first line has most of. Lines end in CRLF, LF or CR. Empty
+ * The separator is the comma, semicolon or tab, whichever is most frequent in the first line. Lines end in CRLF, LF or CR. Empty
  * lines are skipped. A quote inside an unquoted cell is an ordinary character.
  *
  * A record that cannot be read does not affect other records, as far as CSV allows. After a misplaced quote, reading
@@ -91,7 +91,7 @@ export class CsvReader {
     const done = this.#recordAt;
     const needed = this.#length - done + piece.length;
     if (needed > this.#bytes.length) {
-      // Twice the size that is needed, so that pieces of one byte do not copy the record each time.
+      // The buffer gets twice the needed size. Otherwise, each piece of one byte would copy the whole record.
       const larger = new Uint8Array(needed * 2);
       larger.set(this.#bytes.subarray(done, this.#length));
       this.#bytes = larger;
@@ -138,7 +138,7 @@ export class CsvReader {
             if (isBreak) yield* this.#endRecord();
             else this.#beginCell();
           } else {
-            yield this.#giveUp('has something between a closing quote and the next separator');
+            yield this.#giveUp('has text between a closing quote and the next separator');
             continue;
           }
           break;
@@ -265,7 +265,7 @@ export class CsvReader {
         ? text.slice(from - this.#recordAt, to - this.#recordAt)
         : this.#decoder.decode(this.#bytes.subarray(from, to));
       const cell = doubled ? sent.replaceAll('""', '"') : sent;
-      // Each doubled quote is one byte more than the quote that it stands for.
+      // Each doubled quote takes one byte more than the quote that it represents.
       if (to - from - (sent.length - cell.length) > plainCellBytes)
         return { offset, line, fault: cellTooLarge };
       cells.push(cell);
@@ -273,7 +273,7 @@ export class CsvReader {
     return { offset, line, cells };
   }
 
-  /** Moves to the given byte, to the end of the line, or to where the cell is too large. */
+  /** Moves to the given byte, to the end of the line, or to the limit of the cell. */
   #passText(until: number | undefined, limit: number): void {
     const bytes = this.#bytes;
     const end = Math.min(this.#length, limit + 1);
@@ -318,7 +318,7 @@ export class CsvReader {
       this.#beginRecord();
       return;
     }
-    // Nothing of a skipped line is kept in memory.
+    // The bytes of a skipped line are not kept in memory.
     this.#recordAt = this.#at;
   }
 }

@@ -8,7 +8,7 @@ import { visibleTo } from './lead-scope.ts';
 import { checkTransition } from './lead-status.ts';
 import type { LeadStore } from './lead-store.ts';
 
-/** The result for one lead: its new version, or why its status was not changed. */
+/** The result for one lead: its new version, or the error. */
 type StatusResult =
   | { readonly id: string; readonly version: number }
   | { readonly id: string; readonly error: LeadsError };

@@ -10,8 +10,8 @@ import type { LeadStore } from './lead-store.ts';
  * Creates a lead in the campaign of the given code (specification, 4.1).
  *
  * @param idempotencyKey makes a repeated request return the existing lead.
- * @throws LeadsError `campaign_unavailable` when the principal's workspace has no active campaign of that code;
- *   `idempotency_key_reused` when the key was used for a lead with other content.
+ * @throws LeadsError `campaign_unavailable` if the principal's workspace has no active campaign with that code;
+ *   `idempotency_key_reused` if the key was used for a lead with different content.
  */
 export async function createLead(
   stores: { campaigns: CampaignStore; leads: LeadStore },
@@ -28,7 +28,9 @@ export async function createLead(
     const { lead, extraLeftOut } = toStored(existing.campaignId);
     if (existing.contentHash?.equals(contentHash(lead, body.campaignCode)) !== true) {
       throw new LeadsError('idempotency_key_reused', {
-        fields: [{ at: 'header', path: 'idempotency-key', reason: 'was sent before with other content' }],
+        fields: [
+          { at: 'header', path: 'idempotency-key', reason: 'was already used with different content' },
+        ],
       });
     }
     return { lead: toLead(existing), extraLeftOut };
@@ -56,6 +58,6 @@ export async function createLead(
 
   // A concurrent request with the same key was first.
   const meanwhile = await findRepeated();
-  if (meanwhile === undefined) throw new Error('A lead was neither added nor there');
+  if (meanwhile === undefined) throw new Error('The lead was not inserted, and no lead with its id exists');
   return meanwhile;
 }

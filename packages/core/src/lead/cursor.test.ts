@@ -23,19 +23,19 @@ const parts = () =>
     string,
   ];
 
-function expectRefused(cursor: string, selection: LeadSelection = selected()) {
-  let refusal: unknown;
+function expectRejected(cursor: string, selection: LeadSelection = selected()) {
+  let rejection: unknown;
   try {
     decodeCursor(cursor, selection);
   } catch (error) {
-    refusal = error;
+    rejection = error;
   }
-  expect(refusal, cursor).toBeInstanceOf(LeadsError);
-  expect((refusal as LeadsError).code).toBe('invalid_cursor');
+  expect(rejection, cursor).toBeInstanceOf(LeadsError);
+  expect((rejection as LeadsError).code).toBe('invalid_cursor');
 }
 
-describe('cursor', () => {
-  test('gives back the place it was made of, for whole workspaces and for single users, both ways', () => {
+describe('a cursor', () => {
+  test('decodes to the encoded position and direction, for a workspace and for a single user', () => {
     for (const ofScope of [scope, { ...scope, userId: newId() }]) {
       for (const toward of ['next', 'prev'] as const) {
         const selection = { ...selected(), scope: ofScope };
@@ -47,26 +47,26 @@ describe('cursor', () => {
     }
   });
 
-  test('carries the whole range of times, to the millisecond', () => {
+  test('keeps times from 1970 to 9999 to the millisecond', () => {
     for (const time of [0, 1, 1_700_000_000_001, Date.UTC(9999, 11, 31)]) {
       const at: LeadCursor = { position: { time: new Date(time), id: position.id }, toward: 'next' };
       expect(decodeCursor(encodeCursor(at, selected()), selected())).toEqual(at);
     }
   });
 
-  test('is refused in any other scope', () => {
+  test('is rejected in any other scope', () => {
     const userId = newId();
     const workspace = selected();
     const user = { ...workspace, scope: { ...scope, userId } };
     const ofWorkspace = encodeCursor(place, workspace);
-    expectRefused(ofWorkspace, { ...workspace, scope: { workspaceId: newId() } });
-    expectRefused(ofWorkspace, user);
+    expectRejected(ofWorkspace, { ...workspace, scope: { workspaceId: newId() } });
+    expectRejected(ofWorkspace, user);
     const ofUser = encodeCursor(place, user);
-    expectRefused(ofUser, workspace);
-    expectRefused(ofUser, { ...workspace, scope: { ...scope, userId: newId() } });
+    expectRejected(ofUser, workspace);
+    expectRejected(ofUser, { ...workspace, scope: { ...scope, userId: newId() } });
   });
 
-  test('is refused in the list of any other filter and any other order, and good for the same one', () => {
+  test('is valid only for the filter and the order that it was made for', () => {
     const day = new Date('2026-01-01T00:00:00Z');
     const selections = [
       selected(),
@@ -92,14 +92,14 @@ describe('cursor', () => {
       const cursor = encodeCursor(place, from);
       expect(decodeCursor(cursor, structuredClone(from))).toEqual(place);
       for (const [j, to] of selections.entries()) {
-        if (i !== j) expectRefused(cursor, to);
+        if (i !== j) expectRejected(cursor, to);
       }
     }
     const both = encodeCursor(place, selected({ s1: 'A', lpName: 'B', status: undefined }));
     expect(decodeCursor(both, selected({ lpName: 'B', s1: 'A' }))).toEqual(place);
   });
 
-  test('is refused when it was made up', () => {
+  test('is rejected if it was forged', () => {
     const [time, id, toward, fingerprint] = parts();
     for (const value of [
       null,
@@ -126,14 +126,14 @@ describe('cursor', () => {
       [time, id, toward, null],
       [time, id, toward, ''],
     ]) {
-      expectRefused(encode(value));
+      expectRejected(encode(value));
     }
     for (const text of ['', ' ', '!', '0', 'undefined', 'a'.repeat(512), '[1,2,3]', '%00', '\u{1F600}']) {
-      expectRefused(text);
+      expectRejected(text);
     }
   });
 
-  test('is refused when it was changed, even in ways that base64 does not see', () => {
+  test('is rejected if it was changed, even if it decodes to the same bytes', () => {
     const cursor = encodeCursor(place, selected());
     for (const changed of [
       `${cursor}=`,
@@ -144,7 +144,7 @@ describe('cursor', () => {
       cursor.slice(0, -1),
       cursor + cursor,
     ]) {
-      expectRefused(changed);
+      expectRejected(changed);
     }
   });
 });

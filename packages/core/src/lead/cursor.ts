@@ -3,7 +3,7 @@ import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { LeadPosition, LeadSelection } from './lead-store.ts';
 
-/** Later dates are written with a sign and six digits of year, which Postgres cannot read. */
+/** The last time that Postgres can read. Later dates are written with a sign and a year of 6 digits. */
 const maxTimeMs = Date.UTC(9999, 11, 31);
 
 /** A position in a list, and whether the requested page is after it or before it. */
@@ -25,7 +25,7 @@ export function decodeCursor(text: string, selection: LeadSelection): LeadCursor
   // Encoding the cursor again detects another selection, and characters that the base64 decoder ignores.
   if (cursor === undefined || encodeCursor(cursor, selection) !== text) {
     throw new LeadsError('invalid_cursor', {
-      fields: [{ at: 'query', path: 'cursor', reason: 'must come from a page of this very list' }],
+      fields: [{ at: 'query', path: 'cursor', reason: 'must come from a page of the same list' }],
     });
   }
   return cursor;

@@ -12,7 +12,7 @@ import { parsePhone } from './phone.ts';
 /** Fields of a lead that an edit cannot change. An edit that names one is invalid; it does not go to `extra`. */
 const fixed = new Set(Object.keys(LeadDetail.properties).filter((field) => !(field in LeadPatch.properties)));
 
-/** How often an edit is attempted while concurrent changes of the lead succeed first. */
+/** The maximum number of attempts of an edit while concurrent changes of the lead succeed first. */
 const maxAttempts = 100;
 
 /**
@@ -32,7 +32,7 @@ export async function editLead(
   ifMatch?: ReadonlySet<number>,
 ): Promise<{ lead: LeadDetail; extraLeftOut: number }> {
   if (patch.status === undefined && patch.reason !== undefined) {
-    throw refused({ '/reason': 'goes with a status only' });
+    throw refused({ '/reason': 'is allowed only with a status' });
   }
   const fixedFields = Object.keys(patch).filter((field) => fixed.has(field));
   if (fixedFields.length > 0) {
@@ -60,8 +60,8 @@ function refused(reasons: Readonly<Record<string, string>>): LeadsError {
   return new LeadsError('invalid_input', { fields });
 }
 
-/** The message for a status change that lost against a concurrent change. */
-export const concurrentChange = 'The lead was changed by another at the same time';
+/** The message for a status change that fails because of a concurrent change. */
+export const concurrentChange = 'The lead was changed by a concurrent request';
 
 /** Returns a lead after an edit, and the entry for its history unless the edit changes nothing. */
 function edited(

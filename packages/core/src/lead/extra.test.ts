@@ -9,13 +9,13 @@ const nested = (levels: number): unknown => {
   return value;
 };
 
-describe('extra', () => {
-  test('is nothing where a body has only named fields', () => {
+describe('keepExtra', () => {
+  test('returns undefined if a body has only named fields', () => {
     expect(keep({ name: 'Ada', phone: '1' })).toEqual({ json: undefined, leftOut: 0 });
     expect(keep({})).toEqual({ json: undefined, leftOut: 0 });
   });
 
-  test('holds what is not named, to the letter and in the order sent', () => {
+  test('keeps unnamed fields unchanged and in the order sent', () => {
     const text =
       '{"zeta":"\\"\\\\\\n","alpha":null,"n":-1.5,"b":true,"list":[1,"2",[]],"o":{"k":{}},"":"","ключ":"😀\\u2028"}';
     const { json, leftOut } = keep({ name: 'Ada', ...(JSON.parse(text) as object), phone: '1' });
@@ -24,7 +24,7 @@ describe('extra', () => {
     expect(Object.keys(JSON.parse(json ?? '') as object)).toEqual(Object.keys(JSON.parse(text) as object));
   });
 
-  test('takes __proto__, constructor and toString for plain names', () => {
+  test('keeps __proto__, constructor and toString as ordinary fields', () => {
     const body = JSON.parse(
       '{"__proto__":{"polluted":true},"constructor":1,"toString":"x","toJSON":"y"}',
     ) as object;
@@ -34,7 +34,7 @@ describe('extra', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  test(`holds ${extraBounds.keys} keys, the first ones, and counts the rest`, () => {
+  test(`keeps the first ${extraBounds.keys} keys and counts the rest`, () => {
     const body = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`key${i}`, i]));
     const { json, leftOut } = keep(body);
     expect(Object.keys(JSON.parse(json ?? '') as object)).toEqual(
@@ -43,7 +43,7 @@ describe('extra', () => {
     expect(leftOut).toBe(8);
   });
 
-  test(`holds exactly ${extraBounds.bytes} bytes of UTF-8 and not one more`, () => {
+  test(`keeps exactly ${extraBounds.bytes} bytes of UTF-8 and drops a larger value`, () => {
     const overhead = '{"k":""}'.length;
     const ascii = keep({ k: 'x'.repeat(extraBounds.bytes - overhead) });
     expect(Buffer.byteLength(ascii.json ?? '')).toBe(extraBounds.bytes);
@@ -51,13 +51,13 @@ describe('extra', () => {
       json: undefined,
       leftOut: 1,
     });
-    // Four bytes a character, two code units.
+    // An emoji has 4 bytes and 2 code units.
     const emoji = '😀'.repeat((extraBounds.bytes - overhead) / 4);
     expect(Buffer.byteLength(keep({ k: emoji }).json ?? '')).toBe(extraBounds.bytes);
     expect(keep({ k: `${emoji}x` }).leftOut).toBe(1);
   });
 
-  test('counts several members with their commas', () => {
+  test('counts the commas between members as bytes', () => {
     const half = extraBounds.bytes / 2;
     const a = 'x'.repeat(half - '{"a":""'.length);
     const b = 'x'.repeat(half - ',"b":""}'.length);
@@ -67,16 +67,16 @@ describe('extra', () => {
     expect(keep({ a, b: `${b}x` }).leftOut).toBe(1);
   });
 
-  test('leaves out what is too large and keeps what comes after', () => {
+  test('drops a value that is too large and keeps the values after it', () => {
     expect(keep({ large: 'x'.repeat(20_000), small: 1 })).toEqual({ json: '{"small":1}', leftOut: 1 });
   });
 
-  test(`keeps ${extraBounds.depth} levels of nesting, and leaves out deeper ones`, () => {
+  test(`keeps ${extraBounds.depth} levels of nesting and drops deeper values`, () => {
     expect(keep({ v: nested(extraBounds.depth) }).leftOut).toBe(0);
     expect(keep({ v: nested(extraBounds.depth + 1), w: 1 })).toEqual({ json: '{"w":1}', leftOut: 1 });
   });
 
-  test('survives a body nested deeper than the call stack', () => {
+  test('drops a value that is nested deeper than the call stack allows', () => {
     expect(keep({ v: nested(200_000), w: 1 })).toEqual({ json: '{"w":1}', leftOut: 1 });
   });
 });

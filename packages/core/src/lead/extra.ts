@@ -12,7 +12,7 @@ export function keepExtra(
   named: ReadonlySet<string>,
 ): { json: string | undefined; leftOut: number } {
   const members: string[] = [];
-  // Two braces, and one comma less than there are members.
+  // Two braces, minus one, because each member counts a comma and the last member has none.
   let bytes = 1;
   let leftOut = 0;
   for (const key of Object.keys(body)) {
@@ -34,7 +34,7 @@ export function keepExtra(
   return { json: members.length === 0 ? undefined : `{${members.join(',')}}`, leftOut };
 }
 
-/** Checked before serializing, which is recursive and would overflow the stack on a hostile body. */
+/** Returns whether a value has at most `depth` levels. Without this check, JSON.stringify overflows the stack on a hostile body. */
 function isShallow(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((item) => isShallow(item, depth - 1));

@@ -4,23 +4,23 @@ import { contentHash, idempotentId } from './idempotency.ts';
 import type { NewLead } from './lead.schema.ts';
 import { fromNewLead } from './lead.ts';
 
-describe('the id of an Idempotency-Key', () => {
+describe('the id derived from an Idempotency-Key', () => {
   const workspace = newId();
 
-  test('is a UUID of version 8, the same every time', () => {
+  test('is the same UUID of version 8 in every call', () => {
     for (const key of ['k', 'order-4711', 'é', 'x'.repeat(255), ' ', '","', '\u0080']) {
       const id = idempotentId(workspace, key);
       expect(id).toMatch(uuidPattern);
       expect(id).toMatch(/^.{14}8.{4}[89ab]/);
       expect(idempotentId(workspace, key)).toBe(id);
     }
-    // Whatever is deployed next must come to the same.
+    // Future releases must derive the same id.
     expect(idempotentId('019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f', 'order-4711')).toMatchInlineSnapshot(
       `"04c81a3f-4f90-8990-9dfb-a2b0cf4ff219"`,
     );
   });
 
-  test('is another for another workspace, key or line', () => {
+  test('differs for another workspace, key or line', () => {
     const ids = [
       idempotentId(workspace, 'a'),
       idempotentId(newId(), 'a'),
@@ -36,7 +36,7 @@ describe('the id of an Idempotency-Key', () => {
   });
 });
 
-describe('what was sent', () => {
+describe('the content hash', () => {
   const body: NewLead = {
     campaignCode: 'DEMO',
     name: 'Ada',
@@ -56,7 +56,7 @@ describe('what was sent', () => {
   const hash = (sent: NewLead, place: Partial<typeof placement> = {}) =>
     contentHash(fromNewLead(sent, { ...placement, ...place }).lead, sent.campaignCode).toString('hex');
 
-  test('is the same in any order of its fields, at any time, wherever its campaign is', () => {
+  test('does not depend on the order of the fields, the time or the id of the campaign', () => {
     const reversed = Object.fromEntries(Object.entries(body).toReversed()) as NewLead;
     expect(hash(reversed)).toBe(hash(body));
     expect(hash(body, { campaignId: newId() })).toBe(hash(body));
@@ -70,7 +70,7 @@ describe('what was sent', () => {
     );
   });
 
-  test('differs by every field, its absence, its place and its sender', () => {
+  test('differs if a field changes, is absent or moves to another field, and for another sender', () => {
     const others = Object.entries(body).flatMap(([field, value]) => {
       const { [field as keyof NewLead]: _, ...without } = body;
       return [{ ...body, [field]: `${JSON.stringify(value)}!` }, without as NewLead];

@@ -9,16 +9,16 @@ export const IdempotencyKey = Type.String({
   minLength: 1,
   maxLength: 255,
   description:
-    'Any text of the caller that names this one create, such as a UUID: sent again, the lead that it made is answered, and no second one is made.',
+    'A text that identifies this create request, such as a UUID. A request that repeats the key returns the existing lead and creates no other lead.',
   examples: ['order-4711'],
 });
 export type IdempotencyKey = Static<typeof IdempotencyKey>;
 
 /**
- * The id of a lead that is created with an `Idempotency-Key`: a UUID of version 8 (RFC 9562, 5.8) made from
- * workspace and key, so that every instance comes to the same one without asking any other.
+ * Returns the id of a lead that is created with an `Idempotency-Key`. The id is a UUID of version 8 (RFC 9562, 5.8)
+ * that is derived from workspace and key. All instances derive the same id without coordination.
  *
- * @param line tells apart the leads of one import.
+ * @param line the line of an import, which distinguishes the leads of the import.
  */
 export function idempotentId(workspaceId: string, key: string, line?: number): string {
   const bytes = createHash('sha256')
@@ -30,7 +30,7 @@ export function idempotentId(workspaceId: string, key: string, line?: number): s
   return uuidOfHex(bytes.toString('hex'));
 }
 
-/** The id that a lead of the intake gets. */
+/** Returns the id of a new lead: derived from the `Idempotency-Key` if there is one, or else random. */
 export function leadIdFor(workspaceId: string, idempotencyKey: string | undefined): string {
   return idempotencyKey === undefined ? newId() : idempotentId(workspaceId, idempotencyKey);
 }
@@ -57,8 +57,8 @@ const laterFieldNames = newLeadFieldNames.filter(
 );
 
 /**
- * Returns the SHA-256 (32 bytes) of the content of a request and its sender, whatever the order of the fields. Distinguishes
- * a repeated request from another request with the same key.
+ * Returns the SHA-256 (32 bytes) of the content of a request and its sender. The order of the fields does not matter.
+ * The hash distinguishes a repeated request from another request with the same key.
  */
 export function contentHash(lead: StoredLead, campaignCode: string): Buffer {
   const members = Object.entries(lead.extra === undefined ? {} : (JSON.parse(lead.extra) as object));

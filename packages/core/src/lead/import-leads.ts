@@ -40,15 +40,15 @@ interface ImportOptions extends ImportRules {
   readonly onRejection?: (rejection: ImportRejection) => void;
   /** Called after each batch. */
   readonly onProgress?: (soFar: Readonly<ImportReport>) => void;
-  /** Ends the import after the current batch, with the signal's reason. */
+  /** Stops the import after the current batch and throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The limits of a batch. Above 500 leads, a batch is no faster and delays other requests for longer. */
 const batch = { leads: 500, bytes: 1024 * 1024 } as const;
-/** A larger piece of the file is read in parts. */
+/** The size in bytes above which a piece of the file is read in parts. */
 const pieceBytes = 64 * 1024;
-/** How many campaigns an import caches. */
+/** The maximum number of campaigns that an import caches. */
 const cachedCampaigns = 1000;
 
 /** A valid record: a lead without its campaign. */
@@ -68,8 +68,8 @@ interface LeadOfLine {
  * memory. A stored batch stays stored when the import fails later. A rejected record does not affect others.
  *
  * @param file the bytes of the file, in pieces of any size.
- * @throws LeadsError `invalid_input` for a file whose header lacks a required column or a column of `options.ignore`;
- *   `unavailable` when the database becomes unavailable; the reason of `options.signal`.
+ * @throws LeadsError `invalid_input` if the header lacks a required column or a column of `options.ignore`;
+ *   `unavailable` if the database becomes unavailable; the reason of `options.signal`.
  */
 export async function importLeads(
   stores: { campaigns: CampaignStore; leads: LeadStore },
@@ -177,7 +177,7 @@ function createBatchStore(
         }
         await countRepeated(items.filter(({ lead }) => !added.has(lead.id)));
       },
-      rejected: ({ line }) => reject({ line, reason: 'The line holds something that cannot be stored' }),
+      rejected: ({ line }) => reject({ line, reason: 'The line holds a value that cannot be stored' }),
     });
 
   /** Counts or rejects the leads whose ids are stored already, and returns their lines. */
@@ -191,7 +191,8 @@ function createBatchStore(
       if (!existing.has(lead.id)) continue;
       lines.add(line);
       if (lead.contentHash !== undefined && hash?.equals(lead.contentHash) === true) report.repeated += 1;
-      else reject({ line, reason: 'The Idempotency-Key was sent before with other content in this line' });
+      else
+        reject({ line, reason: 'The Idempotency-Key was already used with different content in this line' });
     }
     return lines;
   };

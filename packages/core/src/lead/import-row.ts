@@ -10,13 +10,13 @@ export interface ImportRejection {
   readonly line: number;
   /** The invalid field, if there is one. */
   readonly field?: string;
-  /** Why the record was rejected, for people. It holds no content of the file. */
+  /** A human-readable reason for the rejection. It contains no content of the file. */
   readonly reason: string;
 }
 
-/** How the records of a file become leads. */
+/** Rules for converting the records of a file to leads. */
 export interface ImportRules {
-  /** The campaign of records that name none. */
+  /** The campaign of records without a campaign code. */
   readonly campaignCode?: string | undefined;
   /** Names of columns to leave out, as the header spells them. */
   readonly ignore?: readonly string[] | undefined;
@@ -24,18 +24,18 @@ export interface ImportRules {
   readonly validate: (body: unknown) => readonly LeadsFault[];
 }
 
-/** Where the cells of a column go. */
+/** A column of the file, with the destination of its cells. */
 export type ImportColumn =
   | { readonly to: 'field'; readonly name: string }
   /** To a member of `extra`. */
   | { readonly to: 'member'; readonly name: string }
   /** To `extra` as a whole: the column of an export. */
   | { readonly to: 'extra'; readonly name: string }
-  /** Nowhere: the service decides the field itself ({@link serviceFieldNames}). */
+  /** Skipped: the service sets the field itself ({@link serviceFieldNames}). */
   | { readonly to: 'service'; readonly name: string }
-  /** Nowhere: the caller leaves the column out. */
+  /** Skipped: the caller ignores the column. */
   | { readonly to: 'ignored'; readonly name: string }
-  /** Nowhere: the column has no name. A value in it is a fault. */
+  /** Skipped: the column has no name. A value in such a column is an error. */
   | { readonly to: 'unnamed'; readonly name: string };
 
 const fieldOfFolded = new Map(Object.keys(NewLead.properties).map((name) => [foldName(name), name]));
@@ -115,7 +115,7 @@ export function readRow(
   // Spreadsheets write such records for rows that were emptied.
   if (cells.every((cell) => cell === '')) return undefined;
   if (cells.length !== columns.length) {
-    const reason = `The line has ${cells.length} cells where the header has ${columns.length}`;
+    const reason = `The line has ${cells.length} cells, but the header has ${columns.length}`;
     return { rejection: { line, reason } };
   }
 
@@ -166,7 +166,7 @@ function describe(faults: readonly LeadsFault[]): { field?: string; reason: stri
 /** An escape in JSON text that Postgres cannot store: NUL, or half of a surrogate pair. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
-/** Returns the object of an `extra` cell, or why the cell is invalid. */
+/** Returns the object of an `extra` cell, or the reason why the cell is invalid. */
 function parseExtra(text: string): object | string {
   let value: unknown;
   try {
@@ -177,7 +177,7 @@ function parseExtra(text: string): object | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return 'extra must be a JSON object';
   }
-  // JSON.stringify is recursive, so it is called only where there is an escape. The text may be nested very deep.
+  // JSON.stringify is recursive and the text may be nested deeply, so it is called only for text with an escape.
   if (!text.includes('\\u')) return value;
   try {
     return unstorable.test(JSON.stringify(value)) ? 'extra holds characters that cannot be stored' : value;

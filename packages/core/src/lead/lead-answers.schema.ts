@@ -3,78 +3,87 @@ import { errorKinds } from '../errors.ts';
 import { IntakeLead, Lead, LeadDetail } from './lead.schema.ts';
 import { LeadStatus } from './lead-status.ts';
 
-/** The answer to the creation of a lead. */
+/** The response to the creation of a lead. */
 export const LeadCreated = Type.Object(
   { success: Type.Literal(true), lead: Lead },
   { additionalProperties: false, description: 'The lead is stored.' },
 );
 export type LeadCreated = Static<typeof LeadCreated>;
 
-/** The answer to a change of a lead. */
+/** The response to a change of a lead. */
 export const LeadEdited = Type.Object(
   { success: Type.Literal(true), lead: LeadDetail },
-  { additionalProperties: false, description: 'The lead as it is now.' },
+  { additionalProperties: false, description: 'The changed lead.' },
 );
 export type LeadEdited = Static<typeof LeadEdited>;
 
-/** The answer to a status change of many leads: the outcome for each. */
+/** The response to a status change of several leads, with one result for each lead. */
 export const StatusChangeAnswer = Type.Object(
   {
     success: Type.Literal(true),
-    changed: Type.Integer({ description: 'How many leads were changed.', examples: [1] }),
-    refused: Type.Integer({ description: 'How many were not.', examples: [0] }),
+    changed: Type.Integer({ description: 'Number of leads that were changed.', examples: [1] }),
+    refused: Type.Integer({ description: 'Number of leads that were not changed.', examples: [0] }),
     results: Type.Array(
       Type.Object(
         {
           id: Type.String({
-            description: 'The lead.',
+            description: 'Identifier of the lead.',
             examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'],
           }),
-          success: Type.Boolean({ description: 'Whether it was changed.' }),
+          success: Type.Boolean({ description: 'Whether the lead was changed.' }),
           status: Type.Optional(LeadStatus),
           version: Type.Optional(
-            Type.Integer({ description: 'The version of the lead that this change made.', examples: [2] }),
+            Type.Integer({ description: 'Version of the lead after this change.', examples: [2] }),
           ),
           error: Type.Optional(
             Type.Enum([...errorKinds], {
-              description: 'Of one that was not changed: a short kind.',
+              description: 'Error code, if the lead was not changed.',
               examples: ['validation'],
             }),
           ),
           message: Type.Optional(
             Type.String({
-              description: 'Of one that was not changed: why.',
+              description: 'Reason, if the lead was not changed.',
               examples: ['A lead cannot go from Paid to OnHold'],
             }),
           ),
         },
         { additionalProperties: false },
       ),
-      { description: 'What became of each lead, in the order of `ids`.', examples: [[]] },
+      { description: 'One result for each lead, in the order of `ids`.', examples: [[]] },
     ),
   },
-  { additionalProperties: false, description: 'What became of each lead.' },
+  { additionalProperties: false, description: 'The result for each lead.' },
 );
 export type StatusChangeAnswer = Static<typeof StatusChangeAnswer>;
 
-/** The most rejections that an answer lists. */
+/** The maximum number of rejections that a response lists. */
 export const maxListedRejections = 1000;
 
 const count = (description: string, example: number) =>
   Type.Integer({ minimum: 0, description, examples: [example] });
 
-/** The answer to an import: its report. */
+/** The response to an import: its report. */
 export const ImportAnswer = Type.Object(
   {
     success: Type.Literal(true),
-    accepted: count('Leads that were stored, duplicates among them.', 2),
-    duplicates: count("Of those, the ones trashed as duplicates by their campaign's window.", 0),
-    repeated: count('Lines whose leads stood already, by an import of the same Idempotency-Key.', 0),
-    rejected: count('Lines that were not stored.', 1),
-    extraLeftOut: count('Values beyond what is kept of fields that the contract does not name.', 0),
+    accepted: count('Number of stored leads, duplicates included.', 2),
+    duplicates: count(
+      "Number of accepted leads that were trashed as duplicates within their campaign's duplicate window.",
+      0,
+    ),
+    repeated: count(
+      'Number of lines whose leads were already stored by an import with the same Idempotency-Key.',
+      0,
+    ),
+    rejected: count('Number of lines that were not stored.', 1),
+    extraLeftOut: count(
+      'Number of values of unknown fields that were dropped because they exceed the limits of `extra`.',
+      0,
+    ),
     ignoredColumns: Type.Array(Type.String(), {
       description:
-        'The columns that were left out: those of `ignore`, and those of an export that the service decides itself.',
+        'Names of the skipped columns: the columns in `ignore`, and columns of an export whose values the service sets.',
       examples: [['id', 'createdAt', 'Internal notes']],
     }),
     rejections: Type.Array(
@@ -82,34 +91,37 @@ export const ImportAnswer = Type.Object(
         {
           line: Type.Integer({
             minimum: 1,
-            description: 'The line of the file in which the record starts; the first is 1.',
+            description: 'Line of the file in which the record starts. The first line is 1.',
             examples: [3],
           }),
           field: Type.Optional(
-            Type.String({ description: 'The field at fault, where it is one.', examples: ['phone'] }),
+            Type.String({
+              description: 'Name of the invalid field, if a single field is invalid.',
+              examples: ['phone'],
+            }),
           ),
           reason: Type.String({
-            description: 'Why it was not stored, for people.',
+            description: 'Human-readable reason for the rejection.',
             examples: ['phone is required'],
           }),
         },
         { additionalProperties: false },
       ),
       {
-        description: `The first ${maxListedRejections} lines that were rejected.`,
+        description: `The first ${maxListedRejections} rejected lines.`,
         examples: [[{ line: 3, field: 'phone', reason: 'phone is required' }]],
       },
     ),
     truncated: Type.Boolean({
-      description: 'Whether more lines were rejected than are listed.',
+      description: 'Whether more lines were rejected than `rejections` lists.',
       examples: [false],
     }),
   },
-  { additionalProperties: false, description: 'What became of the lines.' },
+  { additionalProperties: false, description: 'The report of the import.' },
 );
 export type ImportAnswer = Static<typeof ImportAnswer>;
 
-/** The body that sends a lead to the intake service with an API key, to try the key. */
+/** The body of a request that sends a test lead to the intake service with an API key. */
 export const IntakeTry = Type.Object(
   {
     apiKey: Type.String({
@@ -124,9 +136,9 @@ export const IntakeTry = Type.Object(
 );
 export type IntakeTry = Static<typeof IntakeTry>;
 
-/** The answer of the intake service to such a lead. */
+/** The response of the intake service to a test lead. */
 export const IntakeTryAnswer = Type.Object({
-  status: Type.Integer({ description: 'The HTTP status of the answer.' }),
-  body: Type.String({ description: 'The body of the answer.' }),
+  status: Type.Integer({ description: 'HTTP status of the response.' }),
+  body: Type.String({ description: 'Body of the response.' }),
 });
 export type IntakeTryAnswer = Static<typeof IntakeTryAnswer>;

@@ -1,7 +1,7 @@
 /*
- * The optional text fields of a lead, for services and browsers: this file imports nothing. Adding a field here adds it
- * to creating, editing and showing a lead, to imports, exports and events. The database needs a column of the same
- * name in snake case, the website a label.
+ * The optional text fields of a lead. This file has no imports, so that browsers can use it, too. A field that is added
+ * here is part of creating, editing and showing a lead, of imports, exports and events. The field also needs a column
+ * of the same name in snake case in the database, and a label in the website.
  */
 
 interface LeadField {
@@ -11,7 +11,7 @@ interface LeadField {
   readonly aliases: readonly string[];
 }
 
-/** In the order of the OpenAPI documents. */
+/** The fields, in the order of the OpenAPI documents. */
 export const leadFields = {
   address: {
     description: 'Address of the lead.',
@@ -35,13 +35,13 @@ export const leadFields = {
 
 export type LeadFieldName = keyof typeof leadFields;
 
-/** The fields that a create and an import take: all but `state` (specification, 2.1). */
+/** The fields of a create request and of an import: all fields except `state` (specification, 2.1). */
 export type NewLeadFieldName = Exclude<LeadFieldName, 'state'>;
 
 export const leadFieldNames = Object.keys(leadFields) as readonly LeadFieldName[];
 export const newLeadFieldNames = leadFieldNames.filter((name): name is NewLeadFieldName => name !== 'state');
 
-/** Fields that the service decides itself. An import skips their columns, which an export has. */
+/** Fields that the service sets. An export has columns for these fields, and an import skips the columns. */
 export const serviceFieldNames = [
   'id',
   'createdAt',

@@ -21,7 +21,7 @@ export function fromLeadJson(json: LeadJson): LeadToInsert {
   return {
     ...json,
     createdAt,
-    // The same object for the same time, as in a new lead: the store then writes the time once.
+    // Equal times share one Date, as in a new lead, so that the store writes the time once.
     updatedAt: json.updatedAt === json.createdAt ? createdAt : new Date(json.updatedAt),
     contentHash: json.contentHash === undefined ? undefined : Buffer.from(json.contentHash, 'hex'),
   };

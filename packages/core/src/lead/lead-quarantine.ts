@@ -10,14 +10,14 @@ export interface QuarantinedLead {
   readonly quarantinedAt: Date;
 }
 
-/** Stores leads that the database rejects. Methods throw LeadsError `unavailable` when the database is unavailable. */
+/** A store for leads that the database rejects. Methods throw LeadsError `unavailable` if the database is unavailable. */
 export interface LeadQuarantine {
   /** Adds leads. For a lead that is in the quarantine already, only the reason is updated. */
   add(leads: readonly Omit<QuarantinedLead, 'quarantinedAt'>[]): Promise<void>;
   /** Returns up to `limit` leads in the order of their ids, after an id. */
   list(limit: number, afterId?: string): Promise<QuarantinedLead[]>;
   find(ids: readonly string[]): Promise<QuarantinedLead[]>;
-  /** Removes leads and returns the ids of those that were in the quarantine. */
+  /** Removes leads and returns the ids of the removed leads. */
   remove(ids: readonly string[]): Promise<string[]>;
 }
 

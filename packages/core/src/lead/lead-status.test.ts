@@ -6,7 +6,7 @@ import { needsReason, transitions } from './lead-transitions.ts';
 
 const statuses: readonly LeadStatus[] = ['OnHold', 'Trashed', 'Paid', 'Approved'];
 
-/** As the decisions tell them: from, to, whether a reason is required, whether only owners may. */
+/** The allowed transitions: from, to, whether a reason is required, whether only owners are allowed. */
 const legal = new Map(
   [
     ['OnHold', 'Approved', false, false],
@@ -29,7 +29,7 @@ function outcome(from: LeadStatus, to: LeadStatus, how: Parameters<typeof checkT
   }
 }
 
-test('what is refused names both states', () => {
+test('the message for a rejected transition names both statuses', () => {
   for (const from of statuses) {
     for (const to of statuses.filter((each) => !legal.has(`${from} ${each}`))) {
       const change = () => checkTransition(from, to, { role: 'owner', reason: 'x' });
@@ -38,17 +38,17 @@ test('what is refused names both states', () => {
   }
 });
 
-test('into Trashed and out of Paid a reason is needed', () => {
+test('a reason is required to Trashed and from Paid only', () => {
   for (const [transition, { reason }] of legal) {
     const [from, to] = transition.split(' ') as [LeadStatus, LeadStatus];
     expect([transition, needsReason(from, to)]).toEqual([transition, reason]);
   }
 });
 
-describe('transitions', () => {
+describe('checkTransition', () => {
   for (const from of statuses) {
     for (const to of statuses) {
-      test(`${from} to ${to}`, () => {
+      test(`returns the expected result for ${from} to ${to}, for each role, with and without a reason`, () => {
         const rule = legal.get(`${from} ${to}`);
         expect(transitions[from].includes(to)).toBe(rule !== undefined);
         for (const role of memberRoles) {

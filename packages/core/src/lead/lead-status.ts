@@ -5,7 +5,7 @@ import { leadStatuses, needsReason, transitions } from './lead-transitions.ts';
 
 /** The status of a lead (specification, section 3). */
 export const LeadStatus = Type.Enum(leadStatuses, {
-  description: 'Where the lead stands. A new lead is OnHold.',
+  description: 'Status of the lead. A new lead has the status OnHold.',
   examples: ['OnHold'],
 });
 export type LeadStatus = Static<typeof LeadStatus>;

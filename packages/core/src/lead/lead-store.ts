@@ -14,7 +14,7 @@ export interface Traced {
  */
 export type LeadToInsert = StoredLead & Traced & { readonly duplicateWindowSeconds?: number | undefined };
 
-/** Selects leads of a scope. An absent condition matches every lead. */
+/** Conditions for leads of a scope. An absent condition matches every lead. */
 export interface LeadFilter {
   readonly status?: LeadStatus | undefined;
   readonly campaignCode?: string | undefined;
@@ -64,7 +64,7 @@ export interface LeadChange {
   readonly createdAt: Date;
 }
 
-/** Stores and finds leads. Every method throws LeadsError `unavailable` when the database is unavailable. */
+/** A store of leads. Every method throws LeadsError `unavailable` if the database is unavailable. */
 export interface LeadStore {
   /**
    * Stores leads, all or none. A lead whose id is stored already stays unchanged, so that a request without a response

@@ -1,4 +1,4 @@
-/* Imports nothing, so that the website can use it, too. */
+/* This file has no imports, so that the website can use it, too. */
 
 /** The statuses of a lead (specification, section 3). */
 export const leadStatuses = ['OnHold', 'Trashed', 'Paid', 'Approved'] as const;

@@ -25,73 +25,77 @@ function fieldTexts<Name extends LeadFieldName>(
 }
 
 /**
- * The body of the CRM's create (specification, 2.1). Fields it does not name are allowed and kept in the
- * lead's `extra`, so there is no `additionalProperties: false` here.
+ * The body of the CRM's create request (specification, 2.1). Unknown fields are allowed and stored in the lead's
+ * `extra`, so the schema has no `additionalProperties: false`.
  */
 export const NewLead = Type.Object(
   {
     campaignCode: text('Code of the campaign that receives the lead.', 'DEMO', { minLength: 1 }),
     name: text('Name of the lead.', 'Ada Lovelace', { minLength: 1 }),
-    phone: text('Phone number of the lead, kept as sent.', '+44 20 7946 0958', { minLength: 1 }),
+    phone: text('Phone number of the lead, stored as sent.', '+44 20 7946 0958', { minLength: 1 }),
     ...fieldTexts(newLeadFieldNames),
     email: Type.Optional(
       Type.String({
         format: 'email',
         pattern: '\\.[Ii][Oo]$',
         'x-reason': 'must end in .io',
-        description: 'Email address; it must end in `.io`, in any case.',
+        description: 'Email address. It must end in `.io`, in upper or lower case.',
         examples: ['ada@example.io'],
       }),
     ),
     country: optionalText(
-      'Country; a two-letter code (ISO 3166-1) also tells how to read the phone number.',
+      'Country. A two-letter code (ISO 3166-1) also sets the country of a phone number without a country code.',
       'GB',
     ),
   },
-  { description: 'A lead for a campaign. Fields beyond these are kept with the lead.' },
+  { description: 'A lead for a campaign. Unknown fields are stored with the lead.' },
 );
 export type NewLead = Static<typeof NewLead>;
 
-/** The body of the intake's create (specification, 2.3). Unknown fields go to `extra`, as in {@link NewLead}. */
+/** The body of the intake's create request (specification, 2.3). Unknown fields go to `extra`, as in {@link NewLead}. */
 export const IntakeLead = Type.Object(
   {
     name: text('Name of the lead.', 'Grace Hopper', { minLength: 1 }),
-    phone: text('Phone number of the lead, kept as sent.', '+1 202 555 0143', { minLength: 1 }),
+    phone: text('Phone number of the lead, stored as sent.', '+1 202 555 0143', { minLength: 1 }),
     s1: Type.Optional(
-      text("The caller's sub-id (a tracker's click id), opaque, kept to the letter.", 'click-8f14e45f', {
-        maxLength: 255,
-      }),
+      text(
+        "The caller's sub-id, such as a tracker's click id. The value is opaque and stored exactly as sent.",
+        'click-8f14e45f',
+        {
+          maxLength: 255,
+        },
+      ),
     ),
-    lp_name: optionalText('Name of the landing page the lead comes from.', 'spring-offer'),
+    lp_name: optionalText('Name of the landing page that sends the lead.', 'spring-offer'),
     address: optionalText('Address of the lead.', '1 Arlington Ridge, Virginia'),
   },
-  { description: 'A lead from a landing page. Fields beyond these are kept with the lead.' },
+  { description: 'A lead from a landing page. Unknown fields are stored with the lead.' },
 );
 export type IntakeLead = Static<typeof IntakeLead>;
 
 const StatusReason = Type.String({
   minLength: 1,
   maxLength: 1000,
-  description: 'Why the status changes: required into Trashed and out of Paid.',
+  description: 'Reason for the status change. Required for a change to Trashed or from Paid.',
   examples: ['Number is not in service'],
 });
 
 const LeadSource = Type.Enum(['crm', 'intake'], {
-  description: 'Which service took the lead.',
+  description: 'Service that received the lead.',
   examples: ['intake'],
 });
 
-/** A lead as the CRM shows it (specification, 2.2). What is absent is left out, never `null`. */
+/** A lead as the CRM returns it (specification, 2.2). An absent field is omitted, never `null`. */
 export const Lead = Type.Object(
   {
     id: text('Unique identifier of the lead (UUID).', '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'),
     name: text('Name of the lead.', 'Ada Lovelace'),
-    phone: text('Phone number, as it was sent.', '+44 20 7946 0958'),
-    createdAt: dateTime('When the lead was created.'),
-    updatedAt: dateTime('When the lead was last changed.'),
+    phone: text('Phone number, as sent.', '+44 20 7946 0958'),
+    createdAt: dateTime('Time at which the lead was created.'),
+    updatedAt: dateTime('Time of the last change of the lead.'),
     campaignId: text('Identifier of the campaign.', '019c0a3e-0000-7c4e-9f10-2a6b8c0d1e2f'),
     userId: text('Identifier of the owning user.', '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f'),
-    ip: optionalText('IP address of the visitor, for leads of the intake.', '203.0.113.7'),
+    ip: optionalText('IP address of the visitor, for leads from the intake.', '203.0.113.7'),
     ...fieldTexts(['address', 'state', 'region', 'country']),
     status: Type.Optional(LeadStatus),
   },
@@ -99,70 +103,75 @@ export const Lead = Type.Object(
 );
 export type Lead = Static<typeof Lead>;
 
-/** A lead with everything that is stored of it: the Lead of the specification and what it leaves out. */
+/** A lead with all stored fields: the Lead of the specification and the fields that it omits. */
 export const LeadDetail = Type.Object(
   {
     ...Lead.properties,
     status: LeadStatus,
     version: Type.Integer({
       minimum: 1,
-      description: '1 when created, one more with every change; the ETag without its quotes.',
+      description:
+        '1 for a new lead, increased by 1 with each change. It equals the ETag without its quotes.',
       examples: [1],
     }),
     campaignCode: text('Code of the campaign.', 'DEMO'),
     source: LeadSource,
-    phoneE164: optionalText('The phone number in E.164, where it could be read.', '+442079460958'),
+    phoneE164: optionalText('Phone number in E.164, if the number could be parsed.', '+442079460958'),
     ...fieldTexts(leadFieldNames),
-    s1: optionalText("The caller's sub-id, for leads of the intake.", 'click-8f14e45f'),
-    lpName: optionalText('Name of the landing page, for leads of the intake.', 'spring-offer'),
+    s1: optionalText("The caller's sub-id, for leads from the intake.", 'click-8f14e45f'),
+    lpName: optionalText('Name of the landing page, for leads from the intake.', 'spring-offer'),
     duplicateOf: optionalText(
-      'The first lead of the same phone number, for one trashed as its duplicate.',
+      'Identifier of the first lead with the same phone number, if this lead was trashed as its duplicate.',
       '019c0a3e-2222-7c4e-9f10-2a6b8c0d1e2f',
     ),
     extra: Type.Optional(
-      Type.Object({}, { additionalProperties: true, description: 'Fields that the contract does not name.' }),
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'Fields of the request that are not in its schema.' },
+      ),
     ),
   },
-  { additionalProperties: false, description: 'A lead with everything that is stored of it.' },
+  { additionalProperties: false, description: 'A lead with all stored fields.' },
 );
 export type LeadDetail = Static<typeof LeadDetail>;
 
-/** What an edit may change of a lead. Fields it does not name go to `extra`, as in {@link NewLead}. */
+/** The fields of a lead that an edit can change. Unknown fields go to `extra`, as in {@link NewLead}. */
 export const LeadPatch = Type.Object(
   {
     name: Type.Optional(NewLead.properties.name),
     phone: Type.Optional(NewLead.properties.phone),
-    ...fieldTexts(leadFieldNames, (description) => `${description} An empty text takes it away.`),
+    ...fieldTexts(leadFieldNames, (description) => `${description} An empty text removes the value.`),
     email: Type.Optional(
       Type.Union([NewLead.properties.email, Type.Literal('')], {
-        description: 'Email address; it must end in `.io`, in any case. An empty text takes it away.',
+        description:
+          'Email address. It must end in `.io`, in upper or lower case. An empty text removes the value.',
         examples: ['ada@example.io'],
       }),
     ),
     status: Type.Optional(LeadStatus),
     reason: Type.Optional(StatusReason),
   },
-  { minProperties: 1, description: 'What to change of a lead.' },
+  { minProperties: 1, description: 'The changes of a lead.' },
 );
 export type LeadPatch = Static<typeof LeadPatch>;
 
-/** The most leads whose status one request may change. */
+/** The maximum number of leads whose status one request can change. */
 const statusChangeLimit = 1000;
 
-/** The body of a change of status for many leads. */
+/** The body of a request that changes the status of several leads. */
 export const StatusChange = Type.Object(
   {
     ids: Type.Array(Type.String(), {
       minItems: 1,
       maxItems: statusChangeLimit,
       uniqueItems: true,
-      description: `The leads, ${statusChangeLimit} at most.`,
+      description: `Identifiers of the leads, at most ${statusChangeLimit}.`,
       examples: [['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f']],
     }),
     status: LeadStatus,
     reason: Type.Optional(StatusReason),
   },
-  { additionalProperties: false, description: 'A status for many leads.' },
+  { additionalProperties: false, description: 'A status change of several leads.' },
 );
 export type StatusChange = Static<typeof StatusChange>;
 
@@ -171,20 +180,20 @@ export const LeadHistoryEntry = Type.Object(
   {
     version: Type.Integer({
       minimum: 1,
-      description: 'The version of the lead that this change made.',
+      description: 'Version of the lead after this change.',
       examples: [2],
     }),
     type: Type.Enum(['created', 'updated', 'status_changed'], {
-      description: 'What was done. A change of fields and status at once is a `status_changed`.',
+      description: 'Type of the change. A change of both fields and status is a `status_changed`.',
       examples: ['status_changed'],
     }),
-    createdAt: dateTime('When.'),
-    userId: text('Who: identifier of the user.', '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f'),
+    createdAt: dateTime('Time of the change.'),
+    userId: text('Identifier of the user who made the change.', '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f'),
     from: Type.Optional(LeadStatus),
     to: Type.Optional(LeadStatus),
-    reason: optionalText('Why the status was changed.', 'Number is not in service'),
+    reason: optionalText('Reason for the status change.', 'Number is not in service'),
     duplicateOf: optionalText(
-      'The first lead of the same phone number, where this one was created as its duplicate.',
+      'Identifier of the first lead with the same phone number, if this lead was created as its duplicate.',
       '019c0a3e-2222-7c4e-9f10-2a6b8c0d1e2f',
     ),
     fields: Type.Optional(
@@ -192,7 +201,8 @@ export const LeadHistoryEntry = Type.Object(
         Type.String(),
         Type.Object({ from: Type.Optional(Type.Unknown()), to: Type.Optional(Type.Unknown()) }),
         {
-          description: 'By field, what it was and what it became; absent where there was or is nothing.',
+          description:
+            'The old value (`from`) and the new value (`to`) of each changed field. An absent value means that the field was or is empty.',
           examples: [{ city: { from: 'Paris', to: 'London' } }],
         },
       ),
@@ -206,7 +216,7 @@ const time = (description: string) =>
   Type.Optional(
     Type.String({
       anyOf: [{ format: 'date-time' }, { format: 'date' }],
-      description: `${description} A date alone means its first moment in UTC.`,
+      description: `${description} A date without a time means 00:00 UTC of that day.`,
       examples: ['2026-01-31T09:30:00Z'],
     }),
   );
@@ -222,26 +232,26 @@ const term = (description: string, example: string) =>
     }),
   );
 
-/** Which leads are meant. All that is given must hold. */
+/** A filter of leads. A lead must match every given condition. */
 export const LeadFilterQuery = Type.Object(
   {
     status: Type.Optional(LeadStatus),
-    campaignCode: term('Only leads of the campaign of this code.', 'DEMO'),
+    campaignCode: term('Only leads of the campaign with this code.', 'DEMO'),
     createdFrom: time('Only leads created at this time or later.'),
     createdTo: time('Only leads created before this time.'),
     updatedSince: time('Only leads created or changed at this time or later.'),
-    phone: term('Only leads of this phone number, however it is spelled.', '+44 20 7946 0958'),
-    s1: term('Only leads of this sub-id.', 'click-8f14e45f'),
-    lpName: term('Only leads of this landing page.', 'spring-offer'),
+    phone: term('Only leads with this phone number, in any spelling.', '+44 20 7946 0958'),
+    s1: term('Only leads with this sub-id.', 'click-8f14e45f'),
+    lpName: term('Only leads from this landing page.', 'spring-offer'),
     source: Type.Optional(LeadSource),
     q: term(
-      'What one would type to find a lead: beginnings of words of its name or email address, the beginning or the end of its phone number, or the beginning of its id (8 digits or more).',
+      'Search text. It matches the beginnings of words in the name or email address. It also matches the beginning or the end of the phone number, and the beginning of the id (at least 8 digits).',
       'ada love',
     ),
     sort: Type.Optional(
       Type.Enum(['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'], {
         description:
-          'By which time, and whether the newest come first (`-`). When absent, `-createdAt`, but `-updatedAt` with `updatedSince`.',
+          'Sort order: by creation or last change, with `-` for newest first. The default is `-createdAt`, or `-updatedAt` if `updatedSince` is given.',
         examples: ['-createdAt'],
       }),
     ),
@@ -250,7 +260,7 @@ export const LeadFilterQuery = Type.Object(
 );
 export type LeadFilterQuery = Static<typeof LeadFilterQuery>;
 
-/** The query of the CRM's list. Values arrive as text; anything else in the query string is refused. */
+/** The query of the CRM's list. Values arrive as text. Unknown parameters are rejected. */
 export const LeadQuery = Type.Object(
   {
     ...LeadFilterQuery.properties,
@@ -258,7 +268,7 @@ export const LeadQuery = Type.Object(
     count: Type.Optional(
       Type.Enum(['exact'], {
         description:
-          'Answers in `X-Total-Count` how many leads match. It takes time where there are millions.',
+          'Returns the number of matching leads in `X-Total-Count`. Counting millions of leads is slow.',
         examples: ['exact'],
       }),
     ),

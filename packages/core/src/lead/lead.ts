@@ -7,7 +7,7 @@ import { parsePhone } from './phone.ts';
 
 type LeadFields = { readonly [Name in LeadFieldName]?: string | undefined };
 
-/** A lead as it is stored: all that was sent, and the fields that the service sets. */
+/** A stored lead: the fields of the request, and the fields that the service sets. */
 export interface StoredLead extends LeadFields {
   readonly id: string;
   readonly workspaceId: string;
@@ -23,11 +23,11 @@ export interface StoredLead extends LeadFields {
   readonly lpName?: string | undefined;
   /** JSON text of an object. */
   readonly extra?: string | undefined;
-  /** 1 when created, one more with every change. */
+  /** 1 for a new lead, increased by 1 with each change. */
   readonly version: number;
-  /** SHA-256 of what was sent with an Idempotency-Key. */
+  /** SHA-256 of the content of a request with an Idempotency-Key. */
   readonly contentHash?: Buffer | undefined;
-  /** The first lead of the same phone number, where this one came within the campaign's duplicate window. */
+  /** The first lead with the same phone number, if this lead arrived within the campaign's duplicate window. */
   readonly duplicateOf?: string | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -99,7 +99,7 @@ export function fromIntakeLead(
   return { lead, extraLeftOut: extra.leftOut };
 }
 
-/** A lead that is filled in field by field, because spreading objects takes ten times as long as all the rest. */
+/** A mutable lead. Setting fields one by one avoids object spread, which takes ten times as long as everything else. */
 type Draft = { -readonly [Field in keyof StoredLead]: StoredLead[Field] };
 
 /** Returns the fields that leads of both services have. */
@@ -121,7 +121,7 @@ function newLead(placement: LeadPlacement, body: NewLead | IntakeLead, source: S
   };
 }
 
-/** The representation of a lead (specification, 2.2): absent fields are left out. */
+/** Returns the representation of a lead (specification, 2.2), without absent fields. */
 export function toLead(lead: ListedLead): Lead {
   const shown: Lead = {
     id: lead.id,

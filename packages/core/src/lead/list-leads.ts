@@ -19,8 +19,8 @@ interface LeadPage {
 /**
  * Returns a page of the leads that a principal can see (specification, 4.2).
  *
- * @throws LeadsError `invalid_cursor` for a cursor that is not of this list; `invalid_input` for an impossible
- *   time and for a phone number without digits.
+ * @throws LeadsError `invalid_cursor` for a cursor of another list; `invalid_input` for an invalid time and for a
+ *   phone number without digits.
  */
 export async function listLeads(leads: LeadStore, principal: Principal, query: LeadQuery): Promise<LeadPage> {
   const selection = selectLeads(principal, query);
@@ -93,7 +93,7 @@ function toPhone(text: string) {
   const phone = phoneSearch(text);
   if (phone === undefined) {
     throw new LeadsError('invalid_input', {
-      fields: [{ at: 'query', path: 'phone', reason: 'must hold a digit' }],
+      fields: [{ at: 'query', path: 'phone', reason: 'must contain a digit' }],
     });
   }
   return phone;
@@ -109,7 +109,7 @@ function toTime(
   // A leap second is valid by its format, but Date cannot represent it.
   if (Number.isNaN(timeMs)) {
     throw new LeadsError('invalid_input', {
-      fields: [{ at: 'query', path, reason: 'must be a time that can be computed with' }],
+      fields: [{ at: 'query', path, reason: 'must be a valid time, without a leap second' }],
     });
   }
   // There are no leads before 1970 and after 9999. Postgres cannot read the years 0 and 10000 as they are written.

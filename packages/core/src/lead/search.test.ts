@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parsePhone } from './phone.ts';
 import { foldWords, leadSearch, phoneSearch, searchWords } from './search.ts';
 
-/** Whether a phone number that is looked for finds a stored one, as the store compares them. */
+/** Returns whether a searched phone number finds a stored one, by the comparison of the store. */
 function finds(searched: string, phone: string, country?: string): boolean {
   const search = phoneSearch(searched);
   const e164 = parsePhone(phone, country)?.e164;
@@ -16,7 +16,7 @@ function finds(searched: string, phone: string, country?: string): boolean {
   return search.longer === undefined || reversed.startsWith(search.longer);
 }
 
-describe('any spelling of a phone number finds it', () => {
+describe('the search for a phone number', () => {
   const spellings = {
     London: [
       '+44 20 7946 0958',
@@ -60,7 +60,7 @@ describe('any spelling of a phone number finds it', () => {
   } as const;
   const cities = ['London', 'Washington', 'Paris'] as const;
   for (const city of cities) {
-    test.each(spellings[city])(`${city}: %s`, (searched) => {
+    test.each(spellings[city])(`finds the number in ${city}, and no other, by %s`, (searched) => {
       for (const [phone, country] of stored[city]) {
         expect([phone, country, finds(searched, phone, country)]).toEqual([phone, country, true]);
       }
@@ -72,7 +72,7 @@ describe('any spelling of a phone number finds it', () => {
     });
   }
 
-  test('with its last digit changed it is another number', () => {
+  test('does not find a number whose last digit differs', () => {
     for (const searched of [...spellings.London, ...spellings.Washington]) {
       if (/ext|[^\x20-\x7e\t]/.test(searched)) continue;
       const other = searched.trimEnd().replace(/.$/, (digit) => String((Number(digit) + 1) % 10));
@@ -82,18 +82,18 @@ describe('any spelling of a phone number finds it', () => {
     }
   });
 
-  test('known in full, it does not find the same digits of another country', () => {
+  test('does not find the same digits in another country if the country code is known', () => {
     expect(finds('+44 20 2555 0143', '+1 202 555 0143')).toBe(false);
     expect(finds('+49 2025550143', '+1 202 555 0143')).toBe(false);
     expect(finds('0049 2025550143', '+1 202 555 0143')).toBe(false);
     expect(finds('+1 202 555 0143', '202 555 0143', 'DE')).toBe(false);
     expect(finds('12025550143', '+49 2025550143')).toBe(false);
-    // Without a country it may be either.
+    // A number without a country matches both countries.
     expect(finds('202 555 0143', '+1 202 555 0143')).toBe(true);
     expect(finds('202 555 0143', '202 555 0143', 'DE')).toBe(true);
   });
 
-  test('a short number finds itself only', () => {
+  test('finds only the same number if the number has fewer than 7 digits', () => {
     for (const number of ['112', '0', '00', '110', '12345', '112112']) {
       expect(finds(number, number)).toBe(true);
       expect(finds(number, `0${number}`)).toBe(false);
@@ -103,13 +103,13 @@ describe('any spelling of a phone number finds it', () => {
     expect(finds('011 2', '0112')).toBe(true);
   });
 
-  test('a text without a digit is none', () => {
+  test('is undefined for a text without a digit', () => {
     for (const text of ['', ' ', '+', 'call me', '%', "' OR true", '\u{1F4DE}', 'Ⅳ', '½']) {
       expect(phoneSearch(text)).toBeUndefined();
     }
   });
 
-  test('very long texts stay within what the index holds', () => {
+  test('has at most 32 digits for a very long text', () => {
     for (const text of ['9'.repeat(255), '+'.repeat(254) + '1', `+44${'0'.repeat(250)}`, '٩'.repeat(255)]) {
       const search = phoneSearch(text);
       expect(search?.reversed).toMatch(/^[0-9]{1,32}$/);
@@ -117,7 +117,7 @@ describe('any spelling of a phone number finds it', () => {
   });
 });
 
-describe('words', () => {
+describe('the search words', () => {
   test.each([
     ['Ada Lovelace', ['ada', 'lovelace']],
     ['ADA  LOVELACE', ['ada', 'lovelace']],
@@ -135,11 +135,11 @@ describe('words', () => {
     ["'':* & | ! ( ) \\ % _ \0", []],
     ['\ud800a\udc00b', ['a', 'b']],
     ['👍👩‍👧', []],
-  ])('%j', (text, expected) => {
+  ])('of %j are %j', (text, expected) => {
     expect(foldWords(text)).toEqual(expected);
   });
 
-  test('are letters and digits only, whatever a text holds, and bounded', () => {
+  test('consist of letters and digits only, and are bounded in number and length', () => {
     for (const text of ['a'.repeat(70_000), 'é '.repeat(70_000), "'\\&|!():*<->%_\0\u2028x ".repeat(999)]) {
       const words = foldWords(text);
       for (const word of words) expect(word).toMatch(/^[\p{L}\p{N}]{1,64}$/u);
@@ -150,7 +150,7 @@ describe('words', () => {
     expect(searchWords(lead)[0]).toHaveLength(32);
   });
 
-  test('of a lead: its numbers, its name with and without what an apostrophe parts, its address', () => {
+  test('of a lead are its phone numbers, the words of its name with and without apostrophes, and of its email address', () => {
     expect(
       searchWords({
         name: "Pat O'Brien",
@@ -163,16 +163,15 @@ describe('words', () => {
   });
 });
 
-describe('what is typed', () => {
-  test('is words', () => {
+describe('the search for a text', () => {
+  test('looks for the words of the text, without the .io of an email address', () => {
     expect(leadSearch("  O'Bri PAT ")).toEqual({ words: ['obri', 'pat'] });
     expect(leadSearch(' ')).toEqual({ words: [] });
-    // Every address ends so.
     expect(leadSearch('ada@example.IO')).toEqual({ words: ['ada', 'example'] });
     expect(leadSearch('example.io')).toEqual({ words: ['example', 'io'] });
   });
 
-  test('is part of a phone number where it can be one, of three digits at least', () => {
+  test('looks for a part of a phone number if the text has at least 3 digits and no letters', () => {
     expect(leadSearch('+44 20')).toMatchObject({ phone: { digits: '4420', reversed: '0244' } });
     expect(leadSearch('0958')).toMatchObject({ phone: { digits: '0958', reversed: '859' } });
     expect(leadSearch('000')).toMatchObject({ phone: { digits: '000', reversed: '0' } });
@@ -184,7 +183,7 @@ describe('what is typed', () => {
     }
   });
 
-  test('is the beginning of an id from its first group on', () => {
+  test('looks for the beginning of an id if the text has at least 8 hexadecimal digits', () => {
     const id = '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f';
     expect(leadSearch(id.toUpperCase()).ids).toEqual({ first: id, last: id });
     expect(leadSearch(id.replaceAll('-', '')).ids).toEqual({ first: id, last: id });

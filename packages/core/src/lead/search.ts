@@ -2,13 +2,13 @@ import { parseIncompletePhoneNumber } from 'libphonenumber-js/min';
 import { uuidOfHex } from '../uuid.ts';
 import { parsePhone } from './phone.ts';
 
-/** How much of a text is looked at, how many words of a lead are kept, and how much of each: in characters. */
+/** The limits: characters of a text, words of a lead, characters of a word, digits of a phone number. */
 const bounds = { text: 1_000, words: 32, word: 64, digits: 32 } as const;
 
-/** What most texts are made of: what is done for the others costs several times as much. */
+/** Most texts are ASCII. Other texts take several times as long to process. */
 const ascii = /^[\x20-\x7e]*$/;
 
-/** Letters that no decomposition takes apart, as those who do not have them on their keyboards write them. */
+/** The usual ASCII spellings of letters that Unicode does not decompose. */
 const plainLetters: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -24,8 +24,8 @@ const plainLetters: Readonly<Record<string, string>> = {
 };
 
 /**
- * The words of a text as they are searched: lower case, without accents, without what is neither letter nor
- * digit. An apostrophe parts no word: `O'Brien` is `obrien`.
+ * Returns the words of a text for searching: letters and digits in lower case, without accents. An apostrophe does
+ * not split a word: `O'Brien` is `obrien`.
  */
 export function foldWords(text: string): string[] {
   const start = text.slice(0, bounds.text);
@@ -45,7 +45,7 @@ export function foldWords(text: string): string[] {
     .map((word) => (word.length <= bounds.word ? word : Array.from(word).slice(0, bounds.word).join('')));
 }
 
-/** What a lead is searched by: the words of its name and email address, the digits of its phone number. */
+/** Returns the search words of a lead: the words of its name and email address, and the digits of its phone number. */
 export function searchWords(lead: {
   name: string;
   email?: string | undefined;
@@ -53,43 +53,43 @@ export function searchWords(lead: {
   phoneE164?: string | undefined;
 }): string[] {
   const digits = [lead.phone, lead.phoneE164 ?? ''].map(digitsOf).filter((text) => text !== '');
-  // `brien` finds O'Brien as well.
+  // `brien` must also find O'Brien.
   const parts = /['’ʼ]/.test(lead.name) ? foldWords(lead.name.replaceAll(/['’ʼ]/g, ' ')) : [];
   const words = [...digits, ...foldWords(lead.name), ...parts, ...foldWords(lead.email ?? '')];
   return [...new Set(words)].slice(0, bounds.words);
 }
 
-/** The digits of a phone number, its first ones where there are very many. */
+/** Returns the first digits of a phone number, at most `bounds.digits`. */
 function digitsOf(phone: string): string {
   return plainDigits(phone.slice(0, bounds.text)).slice(0, bounds.digits);
 }
 
-/** The digits of a text, of any script, as 0 to 9. */
+/** Returns the digits of a text, in any script, as 0 to 9. */
 function plainDigits(text: string): string {
   if (ascii.test(text)) return text.replaceAll(/[^0-9]/g, '');
   return parseIncompletePhoneNumber(text).replaceAll(/[^0-9]/g, '');
 }
 
-/** A phone number to look for. Stored numbers are compared by their digits from the end. */
+/** A phone number to search for. The store compares numbers by their digits, from the end. */
 export interface PhoneSearch {
-  /** The last digits, in reverse; all of them where `isWhole`. */
+  /** The last digits, reversed. All digits if `isWhole`. */
   readonly reversed: string;
   readonly isWhole: boolean;
-  /** Where the number is known in full: a stored one that is known in full too must be the same. */
+  /** The complete number, if known. A stored complete number must be equal. */
   readonly e164?: string | undefined;
-  /** More digits, in reverse, that a stored number must end in that is known in full. */
+  /** More digits, reversed. A stored complete number must end with these digits, too. */
   readonly longer?: string | undefined;
 }
 
-/** Below this many digits a number is no number to find others by: 1234567 is one, 112 is itself. */
+/** A shorter number, such as 112, matches only the same number. A number of this length matches longer ones. */
 const significantDigits = 7;
 
-/** From this many digits on, a country code may stand before them without `+`: 442079460958. */
+/** A number of at least this length may start with a country code without `+`, such as 442079460958. */
 const internationalDigits = 11;
 
 /**
- * How to find a phone number however it is spelled: `+44 20 7946 0958`, `0044 (20) 79460958`, `442079460958` and
- * `020 7946 0958` are one.
+ * Returns a search that finds a phone number in any spelling. `+44 20 7946 0958`, `0044 (20) 79460958`, `442079460958`
+ * and `020 7946 0958` are the same number.
  *
  * @returns `undefined` for a text without a digit.
  */
@@ -99,7 +99,7 @@ export function phoneSearch(phone: string): PhoneSearch | undefined {
   const parsed = parsePhone(phone) ?? (all.startsWith('00') ? parsePhone(`+${all.slice(2)}`) : undefined);
   const guessed =
     parsed === undefined && all.length >= internationalDigits ? parsePhone(`+${all}`) : undefined;
-  // Without what is dialled before the number: it depends on where one stands.
+  // The dialing prefix is removed because it depends on the caller's location.
   const significant = (parsed ?? guessed)?.national ?? all.replace(/^0+/, '');
   const isWhole = significant.length < significantDigits;
   return {
@@ -110,24 +110,25 @@ export function phoneSearch(phone: string): PhoneSearch | undefined {
   };
 }
 
-/** What a person types into a search box: words, part of a phone number, or an id. */
+/** The text of a search box, read as words, as a part of a phone number and as an id. */
 export interface LeadSearch {
-  /** Beginnings of words, all of which a lead must have. */
+  /** Beginnings of words. A lead must have all of them. */
   readonly words: readonly string[];
-  /** The beginning of a phone number, and its end in reverse. */
+  /** The beginning of a phone number, and the reversed end. */
   readonly phone?: { readonly digits: string; readonly reversed: string };
-  /** The first and the last id that begin as was typed. */
+  /** The first and the last id that begin with the text. */
   readonly ids?: { readonly first: string; readonly last: string };
 }
 
 const phoneLike = /^[+()\s./-]*[0-9][+()\s./0-9-]*$/;
-/** At least the first group of a UUID: less would find a quarter of an hour's leads. */
+/** At least the first group of a UUID. A shorter text would match all leads of a quarter of an hour. */
 const idLike = /^[0-9a-f]{8}[0-9a-f-]*$/i;
 const hexDigits = 32;
 
-/** Every lead with an address has this word, so that looking for it finds none and takes long. */
+/** Every email address ends in `.io`, so searching for `io` is slow and does not narrow the result. */
 const endOfEmail = /(@[^@\s]+)\.io$/i;
 
+/** Returns the search for a text of a search box. */
 export function leadSearch(text: string): LeadSearch {
   const typed = text.trim();
   const digits = phoneLike.test(typed) ? digitsOf(typed) : '';
@@ -144,7 +145,7 @@ export function leadSearch(text: string): LeadSearch {
   };
 }
 
-/** The end of a phone number, in reverse: without its country where it is typed in full. */
+/** Returns the reversed end of a phone number. A complete number loses its country code. */
 function phoneEnd(typed: string, digits: string): string {
   const whole = phoneSearch(typed);
   const isFull = whole?.e164 !== undefined && !whole.isWhole;
