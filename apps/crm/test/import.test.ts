@@ -189,7 +189,7 @@ describe('columns', () => {
       ['?ignore=score', [{ parameter: 'ignore', detail: reason(1) }]],
       ['?ignore=Score&ignore=x&ignore=y', [2, 3].map((at) => ({ parameter: 'ignore', detail: reason(at) }))],
       ['?ignore=', [{ parameter: 'ignore', detail: 'must not be empty' }]],
-      ['?ignore=Score&ignore=Score', [{ parameter: 'ignore', detail: 'must not hold the same item twice' }]],
+      ['?ignore=Score&ignore=Score', [{ parameter: 'ignore', detail: 'must not contain duplicates' }]],
     ] as const) {
       const [status, problem] = await refusal(owner, file, { query });
       expect([query, status, problem.errors]).toEqual([query, 400, errors]);
@@ -271,8 +271,8 @@ describe('lines', () => {
       [`DEMO,${'x'.repeat(70_000)},1,,`, 'The line has a cell of more than 64 KiB'],
       ['DEMO,x,1,,[1]', 'extra must be a JSON object', 'extra'],
       ['DEMO,x,1,,{a:1}', 'extra must be a JSON object', 'extra'],
-      ['DEMO,x,1,,"{""a"":""\\u0000""}"', 'extra holds characters that cannot be stored', 'extra'],
-      ['DEMO,x,1,,"{""\\ud800"":1}"', 'extra holds characters that cannot be stored', 'extra'],
+      ['DEMO,x,1,,"{""a"":""\\u0000""}"', 'extra contains characters that cannot be stored', 'extra'],
+      ['DEMO,x,1,,"{""\\ud800"":1}"', 'extra contains characters that cannot be stored', 'extra'],
       ['DEMO,good 4,1,,"{""a"":""\\\\u0000 \\ud83d\\ude00""}"'],
       ['DEMO,good 5,1,,{}'],
     ];

@@ -8,7 +8,11 @@ afterAll(() => crm[Symbol.asyncDispose]());
 const { service } = crm;
 
 const own = { Origin: `http://127.0.0.1:${service.port}` };
-const strangers = { success: false, error: 'unauthorized', message: 'Requests from other sites are refused' };
+const strangers = {
+  success: false,
+  error: 'unauthorized',
+  message: 'Requests from other sites are rejected',
+};
 const signedOut = { success: false, error: 'unauthorized', message: 'You are not signed in' };
 
 const routes = await websiteRoutesOf(service);

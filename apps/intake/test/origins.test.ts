@@ -25,11 +25,15 @@ const browserKey = await keyOf({ scope: 'intake', allowedOrigins: [offer, 'http:
 const send = (apiKey: string, headers: Record<string, string>, body: unknown = person) =>
   service.send({ method: 'POST', path, headers: { API_KEY: apiKey, ...headers }, body });
 
-const elsewhere = { success: false, error: 'unauthorized', message: 'This API key is for other web pages' };
+const elsewhere = {
+  success: false,
+  error: 'unauthorized',
+  message: 'This API key is bound to other web origins',
+};
 const nowhere = {
   success: false,
   error: 'unauthorized',
-  message: 'This API key is for web pages, and the request does not tell the Origin of its page',
+  message: 'This API key is for web pages, and the request has no Origin header',
 };
 
 test('a key that is bound to origins is taken from their pages only', async () => {
@@ -141,7 +145,7 @@ describe('a key in the query', () => {
   const sendTo = (query: string, headers: Record<string, string> = { Origin: offer }) =>
     service.send({ method: 'POST', path: `${path}?${query}`, headers, body: person });
   const inHeader =
-    'An API key that is not bound to web origins must be sent in the API_KEY header: revoke this one';
+    'Send an API key that is not bound to web origins in the API_KEY header. Revoke this key: URLs are logged';
 
   test('is taken where it is bound to origins, from their pages', async () => {
     expect((await sendTo(`API_KEY=${browserKey}`)).status).toBe(200);

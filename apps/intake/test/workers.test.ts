@@ -182,14 +182,14 @@ describe('several workers', { timeout: 60_000 }, () => {
     /** Who has answered since the last switch, by whether it told why it refused: at `debug` it does. */
     const answering = async (isTelling: boolean) => {
       for (let i = 0; i < 2; i++) expect((await pair.send(route)).status).toBe(405);
-      const told = new Set(pair.lines('Refused').map(({ reqId }) => reqId));
+      const told = new Set(pair.lines('Request rejected').map(({ reqId }) => reqId));
       const lines = pair.lines();
       const since = lines.slice(lines.findLastIndex(({ msg }) => msg === switched) + 1);
       const answers = since.filter(({ msg, reqId }) => msg === 'Request' && told.has(reqId) === isTelling);
       return new Set(answers.map(({ worker }) => worker));
     };
     await expect.poll(() => answering(false), soon).toEqual(new Set([1, 2]));
-    expect(pair.lines('Refused')).toEqual([]);
+    expect(pair.lines('Request rejected')).toEqual([]);
 
     process.kill(group * pair.pid, 'SIGUSR2');
     await expect.poll(() => answering(true), soon).toEqual(new Set([1, 2]));

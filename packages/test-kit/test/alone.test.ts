@@ -164,7 +164,7 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
     await expect.poll(() => toldOf('at-debug')).not.toEqual([]);
     const told = lines().filter((line) => line.includes('at-debug'));
     expect(told.map((line) => JSON.parse(line) as unknown).slice(0, 2)).toMatchObject([
-      { level: 'debug', reqId: 'at-debug', code: 'method_not_allowed', msg: 'Refused' },
+      { level: 'debug', reqId: 'at-debug', code: 'method_not_allowed', msg: 'Request rejected' },
       { level: 'info', reqId: 'at-debug', status: 405, msg: 'Request' },
     ]);
     process.kill(service.pid, 'SIGUSR2');

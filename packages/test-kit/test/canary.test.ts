@@ -378,7 +378,7 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
   expect(personal.foundIn(events)).toBeDefined();
   const log = output.crm + output.intake;
   for (const line of log.trimEnd().split('\n')) expect(() => JSON.parse(line) as unknown, line).not.toThrow();
-  for (const text of ['Refused', 'Postgres is away', 'Stopped']) expect(log).toContain(text);
+  for (const text of ['Request rejected', 'Postgres is away', 'Stopped']) expect(log).toContain(text);
 
   for (const [what, text] of Object.entries({
     logs: log,

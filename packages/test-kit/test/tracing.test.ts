@@ -227,7 +227,7 @@ describe('traces', { timeout: 120_000 }, () => {
     await expect
       .poll(async () => {
         await create(intake);
-        return told('Traces cannot be told');
+        return told('Trace export failed');
       }, soon)
       .toBe(1);
     const before = receiver.received.length;
@@ -237,15 +237,15 @@ describe('traces', { timeout: 120_000 }, () => {
         return receiver.received.length;
       }, soon)
       .toBeGreaterThan(before + 2);
-    expect([told('Traces cannot be told'), told('Traces are told again')]).toEqual([1, 0]);
+    expect([told('Trace export failed'), told('Trace export works again')]).toEqual([1, 0]);
     receiver.status = 200;
     await expect
       .poll(async () => {
         await create(intake);
-        return told('Traces are told again');
+        return told('Trace export works again');
       }, soon)
       .toBe(1);
-    expect(told('Traces cannot be told')).toBe(1);
+    expect(told('Trace export failed')).toBe(1);
 
     const nobody = await start('intake', {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,

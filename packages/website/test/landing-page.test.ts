@@ -153,16 +153,16 @@ test('the example that the Profile tab shows is such a form', async () => {
 
 test('a plain form of a foreign origin, of a page that hides its origin, or with a secret key is refused', async () => {
   const cases: [site: Site, html: string, message: string][] = [
-    [foreign, form(), 'This API key is for other web pages'],
+    [foreign, form(), 'This API key is bound to other web origins'],
     [
       allowed,
       `<meta name="referrer" content="no-referrer">${form()}`,
-      'This API key is for web pages, and the request does not tell the Origin of its page',
+      'This API key is for web pages, and the request has no Origin header',
     ],
     [
       allowed,
       form(workspace.owner.apiKey),
-      'An API key that is not bound to web origins must be sent in the API_KEY header: revoke this one',
+      'Send an API key that is not bound to web origins in the API_KEY header. Revoke this key: URLs are logged',
     ],
   ];
   for (const [site, html, message] of cases) {

@@ -180,7 +180,7 @@ function parseExtra(text: string): object | string {
   // JSON.stringify is recursive and the text may be nested deeply, so it is called only for text with an escape.
   if (!text.includes('\\u')) return value;
   try {
-    return unstorable.test(JSON.stringify(value)) ? 'extra holds characters that cannot be stored' : value;
+    return unstorable.test(JSON.stringify(value)) ? 'extra contains characters that cannot be stored' : value;
   } catch {
     return 'extra is nested too deep';
   }

@@ -226,7 +226,7 @@ const term = (description: string, example: string) =>
       minLength: 1,
       maxLength: 255,
       pattern: '^[^\\u0000]*$',
-      'x-reason': 'holds characters that cannot be stored',
+      'x-reason': 'contains characters that cannot be stored',
       description,
       examples: [example],
     }),

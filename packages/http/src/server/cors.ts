@@ -1,16 +1,15 @@
 import type { FastifyReply } from 'fastify';
 
-/** What a page may send beyond what any page may (Fetch, 3.3). */
+/** The request headers that a page's script may send, besides the CORS-safelisted ones (Fetch, 3.3). */
 const allowedHeaders = 'API_KEY, X-API-Key, Content-Type, Idempotency-Key';
-/** What the script of a page may read of an answer beyond its body. */
+/** The response headers that a page's script may read. */
 const exposedHeaders = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy';
-/** How long browsers may remember a preflight, in seconds; Chromium does so for two hours at most. */
+/** How long browsers may cache a preflight, in seconds. Chromium caches it for 2 hours at most. */
 const maxAgeSeconds = 7_200;
 
 /**
- * What a browser asks before a page's script may send a lead. The key is not among it, so the answer is the same for
- * every page and says nothing of any key: whether a page may read what is then answered is decided by
- * {@link allowPage}.
+ * Answers the preflight that a browser sends before a page's script may send a lead. A preflight contains no API key,
+ * so every page gets the same answer. {@link allowPage} decides whether the page may read the response to the lead.
  */
 export function answerPreflight(reply: FastifyReply): FastifyReply {
   return reply.code(204).headers({
@@ -22,7 +21,7 @@ export function answerPreflight(reply: FastifyReply): FastifyReply {
   });
 }
 
-/** Lets the scripts of one origin's pages read the answer, errors included; never with cookies. */
+/** Lets the scripts of one origin read the response, errors included, without cookies. */
 export function allowPage(reply: FastifyReply, origin: string): void {
   reply.headers({
     'access-control-allow-origin': origin,

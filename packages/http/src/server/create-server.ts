@@ -22,7 +22,7 @@ import { parseJsonBody } from './json-body.ts';
 import { traceRequests } from './trace-requests.ts';
 import { createFieldErrorFinder, restrictKeywords, validation } from './validation-errors.ts';
 
-/** A Fastify whose handlers get their types from the routes' TypeBox schemas. */
+/** A Fastify instance whose handlers are typed by the TypeBox schemas of the routes. */
 export type Server = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -34,28 +34,29 @@ export type Server = FastifyInstance<
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * `starting` while the workers are not all there; `draining` from the moment the service was told to stop: it
-     * still serves, but says that it is not ready; `leaving` once it takes no more connections, and each that is open
-     * ends with its next answer.
+     * - `starting`: not all workers have started.
+     * - `draining`: the service has received the signal to stop. It serves requests, but it is not ready.
+     * - `leaving`: the service accepts no connections. Each open connection closes after its next response.
      */
     lifecycle: { starting: boolean; draining: boolean; leaving: boolean };
-    /** The connections whose present request may take longer to arrive: a long body that is being read. */
+    /** The connections that are exempt from the request timeout, because a long body is being read. */
     unhurried: WeakSet<Socket>;
   }
 }
 
 /** The largest body, in bytes. */
 const bodyLimit = 64 * 1024;
-/** A request that has not arrived whole by then is cut, in milliseconds; its headers get half of it. */
+/** The timeout of a whole request, in milliseconds. Its headers must arrive within half of it. */
 const requestTimeoutMs = 10_000;
 
 const requestIdShape = /^[\w.:-]{1,128}$/;
 
 /**
- * The server both services are built on: strict JSON in, errors of three fields or in detail out, bounded in size
- * and time, request ids, and logs that hold no personal data.
+ * Creates the server that both services are built on. It parses JSON strictly and limits requests in size and time.
+ * Errors have three fields or are problem details. Every response has a request id. Logs contain no personal data.
  *
- * @param options.metrics where requests are counted, if they are; `options.tracing` where they are traced.
+ * @param options.metrics counts the requests, if given.
+ * @param options.tracing traces the requests, if given.
  */
 export function createServer(options: {
   log: Logger;
@@ -75,7 +76,7 @@ export function createServer(options: {
     http: {
       headersTimeout: requestTimeoutMs / 2,
       connectionsCheckingInterval: 1_000,
-      // Node refuses with an empty body; ours has the three fields.
+      // Node would reject a missing host with an empty body. The onRequest hook below answers with the three fields.
       requireHostHeader: false,
     },
     trustProxy: options.trustProxy === '' ? false : options.trustProxy,
@@ -85,17 +86,17 @@ export function createServer(options: {
       return typeof given === 'string' && requestIdShape.test(given) ? given : randomUUID();
     },
     forceCloseConnections: 'idle',
-    // Fastify's own 503 has another body; what still comes on an open connection is served, and the last there.
+    // Fastify's own 503 has another body. A request on an open connection is still served, as its last.
     return503OnClosing: false,
     ajv: { customOptions: validation, onCreate: restrictKeywords },
     clientErrorHandler(error: Error & { code?: string }, socket: Socket) {
-      // Node tells once that a request has not arrived whole, and leaves it to this handler to cut it.
+      // Node reports a request timeout once and leaves the closing of the connection to this handler.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return;
       answerClientError(error, socket, metrics);
     },
     frameworkErrors: (error, request, reply) => {
       handleError(error, request, reply.header('x-request-id', request.id));
-      // No hook runs for what the router refuses by itself.
+      // No hook runs for a request that the router rejects.
       request.log.info({ method: request.method, status: reply.statusCode }, 'Request');
       metrics?.countRequest(request.method, undefined, reply.statusCode, 0);
     },
@@ -103,7 +104,7 @@ export function createServer(options: {
 
   app.decorate('lifecycle', { starting: false, draining: false, leaving: false });
   app.decorate('unhurried', unhurried);
-  // The responses of every route refer to it.
+  // The responses of every route reference this schema.
   app.addSchema(Problem);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
@@ -118,25 +119,26 @@ export function createServer(options: {
     throw new LeadsError('not_found');
   });
 
-  // An expectation that is not known may be ignored (RFC 9110, 10.1.1); Node would refuse it with an empty body.
+  // Ignores unknown expectations, as RFC 9110, 10.1.1 allows. Node would reject them with an empty body.
   app.server.on('checkExpectation', (...exchange) => app.server.emit('request', ...exchange));
 
   traceRequests(app, options.tracing);
-  // With callbacks, here and below: each promise on the way of every request costs what can be measured.
+  // The hooks use callbacks: a promise for each request costs measurable time.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (!hasOneHost(request.raw)) done(new LeadsError('bad_request'));
-    // Before the body is read: nobody makes the service parse for a path that is not there.
+    // Rejected before the body is read: the service parses no body for a path that does not exist.
     else if (request.is404 || hasEmptyParameter(request)) done(new LeadsError('not_found'));
     else done();
   });
-  // When it is sent: a request that came before the signal would keep its connection, and that the whole process.
+  // Set when the response is sent: the connection of a request that arrived before the signal would stay open and keep
+  // the process alive.
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (app.lifecycle.leaving) reply.header('connection', 'close');
     done(null, payload);
   });
   app.addHook('onResponse', (request, reply, done) => {
-    // The route's pattern instead of the URL: a query string can hold a phone number.
+    // Logs the route's pattern instead of the URL: a query string can contain a phone number.
     const { url: route } = request.routeOptions;
     const { elapsedTime: elapsedMs, statusCode: status } = reply;
     metrics?.countRequest(request.method, route, status, elapsedMs / 1000);
@@ -149,12 +151,12 @@ export function createServer(options: {
   return app;
 }
 
-/** The router takes `/leads/` for `/leads/:id` with an id of nothing. */
+/** Returns whether a path parameter is empty: the router matches `/leads/` to `/leads/:id` with an empty id. */
 function hasEmptyParameter({ params }: FastifyRequest): boolean {
   return Object.values(params as Record<string, string>).includes('');
 }
 
-/** HTTP/1.1 wants one `Host`, neither none nor several (RFC 9112, 3.2). */
+/** Returns whether a request has exactly 1 `Host` header, as HTTP/1.1 requires (RFC 9112, 3.2). */
 function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -165,10 +167,9 @@ function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 }
 
 /**
- * Registers routes, and for each of their paths an answer 405 with `Allow` (RFC 9110, 15.5.6) to the methods it
- * does not have.
+ * Registers routes. Each of their paths answers other methods with 405 and `Allow` (RFC 9110, 15.5.6).
  *
- * @throws Error for a route that declares no permission or no responses.
+ * @throws Error if a route declares no permission or no responses.
  */
 export async function registerRoutes(app: Server, register: (app: Server) => Promise<void>): Promise<void> {
   const routes: RouteOptions[] = [];
@@ -202,16 +203,16 @@ export async function registerRoutes(app: Server, register: (app: Server) => Pro
 }
 
 /**
- * The address of the client, as the trusted proxies tell it: an IPv4 or IPv6 address without a zone. An IPv4
- * address within IPv6 is given as the IPv4 address it is.
+ * Returns the address of the client as the trusted proxies forward it: an IPv4 or IPv6 address without a zone. An
+ * IPv4-mapped IPv6 address is returned as IPv4.
  */
 export function clientAddress(request: FastifyRequest): string {
-  const told = plainAddress(request.ip);
-  // A proxy passes on whatever it was sent in X-Forwarded-For.
-  return isIP(told) === 0 ? plainAddress(request.socket.remoteAddress ?? '') : told;
+  const forwarded = plainAddress(request.ip);
+  // X-Forwarded-For can contain any text: a proxy appends to the header that the client sends.
+  return isIP(forwarded) === 0 ? plainAddress(request.socket.remoteAddress ?? '') : forwarded;
 }
 
-/** An IPv4 address within IPv6, as a URL writes it. */
+/** Matches an IPv4-mapped IPv6 address as URLs write it. */
 const mappedAddress = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/;
 
 function plainAddress(address: string): string {
@@ -225,9 +226,9 @@ function plainAddress(address: string): string {
     .join('.');
 }
 
-/** Answers what Node's HTTP parser refuses before there is a request. */
+/** Answers a request that Node's HTTP parser rejects, for which there is no request object. */
 function answerClientError(error: Error & { code?: string }, socket: Socket, metrics?: Metrics): void {
-  // The other side is gone already: there is nobody to answer.
+  // The client has disconnected.
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

@@ -8,13 +8,14 @@ import { errorResponses } from './errors.ts';
 import { type browserKeyScheme, securitySchemes } from './guards.ts';
 
 const aboutErrors =
-  'Errors have three fields. With `Accept: application/problem+json` they come as problem details (RFC 9457), which name every field that is at fault.';
+  'Errors have three fields. With `Accept: application/problem+json`, errors are problem details (RFC 9457), which list every invalid field.';
 
 /**
- * The OpenAPI 3.1 document, made from the very schemas that validate. Register before the routes.
+ * Generates the OpenAPI 3.1 document from the schemas that validate requests. Call it before the routes are registered.
  *
- * @param info.title the service's name; `info.description` is Markdown; `info.securitySchemes` are taken besides the
- *   two of the specification.
+ * @param info.title the name of the service.
+ * @param info.description Markdown.
+ * @param info.securitySchemes schemes in addition to the 2 of the specification.
  */
 export async function describeApi(
   app: Server,
@@ -38,7 +39,7 @@ export async function describeApi(
       tags: [...info.tags, { name: 'health', description: 'For load balancers and orchestrators.' }],
       components: { securitySchemes: { ...securitySchemes, ...info.securitySchemes } },
     },
-    // Shared schemas keep their names, which generated clients name their types by.
+    // Shared schemas keep their names: generated clients name their types after them.
     refResolver: {
       buildLocalReference: ({ $id }, _baseUri, _fragment, index) =>
         typeof $id === 'string' ? $id : `Schema${index}`,
@@ -47,9 +48,9 @@ export async function describeApi(
 }
 
 /**
- * `/openapi.json`, and at `/docs` an API reference that can be read and tried. Nothing is loaded from elsewhere.
+ * Registers `/openapi.json` and `/docs`, an interactive API reference. The page loads files of this service only.
  *
- * @param credentials asked for by who tries the API: the names of the schemes that its routes take together.
+ * @param credentials the security schemes that the routes require together. The reference asks the user for them.
  */
 export async function docsRoutes(app: Server, credentials: (keyof typeof securitySchemes)[]): Promise<void> {
   const page = pageOf({
@@ -89,13 +90,13 @@ export async function docsRoutes(app: Server, credentials: (keyof typeof securit
   });
 }
 
-/** The API reference as one script, compressed. The plugin it comes with takes 0.2 s to load, which no service should. */
+/** Loads the script of the API reference, compressed. The Fastify plugin of the package takes 0.2 s to load. */
 async function loadScript(): Promise<Buffer> {
   const entry = import.meta.resolve('@scalar/fastify-api-reference');
   return promisify(gzip)(await readFile(new URL('./js/standalone.js', entry)));
 }
 
-/** The reference's own colours are too pale to be read on its backgrounds. Twice the class, so that it takes none back. */
+/** Colors with enough contrast: the reference's own are too pale. The doubled class overrides the original styles. */
 const readableColors = `
 .light-mode.light-mode {
   --scalar-color-2: #575757;
@@ -112,7 +113,7 @@ const readableColors = `
   --scalar-color-3: #a4a4a4;
 }`;
 
-// The reference writes its styles at run time; scripts are this service's own only.
+// The reference writes inline styles at run time. Scripts are this service's own files only.
 const contentSecurityPolicy =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
 

@@ -5,21 +5,21 @@ import { preferredType } from './accept.ts';
 import { problemBody, problemMediaType } from './problem.ts';
 import type { FieldErrorFinder } from './validation-errors.ts';
 
-/** Seconds after which a caller of an unavailable service may try again. */
+/** `Retry-After` of an unavailable service, in seconds. */
 const retryAfterSeconds = 5;
 
 export function errorBody(code: ErrorCode, message: string = errorTable[code].message): ErrorBody {
   return { success: false, error: errorTable[code].kind, message };
 }
 
-/** An error in a route's `response`: both media types it may come in. */
+/** An error in a route's `response`, in both of its media types. */
 interface ErrorResponse {
   description: string;
   headers?: Record<string, { description: string; type: string }>;
   content: Record<string, { schema: object; examples: Record<string, { value: object }> }>;
 }
 
-/** The `response` part of a route's schema for the errors it may answer with, one entry a status. */
+/** Returns the `response` part of a route's schema for its errors, with one entry for each status. */
 export function errorResponses(...codes: ErrorCode[]): Record<number, ErrorResponse> {
   const statuses = new Set(codes.map((code) => errorTable[code].status));
   return Object.fromEntries(
@@ -39,15 +39,15 @@ export function errorResponses(...codes: ErrorCode[]): Record<number, ErrorRespo
 }
 
 const retryAfterHeader = {
-  'Retry-After': { description: 'In how many seconds to try again.', type: 'integer' },
+  'Retry-After': { description: 'The seconds to wait before a retry.', type: 'integer' },
 };
 
-/** What an error of a status says besides its body. */
+/** The headers of error responses by status. */
 const headersOfErrors: Readonly<Record<number, ErrorResponse['headers']>> = {
   401: {
     'WWW-Authenticate': {
       description:
-        'What is asked for: `ApiKey`, the API key, and `Bearer`, the access token, where it is needed as well.',
+        'The required credentials: `ApiKey` for the API key, and `Bearer` if an access token is also required.',
       type: 'string',
     },
   },
@@ -55,17 +55,17 @@ const headersOfErrors: Readonly<Record<number, ErrorResponse['headers']>> = {
   503: retryAfterHeader,
 };
 
-/** How a challenge names what the OpenAPI document knows as a security scheme (RFC 9110, 11.6.1). */
+/** The name of each security scheme in a challenge (RFC 9110, 11.6.1). */
 const challenges: Readonly<Record<string, string>> = { ApiKey: 'ApiKey', AccessToken: 'Bearer' };
 
-/** What a guarded route asks for; none where it asks for a session of the website, which has no name there. */
+/** Returns the challenge of a guarded route. A session of the website has none: it is no HTTP authentication scheme. */
 function challengeOf({ routeOptions }: FastifyRequest): string | undefined {
   const schemes = new Set(routeOptions.schema?.security?.flatMap((each) => Object.keys(each)));
   const named = [...schemes].flatMap((scheme) => challenges[scheme] ?? []);
   return named.length === 0 ? undefined : named.join(', ');
 }
 
-/** What any guarded operation may answer with, besides what is its own. */
+/** The errors of every guarded operation, in addition to its own. */
 export const commonErrors = [
   'unauthenticated',
   'forbidden',
@@ -73,17 +73,17 @@ export const commonErrors = [
   'unavailable',
 ] as const satisfies ErrorCode[];
 
-/** What any operation for signed-in users of the website may answer with, besides what is its own. */
+/** The errors of every operation for signed-in users of the website, in addition to its own. */
 export const sessionErrors = [...commonErrors, 'other_workspace'] as const satisfies ErrorCode[];
 
-/** What any operation that reads a JSON body may answer with, besides. */
+/** The errors of every operation that reads a JSON body, in addition to its own. */
 export const bodyErrors = [
   'invalid_input',
   'payload_too_large',
   'unsupported_media_type',
 ] as const satisfies ErrorCode[];
 
-/** Fastify's own errors that are a caller's doing. */
+/** The codes of Fastify's errors that the client causes. */
 const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_BAD_URL: 'bad_request',
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
@@ -93,7 +93,7 @@ const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'bad_request',
 };
 
-/** Any error as one of ours; what is nobody's doing but our own is `unexpected`. */
+/** Converts any error to a `LeadsError`. An error that the client does not cause is `unexpected`. */
 function toLeadsError(error: FastifyError | LeadsError): LeadsError {
   if (error instanceof LeadsError) return error;
   if (error.validation !== undefined) return new LeadsError('invalid_input', { cause: error });
@@ -101,8 +101,8 @@ function toLeadsError(error: FastifyError | LeadsError): LeadsError {
 }
 
 /**
- * Answers with the three-field body, or with problem details where the client asks for them. The text of an error
- * that is not ours never leaves the process.
+ * Creates the error handler. It answers with the three-field body, or with problem details if the client asks for them.
+ * The message of an error from another library is never sent.
  */
 export function createErrorHandler(findFieldErrors: FieldErrorFinder) {
   return (thrown: FastifyError | LeadsError, request: FastifyRequest, reply: FastifyReply): void => {
@@ -110,7 +110,7 @@ export function createErrorHandler(findFieldErrors: FieldErrorFinder) {
     const { code, message, status } = error;
     if (code === 'unexpected') request.log.error({ err: error.cause }, 'Unexpected error');
     else if (status >= 500) request.log.warn({ err: error.cause }, message);
-    else request.log.debug({ code, reasons: reasonsOf(thrown) }, 'Refused');
+    else request.log.debug({ code, reasons: reasonsOf(thrown) }, 'Request rejected');
     const retryAfter = error.retryAfterSeconds ?? (code === 'unavailable' ? retryAfterSeconds : undefined);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     const challenge = status === 401 ? challengeOf(request) : undefined;
@@ -126,13 +126,13 @@ export function createErrorHandler(findFieldErrors: FieldErrorFinder) {
   };
 }
 
-/** Why, in words of our own, and paths within the schema: what a caller sent may be anything, names of fields too. */
+/** Returns the reasons of an error for the log: own messages and schema paths, never field names that a client sent. */
 function reasonsOf(thrown: FastifyError | LeadsError): string[] {
   if (thrown instanceof LeadsError) return thrown.fields.map(({ reason }) => reason);
   return (thrown.validation ?? []).map(({ schemaPath }) => `${thrown.validationContext ?? ''} ${schemaPath}`);
 }
 
-/** A Vary header (RFC 9110, 12.5.5) that names Accept besides what it names already. */
+/** Adds `Accept` to a `Vary` header (RFC 9110, 12.5.5). */
 function withAccept(vary: number | string | string[] | undefined): string {
   const named = [vary ?? []].flat().join(', ');
   if (/(?:^|,\s*)Accept(?:,|$)/i.test(named)) return named;

@@ -2,17 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import { isBrowserKey } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import type { Server } from './create-server.ts';
-import { bodyRefusal } from './json-body.ts';
+import { invalidBody } from './json-body.ts';
 import { escapePointer } from './problem.ts';
 
 export const formMediaType = 'application/x-www-form-urlencoded';
 
-/** The most fields that a form may have: far more than any page shows. */
+/** The most fields of a form: far more than a landing page has. */
 const maxFields = 1000;
 
 /**
- * The routes of a scope, which has a guard, take what a plain HTML form sends as well, as an object of texts: with a
- * key that may stand in a page. With any other all bodies are JSON (specification, 1).
+ * Accepts the bodies of plain HTML forms on the routes of a guarded scope, as an object of strings. The request must
+ * use a browser key. With any other key, all bodies are JSON (specification, 1).
  */
 export function takeForms(scope: Server): void {
   scope.addContentTypeParser(formMediaType, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
@@ -26,41 +26,41 @@ export function takeForms(scope: Server): void {
 }
 
 /**
- * Parses a form (URL Standard, 5.1), as strictly as JSON is parsed: what is no UTF-8, cannot be decoded or could not
- * be stored is refused, where the standard would put a substitute. An empty field counts as absent, for browsers send
- * every field of a form. One that is there several times, as boxes of one name are, is a list of texts.
+ * Parses a form (URL Standard, 5.1). Rejects invalid UTF-8, invalid escapes and characters that cannot be stored, as
+ * the JSON parser does. The standard would replace them. An empty field counts as absent: browsers send every field of
+ * a form. A repeated field, such as checkboxes of one name, becomes an array of strings.
  *
  * @throws LeadsError `invalid_input`
  */
 export function parseFormBody(body: Buffer): Record<string, string | string[]> {
-  if (body.length === 0) throw bodyRefusal('The request body is empty');
-  if (!isUtf8(body)) throw bodyRefusal('The request body is not UTF-8');
+  if (body.length === 0) throw invalidBody('The request body is empty');
+  if (!isUtf8(body)) throw invalidBody('The request body is not UTF-8');
   const pairs = body.toString('utf8').split('&', maxFields + 1);
-  if (pairs.length > maxFields) throw bodyRefusal(`The request body has more than ${maxFields} fields`);
+  if (pairs.length > maxFields) throw invalidBody(`The request body has more than ${maxFields} fields`);
   const fields = new Map<string, string | string[]>();
   for (const pair of pairs) {
     const equals = pair.indexOf('=');
     if (equals === -1 || equals === pair.length - 1) continue;
     const name = decode(pair.slice(0, equals));
     const value = decode(pair.slice(equals + 1));
-    if (name.includes('\0')) throw bodyRefusal('has a name that cannot be stored', '');
+    if (name.includes('\0')) throw invalidBody('has a name that cannot be stored', '');
     if (value.includes('\0')) {
-      throw bodyRefusal('holds characters that cannot be stored', `/${escapePointer(name)}`);
+      throw invalidBody('contains characters that cannot be stored', `/${escapePointer(name)}`);
     }
     const before = fields.get(name);
     if (before === undefined) fields.set(name, value);
     else if (typeof before === 'string') fields.set(name, [before, value]);
     else before.push(value);
   }
-  // Any name becomes a member of the object itself, `__proto__` too.
+  // Object.fromEntries defines every name as an own property, `__proto__` included.
   return Object.fromEntries(fields);
 }
 
-/** Halves of surrogate pairs are no UTF-8, so that they fail here too. */
+/** Decodes a name or a value. Also rejects halves of surrogate pairs, which are not valid UTF-8. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch (cause) {
-    throw bodyRefusal('The request body is not a valid form', undefined, cause);
+    throw invalidBody('The request body is not a valid form', undefined, cause);
   }
 }

@@ -14,40 +14,41 @@ import { limitRate, type RateLimits } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who the request acts for. Set by the guard of the route's scope; routes without a guard have none. */
+    /** The member that the request acts for. Set by the guard of the route's scope; absent without a guard. */
     principal: Principal;
   }
 }
 
-/** How the OpenAPI document names the two schemes (specification, section 5). */
+/** The two security schemes in the OpenAPI document (specification, section 5). */
 export const securitySchemes = {
   ApiKey: {
     type: 'apiKey',
     in: 'header',
     name: 'API_KEY',
-    description: 'The API key. `X-API-Key` is taken as well, for proxies that drop names with an underscore.',
+    description:
+      'The API key. `X-API-Key` is also accepted, because some proxies drop header names with an underscore.',
   },
   AccessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' },
 } as const;
 
-/** How it names an API key in the query, which {@link requireApiKey} takes of browser keys. */
+/** The security scheme of an API key in the query. {@link requireApiKey} accepts browser keys there. */
 export const browserKeyScheme = {
   type: 'apiKey',
   in: 'query',
   name: 'API_KEY',
   description:
-    'An API key of the scope `intake` that is bound to web origins, where no header can be sent, as from a plain form. Any other key is refused here.',
+    'An API key of the scope `intake` that is bound to web origins. Use it if the client cannot send headers, such as a plain HTML form. Any other key is rejected in the query.',
 } as const;
 
-/** Who credentials stand for, and where it is kept that they were used. */
+/** The dependencies of the guards: the verification of credentials, and the record of their last use. */
 export interface Guarding {
   readonly credentials: CredentialVerifier;
   readonly credentialUse: CredentialUse;
 }
 
 /**
- * Every route of the scope takes an API key, of any scope. One that may stand in a page is taken from the query too,
- * and the scripts of the pages that it is bound to may read what is answered; nobody's script may with any other.
+ * Requires an API key of any scope on every route of a scope. A browser key is also accepted in the query. Only scripts
+ * of the web origins that a browser key is bound to may read the response.
  */
 export function requireApiKey(
   scope: Server,
@@ -56,7 +57,7 @@ export function requireApiKey(
   guard(scope, [{ ApiKey: [] }, { BrowserKey: [] }], (request, reply) => {
     const inQuery = (request.query as Record<string, unknown>)['API_KEY'];
     const found = verifyApiKey(request, credentials, inQuery);
-    // Nearly every key is known, and a promise for each request costs what can be measured.
+    // Almost every key is cached and needs no promise. A promise for each request costs measurable time.
     return found instanceof Promise
       ? found.then((principal) => admit(request, reply, principal, inQuery))
       : admit(request, reply, found, inQuery);
@@ -71,10 +72,10 @@ export function requireApiKey(
     if (principal === undefined) throw new LeadsError('unauthenticated');
     const { apiKeyId, allowedOrigins = [] } = principal;
     if (inQuery !== undefined && !isBrowserKey(principal)) {
-      // Addresses are kept by proxies and browsers.
+      // Proxies and browsers store URLs, so the key has leaked.
       throw new LeadsError('forbidden', {
         message:
-          'An API key that is not bound to web origins must be sent in the API_KEY header: revoke this one',
+          'Send an API key that is not bound to web origins in the API_KEY header. Revoke this key: URLs are logged',
       });
     }
     if (allowedOrigins.length > 0) allowPage(reply, requireOrigin(request, reply, allowedOrigins));
@@ -85,22 +86,27 @@ export function requireApiKey(
   };
 }
 
-/** Any program can say where it comes from: this keeps a key that stands in a page from use in other pages. */
+/**
+ * Returns the `Origin` of a request. It prevents the use of a browser key in other pages only: a program can send any
+ * `Origin`.
+ *
+ * @throws LeadsError `forbidden` if the key is not bound to the origin, or if there is none.
+ */
 function requireOrigin(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): string {
   const { origin } = request.headers;
   reply.header('vary', 'Origin');
   if (origin === undefined || origin === 'null') {
     throw new LeadsError('forbidden', {
-      message: 'This API key is for web pages, and the request does not tell the Origin of its page',
+      message: 'This API key is for web pages, and the request has no Origin header',
     });
   }
   if (!allowed.includes(origin)) {
-    throw new LeadsError('forbidden', { message: 'This API key is for other web pages' });
+    throw new LeadsError('forbidden', { message: 'This API key is bound to other web origins' });
   }
   return origin;
 }
 
-/** Every route of the scope takes an API key and an access token of the same user and workspace. */
+/** Requires an API key and an access token of the same user and workspace on every route of a scope. */
 export function requireApiKeyAndToken(scope: Server, guarding: TokenGuarding): void {
   guard(scope, [{ ApiKey: [], AccessToken: [] }], async (request) => {
     const { principal, accessTokenId } = await verifyApiKeyAndToken(request, guarding);
@@ -109,11 +115,11 @@ export function requireApiKeyAndToken(scope: Server, guarding: TokenGuarding): v
   });
 }
 
-/** What {@link requireApiKeyAndToken} needs. */
+/** The dependencies of {@link requireApiKeyAndToken}. */
 export type TokenGuarding = Guarding & { readonly accessTokens: AccessTokenCodec };
 
 /**
- * Who a request acts for by its API key and its access token, as of now.
+ * Returns the principal of a request's API key and access token, verified at the time of the call.
  *
  * @throws LeadsError `unauthenticated`, `forbidden`, `unavailable`
  */
@@ -132,10 +138,10 @@ export async function verifyApiKeyAndToken(
 }
 
 /**
- * Guards a scope: every request is authenticated, and its role checked against the permission of its route.
+ * Guards a scope: authenticates every request and checks its role against the permission of its route.
  *
- * @param security the schemes that the OpenAPI document names for the scope's routes.
- * @param authenticate tells who a request acts for, or throws `unauthenticated`.
+ * @param security the security schemes of the scope's routes in the OpenAPI document.
+ * @param authenticate returns the principal of a request, or throws `unauthenticated`.
  */
 function guard(
   scope: Server,
@@ -146,7 +152,7 @@ function guard(
   scope.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, security };
   });
-  // Before the body is read: 401 comes before 400, and strangers cannot make the service parse.
+  // Runs before the body is read: 401 precedes 400, and the service parses no body of an unauthenticated client.
   scope.addHook('onRequest', (request, reply, goOn) => {
     reply.header('cache-control', 'no-store');
     const admit = (principal: Principal) => {
@@ -167,7 +173,10 @@ function verifyApiKey(request: FastifyRequest, credentials: CredentialVerifier, 
   return apiKey === undefined ? undefined : credentials.verifyApiKey(apiKey);
 }
 
-/** The key of `API_KEY`, its alias or the query. All at once must agree; one sent twice arrives as "a, b" and is no key. */
+/**
+ * Returns the API key from `API_KEY`, its alias `X-API-Key` or the query. If several are sent, they must be equal. A
+ * repeated header arrives as "a, b", which is not a valid key.
+ */
 function readApiKey({ headers }: FastifyRequest, inQuery?: unknown): string | undefined {
   const alias = headers['x-api-key'];
   const given = headers['api_key'] ?? alias ?? inQuery;
@@ -179,15 +188,15 @@ function readApiKey({ headers }: FastifyRequest, inQuery?: unknown): string | un
 const bearer = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
 
 function readBearer(request: FastifyRequest): string | undefined {
-  // Node keeps the first of several Authorization headers and drops the rest without a word.
+  // Node silently drops every Authorization header after the first.
   if ((request.raw.headersDistinct['authorization']?.length ?? 0) > 1) return undefined;
   return bearer.exec(request.headers.authorization ?? '')?.[1];
 }
 
 /**
- * Refuses requests that other sites' pages send. The OpenAPI document does not describe the routes of the scope.
+ * Rejects requests from pages of other sites. Hides the routes of the scope from the OpenAPI document.
  *
- * @param publicUrl the website's own origin, besides the host that a request names.
+ * @param publicUrl the website's origin, accepted in addition to the host of the request.
  */
 export function requireOwnOrigin(scope: Server, publicUrl: string): void {
   scope.addHook('onRoute', (route) => {
@@ -196,18 +205,19 @@ export function requireOwnOrigin(scope: Server, publicUrl: string): void {
   scope.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store');
     if (!isOfOwnOrigin(request, publicUrl)) {
-      throw new LeadsError('forbidden', { message: 'Requests from other sites are refused' });
+      throw new LeadsError('forbidden', { message: 'Requests from other sites are rejected' });
     }
   });
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** By this website's pages, or by who typed the address. */
+/** The values of `Sec-Fetch-Site` for pages of this website, and for addresses that a user types. */
 const ownSites = new Set(['same-origin', 'none']);
 
 /**
- * A page of another site can make a browser send a request with its user's cookies, but the browser then says whose
- * page it is (Fetch, 3.1; Fetch Metadata, 2.4). What only reads may come without both, from programs.
+ * Returns whether a request comes from the website's own origin. A page of another site can make a browser send a
+ * request with the user's cookies, but the browser then names the site (Fetch, 3.1; Fetch Metadata, 2.4). Programs send
+ * neither header, so a request with a safe method needs none.
  */
 function isOfOwnOrigin({ method, headers, host }: FastifyRequest, publicUrl: string): boolean {
   const site = headers['sec-fetch-site'];

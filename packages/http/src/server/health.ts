@@ -2,7 +2,7 @@ import { timedOut, withTimeout } from '@leads/core/with-timeout';
 import { type Static, Type } from 'typebox';
 import type { Server } from './create-server.ts';
 
-/** What the service works with, and how to ask whether it is there. */
+/** The dependencies of a service by name, each with a check that rejects when the dependency is unavailable. */
 export type HealthChecks = Readonly<Record<string, () => Promise<void>>>;
 
 const State = Type.Enum(['up', 'down', 'behind']);
@@ -13,22 +13,23 @@ const Health = (status: string, checks: Record<string, State>) =>
     { description: `The service is ${status}.`, examples: [{ status, checks }] },
   );
 
-/** Who asks waits for a second, often; what does not answer before is not there. */
+/** The timeout of one check. Load balancers and orchestrators often wait for 1 s only. */
 const checkTimeoutMs = 750;
 
 /**
- * `/health/live`: the process answers. `/health/ready`: it can take requests; if not, what is missing.
+ * Registers `/health/live`, which shows that the process answers, and `/health/ready`, which shows whether the service
+ * can take requests and which dependencies are unavailable.
  *
- * @param options.needed whether the service needs all of what is checked, or any of it.
- * @param options.checkSchema fails where the database lacks a migration: then the service is not ready in any case, and
- *   `schema` is `behind`.
+ * @param options.needed whether the service needs all of the checked dependencies, or any of them.
+ * @param options.checkSchema rejects if the database lacks a migration. The service is then not ready, and `schema` is
+ *   `behind`.
  */
 export async function healthRoutes(
   app: Server,
   checks: HealthChecks,
   { needed, checkSchema }: { needed: 'all' | 'any'; checkSchema: () => Promise<void> },
 ): Promise<void> {
-  // So that the log tells before anyone asks.
+  // Logs a missing migration at startup, before the first health check.
   app.addHook('onListen', async () => {
     await isUp(checkSchema);
   });
@@ -42,7 +43,9 @@ export async function healthRoutes(
         operationId: 'getLiveness',
         tags: ['health'],
         summary: 'Is the process alive?',
-        response: { 200: Type.Object({ status: Type.Literal('live') }, { description: 'It is.' }) },
+        response: {
+          200: Type.Object({ status: Type.Literal('live') }, { description: 'The process is alive.' }),
+        },
       },
     },
     async () => ({ status: 'live' as const }),
@@ -58,7 +61,7 @@ export async function healthRoutes(
         tags: ['health'],
         summary: 'Can the service take requests?',
         description:
-          'Says which dependency is away, and whether the `schema` of the database is `behind`. Answers 503 from the moment the service is told to stop.',
+          'Shows the state of each dependency. `schema` is `behind` if the database lacks a migration. Answers 503 from the moment the service receives the signal to stop.',
         response: {
           200: Health('ready', { database: 'up' }),
           503: Health('unavailable', { database: 'down' }),
@@ -67,7 +70,7 @@ export async function healthRoutes(
     },
     async (_request, reply) => {
       const [isLevel, ...results] = await Promise.all([
-        // A database that does not answer may well have it.
+        // A timeout does not mean that a migration is missing.
         isUp(checkSchema, true),
         ...Object.entries(checks).map(async ([name, check]) => [name, await isUp(check)] as const),
       ]);
@@ -85,7 +88,11 @@ export async function healthRoutes(
   );
 }
 
-/** @param ifLate what it counts as when it takes too long. */
+/**
+ * Returns whether a check succeeds.
+ *
+ * @param ifLate the result when the check times out.
+ */
 async function isUp(check: () => Promise<void>, ifLate = false): Promise<boolean> {
   try {
     return (await withTimeout(checkTimeoutMs, check())) === timedOut ? ifLate : true;

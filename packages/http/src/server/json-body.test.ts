@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parseJsonBody } from './json-body.ts';
 
-const refusal = expect.objectContaining({ code: 'invalid_input', message: 'Invalid input data' });
+const invalidInput = expect.objectContaining({ code: 'invalid_input', message: 'Invalid input data' });
 
-describe('spec 7: what no row can hold is refused, wherever it stands', () => {
+describe('spec 7: parseJsonBody', () => {
   const broken = ['\\u0000', '\\ud800', '\\uDBFF', '\\udc00', '\\uDFFF', 'a\\ud800b', '\\ud800\\ud800'];
   for (const text of broken) {
-    test(`${text} in a value, a name, an array and deep within`, () => {
+    test(`rejects ${text} in a value, in a name, in an array and at any depth`, () => {
       const deep = `${'['.repeat(20_000)}"${text}"${']'.repeat(20_000)}`;
       for (const body of [
         `{"a":"${text}"}`,
@@ -15,12 +15,12 @@ describe('spec 7: what no row can hold is refused, wherever it stands', () => {
         `"${text}"`,
         deep,
       ]) {
-        expect(() => parseJsonBody(Buffer.from(body))).toThrow(refusal);
+        expect(() => parseJsonBody(Buffer.from(body))).toThrow(invalidInput);
       }
     });
   }
 
-  test('what only looks like it is taken', () => {
+  test('accepts escaped backslashes, complete surrogate pairs and other control characters', () => {
     for (const [body, value] of [
       ['"\\\\u0000"', '\\u0000'],
       ['"\\\\ud800"', '\\ud800'],
@@ -33,27 +33,27 @@ describe('spec 7: what no row can hold is refused, wherever it stands', () => {
   });
 });
 
-test('bytes that are no UTF-8 are refused', () => {
+test('parseJsonBody rejects invalid UTF-8', () => {
   for (const hex of ['ff', 'c080', 'eda080', 'f4908080', 'e282', '80']) {
     const body = Buffer.concat([Buffer.from('"'), Buffer.from(hex, 'hex'), Buffer.from('"')]);
-    expect(() => parseJsonBody(body)).toThrow(refusal);
+    expect(() => parseJsonBody(body)).toThrow(invalidInput);
   }
 });
 
-test('what is no JSON is refused, and the reason stays inside', () => {
+test('parseJsonBody rejects invalid JSON, without the reason in the message', () => {
   for (const body of ['', '{', '{"a":1,}', "{'a':1}", '\ufeff{}', 'NaN', '01', '"\t"', '{} {}']) {
-    expect(() => parseJsonBody(Buffer.from(body))).toThrow(refusal);
+    expect(() => parseJsonBody(Buffer.from(body))).toThrow(invalidInput);
   }
 });
 
-test('names that prototypes have are names like any other', () => {
+test('parseJsonBody treats __proto__ and constructor as plain names', () => {
   const body = parseJsonBody(Buffer.from('{"__proto__":{"name":"x"},"constructor":1}')) as object;
   expect(Object.keys(body)).toEqual(['__proto__', 'constructor']);
   expect('name' in body).toBe(false);
   expect(Object.getPrototypeOf(body)).toBe(Object.prototype);
 });
 
-test('a refusal tells where in the body the text stands, by a JSON Pointer', () => {
+test('parseJsonBody points at the rejected text with a JSON Pointer', () => {
   for (const [body, path] of [
     ['"\\u0000"', ''],
     ['{"a":1,"b":"\\ud800"}', '/b'],

@@ -2,57 +2,58 @@ import { isUtf8 } from 'node:buffer';
 import { LeadsError } from '@leads/core/errors';
 import { escapePointer } from './problem.ts';
 
-/** An escape that may stand for NUL or for half of a surrogate pair: the only ways JSON can carry them. */
+/** Matches an escape of NUL or of half of a surrogate pair. Valid JSON in UTF-8 can contain them as escapes only. */
 const suspectEscape = /\\u(?:0000|[dD][89a-fA-F])/;
 
 /**
- * Parses a JSON body. What Postgres could not keep to the letter (NUL, half a surrogate pair, bytes that are no
- * UTF-8) is refused here, wherever in the body it stands, so that nothing behind needs to look.
+ * Parses a JSON body. Rejects text that Postgres cannot store unchanged, at any depth: NUL, half of a surrogate pair,
+ * invalid UTF-8. Code behind the parser needs no such check.
  *
  * @throws LeadsError `invalid_input`
  */
 export function parseJsonBody(body: Buffer): unknown {
-  if (body.length === 0) throw bodyRefusal('The request body is empty');
-  if (!isUtf8(body)) throw bodyRefusal('The request body is not UTF-8');
+  if (body.length === 0) throw invalidBody('The request body is empty');
+  if (!isUtf8(body)) throw invalidBody('The request body is not UTF-8');
   const text = body.toString('utf8');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw bodyRefusal('The request body is not valid JSON', undefined, cause);
+    throw invalidBody('The request body is not valid JSON', undefined, cause);
   }
-  if (suspectEscape.test(text)) refuseUnstorable(value);
+  if (suspectEscape.test(text)) rejectUnstorable(value);
   return value;
 }
 
 /**
- * The refusal of a body for its syntax or its characters.
+ * Returns the error for a body with invalid syntax or characters.
  *
- * @param path a JSON Pointer into the body; without one, the reason is about the body as a whole.
+ * @param path a JSON Pointer into the body. Without it, the reason is about the whole body.
  */
-export function bodyRefusal(reason: string, path?: string, cause?: unknown): LeadsError {
+export function invalidBody(reason: string, path?: string, cause?: unknown): LeadsError {
   const fault = { at: 'body', reason, ...(path !== undefined && { path }) } as const;
   return new LeadsError('invalid_input', { fields: [fault], cause });
 }
 
-/** A value of the body, and where it stands. */
+/** A value of the body and its position. */
 interface Place {
   readonly value: unknown;
   readonly name?: string;
   readonly parent?: Place;
 }
 
-/** Walks with a stack of its own: a body may be nested deeper than the call stack is. */
-function refuseUnstorable(root: unknown): void {
+/** Uses an explicit stack instead of recursion: a deeply nested body would overflow the call stack. */
+function rejectUnstorable(root: unknown): void {
   const stack: Place[] = [{ value: root }];
   for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
     const { value } = place;
     if (typeof value === 'string') {
-      if (!isStorable(value)) throw bodyRefusal('holds characters that cannot be stored', pointerTo(place));
+      if (!isStorable(value))
+        throw invalidBody('contains characters that cannot be stored', pointerTo(place));
     } else if (typeof value === 'object' && value !== null) {
       for (const [name, member] of Object.entries(value)) {
-        // A pointer cannot hold such a name either, so it ends at the object.
-        if (!isStorable(name)) throw bodyRefusal('has a name that cannot be stored', pointerTo(place));
+        // A pointer cannot contain such a name either, so it ends at the object.
+        if (!isStorable(name)) throw invalidBody('has a name that cannot be stored', pointerTo(place));
         stack.push({ value: member, name, parent: place });
       }
     }
@@ -63,7 +64,7 @@ function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** The JSON Pointer to a place (RFC 6901). */
+/** Returns the JSON Pointer to a value (RFC 6901). */
 function pointerTo(place: Place): string {
   const names: string[] = [];
   for (let at: Place | undefined = place; at?.name !== undefined; at = at.parent) {

@@ -14,7 +14,7 @@ const log = createLogger({
   destination: { write: (line) => void lines.push(line) },
 });
 const app = createServer({ log, trustProxy: '' });
-/** Tells of each piece that a handler has read. */
+/** Emits `piece` for each piece of a body that a handler has read. */
 const read = new EventEmitter();
 await app.register(async (scope) => {
   takeLongBodies(scope, 'text/csv');
@@ -65,28 +65,28 @@ function open(
 
 const timedOut = [408, { success: false, error: 'error', message: 'Request timed out' }];
 
-test('a body of any length is read as it comes', async () => {
+test('a long body is read as it arrives', async () => {
   const { outgoing, answered } = open('/long');
   for (let i = 0; i < 50; i++) outgoing.write(Buffer.alloc(100_000));
   outgoing.end();
   expect(await answered).toEqual([200, { bytes: 5_000_000 }]);
 });
 
-test('one that stops coming is 408', async () => {
+test('a long body that stops arriving is rejected with 408', async () => {
   const { outgoing, answered } = open('/impatient');
   outgoing.write(Buffer.alloc(100_000));
   expect(await answered).toEqual(timedOut);
   outgoing.destroy();
 });
 
-test('one that never begins is 408', async () => {
+test('a long body that never begins is rejected with 408', async () => {
   const { outgoing, answered } = open('/impatient');
   outgoing.flushHeaders();
   expect(await answered).toEqual(timedOut);
   outgoing.destroy();
 });
 
-test('one that trickles is 408, though it never stops', async () => {
+test('a long body that arrives below the minimum rate is rejected with 408', async () => {
   const { outgoing, answered } = open('/impatient');
   const timer = setInterval(() => outgoing.write('x'), 50);
   try {
@@ -97,7 +97,7 @@ test('one that trickles is 408, though it never stops', async () => {
   }
 });
 
-test('the time that a handler takes is not the client’s', async () => {
+test('the time that the handler takes does not count towards the timeout', async () => {
   const { outgoing, answered } = open('/slow');
   outgoing.write('x');
   await sleep(100);
@@ -105,11 +105,11 @@ test('the time that a handler takes is not the client’s', async () => {
   expect(await answered).toEqual([200, { bytes: 2 }]);
 });
 
-test('one that comes steadily may take longer than the server gives to others', async () => {
+test('a long body that arrives steadily may exceed the request timeout', async () => {
   const { headersTimeout, requestTimeout } = app.server;
   Object.assign(app.server, { headersTimeout: 500, requestTimeout: 1_000 });
   try {
-    // As long as one may be silent, and longer.
+    // 4 s in total: longer than the idle timeout and the request timeout.
     const { outgoing, answered } = open('/long');
     for (let i = 0; i < 20; i++) {
       outgoing.write(Buffer.alloc(1000));
@@ -118,17 +118,17 @@ test('one that comes steadily may take longer than the server gives to others', 
     outgoing.end();
     expect(await answered).toEqual([200, { bytes: 20_000 }]);
 
-    // Of others, what has not come by then is cut.
-    const hurried = open('/others', 'application/json');
-    hurried.outgoing.write('{');
-    expect(await hurried.answered).toEqual(timedOut);
-    hurried.outgoing.destroy();
+    // Other requests are subject to the request timeout.
+    const other = open('/others', 'application/json');
+    other.outgoing.write('{');
+    expect(await other.answered).toEqual(timedOut);
+    other.outgoing.destroy();
   } finally {
     Object.assign(app.server, { headersTimeout, requestTimeout });
   }
 });
 
-test('a handler that has enough is answered, and a handler whose client leaves is told', async () => {
+test('a handler may stop reading and answer, and a client that disconnects is logged', async () => {
   const enough = open('/enough');
   enough.outgoing.write('x');
   expect(await enough.answered).toEqual([200, { bytes: 1 }]);
@@ -139,8 +139,8 @@ test('a handler that has enough is answered, and a handler whose client leaves i
   outgoing.write('x');
   await once(read, 'piece');
   outgoing.destroy();
-  const told = () => lines.map((line) => JSON.parse(line) as { level: string });
+  const logged = () => lines.map((line) => JSON.parse(line) as { level: string });
   await expect
-    .poll(() => told().filter(({ level }) => level !== 'debug'), { timeout: 20_000 })
+    .poll(() => logged().filter(({ level }) => level !== 'debug'), { timeout: 20_000 })
     .toEqual([expect.objectContaining({ level: 'info', msg: 'The request body ended early' })]);
 });

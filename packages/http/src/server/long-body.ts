@@ -3,22 +3,22 @@ import { LeadsError } from '@leads/core/errors';
 import type { FastifyRequest } from 'fastify';
 import type { Server } from './create-server.ts';
 
-/** How slow a long body may come, and when it is not wanted any more. */
+/** The limits of reading a long body. */
 export interface LongBodyOptions {
-  /** Without a byte for so long, in milliseconds, the request is cut; a wait of the service's own does not count. */
+  /** The longest wait for the next byte, in milliseconds. The time that the handler takes does not count. */
   readonly idleMs?: number;
-  /** Beyond that, a body must come at this rate on average. */
+  /** The minimum average rate of arrival, after a grace period of `idleMs`. */
   readonly bytesPerSecond?: number;
-  /** Ends the reading, with its reason. */
+  /** Stops the reading and rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** How long what still comes of a body that is not wanted any more is read, so that the answer can be. */
+/** The longest time to read and discard the rest of a body, so that the client can read the response. */
 const drainMs = 10_000;
 
 /**
- * The routes of a scope take bodies of one media type and of any length, which the handler reads by
- * {@link readLongBody}. Validation sees an empty text.
+ * Accepts bodies of one media type and of any length on the routes of a scope. The handler reads them with
+ * {@link readLongBody}. Validation sees an empty string.
  */
 export function takeLongBodies(scope: Server, mediaType: string): void {
   scope.removeAllContentTypeParsers();
@@ -26,11 +26,11 @@ export function takeLongBodies(scope: Server, mediaType: string): void {
 }
 
 /**
- * The body of a request as it comes, read no faster than it is taken. It need not have arrived within the time that
- * other requests have, but it must go on coming.
+ * Yields the body of a request as it arrives, with backpressure. The body may take longer than the timeout of other
+ * requests, but it must keep arriving.
  *
- * @throws LeadsError `request_timeout` for a body that comes too slowly; `bad_request` for one that ends early; the
- *   reason of `signal`.
+ * @throws LeadsError `request_timeout` if the body arrives too slowly; `bad_request` if it ends early; the reason of
+ *   `signal` if it is aborted.
  */
 export async function* readLongBody(
   request: FastifyRequest,
@@ -56,7 +56,7 @@ export async function* readLongBody(
       }
       if (raw.readableEnded) return;
       if (raw.destroyed) {
-        // With nobody to answer there is no other line about the request.
+        // The client has disconnected, so no other line is logged about the request.
         request.log.info('The request body ended early');
         throw new LeadsError('bad_request', { message: 'The request body ended early' });
       }
@@ -81,7 +81,7 @@ export async function* readLongBody(
   }
 }
 
-/** A client that still sends would not read the answer of a server that hangs up on it. */
+/** Discards the rest of a body: a client that is still sending does not read the response if the connection closes. */
 function drain(raw: IncomingMessage): void {
   if (raw.readableEnded || raw.destroyed) return;
   const timer = setTimeout(() => raw.socket.destroy(), drainMs);

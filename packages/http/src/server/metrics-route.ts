@@ -12,10 +12,10 @@ thisMachine.addSubnet('127.0.0.0', 8, 'ipv4');
 thisMachine.addAddress('::1', 'ipv6');
 
 /**
- * `/metrics`, for Prometheus. It stands on the service's own port, which may be open to everyone: so it is answered
- * to this machine only, or where there is a token to whoever has it.
+ * Registers `/metrics` for Prometheus. The service's port may be public. Therefore the route answers requests with the
+ * token only, or, if no token is set, requests from this machine only.
  *
- * @param token as Prometheus sends it: `Authorization: Bearer <token>`.
+ * @param token Prometheus sends it as `Authorization: Bearer <token>`.
  */
 export async function metricsRoutes(app: Server, metrics: Metrics, token: string | undefined): Promise<void> {
   const isAllowed = token === undefined ? isFromThisMachine : hasBearer(token);
@@ -47,5 +47,5 @@ function hasBearer(token: string): (request: FastifyRequest) => boolean {
   return ({ headers }) => timingSafeEqual(digest(headers.authorization ?? ''), wanted);
 }
 
-/** Of one length, whatever was sent. */
+/** Hashes a text: `timingSafeEqual` requires inputs of equal length. */
 const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -3,11 +3,11 @@ import { LeadsError } from '@leads/core/errors';
 import type { FastifyContextConfig } from 'fastify';
 
 /**
- * Who may call a route. Each route declares its own beside its handler, and the guard of its scope enforces it.
+ * The permission that a route requires. Each route declares it beside its handler. The guard of the scope enforces it.
  *
- * - `public`: anyone.
- * - `operator`: who runs the service.
- * - `signedIn`: a user of the website, whether a member of a workspace or not.
+ * - `public`: no credential.
+ * - `operator`: the operator of the service.
+ * - `signedIn`: a signed-in user of the website, with or without a workspace.
  * - `member`, `manager`, `owner`: a member of the workspace with this role or a higher one.
  */
 export type Permission = 'public' | 'operator' | 'signedIn' | 'member' | 'manager' | 'owner';

@@ -7,14 +7,14 @@ import { errorResponses } from './errors.ts';
 
 const log = createLogger({ service: 'test', level: 'silent' });
 
-/** What a route answers with to who asks for problem details. */
+/** Returns the problem details with which a route answers a request. */
 async function problemOf(
   schema: { body?: TSchema; headers?: TSchema; params?: TSchema; querystring?: TSchema },
   request: { body?: unknown; path?: string; error?: Error },
 ) {
   const app = createServer({ log, trustProxy: '' });
   app.post('/things/:id', { schema: { ...schema, response: errorResponses('invalid_input') } }, async () => {
-    throw request.error ?? new Error('It was taken');
+    throw request.error ?? new Error('The request was accepted');
   });
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
   try {
@@ -36,16 +36,16 @@ async function problemOf(
 const body = async (schema: TSchema, value: unknown) =>
   (await problemOf({ body: schema }, { body: value })).errors;
 
-describe('a reason for people', () => {
+describe('a validation message', () => {
   const text = Type.String();
   const choice = Type.Union([Type.String({ format: 'email', minLength: 9 }), Type.Literal('')]);
   const cases: [TSchema, unknown, ...string[]][] = [
-    [text, 1, 'must be a text'],
-    [text, null, 'must be a text'],
+    [text, 1, 'must be a string'],
+    [text, null, 'must be a string'],
     [Type.Integer(), 1.5, 'must be a whole number'],
     [Type.Number(), '1', 'must be a number'],
     [Type.Boolean(), 'true', 'must be true or false'],
-    [Type.Array(text), {}, 'must be a list'],
+    [Type.Array(text), {}, 'must be an array'],
     [Type.Object({}), [], 'must be an object'],
     [Type.Null(), 1, 'must be null'],
     [Type.String({ minLength: 1 }), '', 'must not be empty'],
@@ -54,7 +54,7 @@ describe('a reason for people', () => {
     [Type.Array(text, { minItems: 1 }), [], 'must not be empty'],
     [Type.Array(text, { minItems: 2 }), [], 'must have at least 2 items'],
     [Type.Array(text, { maxItems: 1 }), ['a', 'b'], 'must have at most 1 item'],
-    [Type.Array(text, { uniqueItems: true }), ['a', 'a'], 'must not hold the same item twice'],
+    [Type.Array(text, { uniqueItems: true }), ['a', 'a'], 'must not contain duplicates'],
     [Type.Object({}, { minProperties: 1 }), {}, 'must not be empty'],
     [Type.Object({}, { minProperties: 2 }), { a: 1 }, 'must have at least 2 fields'],
     [Type.Integer({ minimum: 1 }), 0, 'must be 1 or more'],
@@ -62,21 +62,21 @@ describe('a reason for people', () => {
     [Type.Enum(['OnHold', 'Paid', 'Trashed']), 'X', 'must be OnHold, Paid or Trashed'],
     [Type.Literal('OnHold'), 'X', 'must be OnHold'],
     [Type.Union([Type.Literal('a'), Type.Literal(1)]), 'X', 'must be a or 1'],
-    [Type.Union([text, Type.Null()]), 1, 'must be a text or null'],
-    [Type.Union([text, Type.Object({})]), null, 'must be a text or an object'],
-    [Type.Union([text, Type.Object({})]), [], 'must be a text or an object'],
+    [Type.Union([text, Type.Null()]), 1, 'must be a string or null'],
+    [Type.Union([text, Type.Object({})]), null, 'must be a string or an object'],
+    [Type.Union([text, Type.Object({})]), [], 'must be a string or an object'],
     [Type.String({ format: 'email' }), 'X', 'must be an email address'],
     [
       Type.String({ format: 'date-time' }),
       'X',
       'must be a date and time such as 2026-01-31T09:30:00Z (RFC 3339)',
     ],
-    [Type.String({ pattern: '^a$' }), 'X', 'does not have the right form'],
-    [Type.String({ pattern: '^a$', description: 'An a.' }), 'X', 'does not have the right form: An a.'],
+    [Type.String({ pattern: '^a$' }), 'X', 'does not match the required format'],
+    [Type.String({ pattern: '^a$', description: 'An a.' }), 'X', 'does not match the required format: An a.'],
     [Type.String({ pattern: '^a$', 'x-reason': 'must be an a' }), 'X', 'must be an a'],
-    // Only the faults of the branch that was meant.
+    // Only the errors of the branch that accepts the type of the value.
     [choice, 'X', 'must have at least 9 characters', 'must be an email address'],
-    [choice, 1, 'must be a text'],
+    [choice, 1, 'must be a string'],
     [
       Type.Union([
         Type.Object({ kind: Type.Literal('a'), a: text }),
@@ -87,21 +87,21 @@ describe('a reason for people', () => {
     ],
   ];
 
-  test.each(cases)('%j, sent %j', async (schema, value, ...reasons) => {
+  test.each(cases)('for schema %j and value %j names the rule', async (schema, value, ...reasons) => {
     expect(await body(Type.Object({ field: schema }), { field: value })).toEqual(
       reasons.map((detail) => ({ pointer: '#/field', detail })),
     );
   });
 
-  test('of objects told apart by a field, the one that was meant', async () => {
+  test('for a union of objects with a discriminator names the error of the matching object', async () => {
     const kinds = Type.Union([
       Type.Object({ kind: Type.Literal('a'), a: text }),
       Type.Object({ kind: Type.Literal('b'), b: text }),
     ]);
     expect(await body(Type.Array(kinds), [{ kind: 'b' }, { kind: 'a', a: 1 }, { kind: 'c' }])).toEqual([
       { pointer: '#/0/b', detail: 'is required' },
-      { pointer: '#/1/a', detail: 'must be a text' },
-      { pointer: '#/2', detail: 'has none of the forms that are allowed here' },
+      { pointer: '#/1/a', detail: 'must be a string' },
+      { pointer: '#/2', detail: 'does not match any of the allowed forms' },
     ]);
   });
 });
@@ -112,14 +112,17 @@ test.each([
   Type.Object({}, { maxProperties: 1 }),
   Type.Unsafe({ oneOf: [{ type: 'string' }] }),
   Type.Unsafe({ type: 'string', maxlength: 1 }),
-])('a server whose request schema uses a keyword without a reason does not start: %j', async (schema) => {
-  const app = createServer({ log, trustProxy: '' });
-  app.post('/things', { schema: { body: Type.Object({ field: schema }) } }, async () => ({}));
-  await expect(app.ready()).rejects.toThrow('unknown keyword');
-});
+])(
+  'a server whose request schema uses a keyword without an error message does not start: %j',
+  async (schema) => {
+    const app = createServer({ log, trustProxy: '' });
+    app.post('/things', { schema: { body: Type.Object({ field: schema }) } }, async () => ({}));
+    await expect(app.ready()).rejects.toThrow('unknown keyword');
+  },
+);
 
-describe('a place', () => {
-  test('a name is escaped for JSON Pointer and for URIs', async () => {
+describe('the errors of problem details', () => {
+  test('escape names for JSON Pointer and for URIs', async () => {
     const names = ['a/b', 'm~n', 'é', '%', '#', ' ', '"', '[0]', '', '~1', '👍'];
     const schema = Type.Object(Object.fromEntries(names.map((name) => [name, Type.String()])));
     const pointers = [
@@ -138,7 +141,7 @@ describe('a place', () => {
     expect(await body(schema, {})).toEqual(pointers.map((pointer) => ({ pointer, detail: 'is required' })));
     const numbers = Object.fromEntries(names.map((name) => [name, 1]));
     expect(await body(schema, numbers)).toEqual(
-      pointers.map((pointer) => ({ pointer, detail: 'must be a text' })),
+      pointers.map((pointer) => ({ pointer, detail: 'must be a string' })),
     );
     const closed = Type.Object({}, { additionalProperties: false });
     expect(await body(closed, numbers)).toEqual(
@@ -146,7 +149,7 @@ describe('a place', () => {
     );
   });
 
-  test('every part of a request is looked at', async () => {
+  test('cover every part of a request', async () => {
     const parts = {
       params: Type.Object({ id: Type.String({ minLength: 2 }) }),
       querystring: Type.Object(
@@ -162,20 +165,20 @@ describe('a place', () => {
     });
     expect(errors).toEqual([
       { parameter: 'id', detail: 'must have at least 2 characters' },
-      { pointer: '#/name', detail: 'must be a text' },
+      { pointer: '#/name', detail: 'must be a string' },
       { parameter: 'x', detail: 'is not a known parameter' },
-      { parameter: 'limit', detail: 'must be given once' },
-      { parameter: 'sort', detail: 'must be given once' },
+      { parameter: 'limit', detail: 'must be given only once' },
+      { parameter: 'sort', detail: 'must be given only once' },
       { header: 'idempotency-key', detail: 'is required' },
     ]);
   });
 
-  test('what no single parameter is at fault for is told in words', async () => {
+  test('are absent if no single parameter is invalid: the detail describes the error', async () => {
     const { errors, detail } = await problemOf({ querystring: Type.Object({}, { minProperties: 1 }) }, {});
     expect([detail, errors]).toEqual(['The query must not be empty', undefined]);
   });
 
-  test('a use case points at what it refuses', async () => {
+  test('name the fields that a use case rejects', async () => {
     const fields = [
       { at: 'body', path: '/campaignCode', reason: 'is not known' },
       { at: 'query', path: 'cursor', reason: 'is of another list' },
@@ -195,7 +198,7 @@ describe('a place', () => {
   });
 });
 
-test("a message that says more than its code's is the detail", async () => {
+test('a message that differs from the message of its code becomes the detail', async () => {
   const error = new LeadsError('conflict', { message: 'Paid leads only go back to Approved' });
   expect(await problemOf({}, { error })).toMatchObject({
     title: 'Conflict',
@@ -204,7 +207,7 @@ test("a message that says more than its code's is the detail", async () => {
   });
 });
 
-test('nothing of the inside leaves the process', async () => {
+test('the message of an unexpected error is not sent', async () => {
   const problem = await problemOf({}, { error: new Error('password=hush') });
   expect(problem).toEqual({
     type: 'urn:leads:error:unexpected',
@@ -216,10 +219,10 @@ test('nothing of the inside leaves the process', async () => {
   });
 });
 
-describe('a hostile body gets little', () => {
+describe('the response to a hostile body', () => {
   const texts = Type.Array(Type.String());
 
-  test('100 fields at most', async () => {
+  test('lists at most 100 fields', async () => {
     expect(
       await body(
         texts,
@@ -228,21 +231,21 @@ describe('a hostile body gets little', () => {
     ).toHaveLength(100);
   });
 
-  test('of very many values only the first fault is looked for', async () => {
+  test('lists only the first error of a body with too many values', async () => {
     expect(
       await body(
         texts,
         Array.from({ length: 30_000 }, () => 1),
       ),
-    ).toEqual([{ pointer: '#/0', detail: 'must be a text' }]);
+    ).toEqual([{ pointer: '#/0', detail: 'must be a string' }]);
     const deep = Array.from({ length: 500 }, () => Array.from({ length: 30 }, () => 1));
     expect(await body(Type.Array(texts), deep)).toHaveLength(1);
   });
 
-  test('a name that would fill the answer is left out', async () => {
+  test('omits a name that is too long', async () => {
     const many = { ['x'.repeat(50_000)]: Array.from({ length: 1000 }, () => 1) };
     const errors = await body(Type.Record(Type.String(), texts), many);
     expect(errors).toHaveLength(100);
-    expect(errors?.[0]).toEqual({ detail: 'must be a text' });
+    expect(errors?.[0]).toEqual({ detail: 'must be a string' });
   });
 });

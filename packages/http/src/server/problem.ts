@@ -4,15 +4,15 @@ import { type ErrorCode, errorTable, type LeadsError, type LeadsFault } from '@l
 /** The media type of problem details (RFC 9457, 6.1). */
 export const problemMediaType = 'application/problem+json';
 
-/** So many fields are told of at most, each by a pointer of at most so many characters. */
+/** The most fields that one response lists, and the longest pointer to a field in characters. */
 const maxFields = 100;
 const maxPathLength = 1000;
 
 /**
- * Problem details of an error.
+ * Returns the problem details of an error.
  *
- * @param options.message the error's own, where it says more than that of its code.
- * @param options.requestId of characters that may stand in a URN.
+ * @param options.message the error's message. It becomes the `detail` if it differs from the message of the code.
+ * @param options.requestId contains only characters that are valid in a URN.
  */
 export function problemBody(
   code: ErrorCode,
@@ -20,7 +20,7 @@ export function problemBody(
 ): Problem {
   const { status, kind, message: title } = errorTable[code];
   const fields = options.fields ?? [];
-  // A fault of the request as a whole has no place to point to.
+  // An error of the whole request has no pointer: it goes into `detail`.
   const whole = fields.filter((fault) => fault.path === undefined).map(({ reason }) => reason);
   const placed = fields.filter((fault) => fault.path !== undefined).slice(0, maxFields);
   const message = options.message === title ? undefined : options.message;
@@ -39,18 +39,18 @@ export function problemBody(
 
 function problemField({ at, path = '', reason }: LeadsFault): ProblemField {
   const place = at === 'body' ? pointerFragment(path) : path;
-  // One name can fill the body; a hundred times over it would fill the answer.
+  // A name can be as long as the request body. Repeated 100 times, it would inflate the response.
   if (place.length > maxPathLength) return { detail: reason };
   if (at === 'body') return { pointer: place, detail: reason };
   return at === 'header' ? { header: place, detail: reason } : { parameter: place, detail: reason };
 }
 
-/** A name as a part of a JSON Pointer (RFC 6901, 3). */
+/** Escapes a name for a JSON Pointer (RFC 6901, 3). */
 export function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** A JSON Pointer as a URI fragment (RFC 6901, 6). `encodeURI` leaves alone what a fragment may hold, and `#`. */
+/** Encodes a JSON Pointer as a URI fragment (RFC 6901, 6). `encodeURI` does not escape `#`, which is escaped here. */
 function pointerFragment(pointer: string): string {
   return `#${encodeURI(pointer.toWellFormed()).replaceAll('#', '%23')}`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RateLimit } from './rate-limit.ts';
 
-/** A limit on a clock that stands still until it is told otherwise. */
+/** Creates a limit on a manual clock. `advance` moves the clock by milliseconds. */
 function limitOf(perMinute: number, start = 1_000_000.5) {
   let now = start;
   const limit = new RateLimit(perMinute, () => now);
@@ -11,14 +11,14 @@ function limitOf(perMinute: number, start = 1_000_000.5) {
   return {
     take,
     takeMany,
-    pass: (ms: number) => {
+    advance: (ms: number) => {
       now += ms;
     },
   };
 }
 
 describe('a rate limit', () => {
-  test('lets a quota through at once, and tells what is left', () => {
+  test('accepts a whole quota at once and returns the remaining quota', () => {
     const { take } = limitOf(3);
     expect([take(), take(), take(), take(), take()]).toEqual([
       { isExceeded: false, remaining: 2, resetMs: expect.closeTo(20_000) },
@@ -29,51 +29,51 @@ describe('a rate limit', () => {
     ]);
   });
 
-  test('gives back evenly what was used, and never more than the quota', () => {
-    const { take, takeMany, pass } = limitOf(60);
+  test('refills evenly, up to the quota', () => {
+    const { take, takeMany, advance } = limitOf(60);
     expect(takeMany(100)).toBe(60);
-    pass(999);
+    advance(999);
     expect(take()).toMatchObject({ isExceeded: true, resetMs: expect.closeTo(1) });
-    pass(1);
+    advance(1);
     expect(takeMany(10)).toBe(1);
-    pass(10_000);
+    advance(10_000);
     expect(takeMany(100)).toBe(10);
-    pass(3_600_000);
+    advance(3_600_000);
     expect(takeMany(100)).toBe(60);
   });
 
-  test('is its rate in the long run, whoever sends however much', () => {
-    const { takeMany, pass } = limitOf(600);
+  test('accepts requests at its rate in the long run when a client always exceeds it', () => {
+    const { takeMany, advance } = limitOf(600);
     let taken = 0;
     for (let second = 0; second < 3_600; second++) {
       taken += takeMany(600);
-      pass(1_000);
+      advance(1_000);
     }
     expect(taken).toBe(600 + 10 * 3_599);
   });
 
-  test('holds to the request, for quotas that do not divide a minute', () => {
+  test('is exact for quotas that do not divide a minute', () => {
     for (const perMinute of [1, 7, 601, 99_991]) {
       for (const start of [0, 0.1, 8.64e7 + 1 / 3]) {
-        const { takeMany, pass } = limitOf(perMinute, start);
+        const { takeMany, advance } = limitOf(perMinute, start);
         expect([perMinute, takeMany(perMinute + 5)]).toEqual([perMinute, perMinute]);
-        pass(60_000);
+        advance(60_000);
         expect([perMinute, takeMany(perMinute + 5)]).toEqual([perMinute, perMinute]);
       }
     }
   });
 
-  test('is of each key by itself, and forgets nobody who still owes', () => {
-    const { take, takeMany, pass } = limitOf(60);
+  test('applies to each key separately and keeps the state of every key in use', () => {
+    const { take, takeMany, advance } = limitOf(60);
     expect(takeMany(100, 'a')).toBe(60);
     expect(takeMany(100, 'b')).toBe(60);
-    // Over the turns of what is kept, in small steps and around them.
+    // 250 s cover several expiries of the stored state.
     for (let i = 0; i < 250; i++) {
-      pass(1_000);
+      advance(1_000);
       expect(takeMany(3, 'a')).toBe(1);
     }
     expect(takeMany(100, 'b')).toBe(60);
-    pass(59_000);
+    advance(59_000);
     expect(take('b').remaining).toBe(58);
   });
 });

@@ -3,27 +3,27 @@ import type { FastifyReply } from 'fastify';
 
 const windowMs = 60_000;
 
-/** What is left to a key, after a request of it. */
+/** The quota of a key after one of its requests. */
 interface Quota {
   readonly isExceeded: boolean;
-  /** How many more requests may be sent at once. */
+  /** The number of further requests that the key may send immediately. */
   readonly remaining: number;
-  /** In so many milliseconds all of the quota is there again; where nothing is left, some of it. */
+  /** Milliseconds until the whole quota is available again; if nothing remains, until 1 request is. */
   readonly resetMs: number;
 }
 
 /**
- * A rate that holds for each key by itself (GCRA, the generic cell rate algorithm): a quota of a minute that may be
- * sent at once, and that comes back evenly, so that a key which sends too much gets through at its rate. It is kept in
- * this process, as one number for each key that was used within the last two minutes.
+ * A rate limit for each key (GCRA, the generic cell rate algorithm). A key may send its quota of a minute at once. The
+ * quota refills evenly, so a key that exceeds it is still served at its rate. The state is in this process: one number
+ * for each key that was used within the last 2 minutes.
  *
- * Times are whole numbers, so that no request is lost to fractions: milliseconds times the quota, of which a request
- * uses {@link windowMs}.
+ * Times are integers, so that no request is lost to rounding. Their unit is a millisecond divided by the quota, and one
+ * request uses {@link windowMs} of these units.
  */
 export class RateLimit {
   readonly perMinute: number;
   readonly #now: () => number;
-  /** By key, when all of its quota is there again. A minute after its last use that is past, and it can go. */
+  /** The time when the whole quota of each key is available again: 1 minute after the last use at most. */
   #full = new Map<string, number>();
   #fullBefore = new Map<string, number>();
   #since = Number.NEGATIVE_INFINITY;
@@ -34,7 +34,7 @@ export class RateLimit {
     this.#now = () => Math.floor(nowMs()) * perMinute;
   }
 
-  /** Counts a request, unless it is one too many. */
+  /** Counts a request and returns the quota. A request that exceeds the quota is not counted. */
   take(key: string): Quota {
     const now = this.#now();
     const window = windowMs * this.perMinute;
@@ -53,19 +53,19 @@ export class RateLimit {
   }
 }
 
-/** The limits of both kinds of API keys; one that is left out is none. */
+/** The limits of both kinds of API keys. An absent limit means no limit. */
 export interface RateLimits {
   readonly secretKeys?: RateLimit | undefined;
   readonly browserKeys?: RateLimit | undefined;
 }
 
-/** @param perMinute requests of a minute; 0 is no limit. */
+/** @param perMinute requests per minute; 0 means no limit. */
 export function createRateLimit(perMinute: number): RateLimit | undefined {
   return perMinute === 0 ? undefined : new RateLimit(perMinute);
 }
 
 /**
- * Counts a request and tells in the answer what is left (draft-ietf-httpapi-ratelimit-headers).
+ * Counts a request and sets the headers of the remaining quota (draft-ietf-httpapi-ratelimit-headers).
  *
  * @throws LeadsError `too_many_requests`
  */
@@ -83,16 +83,16 @@ export function limitRate(reply: FastifyReply, limit: RateLimit, key: string): v
   });
 }
 
-/** How the OpenAPI document names what {@link limitRate} tells, in the `headers` of a response. */
+/** The headers that {@link limitRate} sets, for the `headers` of a response in the OpenAPI document. */
 export const rateLimitHeaders = {
   RateLimit: {
     type: 'string',
     description:
-      'With a key that has a limit: how many requests are left (`r`), and when it is more, in seconds (`t`).',
+      'The remaining requests (`r`), and the seconds until the quota resets (`t`). Sent if the API key has a rate limit.',
   },
   'RateLimit-Policy': {
     type: 'string',
     description:
-      'With a key that has a limit: how many requests (`q`) it may send in a time, in seconds (`w`).',
+      'The quota in requests (`q`) and its window in seconds (`w`). Sent if the API key has a rate limit.',
   },
 } as const;

@@ -17,7 +17,7 @@ export function traceRequests(
   if (tracing === undefined) return;
   app.addHook('onRequest', (request, reply, done) => {
     const { method, headers, routeOptions } = request;
-    // Health checks and the like come every few seconds, and their traces are of no use.
+    // Health checks and scrapes arrive every few seconds, and their traces are useless.
     if (routeOptions.logLevel === 'warn') {
       done();
       return;

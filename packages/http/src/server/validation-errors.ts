@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 import type { FastifyRequest } from 'fastify';
 import { escapePointer } from './problem.ts';
 
-/** How requests are validated: nothing is converted, dropped or filled in. */
+/** The Ajv options of request validation: values are not converted, removed or set to defaults. */
 export const validation = {
   coerceTypes: false,
   removeAdditional: false,
@@ -14,13 +14,13 @@ export const validation = {
   validateSchema: false,
 } as const satisfies Options;
 
-/** Keywords that cannot fail by themselves: they hold other schemas, or name them. */
+/** Keywords that cannot fail themselves: they contain or reference other schemas. */
 const structuralKeywords = ['$ref', '$comment', 'id', 'items', 'nullable', 'patternProperties', 'properties'];
 
 /**
- * Restricts the keywords of request schemas to those with a reason for callers, so that a server whose schemas use
- * another keyword does not start. Adds the keyword `x-reason`: what a caller reads when a text does not match the
- * schema's `pattern`, such as "must end in .io".
+ * Restricts the keywords of request schemas to those with an error message. A server whose schemas use another keyword
+ * does not start. Adds the keyword `x-reason`: the message for a string that does not match the schema's `pattern`,
+ * such as "must end in .io".
  */
 export function restrictKeywords(ajv: Ajv): void {
   const known = new Set([...structuralKeywords, ...Object.keys(reasons)]);
@@ -29,15 +29,15 @@ export function restrictKeywords(ajv: Ajv): void {
 }
 
 /**
- * The most values of one part of a request for which all errors are collected; of a larger part only the first error
- * is. Collecting all errors of 64 KiB of wrong items takes 100 ms.
+ * The most values of one part of a request for which all errors are collected. For a larger part, only the first error
+ * is reported: collecting all errors of 64 KiB of wrong items takes 100 ms.
  */
 const maxValues = 2000;
 
 /** The most validator errors that are described. One wrong field can have several. */
 const maxErrors = 1000;
 
-/** The parts of a request, by what Fastify calls their schemas. */
+/** The parts of a request: Fastify's name of the schema, the name in an error, and the property of the request. */
 const parts = [
   ['params', 'path', 'params'],
   ['body', 'body', 'body'],
@@ -57,7 +57,7 @@ export function createFieldErrorFinder(): FieldErrorFinder {
 
   return (request) =>
     parts.flatMap(([name, at, property]) => {
-      // The schema as the server reads it, where the names of headers are in lower case.
+      // Fastify's own copy of the schema has header names in lower case.
       const { schema } = (request.getValidationFunction(name) ?? {}) as { schema?: object };
       if (schema === undefined) return [];
       const value = request[property];
@@ -80,13 +80,13 @@ function createValidators(): { every: Ajv; first: Ajv } {
   return { every, first };
 }
 
-/** Creates a check of values against a schema that reports errors as those of a request's body. */
+/** Creates a function that validates values against a schema and reports errors like those of a request body. */
 export function createBodyCheck(schema: object): (body: unknown) => LeadsFault[] {
   const validate = createValidators().every.compile(schema);
   return (body) => (validate(body) ? [] : toFieldErrors('body', validate.errors ?? []));
 }
 
-/** Whether a JSON value holds no more values than so many. Walks with a stack of its own, and stops early. */
+/** Returns whether a JSON value contains at most `limit` values. Uses an explicit stack, and stops at the limit. */
 function hasAtMost(root: unknown, limit: number): boolean {
   const stack: unknown[] = [root];
   for (let seen = 0; stack.length > 0; seen++) {
@@ -105,7 +105,7 @@ function toFieldErrors(at: LeadsFault['at'], errors: readonly ErrorObject[]): Le
       relevant.push(error);
       continue;
     }
-    // The errors of the branches come right before that of the choice.
+    // Ajv lists the errors of the branches directly before the error of the choice.
     const first = relevant.findLastIndex((each) => !isWithin(each, error)) + 1;
     const meant = branchMeant(error, relevant.splice(first));
     relevant.push(...(meant ?? [error]));
@@ -124,8 +124,8 @@ function isWithin(error: ErrorObject, choice: ErrorObject): boolean {
 }
 
 /**
- * Returns the errors of the only branch of a choice that accepts the kind of value that was sent. With several such
- * branches, or none, the error of the choice says more.
+ * Returns the errors of the branch of a choice that accepts the type of the sent value. Returns `undefined` if several
+ * branches accept it, or none: the error of the choice is then clearer.
  */
 function branchMeant(choice: ErrorObject, errors: readonly ErrorObject[]): ErrorObject[] | undefined {
   const branches = new Map<string, ErrorObject[]>();
@@ -145,7 +145,7 @@ function branchMeant(choice: ErrorObject, errors: readonly ErrorObject[]): Error
   return others.length === 0 ? meant : undefined;
 }
 
-/** A JSON Pointer into the body; the name of a parameter or a header, if it is about a single one. */
+/** Returns a JSON Pointer into the body, or the name of a parameter or header if the error is about a single one. */
 function pathOf(at: LeadsFault['at'], { instancePath, params }: ErrorObject): string | undefined {
   const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;
   const member = missingProperty ?? additionalProperty;
@@ -154,14 +154,14 @@ function pathOf(at: LeadsFault['at'], { instancePath, params }: ErrorObject): st
   return pointer.split('/')[1]?.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** The names of JSON's types. */
+/** The names of JSON's types in messages. */
 const types: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   integer: 'a whole number',
   boolean: 'true or false',
   object: 'an object',
-  array: 'a list',
+  array: 'an array',
   null: 'null',
 };
 
@@ -174,7 +174,7 @@ const formats: Readonly<Record<string, string>> = {
 
 type Reason = (error: ErrorObject, at: LeadsFault['at']) => string;
 
-/** A bound of a length, a number of items or of fields. */
+/** Returns the message of a lower or upper bound: of characters, items or fields. */
 const atLeast =
   (thing: string): Reason =>
   ({ params: { limit } }) =>
@@ -184,7 +184,7 @@ const atMost =
   ({ params: { limit } }) =>
     `must have at most ${count(limit as number, thing)}`;
 
-/** By keyword, why a value does not match its schema. No reason holds any part of the value. */
+/** The error message of each keyword. No message contains any part of the value. */
 const reasons: Readonly<Record<string, Reason>> = {
   required: () => 'is required',
   type: ({ params }) => `must be ${wordsOf(params['type'] as string | string[])}`,
@@ -199,7 +199,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   minProperties: atLeast('field'),
   minimum: ({ params }) => `must be ${params['limit']} or more`,
   maximum: ({ params }) => `must be ${params['limit']} or less`,
-  uniqueItems: () => 'must not hold the same item twice',
+  uniqueItems: () => 'must not contain duplicates',
   additionalProperties: (_, at) =>
     `is not a known ${at === 'body' ? 'field' : at === 'header' ? 'header' : 'parameter'}`,
   anyOf: ({ parentSchema, data }) => choiceReason(parentSchema?.['anyOf'] as Record<string, unknown>[], data),
@@ -208,7 +208,7 @@ const reasons: Readonly<Record<string, Reason>> = {
 function reasonOf(at: LeadsFault['at'], error: ErrorObject): string {
   const { keyword, data } = error;
   if (at !== 'body' && Array.isArray(data) && (keyword === 'type' || keyword === 'enum')) {
-    return 'must be given once';
+    return 'must be given only once';
   }
   return reasons[keyword]?.(error, at) ?? 'is not valid';
 }
@@ -217,8 +217,8 @@ function patternReason(schema: Record<string, unknown>): string {
   const { 'x-reason': reason, description } = schema as Record<string, string | undefined>;
   if (reason !== undefined) return reason;
   return description === undefined
-    ? 'does not have the right form'
-    : `does not have the right form: ${description}`;
+    ? 'does not match the required format'
+    : `does not match the required format: ${description}`;
 }
 
 function choiceReason(branches: readonly Record<string, unknown>[], data: unknown): string {
@@ -228,7 +228,7 @@ function choiceReason(branches: readonly Record<string, unknown>[], data: unknow
   const taken = branches.flatMap(({ type }) => type as string | string[] | undefined);
   const sent = data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data;
   return taken.includes(undefined) || taken.includes(sent)
-    ? 'has none of the forms that are allowed here'
+    ? 'does not match any of the allowed forms'
     : `must be ${wordsOf(taken as string[])}`;
 }
 

@@ -23,7 +23,7 @@ const Settings = Type.Object({
 });
 const database = 'postgresql://leads:hidden-word@db/leads';
 
-/** The lines of what does not hold; none where all does. */
+/** Returns the errors of a configuration; an empty array if it is valid. */
 function faultsOf(env: Record<string, string>): string[] {
   try {
     loadConfig(Settings, env);
@@ -34,7 +34,7 @@ function faultsOf(env: Record<string, string>): string[] {
   }
 }
 
-test('every secret may be a file, whose last line break is cut', () => {
+test('every secret can be read from a file, without its last line break', () => {
   expect(secretsOf(Settings)).toEqual(['DATABASE_URL', 'NATS_URL', 'METRICS_TOKEN']);
   const settings = loadConfig(Settings, {
     DATABASE_URL_FILE: file('database', `${database}\n`),
@@ -50,21 +50,21 @@ test('every secret may be a file, whose last line break is cut', () => {
   });
 });
 
-test('only one line break is cut, and nothing else', () => {
+test('only the last line break of a secret file is removed', () => {
   const Secret = Type.Object({ KEY: Type.String({ secret: true }) });
   expect(loadConfig(Secret, { KEY_FILE: file('key', ' a\nb \n\n') })).toEqual({ KEY: ' a\nb \n' });
 });
 
-test('what is no secret is no file', () => {
+test('a setting that is not a secret cannot be read from a file', () => {
   expect(loadConfig(Settings, { DATABASE_URL: database, PORT_FILE: file('port', '81') }).PORT).toBe(80);
 });
 
-test('an empty variable counts as absent, that of a file too', () => {
+test('an empty variable counts as absent, also one that names a file', () => {
   expect(faultsOf({ DATABASE_URL: database, DATABASE_URL_FILE: '' })).toEqual([]);
   expect(faultsOf({ DATABASE_URL: '', DATABASE_URL_FILE: file('database', database) })).toEqual([]);
 });
 
-test('all faults are named at once, each setting once, by the variable that it was read from', () => {
+test('loadConfig reports all errors at once, one for each setting, with the name of its variable', () => {
   const faults = faultsOf({
     DATABASE_URL: database,
     DATABASE_URL_FILE: file('both', 'hidden-word'),
@@ -88,13 +88,13 @@ test('all faults are named at once, each setting once, by the variable that it w
 test.for([
   ['a directory', () => directory, 'cannot be read: it is a directory'],
   ['an empty file', () => file('empty', '\n'), 'names an empty file'],
-] as const)('%s is no secret', ([, path, reason]) => {
+] as const)('%s is rejected as a secret file', ([, path, reason]) => {
   expect(faultsOf({ DATABASE_URL_FILE: path() })).toEqual([
     expect.stringContaining(`DATABASE_URL_FILE ${reason}`),
   ]);
 });
 
-test('a file that cannot be read does not hide what depends on it', () => {
+test('a secret file that cannot be read does not hide the error of a setting that it requires', () => {
   const Mail = Type.Object(
     { SMTP_URL: Type.Optional(Type.String({ secret: true })), MAIL_FROM: Type.Optional(Type.String()) },
     { dependencies: { SMTP_URL: ['MAIL_FROM'] } },
@@ -105,13 +105,13 @@ test('a file that cannot be read does not hide what depends on it', () => {
 });
 
 test.for([
-  ['DATABASE_URL', 'nothing of the kind', 'must match pattern'],
+  ['DATABASE_URL', 'not a URL', 'must match pattern'],
   ['DATABASE_URL', 'postgresql://a:hidden-word#@b/c', 'cannot be read; in a password'],
   ['NATS_URL', 'nats://a:1,nats://b:hidden-word#@c', 'cannot be read; in a password'],
   ['TRUST_PROXY', 'proxy.internal', 'must be addresses'],
   ['TRUST_PROXY', '10.0.0.0/8/8', 'must be addresses'],
   ['TRUST_PROXY', '::1/0', 'must be addresses'],
-] as const)('%s=%s is told once', ([name, value, reason]) => {
+] as const)('%s=%s is reported once', ([name, value, reason]) => {
   const faults = faultsOf({ DATABASE_URL: database, [name]: value });
   expect(faults).toEqual([expect.stringContaining(`${name} ${reason}`)]);
   expect(faults[0]).not.toContain('hidden-word');
@@ -122,6 +122,6 @@ test.for([
   ['DATABASE_URL', 'postgres:///leads?host=/run/postgresql'],
   ['NATS_URL', 'nats://a:1,tls://u:p%23@b:2'],
   ['TRUST_PROXY', 'loopback, 10.0.0.0/8,2001:db8::/32, 192.0.2.1'],
-] as const)('%s=%s holds', ([name, value]) => {
+] as const)('%s=%s is valid', ([name, value]) => {
   expect(faultsOf({ DATABASE_URL: database, [name]: value })).toEqual([]);
 });

@@ -9,7 +9,7 @@ function logged(write: (log: ReturnType<typeof createLogger>) => void): Record<s
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('a line is a JSON object with the level by name, the time in ISO 8601 and the service', () => {
+test('a log line is a JSON object with the name of the level, the time in ISO 8601 and the service', () => {
   const [line] = logged((log) => log.warn({ count: 1 }, 'Something'));
   expect(line).toEqual({
     level: 'warn',
@@ -20,12 +20,12 @@ test('a line is a JSON object with the level by name, the time in ISO 8601 and t
   });
 });
 
-test('requests and answers are never written, whatever they hold', () => {
+test('the content of requests and responses is never logged', () => {
   const [line] = logged((log) => log.info({ req: { url: 'secret' }, res: { headers: 'secret' } }, 'x'));
   expect(JSON.stringify(line)).not.toContain('secret');
 });
 
-test("the text of an error that is not this project's is left out, also of its causes", () => {
+test('the message of an error from another library is not logged, even as a cause', () => {
   const syntax = new SyntaxError('Unexpected token in "Ada Lovelace"');
   const [line] = logged((log) => log.error({ err: new LeadsError('invalid_input', { cause: syntax }) }));
   expect(JSON.stringify(line)).not.toContain('Lovelace');
@@ -37,14 +37,14 @@ test("the text of an error that is not this project's is left out, also of its c
   });
 });
 
-test('where an error happened is written, though its text of several lines is not', () => {
+test('the stack of an error is logged without its message of several lines', () => {
   const error = new Error('Ada Lovelace\n    her phone is 020 7946 0958');
   const [line] = logged((log) => log.error({ err: error }));
   expect(line).toMatchObject({ err: { stack: expect.stringMatching(/^\s+at .*log\.test\.ts/) } });
   expect(JSON.stringify(line)).not.toMatch(/Lovelace|her phone/);
 });
 
-test('an error logged by itself is no exception', () => {
+test('the message of an error that is logged without a field name is not logged either', () => {
   const lines = logged((log) => {
     log.error(new Error('Ada Lovelace'));
     log.error({ err: new Error('Ada Lovelace') });
@@ -54,7 +54,7 @@ test('an error logged by itself is no exception', () => {
   expect(JSON.stringify(lines)).not.toContain('Lovelace');
 });
 
-test('a text that was thrown is not written', () => {
+test('a thrown string is not logged', () => {
   const [line] = logged((log) => log.error({ err: 'Ada Lovelace' }));
   expect(line?.['err']).toMatchObject({ type: 'string', message: '' });
 });

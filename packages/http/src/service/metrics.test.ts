@@ -5,12 +5,12 @@ const build = { service: 'test', version: '1.2.3' };
 
 const linesOf = (text: string, name: string) => text.split('\n').filter((line) => line.startsWith(name));
 
-test('what parts of a service add is read when it is asked for', async () => {
+test('registered metrics are read at each scrape', async () => {
   const metrics = new Metrics(build);
   let depth = 0;
   const sheds = new Map([['queue_full', 2]]);
-  metrics.gauge({ name: 'queue_depth', help: 'What waits.' }, () => depth);
-  metrics.counter({ name: 'sheds_total', help: 'What was shed.' }, () =>
+  metrics.gauge({ name: 'queue_depth', help: 'Items in the queue.' }, () => depth);
+  metrics.counter({ name: 'sheds_total', help: 'Items that were shed.' }, () =>
     [...sheds].map(([reason, count]) => [{ reason }, count]),
   );
   const sizes = metrics.histogram({ name: 'batch_rows', help: 'Rows of a batch.' }, [1, 10, 100]);
@@ -32,7 +32,7 @@ test('what parts of a service add is read when it is asked for', async () => {
   expect(() => metrics.gauge({ name: 'queue_depth', help: 'Another.' }, () => 1)).toThrow(TypeError);
 });
 
-test('processes are added up: counts and gauges as sums, event-loop delay as the worst, the first start', async () => {
+test('formatReports sums counters and gauges and takes the maximum of averages and the minimum start time', async () => {
   const of = (
     name: string,
     aggregator: MetricReport['aggregator'],
@@ -56,7 +56,7 @@ test('processes are added up: counts and gauges as sums, event-loop delay as the
     return metrics.report();
   };
   const sum = await addUpReports([await requests(2), await requests(3)]);
-  // What was added up can be added up again.
+  // An aggregated report can be aggregated again.
   const again = await formatReports([sum, await requests(1)]);
   const labels = 'method="GET",route="/leads/:id",status="200"';
   expect(again).toContain(`http_requests_total{${labels}} 6\n`);

@@ -3,7 +3,7 @@ import { type Aggregator, AggregatorRegistry, collectDefaultMetrics, Registry } 
 
 type Labels = Readonly<Record<string, string | number>>;
 
-/** What a metric stands at: one number, or one for each set of labels; an empty list where nobody can tell. */
+/** The current value of a metric: one number, or one for each set of labels. An empty array means unknown. */
 type Reading = number | readonly (readonly [Labels, number])[];
 
 interface MetricDescription {
@@ -12,10 +12,10 @@ interface MetricDescription {
   readonly help: string;
 }
 
-/** A metric of one process as it stands, ready to be added up with those of others. */
+/** The current state of a metric of one process, ready to be aggregated with the reports of other processes. */
 export interface MetricReport extends MetricDescription {
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
-  /** How it is added up. */
+  /** How the values of several processes are aggregated. */
   readonly aggregator: Aggregator;
   readonly values: readonly {
     readonly metricName?: string;
@@ -25,8 +25,8 @@ export interface MetricReport extends MetricDescription {
 }
 
 /**
- * Of Node's own metrics: gauges that are named as counters are, whose parts are there by type, and one that tells of
- * two scrapes at once that the event loop stood still for 292 years.
+ * Node's own metrics that are removed. The first 3 are gauges with names of counters, and their parts by type remain.
+ * The last one reports that the event loop was blocked for 292 years if 2 scrapes arrive at once.
  */
 const withoutUse = [
   'nodejs_active_handles_total',
@@ -35,13 +35,13 @@ const withoutUse = [
   'nodejs_eventloop_lag_min_seconds',
 ];
 
-/** In seconds: what a batch takes, up to where requests are cut. */
+/** The bucket bounds of request durations in seconds: from the duration of a batch to the request timeout. */
 const requestBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * A service's metrics: Node's own, those of its requests, and whatever its parts add. Numbers are kept by who has
- * them and read when they are asked for; what is counted here costs a request some 50 ns, where prom-client's
- * labelled metrics, which write the labels into a string each time, cost 1.5 us.
+ * The metrics of a service: Node's own, those of requests, and those that other parts register. The parts store their
+ * values, and a scrape reads them. Counting here costs a request about 50 ns. The labeled metrics of prom-client
+ * serialize the labels on each call, which costs 1.5 us.
  */
 export class Metrics {
   readonly #process = new Registry();
@@ -54,14 +54,18 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#process });
     for (const name of withoutUse) this.#process.removeSingleMetric(name);
     const info: Labels = { ...build, node_version: process.version };
-    this.gauge({ name: 'leads_build_info', help: 'What runs: always 1.' }, () => [[info, 1]], 'first');
-    this.counter({ name: 'http_requests_total', help: 'Requests answered.' }, () =>
+    this.gauge(
+      { name: 'leads_build_info', help: 'The running version, in labels. Always 1.' },
+      () => [[info, 1]],
+      'first',
+    );
+    this.counter({ name: 'http_requests_total', help: 'Answered requests.' }, () =>
       this.#perRequestKind().map(([labels, { count }]) => [labels, count]),
     );
     this.#add(
       {
         name: 'http_request_duration_seconds',
-        help: "From a request's headers to the end of its answer.",
+        help: 'Time from the headers of a request to the end of its response.',
       },
       'histogram',
       () => this.#perRequestKind().flatMap(([labels, durations]) => durations.values(labels)),
@@ -69,21 +73,21 @@ export class Metrics {
     this.counter(
       {
         name: 'http_malformed_requests_total',
-        help: 'Requests refused before they were whole: malformed, too large or too slow.',
+        help: 'Requests rejected before they were received completely: malformed, too large or too slow.',
       },
       () => [...this.#malformed].map(([status, count]) => [{ status }, count]),
     );
   }
 
-  /** Adds a number that only grows. `read` tells it when it is asked for. */
+  /** Registers a counter. `read` returns its value at each scrape. */
   counter(description: MetricDescription, read: () => Reading): void {
     this.#add(description, 'counter', () => valuesOf(read()));
   }
 
   /**
-   * Adds a number that goes up and down. `read` tells it when it is asked for: whoever scrapes waits for it.
+   * Registers a gauge. `read` returns its value at each scrape, and the scrape waits for it.
    *
-   * @param aggregator how the processes of a service are added up.
+   * @param aggregator how the values of a service's processes are aggregated.
    */
   gauge(
     description: MetricDescription,
@@ -94,10 +98,10 @@ export class Metrics {
   }
 
   /**
-   * Adds a distribution.
+   * Registers a histogram.
    *
-   * @param bounds the buckets' upper bounds, ascending.
-   * @returns what takes its values.
+   * @param bounds the upper bounds of the buckets, ascending.
+   * @returns the histogram that observes the values.
    */
   histogram(description: MetricDescription, bounds: readonly number[]): Histogram {
     const histogram = new Histogram(description.name, bounds);
@@ -105,7 +109,7 @@ export class Metrics {
     return histogram;
   }
 
-  /** @param route its pattern, never an address; `undefined` for a path that is not there. */
+  /** @param route the route's pattern, never a URL; `undefined` for a path that does not exist. */
   countRequest(method: string, route: string | undefined, status: number, seconds: number): void {
     const methods = getOrMake(this.#requests, route ?? 'unmatched', () => new Map<string, never>());
     const statuses = getOrMake(methods, method, () => new Map<number, never>());
@@ -114,18 +118,18 @@ export class Metrics {
     );
   }
 
-  /** A request that was refused before there was one. */
+  /** Counts a request that was rejected before it was received completely. */
   countMalformed(status: number): void {
     this.#malformed.set(status, (this.#malformed.get(status) ?? 0) + 1);
   }
 
-  /** Every metric as it stands. */
+  /** Returns the current state of every metric. */
   async report(): Promise<MetricReport[]> {
     const ofProcess = (await this.#process.getMetricsAsJSON()) as unknown as MetricReport[];
     return [...ofProcess, ...(await Promise.all([...this.#reports.values()].map((report) => report())))];
   }
 
-  /** Every metric in Prometheus's text format. Where this process is one of several, of all of them. */
+  /** Returns every metric in Prometheus's text format. In a worker, it aggregates the metrics of all workers. */
   text = async (): Promise<string> => formatReports([await this.report()]);
 
   #add(
@@ -134,7 +138,8 @@ export class Metrics {
     read: () => MetricReport['values'] | Promise<MetricReport['values']>,
     aggregator: Aggregator = 'sum',
   ): void {
-    if (this.#reports.has(description.name)) throw new TypeError(`There is a metric ${description.name}`);
+    if (this.#reports.has(description.name))
+      throw new TypeError(`The metric ${description.name} is already registered`);
     this.#reports.set(description.name, async () => ({
       ...description,
       type,
@@ -152,11 +157,11 @@ export class Metrics {
   }
 }
 
-/** A distribution of values, in buckets. */
+/** A distribution of values in buckets. */
 export class Histogram {
   readonly #name: string;
   readonly #bounds: readonly number[];
-  /** How many values are in each bucket; the last one has those beyond every bound. */
+  /** The number of values in each bucket. The last bucket counts the values above every bound. */
   readonly #counts: number[];
   #sum = 0;
 
@@ -199,17 +204,17 @@ export class Histogram {
 export const metricsMediaType: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /**
- * What is said of a service instead of what prom-client says: its first start where that says none, and the worst
- * of its processes where that takes the average, which hides the one that is stuck.
+ * Replacements of prom-client's aggregators. The start time of a service is that of its first process; prom-client
+ * omits it. The maximum of all processes replaces the average, which hides a single stuck process.
  */
 const aggregators: Partial<Record<Aggregator, Aggregator>> = { omit: 'min', average: 'max' };
 
-/** The reports of processes that are one service, added up, in Prometheus's text format. */
+/** Aggregates the reports of a service's processes, in Prometheus's text format. */
 export function formatReports(reports: readonly MetricReport[][]): Promise<string> {
   return AggregatorRegistry.aggregate(reports.map((report) => report.map(adjust))).metrics();
 }
 
-/** The reports of processes as one. */
+/** Aggregates the reports of several processes into one report. */
 export async function addUpReports(reports: readonly MetricReport[][]): Promise<MetricReport[]> {
   const sum = AggregatorRegistry.aggregate([...reports]);
   return (await sum.getMetricsAsJSON()) as unknown as MetricReport[];
@@ -219,7 +224,7 @@ function adjust(metric: MetricReport): MetricReport {
   return {
     ...metric,
     aggregator: aggregators[metric.aggregator] ?? metric.aggregator,
-    // A mean of nothing yet is no number.
+    // The mean of zero values is NaN.
     values: metric.values.filter(({ value }) => Number.isFinite(value)),
   };
 }
@@ -246,18 +251,21 @@ export function registerPoolMetrics(metrics: Metrics, read: () => PoolUsage): vo
     ];
   });
   metrics.gauge(
-    { name: 'db_client_connections_max', help: 'Connections to Postgres that may be open at most.' },
+    { name: 'db_client_connections_max', help: 'Maximum number of connections to Postgres.' },
     () => read().max,
   );
   metrics.gauge(
-    { name: 'db_client_connections_pending_requests', help: 'Who waits for a connection to Postgres.' },
+    {
+      name: 'db_client_connections_pending_requests',
+      help: 'Queries that wait for a connection to Postgres.',
+    },
     () => read().waiting,
   );
 }
 
 /** Registers the hits and misses of caches. */
 export function registerCacheMetrics(metrics: Metrics, read: () => Readonly<Record<string, CacheUse>>): void {
-  metrics.counter({ name: 'cache_lookups_total', help: 'What was looked up in caches.' }, () =>
+  metrics.counter({ name: 'cache_lookups_total', help: 'Cache lookups.' }, () =>
     Object.entries(read()).flatMap(([cache, { hits, misses, stale }]) => [
       [{ cache, result: 'hit' }, hits] as const,
       [{ cache, result: 'miss' }, misses] as const,

@@ -21,11 +21,11 @@ const flushMs = 2_000;
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER } as const;
 
 /**
- * Exports spans by OTLP over HTTP, as JSON, in batches. The queue holds 2,048 spans; further ones are dropped. The
- * library itself reads `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*` and `OTEL_SPAN_*`.
+ * Exports spans with OTLP over HTTP, as JSON, in batches. The queue holds 2,048 spans. If it is full, new spans are
+ * dropped. The library itself reads `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*` and `OTEL_SPAN_*`.
  *
  * @param options.headers `name=value,name=value`, percent-encoded.
- * @param onChange called when exports begin to fail, and when they succeed again.
+ * @param onChange is called when exports begin to fail, and when they succeed again.
  */
 export function createTracing(
   options: { endpoint: string; headers: string; service: { name: string; version: string } },
@@ -43,7 +43,7 @@ export function createTracing(
   const tracer = provider.getTracer(service.name, service.version);
   return {
     start(name, { kind, parent, attributes }) {
-      // Without `tracestate`, whose content is the caller's.
+      // Ignores `tracestate`: its content comes from the client.
       const remote = parent === undefined ? null : parseTraceParent(parent);
       const context =
         remote === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true });
@@ -73,7 +73,7 @@ export function createTracing(
   };
 }
 
-/** Calls back when exports begin to fail, and when they succeed again. */
+/** An exporter that calls back when exports begin to fail, and when they succeed again. */
 class WatchedExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #onChange: (isExported: boolean, reason?: unknown) => void;

@@ -7,7 +7,7 @@ export function createSchemaCheck(database: MigratedDatabase, log: Logger): Sche
     onBehind: (migration, err) =>
       log.error(
         { migration, err },
-        'The database lacks a migration: not ready until `leads migrate` has run',
+        'The database lacks a migration: the service is not ready until `leads migrate` has run',
       ),
     onCurrent: () => log.info('The database has all migrations that this release needs'),
   });

@@ -4,9 +4,9 @@ export type Attributes = Readonly<Record<string, string | number>>;
 export interface Span {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** Passes the trace on to what follows (W3C Trace Context, 3.2); absent when the trace is not sampled. */
+  /** Continues the trace in the next operation (W3C Trace Context, 3.2). Absent if the trace is not sampled. */
   readonly traceparent: string | undefined;
-  /** @param outcome.error a short kind of error, when the operation has failed. */
+  /** @param outcome.error a short name of the error, if the operation has failed. */
   end(outcome?: { attributes?: Attributes; error?: string | undefined }): void;
 }
 
@@ -15,8 +15,8 @@ export interface Tracing extends AsyncDisposable {
   /**
    * Starts a span.
    *
-   * @param options.parent a traceparent as received, well formed or not; without one a new trace begins.
-   * @param options.attributes by OpenTelemetry's semantic conventions; none that a caller sent.
+   * @param options.parent a received traceparent. Without a valid one, a new trace begins.
+   * @param options.attributes by OpenTelemetry's semantic conventions. They contain no values from clients.
    */
   start(
     name: string,

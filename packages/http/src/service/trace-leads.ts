@@ -1,7 +1,7 @@
 import type { LeadStore } from '@leads/core/lead';
 import type { Span, Tracing } from './span.ts';
 
-/** Starts a span around each insert of a traced lead: how long its request waited for Postgres. */
+/** Starts a span around each insert of a traced lead. Its duration is the time that the request waited for Postgres. */
 export function traceInserts(leads: LeadStore, tracing: Tracing | undefined): LeadStore {
   if (tracing === undefined) return leads;
   return {
@@ -45,7 +45,7 @@ export function ofRequest(leads: LeadStore, { span }: { readonly span: Span | un
   };
 }
 
-/** Ends spans with the outcome of some work. */
+/** Runs `work` and ends the spans with its outcome. */
 export async function ended<Result>(spans: readonly Span[], work: () => Promise<Result>): Promise<Result> {
   try {
     const result = await work();

@@ -6,9 +6,9 @@ import type { Tracing } from './span.ts';
 export type { Tracing };
 
 /**
- * Opens tracing by OpenTelemetry, if it is configured. The library is loaded only then.
+ * Opens tracing with OpenTelemetry, if it is configured. The library is loaded only then.
  *
- * @param log gets a line when exports begin to fail, and another when they succeed again.
+ * @param log receives one line when exports begin to fail, and one when they succeed again.
  */
 export async function openTracing(
   settings: Static<TObject<typeof tracingSettings>>,
@@ -19,7 +19,7 @@ export async function openTracing(
   if (endpoint === undefined) return undefined;
   const { createTracing } = await import('./open-telemetry.ts');
   return createTracing({ endpoint, headers, service }, (isExported, err) => {
-    if (isExported) log.info('Traces are told again');
-    else log.warn({ err }, 'Traces cannot be told: those of meanwhile are lost, and it is tried again');
+    if (isExported) log.info('Trace export works again');
+    else log.warn({ err }, 'Trace export failed; spans dropped, retrying');
   });
 }

@@ -203,7 +203,7 @@ export async function describeProblems({ service, fixture }: { service: RunningS
             { method, path: `${path}?${query}`, headers, body: exampleBody(operation) },
             400,
           );
-          expect(errors).toEqual([{ parameter: name, detail: 'must be given once' }]);
+          expect(errors).toEqual([{ parameter: name, detail: 'must be given only once' }]);
         });
       }
 
@@ -244,7 +244,7 @@ export async function describeProblems({ service, fixture }: { service: RunningS
       test('text that cannot be stored is pointed at', async () => {
         const body = { ...example, 'a/b~é': [{ c: `${secret}\0` }] };
         expect((await send(body)).errors).toEqual([
-          { pointer: '#/a~1b~0%C3%A9/0/c', detail: 'holds characters that cannot be stored' },
+          { pointer: '#/a~1b~0%C3%A9/0/c', detail: 'contains characters that cannot be stored' },
         ]);
       });
 

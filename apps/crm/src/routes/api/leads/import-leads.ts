@@ -74,7 +74,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
           ),
         },
       },
-      onRequest: async (request) => refuseEncoded(request),
+      onRequest: async (request) => rejectEncoded(request),
       // A parameter that is given once arrives as a text.
       preValidation: async ({ query }) => {
         if (typeof query.ignore === 'string') query.ignore = [query.ignore];
@@ -111,7 +111,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
 }
 
 /** Rejects bodies that are compressed or declare another charset than UTF-8. */
-function refuseEncoded({ headers }: FastifyRequest): void {
+function rejectEncoded({ headers }: FastifyRequest): void {
   const coding = headers['content-encoding'] ?? 'identity';
   if (coding.trim().toLowerCase() !== 'identity') {
     throw new LeadsError('unsupported_media_type', {
