@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
+import { DisposeStack } from '@leads/core/dispose-stack';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { defineCommand, flag, integer, listOf, oneOf, optional } from '../command.ts';
 import { startLoadProcess } from '../load/load-process.ts';
 import { submitPath } from '../load/requests.ts';
-import { DisposeStack } from '../stack/dispose-stack.ts';
 import { isIntact } from '../stack/verify-leads.ts';
 import { type DrillFigures, runDrill } from './drill.ts';
 import { type CommonOptions, startDrillStack } from './drill-stack.ts';

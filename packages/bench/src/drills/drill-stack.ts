@@ -1,10 +1,10 @@
+import type { DisposeStack } from '@leads/core/dispose-stack';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { type Service, startService } from '@leads/local-stack/processes/services';
 import { type ProxyTap, startTcpProxy, type TcpProxy } from '@leads/local-stack/processes/tcp-proxy';
 import { type Backends, startBackends } from '../stack/backends.ts';
 import { type Credentials, createOwner, jwtSecret } from '../stack/credentials.ts';
 import { createMigratedDatabase } from '../stack/database.ts';
-import type { DisposeStack } from '../stack/dispose-stack.ts';
 import { pendingWork } from '../stack/pending-work.ts';
 import { readiness } from '../stack/programs.ts';
 import { Restartable } from '../stack/restartable.ts';

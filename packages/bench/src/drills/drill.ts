@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DisposeStack } from '@leads/core/dispose-stack';
 import { timedOut, withTimeout } from '@leads/core/with-timeout';
 import {
   acceptedShare,
@@ -12,7 +13,6 @@ import {
 } from '../load/answers.ts';
 import { type LoadProcess, startLoadProcess } from '../load/load-process.ts';
 import { submitPath } from '../load/requests.ts';
-import { DisposeStack } from '../stack/dispose-stack.ts';
 import { verifyLeads } from '../stack/verify-leads.ts';
 import { waitUntil } from '../stack/wait-until.ts';
 import { formatPercent } from '../table.ts';
@@ -47,6 +47,8 @@ export interface Drill extends DrillOptions {
   readonly stack: DrillStack;
   /** The file that records answers, also those to leads that the scenario sends. */
   readonly answersFile: string;
+  /** Aborted when the command is stopped. The scenario may go on for a while. */
+  readonly stop: AbortSignal;
 }
 
 interface Outcome {
@@ -85,7 +87,7 @@ export async function runDrill(options: DrillOptions & CommonOptions) {
   return await rejectOnStop(runOn(stack, load, options), options.stop);
 }
 
-async function runOn(stack: DrillStack, load: LoadProcess, options: DrillOptions) {
+async function runOn(stack: DrillStack, load: LoadProcess, options: DrillOptions & CommonOptions) {
   const { name, scenario, rate } = options;
   const answersFile = join(stack.directory, 'answers');
   const quiet = options.isShort ? quietMs.short : quietMs.long;

@@ -226,7 +226,8 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
     'postgres-replaced': {
       title: 'a Postgres primary replaced by its streaming replica',
       stack: { proxy: {} },
-      async run({ stack, isShort, onProgress }) {
+      async run({ stack, stop, isShort, onProgress }) {
+        stop.throwIfAborted();
         const source = { primaryUrl: stack.databaseUrl, dataDir: join(stack.directory, 'postgres') };
         const replica = stack.resources.use(
           new Restartable(() => startReplica({ ...source, synchronous: true })),

@@ -1,4 +1,4 @@
-import { DisposeStack } from '../stack/dispose-stack.ts';
+import { DisposeStack } from '@leads/core/dispose-stack';
 import { measureInTurn, medianFigures, medianRatio } from '../statistics.ts';
 import type { Bench } from './bench.ts';
 import { startTargets, type TargetFigures, type TargetName, targetTitles } from './targets.ts';

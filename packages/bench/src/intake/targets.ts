@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DisposeStack } from '@leads/core/dispose-stack';
 import { countNot200 } from '../load/load-process.ts';
 import { submitPath } from '../load/requests.ts';
 import { maxMemoryMb, processorTimeUs, resetMaxMemory } from '../process-tree.ts';
 import { checkpoint, countLeads, createMigratedDatabase, query, removeLeads } from '../stack/database.ts';
-import type { DisposeStack } from '../stack/dispose-stack.ts';
 import { type Program, startReference } from '../stack/programs.ts';
 import { type Bench, openIntake } from './bench.ts';
 import { isPgbenchInstalled, runPgbench } from './pgbench.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
+import { DisposeStack } from '@leads/core/dispose-stack';
 import { defineCommand, listOf, number, oneOf, size } from '../command.ts';
 import { startLoadProcess } from '../load/load-process.ts';
-import { DisposeStack } from '../stack/dispose-stack.ts';
 import type { ListBench } from './bench.ts';
 import { measureExport } from './export.ts';
 import { startFilledDatabases } from './filled-databases.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { DisposeStack } from '@leads/core/dispose-stack';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
 import { migrationsDir } from '@leads/local-stack/repository';
 import pg from 'pg';
 import { createMigratedDatabase, query } from '../stack/database.ts';
-import type { DisposeStack } from '../stack/dispose-stack.ts';
 import { letOthersPass, temporaryDirectory } from '../stack/temporary-directory.ts';
 import { formatSize } from '../table.ts';
 import { fillLeads, fillVersion } from './fill.ts';

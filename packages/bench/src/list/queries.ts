@@ -1,7 +1,7 @@
 import { createLeadStore } from '@leads/core/db';
+import { DisposeStack } from '@leads/core/dispose-stack';
 import { changeStatuses, type LeadQuery, type LeadStore, listLeads } from '@leads/core/lead';
 import { openForBench, query } from '../stack/database.ts';
-import { DisposeStack } from '../stack/dispose-stack.ts';
 import { median, percentile, scaled } from '../statistics.ts';
 import { type ListBench, viewers } from './bench.ts';
 import { filled } from './fill.ts';

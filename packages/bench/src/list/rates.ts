@@ -1,5 +1,5 @@
+import { DisposeStack } from '@leads/core/dispose-stack';
 import { assertAll200, type LoadFigures, ratesOf, summarizeLoads } from '../load/load-process.ts';
-import { DisposeStack } from '../stack/dispose-stack.ts';
 import { startProgram, startReference } from '../stack/programs.ts';
 import { measureInTurn, medianRatio, scaled } from '../statistics.ts';
 import { issueOwnerCredentials, type ListBench, newestLists } from './bench.ts';

@@ -1,8 +1,8 @@
+import { DisposeStack } from '@leads/core/dispose-stack';
 import { startReplica } from '@leads/local-stack/processes/postgres-replica';
 import { type Service, startService } from '@leads/local-stack/processes/services';
 import { assertAll200, startLoadProcess } from '../load/load-process.ts';
 import { processorTimeUs } from '../process-tree.ts';
-import { DisposeStack } from '../stack/dispose-stack.ts';
 import { crmEnvironment } from '../stack/programs.ts';
 import { waitUntil } from '../stack/wait-until.ts';
 import { measureInTurn, medianFigures, scaled } from '../statistics.ts';

@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '@leads/core/db-admin/migrate';
+import { DisposeStack } from '@leads/core/dispose-stack';
 import type { ServiceName } from '@leads/local-stack/processes/services';
 import { migrationsDir } from '@leads/local-stack/repository';
 import { defineCommand, integer } from '../command.ts';
 import { isSeamless, runUnderTraffic, usualRate } from '../stack/client-traffic.ts';
-import { DisposeStack } from '../stack/dispose-stack.ts';
 import { serviceNames, startProxiedStack } from '../stack/proxied-stack.ts';
 
 interface Restart {

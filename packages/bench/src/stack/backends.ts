@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import type { DisposeStack } from '@leads/core/dispose-stack';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
-import type { DisposeStack } from './dispose-stack.ts';
 import { Restartable } from './restartable.ts';
 
 /** Postgres with durable settings, and NATS. */

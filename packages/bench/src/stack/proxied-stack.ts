@@ -1,11 +1,11 @@
 import { join } from 'node:path';
+import type { DisposeStack } from '@leads/core/dispose-stack';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { type LocalProxy, startProxy } from '@leads/local-stack/processes/proxies';
 import { type Service, type ServiceName, startService } from '@leads/local-stack/processes/services';
 import { startBackends } from './backends.ts';
 import { jwtSecret } from './credentials.ts';
-import type { DisposeStack } from './dispose-stack.ts';
 import { Restartable } from './restartable.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DisposeStack } from '@leads/core/dispose-stack';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { type ServiceName, startService } from '@leads/local-stack/processes/services';
 import { defineCommand, integer, text } from '../command.ts';
 import { isSeamless, runUnderTraffic, usualRate } from '../stack/client-traffic.ts';
 import { jwtSecret } from '../stack/credentials.ts';
-import { DisposeStack } from '../stack/dispose-stack.ts';
 import { type ProxiedStack, serviceNames, startProxiedStack } from '../stack/proxied-stack.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
 import { waitUntil } from '../stack/wait-until.ts';
