@@ -131,7 +131,7 @@ describe('creating', () => {
     const answer = await post(owner, { code: 'ONCE', name: 'Second', isDefault: true });
     expect([answer.status, answer.json()]).toEqual([
       409,
-      { success: false, error: 'validation', message: 'A campaign of this code exists already' },
+      { success: false, error: 'validation', message: 'A campaign with this code already exists' },
     ]);
     expect((await list(owner)).find(({ isDefault }) => isDefault)?.code).toBe('default');
     await accepted(await post(owner, { code: 'once', name: 'Second' }));

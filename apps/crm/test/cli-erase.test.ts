@@ -282,6 +282,6 @@ describe('leads erase', () => {
     expect((await leads([...one, '--yes'], withoutNats)).stderr).toContain('say --without-events');
     expect((await leads(one)).stderr).toBe('error: Confirm with --yes: stdin is not a terminal\n');
     const national = await leads(['--phone', '020 7946 0958', '--yes']);
-    expect([national.code, national.stderr]).toEqual([1, expect.stringContaining('with its country code')]);
+    expect([national.code, national.stderr]).toEqual([1, expect.stringContaining('add its country code')]);
   });
 });

@@ -517,7 +517,7 @@ describe('leads user and leads campaign', () => {
       workspace: { slug: 'acme' },
       workspaceCreated: false,
     });
-    expect(await refusal(joining)).toContain('bob@example.com is a member of acme already');
+    expect(await refusal(joining)).toContain('bob@example.com is already a member of acme');
   });
 
   test('who is there already keeps the name, and the operator is told', async () => {
@@ -540,7 +540,7 @@ describe('leads user and leads campaign', () => {
       createdAt: isoDate,
     });
     expect(await refusal(`campaign create ${acme} --code SPRING --name x`)).toContain(
-      'A campaign of this code exists already',
+      'A campaign with this code already exists',
     );
     const list = await json<Campaign[]>(`campaign list ${acme}`);
     expect(list.map(({ code }) => code)).toEqual(['default', 'SPRING']);

@@ -85,7 +85,7 @@ describe('registering', () => {
       const answer = await post(workspace.owner, body);
       expect([answer.status, answer.json()]).toEqual([
         409,
-        { success: false, error: 'validation', message: 'A landing page of this name exists already' },
+        { success: false, error: 'validation', message: 'A landing page with this name already exists' },
       ]);
     }
     expect(await list(workspace.owner)).toMatchObject([{ name: 'seen' }]);

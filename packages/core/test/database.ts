@@ -8,7 +8,7 @@ import type { StoredLead } from '../src/lead/lead.ts';
 import type { LeadChange, LeadSelection } from '../src/lead/lead-store.ts';
 import { newId } from '../src/uuid.ts';
 
-/** The Postgres of a test run, which Vitest's global set-up starts. */
+/** The Postgres server of a test run. Vitest's global setup starts it. */
 export interface TestPostgres {
   /** The superuser's connection string. */
   readonly adminUrl: string;
@@ -35,7 +35,7 @@ export function migrationSql(migration: string): string {
   return readFileSync(resolve(migrationsDir, migration, 'migration.sql'), 'utf8');
 }
 
-/** A database of its own, for one test or one test file. Dropped when disposed, also if clients are connected. */
+/** A database for one test or one test file. Disposing drops it, even if clients are connected. */
 export interface TestDatabase extends AsyncDisposable {
   readonly name: string;
   readonly url: string;
@@ -48,7 +48,7 @@ export interface TestDatabase extends AsyncDisposable {
 /** Creates a database with every migration applied. */
 export const createTestDatabase = () => create(inject('postgres').templateDatabase);
 
-/** Creates a database with nothing in it, to test the migrations themselves. */
+/** Creates an empty database, to test the migrations themselves. */
 export const createEmptyDatabase = () => create('template0');
 
 const objectInUse = '55006';
@@ -91,7 +91,7 @@ async function open(connectionString: string): Promise<pg.Client> {
   return client;
 }
 
-/** The connection string of another database or user on the same server. */
+/** Returns the connection string of another database or user on the same server. */
 export function databaseUrl(name: string, user?: { name: string; password: string }): string {
   const url = new URL(inject('postgres').adminUrl);
   url.pathname = name;
@@ -112,7 +112,7 @@ export async function asAdmin(sql: string): Promise<void> {
   }
 }
 
-/** A workspace with one owner, its default campaign `default` and another, `extra`. */
+/** A workspace with one owner, the default campaign `default` and a second campaign `extra`. */
 export interface Tenant {
   readonly workspaceId: string;
   readonly userId: string;
@@ -132,7 +132,7 @@ export async function addTenant(database: TestDatabase, slug: string): Promise<T
   return { workspaceId, userId, campaignId, otherCampaignId };
 }
 
-/** A lead with no optional field. */
+/** Creates a lead without optional fields. */
 export function leadOf(tenant: Tenant, fields: Partial<StoredLead> = {}): StoredLead {
   const now = new Date();
   return {
@@ -151,7 +151,7 @@ export function leadOf(tenant: Tenant, fields: Partial<StoredLead> = {}): Stored
   };
 }
 
-/** A lead of a version above, and the entry of its history. */
+/** Creates the next version of a lead, and the entry of its history. */
 export function changeOf(
   lead: StoredLead,
   { lead: changed, change }: { lead?: Partial<StoredLead>; change?: Partial<LeadChange> } = {},
@@ -164,7 +164,7 @@ export function changeOf(
   };
 }
 
-/** All leads of a tenant, newest first. */
+/** Selects all leads of a tenant, newest first. */
 export function selection(tenant: Tenant, changes: Partial<LeadSelection> = {}): LeadSelection {
   return {
     scope: { workspaceId: tenant.workspaceId },
@@ -174,7 +174,7 @@ export function selection(tenant: Tenant, changes: Partial<LeadSelection> = {}):
   };
 }
 
-/** Settings that give up early enough for a test. */
+/** Returns options with timeouts that are short enough for a test. */
 export function databaseOptions(url: string) {
   return {
     url,

@@ -1,4 +1,4 @@
-/** Something to wait for until a test opens it. */
+/** A promise that resolves when a test opens the gate. */
 export interface Gate {
   readonly opened: Promise<void>;
   open(): void;

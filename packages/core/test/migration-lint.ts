@@ -1,42 +1,45 @@
 import { type AlterTableCmd, type Constraint, type Node, parse } from 'libpg-query';
 import { runsInTransaction, splitStatements } from '../src/db-admin/migration-script.ts';
 
-/** What a statement of a migration may do to the release before, or to whoever uses the table meanwhile. */
+/** The rules, each with the harm that a statement can do to the previous release or to other sessions. */
 const rules = {
-  drop: 'the release before may still use what is dropped',
-  rename: 'the release before knows the old name only',
-  retype: 'the table is written anew, and the release before expects the old type',
-  'enum-value': 'the release before cannot read the new value',
-  'not-null': 'the table is read whole while it is locked, and the release before may leave the column out',
-  default: 'the table is written anew where a default differs from row to row',
-  constraint:
-    'the table is read whole while it is locked: add it NOT VALID, and VALIDATE it in a migration after',
-  index: 'nobody can write meanwhile: use CONCURRENTLY, in a migration without a transaction',
-  backfill: 'rows stay locked until all are written: do it in batches',
-  lock: 'the table is locked for long',
-  'in-transaction': 'this cannot run in a transaction',
-  repeat: 'without a transaction a statement may be run again: IF NOT EXISTS, IF EXISTS',
-  split: 'the statements cannot be told apart',
+  drop: 'the previous release may still use the dropped object',
+  rename: 'the previous release knows only the old name',
+  retype: 'Postgres rewrites the table, and the previous release expects the old type',
+  'enum-value': 'the previous release cannot read the new value',
+  'not-null': 'Postgres scans the locked table, and the previous release may omit the column',
+  default: 'Postgres rewrites the table if the default differs from row to row',
+  constraint: 'Postgres scans the locked table: add it NOT VALID, and VALIDATE it in a later migration',
+  index: 'the statement blocks writes: use CONCURRENTLY, in a migration without a transaction',
+  backfill: 'rows stay locked until all are written: update them in batches',
+  lock: 'the table stays locked for a long time',
+  'in-transaction': 'the statement cannot run in a transaction',
+  repeat: 'without a transaction a statement may run again: use IF NOT EXISTS or IF EXISTS',
+  split: 'the script cannot be split into its statements',
 } as const;
 type Rule = keyof typeof rules;
 
-/** A reason in the file, as `-- leads: allow drop: no release since 1.3 reads it`. */
+/** Matches an exception to a rule, with its reason: `-- leads: allow drop: no release since 1.3 reads it`. */
 const allowance = /^-- leads: allow ([a-z-]+): \S.*$/gm;
 
 /**
- * What is wrong with a migration, one line each: what breaks the release before or locks a table for long, and is not
- * allowed by the file with a reason. Tables that the migration makes itself are nobody's yet.
+ * Returns the problems of a migration, one line each: statements that break the previous release or lock a table for a
+ * long time. The file can allow each rule with a reason. Tables that the migration itself creates are exempt, since no
+ * other session uses them yet.
  */
 export async function lintMigration(script: string): Promise<string[]> {
   const { stmts = [] } = await parse(script);
-  const isWhole = runsInTransaction(script);
+  const isTransaction = runsInTransaction(script);
   const own = new Set<string | undefined>();
   const found: Rule[] = [];
-  if (!isWhole && splitStatements(script).length !== stmts.length) found.push('split');
+  if (!isTransaction && splitStatements(script).length !== stmts.length) found.push('split');
   for (const { stmt } of stmts) {
     if (stmt === undefined) continue;
     if ('CreateStmt' in stmt) own.add(stmt.CreateStmt.relation?.relname);
-    found.push(...faultsOf(stmt, own), ...(isWhole ? wholeFaults(stmt) : aloneFaults(stmt)));
+    found.push(
+      ...problemsOf(stmt, own),
+      ...(isTransaction ? transactionProblems(stmt) : repeatProblems(stmt)),
+    );
   }
   const allowed = new Set([...script.matchAll(allowance)].map(([, rule]) => rule));
   const unknown = [...allowed].filter((rule) => !(rule !== undefined && rule in rules));
@@ -46,7 +49,7 @@ export async function lintMigration(script: string): Promise<string[]> {
   ];
 }
 
-function faultsOf(stmt: Node, own: ReadonlySet<string | undefined>): Rule[] {
+function problemsOf(stmt: Node, own: ReadonlySet<string | undefined>): Rule[] {
   if ('DropStmt' in stmt) return stmt.DropStmt.removeType === 'OBJECT_INDEX' ? [] : ['drop'];
   if ('TruncateStmt' in stmt) return ['drop'];
   if ('RenameStmt' in stmt) return ['rename'];
@@ -54,7 +57,7 @@ function faultsOf(stmt: Node, own: ReadonlySet<string | undefined>): Rule[] {
   if ('AlterTableStmt' in stmt) {
     const { relation, cmds = [] } = stmt.AlterTableStmt;
     if (own.has(relation?.relname)) return [];
-    return cmds.flatMap((cmd) => ('AlterTableCmd' in cmd ? tableFaults(cmd.AlterTableCmd) : []));
+    return cmds.flatMap((cmd) => ('AlterTableCmd' in cmd ? tableProblems(cmd.AlterTableCmd) : []));
   }
   if ('IndexStmt' in stmt) {
     const { concurrent, relation } = stmt.IndexStmt;
@@ -66,7 +69,7 @@ function faultsOf(stmt: Node, own: ReadonlySet<string | undefined>): Rule[] {
   return [];
 }
 
-function tableFaults(cmd: AlterTableCmd): Rule[] {
+function tableProblems(cmd: AlterTableCmd): Rule[] {
   switch (cmd.subtype) {
     case 'AT_DropColumn':
       return ['drop'];
@@ -75,7 +78,7 @@ function tableFaults(cmd: AlterTableCmd): Rule[] {
     case 'AT_SetNotNull':
       return ['not-null'];
     case 'AT_AddConstraint':
-      return cmd.def !== undefined && 'Constraint' in cmd.def ? constraintFaults(cmd.def.Constraint) : [];
+      return cmd.def !== undefined && 'Constraint' in cmd.def ? constraintProblems(cmd.def.Constraint) : [];
     case 'AT_AddColumn': {
       const column = cmd.def !== undefined && 'ColumnDef' in cmd.def ? cmd.def.ColumnDef : {};
       const constraints = (column.constraints ?? []).flatMap((each) =>
@@ -86,7 +89,7 @@ function tableFaults(cmd: AlterTableCmd): Rule[] {
         if (each.contype === 'CONSTR_NOTNULL') return hasDefault ? [] : ['not-null'];
         if (each.contype === 'CONSTR_DEFAULT') return isConstant(each.raw_expr) ? [] : ['default'];
         if (each.contype === 'CONSTR_GENERATED' || each.contype === 'CONSTR_IDENTITY') return ['default'];
-        return constraintFaults(each);
+        return constraintProblems(each);
       });
     }
     default:
@@ -94,7 +97,7 @@ function tableFaults(cmd: AlterTableCmd): Rule[] {
   }
 }
 
-function constraintFaults(constraint: Constraint): Rule[] {
+function constraintProblems(constraint: Constraint): Rule[] {
   const { contype, skip_validation: isUnchecked, indexname } = constraint;
   if (contype === 'CONSTR_NULL') return [];
   if (contype === 'CONSTR_CHECK' || contype === 'CONSTR_FOREIGN')
@@ -102,7 +105,7 @@ function constraintFaults(constraint: Constraint): Rule[] {
   return indexname === undefined ? ['constraint'] : [];
 }
 
-/** Postgres keeps one value for all rows that are there (ALTER TABLE, notes on ADD COLUMN), of now() too. */
+/** Whether Postgres stores the default once for all existing rows (ALTER TABLE, notes on ADD COLUMN), as for now(). */
 function isConstant(expression: Node | undefined): boolean {
   if (expression === undefined) return false;
   if ('A_Const' in expression || 'SQLValueFunction' in expression) return true;
@@ -111,7 +114,7 @@ function isConstant(expression: Node | undefined): boolean {
   return false;
 }
 
-function wholeFaults(stmt: Node): Rule[] {
+function transactionProblems(stmt: Node): Rule[] {
   const isConcurrent =
     ('IndexStmt' in stmt && stmt.IndexStmt.concurrent === true) ||
     ('DropStmt' in stmt && stmt.DropStmt.concurrent === true);
@@ -119,7 +122,7 @@ function wholeFaults(stmt: Node): Rule[] {
   return 'DropStmt' in stmt && stmt.DropStmt.removeType === 'OBJECT_INDEX' ? ['index'] : [];
 }
 
-function aloneFaults(stmt: Node): Rule[] {
+function repeatProblems(stmt: Node): Rule[] {
   if ('IndexStmt' in stmt) return stmt.IndexStmt.if_not_exists === true ? [] : ['repeat'];
   if ('CreateStmt' in stmt) return stmt.CreateStmt.if_not_exists === true ? [] : ['repeat'];
   if ('DropStmt' in stmt) return stmt.DropStmt.missing_ok === true ? [] : ['repeat'];

@@ -14,7 +14,7 @@ import { effectiveRights, GrantError, grantRoles } from './grant.ts';
 import { migrate } from './migrate.ts';
 import { functionRights, type Service, type TableRights, tableRights } from './service-rights.ts';
 
-/** Roles are the whole server's: other files have theirs. */
+/** Makes role names unique, because all databases of a server share its roles. */
 const suffix = newId().replaceAll('-', '').slice(-20);
 const names = { crm: `crm_${suffix}`, intake: `intake_${suffix}` };
 const services = ['crm', 'intake'] as const;
@@ -53,7 +53,7 @@ afterAll(async () => {
   await asAdmin(`DROP ROLE ${names.crm}, ${names.intake}`);
 });
 
-test('of every table and every function with the rights of its owner it is decided who may do what with it', async () => {
+test('service-rights.ts has an entry for every table and every SECURITY DEFINER function', async () => {
   const tables = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm')`,
   );
@@ -61,40 +61,40 @@ test('of every table and every function with the rights of its owner it is decid
 
   const functions = await database.query<{
     name: string;
-    isTriggers: boolean;
+    isTrigger: boolean;
     settings: string[] | null;
-    isFree: boolean;
+    isPublic: boolean;
   }>(
-    `SELECT proname AS name, prorettype = 'trigger'::regtype AS "isTriggers", proconfig AS settings,
-       EXISTS (SELECT FROM aclexplode(coalesce(proacl, acldefault('f', proowner))) WHERE grantee = 0) AS "isFree"
+    `SELECT proname AS name, prorettype = 'trigger'::regtype AS "isTrigger", proconfig AS settings,
+       EXISTS (SELECT FROM aclexplode(coalesce(proacl, acldefault('f', proowner))) WHERE grantee = 0) AS "isPublic"
      FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`,
   );
-  const called = functions.filter(({ isTriggers }) => !isTriggers).map(({ name }) => name);
+  const called = functions.filter(({ isTrigger }) => !isTrigger).map(({ name }) => name);
   expect(Object.keys(functionRights).toSorted()).toEqual(called.toSorted());
-  for (const { name, settings, isFree } of functions) {
-    // Else whoever calls it could have it look into tables of their own.
+  for (const { name, settings, isPublic } of functions) {
+    // Without a fixed search path, a caller could make the function use other tables.
     expect([name, settings]).toEqual([name, ['search_path=public, pg_temp']]);
-    expect([name, isFree]).toEqual([name, false]);
+    expect([name, isPublic]).toEqual([name, false]);
   }
 });
 
-/** Whatever a trigger does to another table, it does for whoever may not do that. */
-test('every trigger that touches tables has the rights of their owner', async () => {
+/** A trigger that writes to another table needs rights that the acting role may lack. */
+test('every trigger function that uses tables is SECURITY DEFINER', async () => {
   const others = await database.query<{ name: string }>(
     `SELECT DISTINCT proname AS name FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
      WHERE NOT tgisinternal AND NOT prosecdef AND prosrc ~* '(from|into|update|perform)\\s'`,
   );
-  // It asks the catalogue who it is that deletes a history, which is no longer to be told with its owner's rights.
+  // This function must see the role that deletes a history. A SECURITY DEFINER function would see its owner instead.
   expect(others).toEqual([{ name: 'refuse_change_of_history' }]);
 });
 
-test.each(services)('the role of %s may do what is decided, and nothing else', async (service) => {
+test.each(services)('the role of %s has exactly the rights of service-rights.ts', async (service) => {
   const columns = await database.query<{ table: string; column: string }>(
     `SELECT relname AS table, attname AS column FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
      WHERE relname = ANY($1) AND relnamespace = 'public'::regnamespace AND attnum > 0 AND NOT attisdropped`,
     [Object.keys(tableRights)],
   );
-  const decided = Object.entries(tableRights).flatMap(([table, of]) => {
+  const expected = Object.entries(tableRights).flatMap(([table, of]) => {
     const rights: TableRights = of[service] ?? {};
     const all = columns.filter((each) => each.table === table).map(({ column }) => column);
     const each = (['select', 'insert', 'update'] as const).flatMap((right) => {
@@ -107,7 +107,7 @@ test.each(services)('the role of %s may do what is decided, and nothing else', a
   const found = (await effectiveRights(await database.connect(), names[service])).map(
     ({ right, table, column }) => `${right} ${table}${column === null ? '' : `.${column}`}`,
   );
-  expect(found.toSorted()).toEqual(decided.toSorted());
+  expect(found.toSorted()).toEqual(expected.toSorted());
   for (const [name, callers] of Object.entries(functionRights)) {
     const [row] = await database.query<{ may: boolean }>(
       'SELECT has_function_privilege($1, oid, $2) AS may FROM pg_proc WHERE proname = $3',
@@ -117,7 +117,7 @@ test.each(services)('the role of %s may do what is decided, and nothing else', a
   }
 });
 
-test('what was given besides is taken away, and what was taken away given again', async () => {
+test('grantRoles revokes other rights of a role, and restores revoked ones', async () => {
   await using intake = await connectAs(names.intake, 'intake-secret');
   const mayRead = () =>
     intake.query('SELECT name FROM lead').then(
@@ -148,13 +148,13 @@ test.each([
     /select session/,
   ],
   [
-    'membership of who owns the tables',
+    'a role that is a member of the owner of the tables',
     `GRANT $owner TO $role`,
     `REVOKE $owner FROM $role`,
-    /owns the tables/,
+    /must not own the tables/,
   ],
   [
-    'row-level security passed by',
+    'a role that bypasses row-level security',
     `ALTER ROLE $role BYPASSRLS`,
     `ALTER ROLE $role NOBYPASSRLS`,
     /row-level security/,
@@ -165,10 +165,10 @@ test.each([
     `REVOKE ALL ON lead_outbox_id_seq FROM PUBLIC`,
     /sequence lead_outbox/,
   ],
-])('%s is refused, and nothing is changed', async (_, given, taken, message) => {
+])('grantRoles rejects %s, and changes nothing', async (_, grantSql, revokeSql, message) => {
   const owner = new URL(database.url).username;
   const of = (sql: string) => sql.replace('$role', names.intake).replace('$owner', owner);
-  await database.query(`${of(given)}; REVOKE SELECT ON session FROM ${names.crm}`);
+  await database.query(`${of(grantSql)}; REVOKE SELECT ON session FROM ${names.crm}`);
   try {
     await expect(grant()).rejects.toThrow(GrantError);
     await expect(grant()).rejects.toThrow(message);
@@ -177,12 +177,12 @@ test.each([
     ]);
     expect(row).toEqual({ may: true });
   } finally {
-    await database.query(of(taken));
+    await database.query(of(revokeSql));
     await grant();
   }
 });
 
-test('a new role gets a random password, told once; a given one changes it', async () => {
+test('grantRoles returns the random password of a new role once, and a given password replaces it', async () => {
   const roles = { crm: `new_${names.crm}`, intake: `new_${names.intake}` };
   try {
     const [crm, intake] = await grant({ intake: 'given' }, database.url, roles);
@@ -202,7 +202,7 @@ test('a new role gets a random password, told once; a given one changes it', asy
   }
 });
 
-test('who owns the tables and may make roles is enough; who may not is told what is missing', async () => {
+test('grantRoles runs as the owner of the tables, and its error names a missing migration or right', async () => {
   const owner = `owner_${suffix}`;
   const roles = { crm: `own_${names.crm}`, intake: `own_${names.intake}` };
   await asAdmin(`CREATE ROLE ${owner} LOGIN CREATEROLE PASSWORD 'secret'`);

@@ -5,7 +5,7 @@ import { openAdminClient } from './admin-client.ts';
 import { scramVerifier } from './scram.ts';
 import { functionRights, rowRights, type Service, type TableRights, tableRights } from './service-rights.ts';
 
-/** A role cannot be given its rights and no others. Nothing was changed. */
+/** The error of a role that cannot have exactly its rights. The database is unchanged. */
 export class GrantError extends Error {
   override readonly name = 'GrantError';
 }
@@ -34,7 +34,7 @@ const services: readonly Service[] = ['crm', 'intake'];
  * Creates the missing roles of the services, and gives them exactly the rights of `service-rights.ts`: other rights are
  * revoked. If anything fails, nothing changes.
  *
- * @param options.databaseUrl connects as the owner of the tables, who may create missing roles.
+ * @param options.databaseUrl connects as the owner of the tables, which may create the missing roles.
  * @param options.statementTimeoutMs the statement timeout of connections that do not set one.
  * @throws GrantError, or the error of node-postgres.
  */
@@ -44,7 +44,8 @@ export async function grantRoles(options: {
   statementTimeoutMs: number;
 }): Promise<GrantedRole[]> {
   const { roles, statementTimeoutMs } = options;
-  if (roles.crm.name === roles.intake.name) throw new GrantError('Each service has a role of its own');
+  if (roles.crm.name === roles.intake.name)
+    throw new GrantError('The services need different roles: give each its own name');
   await using client = await openAdminClient(options.databaseUrl);
   try {
     await client.query(`BEGIN; SET LOCAL lock_timeout = '${lockTimeout}'`);
@@ -52,12 +53,12 @@ export async function grantRoles(options: {
     const schema = await findSchema(client);
     const granted: GrantedRole[] = [];
     for (const service of services) {
-      granted.push(await makeRole(client, service, roles[service]));
-      await boundStatements(client, roles[service].name, statementTimeoutMs);
+      granted.push(await ensureRole(client, service, roles[service]));
+      await setTimeouts(client, roles[service].name, statementTimeoutMs);
       await grantSchema(client, roles[service].name, schema);
       await grantTables(client, service, roles[service].name);
       await grantRows(client, service, roles[service].name);
-      await expectNoMore(client, service, roles[service].name);
+      await rejectExcessRights(client, service, roles[service].name);
     }
     await client.query('COMMIT');
     return granted;
@@ -66,7 +67,11 @@ export async function grantRoles(options: {
   }
 }
 
-/** @throws GrantError where the tables are not those of this release. */
+/**
+ * Returns the name of the current schema.
+ *
+ * @throws GrantError if the schema lacks tables of this release.
+ */
 async function findSchema(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ schema: string | null; missing: string[] }>(
     `SELECT current_schema() AS schema, ARRAY(
@@ -76,18 +81,18 @@ async function findSchema(client: pg.Client): Promise<string> {
   );
   const { schema = null, missing = [] } = rows[0] ?? {};
   if (schema === null || missing.length > 0) {
-    throw new GrantError(`The database lacks ${missing.join(', ')}: run \`leads migrate\` first`);
+    throw new GrantError(`The database lacks the tables ${missing.join(', ')}: run \`leads migrate\` first`);
   }
   return schema;
 }
 
-async function makeRole(
+async function ensureRole(
   client: pg.Client,
   service: Service,
   { name, password }: RoleToGrant,
 ): Promise<GrantedRole> {
-  const { rows } = await client.query<{ isMighty: boolean; isOwner: boolean }>(
-    `SELECT rolsuper OR rolbypassrls OR rolcreaterole OR rolreplication AS "isMighty", EXISTS (
+  const { rows } = await client.query<{ isPrivileged: boolean; isOwner: boolean }>(
+    `SELECT rolsuper OR rolbypassrls OR rolcreaterole OR rolreplication AS "isPrivileged", EXISTS (
        SELECT FROM pg_class WHERE oid = to_regclass('lead') AND pg_has_role($1, relowner, 'MEMBER')
      ) AS "isOwner"
      FROM pg_roles WHERE rolname = $1`,
@@ -101,16 +106,18 @@ async function makeRole(
     await client.query(`CREATE ROLE ${role} ${withPassword(password ?? random ?? '')}`);
     return { service, name, created: true, password: random };
   }
-  if (found.isMighty) {
-    throw new GrantError(`${name} is a superuser, passes by row-level security, makes roles or replicates`);
+  if (found.isPrivileged) {
+    throw new GrantError(
+      `${name} must not be a superuser, bypass row-level security, create roles or replicate`,
+    );
   }
-  if (found.isOwner) throw new GrantError(`${name} owns the tables, or is a member of the role that does`);
+  if (found.isOwner) throw new GrantError(`${name} must not own the tables or be a member of their owner`);
   if (password !== undefined) await client.query(`ALTER ROLE ${role} ${withPassword(password)}`);
   return { service, name, created: false };
 }
 
-/** Connections set the same when they begin, but a pooler may leave that out. */
-async function boundStatements(client: pg.Client, name: string, statementTimeoutMs: number): Promise<void> {
+/** Sets the timeouts of a role. Connections set the same timeouts when they start, but a pooler may drop them. */
+async function setTimeouts(client: pg.Client, name: string, statementTimeoutMs: number): Promise<void> {
   const wanted = {
     statement_timeout: `${statementTimeoutMs}ms`,
     idle_in_transaction_session_timeout: `${statementTimeoutMs}ms`,
@@ -127,7 +134,7 @@ async function boundStatements(client: pg.Client, name: string, statementTimeout
   }
 }
 
-/** The right to look into the schema, and none to make anything in it. */
+/** Grants the use of the schema, and revokes the right to create objects in it. */
 async function grantSchema(client: pg.Client, name: string, schema: string): Promise<void> {
   const [role, inSchema] = [pg.escapeIdentifier(name), pg.escapeIdentifier(schema)];
   const may = async () => {
@@ -150,11 +157,11 @@ async function grantSchema(client: pg.Client, name: string, schema: string): Pro
   }
   if (before?.use === false) await client.query(`GRANT USAGE ON SCHEMA ${inSchema} TO ${role}`);
   if (before?.create !== true) return;
-  // As it is by itself from Postgres 15 on. Who may make functions there can have them called in place of others.
+  // The default since Postgres 15. A role that can create functions in the schema could replace those of other roles.
   await client.query(`REVOKE CREATE ON SCHEMA ${inSchema} FROM PUBLIC, ${role}`);
   if ((await may())?.create !== false) {
     throw new GrantError(
-      `${name} may make things in the schema ${schema}: have its owner REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC`,
+      `${name} may create objects in the schema ${schema}: its owner must run REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC`,
     );
   }
 }
@@ -180,8 +187,8 @@ async function grantTables(client: pg.Client, service: Service, name: string): P
 }
 
 /**
- * Row-level security, and the policies of a role. Both need the table for themselves for a moment: nothing is done where
- * all is as it should be, which a policy's comment tells.
+ * Enables row-level security and creates the policies of a role. Both lock the table exclusively for a moment, so a policy
+ * that exists is left alone. The comment of a policy holds its definition.
  */
 async function grantRows(client: pg.Client, service: Service, name: string): Promise<void> {
   for (const [table, of] of Object.entries(rowRights)) {
@@ -217,7 +224,7 @@ async function grantRows(client: pg.Client, service: Service, name: string): Pro
   }
 }
 
-/** What numbers the rows of the tables, as it is named in a statement. */
+/** Returns the sequences of the tables' ids, as SQL names them. */
 async function sequencesOf(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT sequence AS name
@@ -243,32 +250,36 @@ function clausesOf(rights: TableRights): string[] {
   return rights.delete === true ? [...clauses, 'delete'] : clauses;
 }
 
-/** What may come from elsewhere, as from PUBLIC or a role that it is a member of. @throws GrantError */
-async function expectNoMore(client: pg.Client, service: Service, name: string): Promise<void> {
-  const tooMuch = (await effectiveRights(client, name)).filter(({ right, table, column }) => {
+/**
+ * Checks that the role has no rights from elsewhere, such as PUBLIC or a role that it is a member of.
+ *
+ * @throws GrantError if it has.
+ */
+async function rejectExcessRights(client: pg.Client, service: Service, name: string): Promise<void> {
+  const excess = (await effectiveRights(client, name)).filter(({ right, table, column }) => {
     const given = tableRights[table]?.[service] ?? {};
     if (right === 'delete') return given.delete !== true;
     if (right !== 'select' && right !== 'insert' && right !== 'update') return true;
     return given[right] !== 'all' && given[right]?.includes(column ?? '') !== true;
   });
-  if (tooMuch.length === 0) return;
-  const named = new Set(tooMuch.map(({ right, table }) => `${right} ${table}`));
+  if (excess.length === 0) return;
+  const named = new Set(excess.map(({ right, table }) => `${right} ${table}`));
   throw new GrantError(
-    `${name} may also ${[...named].slice(0, 10).join(', ')}: PUBLIC, a role that it is a member of or another grantor gives it that`,
+    `${name} has excess rights (${[...named].slice(0, 10).join(', ')}): revoke them from PUBLIC, from the roles that it is a member of, or as their grantor`,
   );
 }
 
 interface Right {
   readonly right: string;
   readonly table: string;
-  /** Of rights that a column may have of its own. */
+  /** Null for a right on the whole table. */
   readonly column: string | null;
 }
 
 /**
- * What a role may do with the tables of this release and their sequences, from wherever it has the right.
+ * Returns the rights of a role on the tables of this release and their sequences, including inherited rights.
  *
- * @param client connected to the database.
+ * @param client a connection to the database.
  */
 export async function effectiveRights(client: pg.Client, role: string): Promise<Right[]> {
   const { rows } = await client.query<Right>(
@@ -295,9 +306,9 @@ export async function effectiveRights(client: pg.Client, role: string): Promise<
 
 function explained(error: unknown): unknown {
   if (!(error instanceof pg.DatabaseError)) return error;
-  if (error.code === '55P03') return new GrantError('The tables are in use by others: try again');
+  if (error.code === '55P03') return new GrantError('Other sessions have locked the tables: try again later');
   if (error.code !== '42501') return error;
   return new GrantError(
-    `${error.message}: the role of DATABASE_URL has to own the tables, and to have made the roles or have the right to`,
+    `${error.message}: the role of DATABASE_URL must own the tables, and must have created the roles or be allowed to`,
   );
 }

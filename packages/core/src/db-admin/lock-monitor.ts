@@ -15,12 +15,12 @@ interface LockWait {
   readonly table: string | undefined;
 }
 
-/** Less than any lock timeout, so that no wait is missed. */
+/** The polling interval in milliseconds. It is shorter than any lock timeout, so that no wait is missed. */
 const intervalMs = 200;
 
 /**
- * Needs a connection of its own, because the waiting session cannot be asked. `CREATE INDEX CONCURRENTLY` can wait for
- * this very statement, for as long as it takes: it leaves itself out.
+ * Reads the locks that a session waits for. It runs on a separate connection, because the monitored session is blocked.
+ * `CREATE INDEX CONCURRENTLY` can wait for this statement while it runs, so the result excludes its own session.
  */
 const sql = `
   SELECT CASE WHEN relkind IN ('r', 'p') THEN relation::regclass::text END AS table,
@@ -35,7 +35,7 @@ interface Blocker {
   readonly table: string | null;
   readonly target: string;
   readonly pid: number;
-  /** This and the next two are null for sessions of other roles. */
+  /** Null for sessions of other roles, like `state` and `seconds`. */
   readonly name: string | null;
   readonly state: string | null;
   readonly seconds: number | null;
@@ -45,7 +45,7 @@ interface Blocker {
  * Monitors the locks of a session until it is disposed.
  *
  * @param options.client the session.
- * @param options.onWait is called once for each session that the client waits for.
+ * @param options.onWait called once for each session that the client waits for.
  */
 export async function monitorLocks(options: {
   databaseUrl: string;

@@ -36,7 +36,7 @@ afterEach(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** A copy of the migrations, with others beside them. */
+/** Copies the migrations and adds others. */
 function copyWith(added: Record<string, string>): string {
   const directory = join(scratch, String(Math.random()).slice(2));
   cpSync(migrationsDir, directory, { recursive: true });
@@ -47,7 +47,7 @@ function copyWith(added: Record<string, string>): string {
   return directory;
 }
 
-/** Only some of the migrations, as a release before this one had them. */
+/** Copies some of the migrations, as an earlier release had them. */
 function copyOf(names: readonly string[]): string {
   const directory = copyWith({});
   for (const name of migrations) {
@@ -62,7 +62,7 @@ const run = (
   lockRetry: LockRetryPolicy = { timeoutMs: 300, pauseMs: 300, maxAttempts: 200 },
 ) => migrate({ databaseUrl: database.url, migrationsDir: directory, onNotice, lockRetry });
 
-/** What is noticed when a database lacks all of them. */
+/** The notices of a run on an empty database. */
 const applying = migrations.map((name) => `Applying ${name}`);
 
 const migratingProcess = `
@@ -71,7 +71,7 @@ const migratingProcess = `
   const onNotice = (line) => console.log(JSON.stringify(line));
   console.log(JSON.stringify(await migrate({ databaseUrl, migrationsDir, onNotice })));`;
 
-/** A Node that runs a script, whose lines on stdout are JSON. */
+/** Starts a Node.js process that runs a script. Each line of its output is JSON. */
 function startProcess(script: string, args: readonly string[]) {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -83,9 +83,9 @@ function startProcess(script: string, args: readonly string[]) {
   const lines = () =>
     stdout.split('\n').flatMap((line) => (line === '' ? [] : (JSON.parse(line) as unknown)));
   return {
-    said: lines,
+    lines,
     kill: () => child.kill('SIGKILL'),
-    ended: once(child, 'close').then(() => ({ lines: lines() })),
+    ended: once(child, 'close').then(() => ({ output: lines() })),
   };
 }
 
@@ -110,7 +110,7 @@ interface HistoryRow {
 }
 const history = () => database.query<HistoryRow>('SELECT * FROM _prisma_migrations ORDER BY started_at');
 
-/** All that a migration could leave in a database: what there is, how it is made, and what was written down. */
+/** Returns everything that a migration could leave in a database: objects, definitions, locks and the history. */
 async function dump(): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   const ours = `NOT IN ('pg_catalog', 'information_schema', 'pg_toast')`;
@@ -141,7 +141,7 @@ async function dump(): Promise<Record<string, unknown>> {
 }
 
 describe('migrate', () => {
-  test('makes an empty database what the release needs, and finds nothing to do the second time', async () => {
+  test('applies all migrations to an empty database, and does nothing the second time', async () => {
     const notices: string[] = [];
     expect(await run(migrationsDir, (line) => notices.push(line))).toEqual({ applied: migrations });
     expect(notices).toEqual(applying);
@@ -152,7 +152,7 @@ describe('migrate', () => {
     await database.query(`INSERT INTO workspace (id, name, slug) VALUES (gen_random_uuid(), 'A', 'a')`);
   });
 
-  test('keeps its history as Prisma does', async () => {
+  test('writes its history in the format of Prisma', async () => {
     const directory = copyWith({
       '20270101000000_second': 'CREATE TABLE second (id INT);\n',
       '20270102000000_third': '-- ünïcode 😀\nCREATE TABLE third (id INT)',
@@ -187,7 +187,7 @@ describe('migrate', () => {
     ]);
   });
 
-  test('of two at once, one applies and one waits', async () => {
+  test('applies each migration once if two runs start at the same time', async () => {
     const directory = copyWith({ '20270101000000_slow': 'SELECT pg_sleep(1); CREATE TABLE slow (id INT);' });
     const notices: string[] = [];
     const runs = await Promise.all([
@@ -201,14 +201,14 @@ describe('migrate', () => {
     expect(await history()).toHaveLength(all);
   });
 
-  test('of two processes at once, one applies and the other finds nothing to do', async () => {
-    // Neither can begin before both wait.
+  test('applies each migration once if two processes start at the same time', async () => {
+    // Holds the lock until both processes wait for it.
     await database.query('SELECT pg_advisory_lock(7262001)');
     const notice = 'Another migration is running: waiting for it';
     const runs = [1, 2].map(() => startProcess(migratingProcess, [database.url, migrationsDir]));
-    for (const { said } of runs) await expect.poll(said, { timeout: 20_000 }).toContain(notice);
+    for (const { lines } of runs) await expect.poll(lines, { timeout: 20_000 }).toContain(notice);
     await database.query('SELECT pg_advisory_unlock(7262001)');
-    const outcomes = await Promise.all(runs.map(async ({ ended }) => (await ended).lines));
+    const outcomes = await Promise.all(runs.map(async ({ ended }) => (await ended).output));
     expect(outcomes.toSorted((x, y) => y.length - x.length)).toEqual([
       [notice, ...applying, { applied: migrations }],
       [notice, { applied: [] }],
@@ -216,20 +216,20 @@ describe('migrate', () => {
     expect(await history()).toHaveLength(migrations.length);
   });
 
-  test('waits for the lock as long as someone holds it', async () => {
+  test('waits until another session releases the advisory lock', async () => {
     await database.query('SELECT pg_advisory_lock(7262001)');
-    let done = false;
+    let isDone = false;
     const running = run().then((result) => {
-      done = true;
+      isDone = true;
       return result;
     });
     await sleep(500);
-    expect(done).toBe(false);
+    expect(isDone).toBe(false);
     await database.query('SELECT pg_advisory_unlock(7262001)');
     expect((await running).applied).toEqual(migrations);
   });
 
-  test('takes functions whole, with the semicolons of their bodies, and several statements with comments', async () => {
+  test('runs a script with several statements, comments, and functions whose bodies have semicolons', async () => {
     const directory = copyWith({
       '20270101000000_function': `
         -- a comment; with a semicolon, and it's a quote
@@ -247,7 +247,7 @@ describe('migrate', () => {
     expect(await database.query('SELECT n, twice(n) AS twice FROM doubled')).toEqual([{ n: 42, twice: 84 }]);
   });
 
-  test('says who cannot be reached', async () => {
+  test('rejects with ECONNREFUSED if the server cannot be reached', async () => {
     const url = new URL(database.url);
     url.port = '1';
     await expect(migrate({ databaseUrl: url.href, migrationsDir })).rejects.toMatchObject({
@@ -255,30 +255,30 @@ describe('migrate', () => {
     });
   });
 
-  describe('when a migration fails', () => {
+  describe('if a migration fails', () => {
     const second = '20270101000000_second';
     const broken = '20270102000000_broken';
     const later = '20270103000000_later';
 
     test.each([
-      ['at once', 'CREATE TABLE broken (id NO_SUCH_TYPE);', /no_such_type/i],
+      ['at its first statement', 'CREATE TABLE broken (id NO_SUCH_TYPE);', /no_such_type/i],
       [
         'at its second statement',
         'CREATE TABLE half (id INT); ALTER TABLE nowhere ADD COLUMN x INT; CREATE TABLE other (id INT);',
         /nowhere/,
       ],
-      ['by its grammar', 'CREATE TABEL broken (id INT);', /syntax error/],
+      ['with a syntax error', 'CREATE TABEL broken (id INT);', /syntax error/],
       [
-        'within a function it calls',
+        'in a function that it calls',
         `DO $$ BEGIN CREATE TABLE half (id INT); RAISE 'not today'; END $$;`,
         /not today/,
       ],
       [
-        'by its data',
+        'with a violated constraint',
         `INSERT INTO workspace (id, name, slug) VALUES (gen_random_uuid(), '', '');`,
         /workspace_/,
       ],
-    ])('%s, it is named, and the database is as it was', async (_how, sql, reason) => {
+    ])('%s, names it in the error and leaves the database unchanged', async (_how, sql, reason) => {
       const directory = copyWith({
         [second]: 'CREATE TABLE second (id INT);',
         [broken]: sql,
@@ -299,12 +299,7 @@ describe('migrate', () => {
       expect(await history()).toHaveLength(migrations.length + 3);
     });
 
-    test('an empty one is no failure', async () => {
-      const directory = copyWith({ [second]: '', [later]: '-- nothing\n' });
-      expect((await run(directory)).applied).toEqual([...migrations, second, later]);
-    });
-
-    test('a connection that breaks meanwhile leaves the database as it was, and the lock free', async () => {
+    test('because its connection breaks, leaves the database unchanged and releases the lock', async () => {
       const directory = copyWith({ [second]: 'CREATE TABLE half (id INT); SELECT pg_sleep(20);' });
       const before = await dump();
       const failing = failureOf(run(directory));
@@ -316,7 +311,7 @@ describe('migrate', () => {
       expect((await run()).applied).toEqual(migrations);
     });
 
-    test('one that another tool left unfinished is not passed over', async () => {
+    test('in another tool, rejects and leaves the database unchanged', async () => {
       await run();
       await database.query(`INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, logs)
         VALUES (gen_random_uuid(), 'x', '${second}', now(), 'it failed')`);
@@ -327,12 +322,19 @@ describe('migrate', () => {
     });
   });
 
-  test('an applied migration that was edited since is passed over, as prisma migrate deploy does', async () => {
+  test('applies an empty migration', async () => {
+    const empty = '20270101000000_empty';
+    const comment = '20270102000000_comment';
+    const directory = copyWith({ [empty]: '', [comment]: '-- nothing\n' });
+    expect((await run(directory)).applied).toEqual([...migrations, empty, comment]);
+  });
+
+  test('ignores edits of applied migrations, like prisma migrate deploy', async () => {
     await run();
     const before = await dump();
     for (const migration of migrations) {
       const edited = `${migrationSql(migration)}\n`;
-      const directory = copyWith({ [migration]: `${edited}-- a comment more\n` });
+      const directory = copyWith({ [migration]: `${edited}-- another comment\n` });
       expect(await run(directory)).toEqual({ applied: [] });
       expect(await dump()).toEqual(before);
       expect(await migrationState({ databaseUrl: database.url, migrationsDir: directory })).toEqual({
@@ -347,8 +349,8 @@ describe('migrate', () => {
     });
   });
 
-  test('a database with tables but no history is refused, and left as it is', async () => {
-    await database.query('CREATE TABLE someone_elses (id INT)');
+  test('rejects a database with tables but no history, and leaves it unchanged', async () => {
+    await database.query('CREATE TABLE of_another_application (id INT)');
     const before = await dump();
     const error = await failureOf(run());
     expect(error.message).toMatch(/not empty/);
@@ -356,13 +358,13 @@ describe('migrate', () => {
   });
 });
 
-describe('leads of the release before', () => {
+describe('leads of the previous release', () => {
   interface Words {
     readonly name: string;
     readonly words: readonly (string | null)[];
   }
 
-  test('get the words they are searched by, whatever they hold', async () => {
+  test('get their search words, whatever their names, phones and emails contain', async () => {
     await run(copyOf(migrations.slice(0, 1)));
     const tenant = await addTenant(database, 'a');
     const many = Array.from({ length: 100 }, (_, i) => i.toString(36)).join(' ');
@@ -409,58 +411,58 @@ describe('migrationState', () => {
   const state = (directory = migrationsDir) =>
     migrationState({ databaseUrl: database.url, migrationsDir: directory });
   const next = '20270101000000_next';
-  const level = { pending: [], ahead: [] };
+  const upToDate = { pending: [], ahead: [] };
 
-  test('before: all is pending; after: nothing; with a newer release: what is newer', async () => {
+  test('returns the migrations that a database lacks: all, none, or those of a newer release', async () => {
     expect(await state()).toEqual({ pending: migrations, ahead: [] });
     await run();
-    expect(await state()).toEqual(level);
+    expect(await state()).toEqual(upToDate);
     expect(await state(copyWith({ [next]: 'SELECT 1;' }))).toEqual({ pending: [next], ahead: [] });
   });
 
-  test('ahead of this release: says by what', async () => {
+  test('returns the migrations by which a database is ahead of this release', async () => {
     await run(copyWith({ [next]: 'SELECT 1;' }));
     expect(await state()).toEqual({ pending: [], ahead: [next] });
   });
 
-  test('diverged from this release: an error that names both', async () => {
+  test('rejects a database with another history, and names the difference', async () => {
     await run(copyWith({ [next]: 'SELECT 1;' }));
     const other = '20270102000000_other';
     const error = await failureOf(state(copyWith({ [other]: 'SELECT 1;' })));
     expect(error.message).toMatch(/another history/);
-    expect(error.message).toMatch(new RegExp(`has ${next}, and lacks ${other}`));
+    expect(error.message).toMatch(new RegExp(`has ${next} and lacks ${other}`));
   });
 
-  test('one that did not come to its end is pending', async () => {
+  test('returns an unfinished migration as pending', async () => {
     await run();
     const directory = copyWith({ [next]: '-- leads: no transaction\nSELECT 1 / 0;' });
     await failureOf(run(directory));
     expect(await state(directory)).toEqual({ pending: [next], ahead: [] });
   });
 
-  test('changes nothing', async () => {
+  test('does not change the database', async () => {
     const before = await dump();
     await state();
     expect(await dump()).toEqual(before);
   });
 });
 
-describe('a table that somebody else uses', () => {
+describe('a migration of a table that another session uses', () => {
   const next = '20270101000000_next';
   const added = () =>
     database.query(
       `SELECT FROM information_schema.columns WHERE table_name = 'lead' AND column_name = 'added'`,
     );
 
-  /** A session that has looked at a table and does not come to its end. */
+  /** Opens a transaction that reads the table `lead` and stays open. */
   async function holdLead(): Promise<pg.Client> {
-    const client = new pg.Client({ connectionString: database.url, application_name: 'forgotten psql' });
+    const client = new pg.Client({ connectionString: database.url, application_name: 'idle psql' });
     await client.connect();
     await client.query('BEGIN; SELECT FROM lead');
     return client;
   }
 
-  test('is waited for in turns, so that writers go on, until it is free', async () => {
+  test('retries until the table is free, and lets writers continue between attempts', async () => {
     await run();
     const directory = copyWith({ [next]: 'ALTER TABLE lead ADD COLUMN added INT;' });
     const tenant = await addTenant(database, 'a');
@@ -469,10 +471,10 @@ describe('a table that somebody else uses', () => {
     const running = run(directory, (line) => notices.push(line));
     try {
       await expect.poll(() => notices, { timeout: 20_000 }).toContainEqual(expect.stringMatching(/^Waiting/));
-      const tries = () => notices.filter((line) => line === `Applying ${next}`).length;
-      const before = tries();
-      // Each waits for as long as one try takes at most; had the table a queue, none would come through.
-      for (let count = 0; count < 3 || tries() < before + 2; count++) await insertLead(tenant);
+      const attempts = () => notices.filter((line) => line === `Applying ${next}`).length;
+      const before = attempts();
+      // Each insert waits for at most one attempt. It would time out if the migration waited without a pause.
+      for (let count = 0; count < 3 || attempts() < before + 2; count++) await insertLead(tenant);
       expect(await added()).toEqual([]);
     } finally {
       await holder.end();
@@ -481,14 +483,14 @@ describe('a table that somebody else uses', () => {
     expect(await added()).toHaveLength(1);
     expect(notices).toContainEqual(
       expect.stringMatching(
-        /^Waiting for lead, held by process \d+ \(forgotten psql, idle in transaction, for \d+ s\)$/,
+        /^Waiting for lead, held by process \d+ \(idle psql, idle in transaction, for \d+ s\)$/,
       ),
     );
   });
 
-  test('is taken first the next time, where those who hold it wait for another that the migration holds', async () => {
+  test('locks the table first in the next attempt if its users wait for a table that the migration holds', async () => {
     await run();
-    // The other way round than writers, and long enough for them to wait when this one begins to.
+    // Locks in the reverse order of the writers, with a pause in which they start to wait.
     const directory = copyWith({
       [next]: `ALTER TABLE campaign ADD COLUMN added INT; SELECT pg_sleep(0.4); ALTER TABLE lead ADD COLUMN added INT;`,
     });
@@ -507,7 +509,7 @@ describe('a table that somebody else uses', () => {
       }
       return written;
     });
-    // Not once does Postgres end one of them, who may be of a release that does not know what to do then.
+    // Postgres must not abort a writer, because the writers of an older release may not handle a deadlock.
     const migrating = migrate({
       databaseUrl: database.url,
       migrationsDir: directory,
@@ -518,7 +520,7 @@ describe('a table that somebody else uses', () => {
     for (const count of written) expect(count).toBeGreaterThan(0);
   });
 
-  test('is given up in the end: it is said who has it, and nothing is changed', async () => {
+  test('fails after the last attempt, names the session that holds the lock, and changes nothing', async () => {
     await run();
     const directory = copyWith({
       [next]: 'CREATE TABLE half (id INT); ALTER TABLE lead ADD COLUMN added INT;',
@@ -526,12 +528,12 @@ describe('a table that somebody else uses', () => {
     const before = await dump();
     const holder = await holdLead();
     try {
-      // Long enough to be looked at while it waits, on a machine that is busy too.
+      // Long enough for the lock monitor to see the wait, even on a busy machine.
       const lockRetry = { timeoutMs: 3_000, pauseMs: 10, maxAttempts: 2 };
       const error = await failureOf(run(directory, undefined, lockRetry));
       expect(error.migration).toBe(next);
       expect(error.message).toMatch(
-        /^Migration \d+_next failed: .*lock timeout, 2 times: lead, held by process \d+ \(forgotten psql, /,
+        /^Migration \d+_next failed: .*lock timeout, 2 times: lead, held by process \d+ \(idle psql, /,
       );
     } finally {
       await holder.end();
@@ -555,7 +557,7 @@ describe('a migration without a transaction', () => {
     [before]: 'CREATE TABLE before (id INT);',
     [index]: `-- leads: no transaction
       CREATE INDEX CONCURRENTLY IF NOT EXISTS lead_website_idx ON lead (website);
-      -- One more; of another kind.
+      -- Another index; a unique one.
       CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS lead_s1_key ON lead (s1);`,
     [after]: 'CREATE TABLE after (id INT);',
   };
@@ -567,19 +569,19 @@ describe('a migration without a transaction', () => {
     { name: 'lead_website_idx', valid: true },
   ];
   const ofIndex = async () => (await history()).filter(({ migration_name: name }) => name === index);
-  /** A session that has begun before and written: an index that is built concurrently waits for it. */
-  async function holdBack(): Promise<pg.Client> {
+  /** Opens a transaction that writes and stays open. A concurrent index build waits for it. */
+  async function startOlderWriter(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     await client.query('BEGIN; UPDATE lead SET city = NULL WHERE false');
     return client;
   }
 
-  test('runs statement by statement after all before it, and is noted as Prisma does', async () => {
+  test('runs statement by statement after earlier migrations, and is recorded in the format of Prisma', async () => {
     const notices: string[] = [];
     const { applied } = await run(copyWith(steps), (line) => notices.push(line));
     expect(applied).toEqual([...migrations, before, index, after]);
-    // Autovacuum may make it wait, which is reported too.
+    // Ignores notices of waits, which autovacuum may cause.
     const started = notices.filter((line) => line.startsWith('Applying '));
     expect(started).toEqual(applied.map((name) => `Applying ${name}`));
     expect(await indexes()).toEqual(bothValid);
@@ -597,11 +599,11 @@ describe('a migration without a transaction', () => {
     expect((await run(copyWith(steps))).applied).toEqual([]);
   });
 
-  test('keeps nobody from writing, and is not kept from its end by a run that waits for it', async () => {
+  test('does not block writers, and finishes while another run waits for it', async () => {
     await run();
     const tenant = await addTenant(database, 'a');
     const directory = copyWith(steps);
-    const older = await holdBack();
+    const older = await startOlderWriter();
     const notices: string[] = [];
     const running = run(directory, (line) => notices.push(line));
     await expect
@@ -611,7 +613,7 @@ describe('a migration without a transaction', () => {
     const second = run(directory, (line) => waiting.push(line));
     await expect.poll(() => waiting, { timeout: 20_000 }).toHaveLength(1);
     for (let count = 0; count < 5; count++) await insertLead(tenant, `written ${count}`);
-    // For longer than a lock is waited for.
+    // Longer than the lock timeout.
     await sleep(1_000);
     expect(await ofIndex()).toMatchObject([{ finished_at: null }]);
     await older.end();
@@ -621,13 +623,13 @@ describe('a migration without a transaction', () => {
     expect(await indexes()).toEqual(bothValid);
   });
 
-  test('that fails leaves what is before it applied; the next run drops what is of no use and goes on', async () => {
+  test('keeps earlier migrations if it fails, and the next run drops its invalid indexes and continues', async () => {
     await run();
     const tenant = await addTenant(database, 'a');
     await insertLead(tenant, 'twice');
     await insertLead(tenant, 'twice');
     const directory = copyWith(steps);
-    for (const tries of [1, 2]) {
+    for (const attempts of [1, 2]) {
       const error = await failureOf(run(directory));
       expect(error.migration).toBe(index);
       expect(error.message).toMatch(/could not create unique index "lead_s1_key"/);
@@ -635,7 +637,7 @@ describe('a migration without a transaction', () => {
         { name: 'lead_s1_key', valid: false },
         { name: 'lead_website_idx', valid: true },
       ]);
-      expect(await ofIndex()).toHaveLength(tries);
+      expect(await ofIndex()).toHaveLength(attempts);
     }
     expect((await history()).map((row) => row.migration_name)).toContain(before);
 
@@ -649,13 +651,13 @@ describe('a migration without a transaction', () => {
     ]);
   });
 
-  test('whose process is killed is applied by the next run', async () => {
+  test('is applied by the next run if its process is killed', async () => {
     await run();
     const directory = copyWith(steps);
-    const older = await holdBack();
+    const older = await startOlderWriter();
     const killed = startProcess(migratingProcess, [database.url, directory]);
     await expect
-      .poll(killed.said, { timeout: 20_000 })
+      .poll(killed.lines, { timeout: 20_000 })
       .toContainEqual(expect.stringMatching(/^Waiting for transactions/));
     killed.kill();
     await killed.ended;
@@ -668,7 +670,7 @@ describe('a migration without a transaction', () => {
   });
 });
 
-test('the template of the tests is migrated as any database is', async () => {
+test('the template database of the tests has the same columns as a migrated database', async () => {
   await using migrated = await createTestDatabase();
   await run();
   const tables = `SELECT table_name, column_name, data_type FROM information_schema.columns

@@ -17,7 +17,7 @@ import { runsInTransaction, splitStatements } from './migration-script.ts';
 
 const advisoryLockPollMs = 500;
 
-/** A migration that failed; `migration` is its directory's name. */
+/** A failed migration. `migration` is the name of its directory. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
   readonly migration: string | undefined;
@@ -43,19 +43,18 @@ export interface LockRetryPolicy {
 export const defaultLockRetryPolicy: LockRetryPolicy = { timeoutMs: 500, pauseMs: 2_000, maxAttempts: 40 };
 
 /**
- * Applies the pending migrations, in order of their names. Successive migrations share one transaction: either all of
+ * Applies the pending migrations, in the order of their names. Successive migrations share one transaction: either all of
  * them are applied or none. A migration whose first line is `-- leads: no transaction` runs alone, statement by
  * statement, after those before it are committed. If it fails or the process is killed, the next run applies it again.
  * A second run at the same time waits for the first, and then finds nothing to do.
  *
- * As `prisma migrate deploy` does, it ignores that an applied migration was edited since, and that the database has
- * migrations that the directory lacks.
+ * Like `prisma migrate deploy`, it ignores edits of applied migrations, and migrations that only the database has.
  *
  * @param options.databaseUrl a direct connection: a pooler would break session locks.
  * @param options.migrationsDir has one directory for each migration, with a file `migration.sql`.
  * @param options.onNotice receives progress, line by line.
  * @returns the names of the migrations that were applied.
- * @throws MigrationError, or the error of node-postgres when the database cannot be reached.
+ * @throws MigrationError, or the error of node-postgres if the database cannot be reached.
  */
 export async function migrate(options: {
   databaseUrl: string;
@@ -123,7 +122,7 @@ export interface MigrationState {
 /**
  * Compares a database with a release; changes nothing.
  *
- * @throws MigrationError when each has migrations that the other lacks.
+ * @throws MigrationError if each has migrations that the other lacks.
  */
 export async function migrationState(options: {
   databaseUrl: string;
@@ -138,7 +137,7 @@ export async function migrationState(options: {
   const ahead = recorded.filter((name) => !names.includes(name));
   if (missing.length > 0 && ahead.length > 0) {
     throw new MigrationError(
-      `The database has another history of migrations than this release: it has ${ahead.join(', ')}, and lacks ${missing.join(', ')}`,
+      `The database has another history of migrations than this release: it has ${ahead.join(', ')} and lacks ${missing.join(', ')}`,
     );
   }
   return { pending: [...unfinished, ...missing], ahead };
@@ -160,7 +159,7 @@ function readMigrations(directory: string): Migration[] {
 
 /**
  * Returns the migrations that are not applied, oldest first. Those without a transaction that did not finish are among
- * them: each of their statements can run again.
+ * them, since each of their statements can run again.
  *
  * @throws MigrationError if the database has tables but no history, or a migration that another tool did not finish.
  */
@@ -203,8 +202,10 @@ function batchesOf(migrations: readonly Migration[]): Batch[] {
 const runsAlone = ({ script }: Migration) => !runsInTransaction(script);
 
 /**
- * @param contendedTables are locked first. A session that holds one may wait for a table that the migration would lock
- *   before it; in the reverse order they cannot deadlock.
+ * Applies migrations in one transaction.
+ *
+ * @param contendedTables tables to lock first. A session that holds one may wait for a table that the migration would
+ *   lock earlier. If the migration locks the contended table first, the two cannot deadlock.
  */
 async function applyInTransaction(
   client: pg.Client,

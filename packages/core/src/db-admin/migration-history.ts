@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 
 /*
- * `_prisma_migrations`, as `prisma migrate deploy` of Prisma 7 keeps it, so that either tool can go on where the other
- * stopped. packages/test-kit/test/schema-engine.test.ts compares both.
+ * The table `_prisma_migrations`, in the format of `prisma migrate deploy` of Prisma 7. Either tool can continue where the
+ * other stopped. packages/test-kit/test/schema-engine.test.ts compares both.
  */
 
 /** A run of a migration. */
@@ -36,7 +36,7 @@ export async function readHistory(client: pg.Client): Promise<MigrationRun[] | u
   return rows;
 }
 
-/** Whether the schema has tables. Prisma calls a database with tables but without history "not empty" (P3005). */
+/** Returns whether the schema has tables. Prisma calls a database with tables but no history "not empty" (P3005). */
 export async function hasTables(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query(
     `SELECT FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace LIMIT 1`,
@@ -62,7 +62,7 @@ export async function recordStart(client: pg.Client, name: string, script: strin
   );
   const id = randomUUID();
   const checksum = createHash('sha256').update(script).digest('hex');
-  // The time of the clock, since now() is the same for all migrations of a transaction.
+  // clock_timestamp() instead of now(), which returns the same time for all migrations of a transaction.
   await client.query(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at)
      VALUES ($1, $2, $3, clock_timestamp())`,

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { migrationSql, migrations } from '../../test/database.ts';
 import { lintMigration } from '../../test/migration-lint.ts';
 
-/** What was there before there were rules; nobody runs a release of that time. */
+/** The last migration from before the rules. No deployment runs a release of that time. */
 const lastWithoutRules = '20261122110000_lead_quarantine';
 
-describe('no migration breaks the release before it or locks a table for long, unless it says why', () => {
+describe('no migration breaks the previous release or locks a table for long without a reason', () => {
   test.each(migrations.filter((name) => name > lastWithoutRules).concat(lastWithoutRules))(
     '%s',
     async (name) => {
@@ -13,10 +13,10 @@ describe('no migration breaks the release before it or locks a table for long, u
     },
   );
 
-  test('and the first ones would be found', async () => {
-    const faults = await lintMigration(migrationSql('20261121180000_lead_lifecycle'));
-    const found = faults.map((fault) => fault.split(':')[0]);
-    expect(new Set(found)).toEqual(new Set(['backfill', 'constraint', 'index', 'not-null']));
+  test('although migrations from before the rules did', async () => {
+    const problems = await lintMigration(migrationSql('20261121180000_lead_lifecycle'));
+    const violated = problems.map((problem) => problem.split(':')[0]);
+    expect(new Set(violated)).toEqual(new Set(['backfill', 'constraint', 'index', 'not-null']));
   });
 });
 
@@ -57,12 +57,12 @@ test.each<[sql: string, rules: string[]]>([
   [`${alone}ALTER TABLE lead ADD COLUMN a TEXT;`, ['repeat']],
   [`${alone}CREATE OR REPLACE FUNCTION f() RETURNS INT BEGIN ATOMIC SELECT 1; SELECT 2; END;`, ['split']],
   [
-    '-- leads: allow drop: nobody reads it since 1.2\nALTER TABLE lead DROP a, ALTER b SET NOT NULL;',
+    '-- leads: allow drop: no release since 1.2 reads it\nALTER TABLE lead DROP a, ALTER b SET NOT NULL;',
     ['not-null'],
   ],
   ['-- leads: allow drop:\nALTER TABLE lead DROP a;', ['drop']],
   ['-- leads: allow anything: why not\nSELECT 1;', ['there is no rule anything']],
-])('%s', async (sql, expected) => {
-  const faults = await lintMigration(sql);
-  expect(faults.map((fault) => fault.replace(/: .*$/, ''))).toEqual(expected);
+])('lintMigration checks %s against the rules', async (sql, expected) => {
+  const problems = await lintMigration(sql);
+  expect(problems.map((problem) => problem.replace(/: .*$/, ''))).toEqual(expected);
 });

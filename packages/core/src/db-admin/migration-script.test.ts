@@ -9,7 +9,7 @@ test.each([
   ['-- leads: no transactions\n', true],
   ['SELECT 1; -- leads: no transaction\n', true],
   ['', true],
-])('%j runs in a transaction: %j', (script, expected) => {
+])('runsInTransaction of the script %j is %j', (script, expected) => {
   expect(runsInTransaction(script)).toBe(expected);
 });
 
@@ -29,7 +29,7 @@ describe('splitStatements', () => {
     ['DO $a$ $$;$$; $b$ $a$; SELECT 2', ['DO $a$ $$;$$; $b$ $a$', 'SELECT 2']],
     ["SELECT '$$;'; SELECT a$b$c; SELECT $1", ["SELECT '$$;'", 'SELECT a$b$c', 'SELECT $1']],
     ["SELECT '--;', '/*'; SELECT 2 -- */", ["SELECT '--;', '/*'", 'SELECT 2']],
-  ])('%j', (script, expected) => {
+  ])('splits %j into its statements', (script, expected) => {
     expect(splitStatements(script)).toEqual(expected);
   });
 });

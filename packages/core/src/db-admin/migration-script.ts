@@ -1,12 +1,12 @@
 /** The first line of a migration that cannot run in a transaction. */
 const noTransaction = /^-- leads: no transaction[ \t]*(?:\r?\n|$)/;
 
-/** Whether a migration shares a transaction with others, which is the default. */
+/** Returns whether a migration shares a transaction with others, which is the default. */
 export function runsInTransaction(script: string): boolean {
   return !noTransaction.test(script);
 }
 
-/** The tokens that can contain a semicolon: comments, quoted texts and names, dollar-quoted bodies; else one character. */
+/** Matches a token that can contain a semicolon (comment, quoted text or name, dollar-quoted body), or one character. */
 const tokens =
   /--[^\n]*|\/\*[\s\S]*?\*\/|\b[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(?<![\w$])\$(\w*)\$[\s\S]*?\$\1\$|[\s\S]/g;
 

@@ -3,10 +3,10 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 const iterations = 4096;
 
 /**
- * What Postgres keeps of a password (RFC 5803, SCRAM-SHA-256), so that the password itself is in no statement: servers
- * log these.
+ * Returns the SCRAM-SHA-256 verifier of a password (RFC 5803), which Postgres stores. A statement with the verifier does
+ * not contain the password, since servers may log statements.
  *
- * @param password in ASCII, which is its own normal form.
+ * @param password in ASCII, which needs no normalization (SASLprep).
  */
 export function scramVerifier(password: string): string {
   const salt = randomBytes(16);

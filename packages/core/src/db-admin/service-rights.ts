@@ -1,9 +1,9 @@
 /*
- * What each service may do with each table, and nothing else: everything its stores do, and no more. A table that is new
- * is decided on here, if only to give nobody a right.
+ * The rights of each service on each table: exactly those that its stores need. Every new table must have an entry here,
+ * even if no service has a right on it.
  */
 
-/** All columns, or those named. */
+/** All columns, or the named columns. */
 type Columns = 'all' | readonly string[];
 
 export interface TableRights {
@@ -13,7 +13,7 @@ export interface TableRights {
   readonly delete?: true;
 }
 
-/** Each has a role of its own. */
+/** A service. Each has its own role. */
 export type Service = 'crm' | 'intake';
 
 const read = { select: 'all' } as const;
@@ -21,12 +21,12 @@ const add = { ...read, insert: 'all' } as const;
 const change = { ...add, update: 'all' } as const;
 const everything = { ...change, delete: true } as const;
 
-/** When and from where a credential was used last. */
+/** The columns that record the last use of a credential. */
 const lastUse = ['last_used_at', 'last_used_from'];
 
-/** By table. */
+/** The rights of each service, by table. */
 export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Service, TableRights>>>>> = {
-  // Whether the database has what this release needs.
+  // The services check that the newest migration of the release is applied.
   _prisma_migrations: { crm: read, intake: read },
   workspace: { crm: change },
   user: { crm: change },
@@ -39,7 +39,7 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   attempt: { crm: everything },
   campaign: {
     crm: change,
-    // Not the secret of its integration page.
+    // Excludes the secret of the integration page.
     intake: {
       select: ['id', 'workspace_id', 'status', 'is_default', 'duplicate_window_seconds', 'updated_at'],
     },
@@ -48,7 +48,7 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
     crm: change,
     intake: { select: ['id', 'workspace_id', 'name', 'campaign_id', 'updated_at'], insert: 'all' },
   },
-  // Nobody changes what a credential is: it is revoked, and the next one is made.
+  // A credential cannot be changed, only revoked and replaced.
   api_key: {
     crm: { ...add, update: ['revoked_at', ...lastUse] },
     intake: {
@@ -72,67 +72,67 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
     },
   },
   access_token: { crm: { ...add, update: ['revoked_at', ...lastUse] } },
-  // The intake is told which of the leads that it sent were there already: their ids, and nothing else of any lead.
+  // The intake reads which of its leads already existed. It can read their ids, and no other column.
   lead: { crm: change, intake: { select: ['id'], insert: 'all' } },
   lead_change: { crm: add },
   lead_of_workspace: { crm: read },
   lead_tally: { crm: change },
-  // Erasing is the owner's.
+  // Only the owner of the tables erases leads.
   lead_tally_erased: { crm: read },
   erasure: {},
-  // What is counted and what is to be told is written by triggers, with the rights of who owns the tables.
+  // Triggers write lead counts and events, with the rights of the tables' owner.
   lead_tally_entry: { crm: { ...read, delete: true } },
   lead_outbox: { crm: { ...read, update: 'all', delete: true } },
-  // Read and emptied on the command line, whose role is the owner's.
+  // The command line reads and empties it as the owner of the tables.
   lead_quarantine: { intake: { select: ['id', 'reason'], insert: 'all', update: ['reason'] } },
 };
 
-/** By function that works with the rights of who owns the tables, and that is no trigger's: who may call it. */
+/** The services that may call each SECURITY DEFINER function. Trigger functions are not listed. */
 export const functionRights: Readonly<Record<string, readonly Service[]>> = {
   first_leads_of_phones: ['crm', 'intake'],
   leads_of_outbox: ['crm'],
   changes_of_outbox: ['crm'],
 };
 
-/** A condition that rows meet, in SQL, and what may then be done with them. */
+/** A right on the rows that meet a condition in SQL. */
 export interface RowRight {
   readonly to: 'all' | 'select' | 'insert';
   readonly rows: string;
 }
 
-/** Of the workspace that a statement is for; of all where it is for none, such as what finds out a workspace by a token. */
-const ofWorkspaceSaid = '(SELECT acting_workspace()) IS NULL OR workspace_id = (SELECT acting_workspace())';
+/** Limits rows to the acting workspace; all rows if none is set, as when a token is looked up to find its workspace. */
+const ofActingWorkspace = '(SELECT acting_workspace()) IS NULL OR workspace_id = (SELECT acting_workspace())';
 
 /**
- * By table under row-level security: which rows of those that it has a right to a service sees and makes. Where nothing is
- * said, none. Whoever owns the tables sees all.
+ * The rows that each service can read and write, by table under row-level security. Without an entry, a service has access
+ * to no row. The owner of the tables has access to all rows.
  */
 export const rowRights: Readonly<Record<string, Readonly<Partial<Record<Service, readonly RowRight[]>>>>> = {
   lead: {
     crm: [{ to: 'all', rows: 'workspace_id = acting_workspace()' }],
-    // Of many workspaces at once; that it reads no more than ids is a matter of its rights.
+    // A batch of the intake holds leads of several workspaces. Its column rights limit it to their ids.
     intake: [
       { to: 'select', rows: 'true' },
       { to: 'insert', rows: 'true' },
     ],
   },
   lead_change: {
-    // Those of the leads that it sees.
+    // The changes of the leads that it can read.
     crm: [{ to: 'all', rows: 'EXISTS (SELECT FROM lead WHERE lead.id = lead_change.lead_id)' }],
   },
   campaign: {
-    crm: [{ to: 'all', rows: ofWorkspaceSaid }],
+    crm: [{ to: 'all', rows: ofActingWorkspace }],
     intake: [{ to: 'select', rows: 'true' }],
   },
   landing_page: {
-    crm: [{ to: 'all', rows: ofWorkspaceSaid }],
+    crm: [{ to: 'all', rows: ofActingWorkspace }],
     intake: [
       { to: 'select', rows: 'true' },
       { to: 'insert', rows: 'true' },
     ],
   },
-  // Those of all workspaces are added up at once.
-  lead_tally: { crm: [{ to: 'all', rows: ofWorkspaceSaid }] },
-  lead_tally_entry: { crm: [{ to: 'all', rows: ofWorkspaceSaid }] },
-  lead_tally_erased: { crm: [{ to: 'all', rows: ofWorkspaceSaid }] },
+  // One aggregation reads the entries of all workspaces.
+  lead_tally: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  lead_tally_entry: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  lead_tally_erased: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
 };

@@ -14,7 +14,7 @@ const sessionColumns = {
   userAgent: true,
 } as const;
 
-/** Attempts of windows that are over for so long, in milliseconds, are deleted. */
+/** How long attempts are retained after their window has ended, in milliseconds. */
 const attemptsKeptMs = 24 * 60 * 60 * 1000;
 
 /** Sessions, invitations and attempts in Postgres. */
@@ -67,7 +67,7 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
     async countAttempt(key, windowMs) {
       const now = new Date();
       const began = new Date(now.getTime() - windowMs);
-      // One statement: of many at once, none is missed.
+      // A single statement counts concurrent attempts correctly.
       const [attempt] = await select<{ count: number; since: Date }>(Prisma.sql`
         INSERT INTO attempt AS stored ("key", "count", "since") VALUES (${key}, 1, ${now})
         ON CONFLICT ("key") DO UPDATE SET
@@ -94,7 +94,8 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
           return work();
         }),
       );
-      // One at a time here too: of many that wait for the lock, each would keep a connection from the one that has it.
+      // Changes also queue up within the process. Otherwise waiters for the lock could take all connections of the pool,
+      // and the holder of the lock would get none.
       lastChange = change.catch(() => undefined);
       return change;
     },

@@ -3,18 +3,18 @@
  * `duplicates.ts` have no number: they are 64-bit hashes of a campaign and a phone number.
  */
 export const advisoryLocks = {
-  /** One `leads migrate` at a time. */
+  /** Allows one `leads migrate` at a time. */
   migrate: 7_262_001,
-  /** One change of a workspace's members at a time. */
+  /** Allows one change of members at a time. */
   members: 7_262_002,
-  /** One `leads db grant` at a time. */
+  /** Allows one `leads db grant` at a time. */
   grant: 7_262_003,
-  /** One retention run at a time. */
+  /** Allows one retention run at a time. */
   retention: 1_618_033_988,
-  /** One publisher of outbox events at a time. */
+  /** Allows one publisher of outbox events at a time. */
   outbox: 2_718_281_828,
-  /** One aggregation of lead counts at a time. */
+  /** Allows one aggregation of lead counts at a time. */
   leadCounts: 4_815_162_342,
-  /** One `prisma migrate deploy` at a time. Prisma chose this number. */
+  /** Allows one `prisma migrate deploy` at a time. Prisma chose this number. */
   prismaMigrate: 72_707_369,
 } as const;

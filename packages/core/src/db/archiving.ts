@@ -1,21 +1,26 @@
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 
-/** How Postgres archives its write-ahead log, as far as it knows itself. */
+/** The state of write-ahead log archiving, as Postgres reports it. */
 export interface Archiving {
-  /** A replica archives nothing: its primary does. */
+  /** Whether the server is a replica. A replica archives nothing: its primary does. */
   readonly isReplica: boolean;
   readonly walLevel: string;
   readonly archiveMode: string;
   readonly archivedAt: Date | null;
   readonly failedAt: Date | null;
-  /** What was written since the end of the segment that was archived last, in bytes; unknown where none was. */
+  /** The number of bytes written since the end of the last archived segment; null if no segment was archived. */
   readonly unarchivedBytes: number | null;
 }
 
-/** @throws LeadsError `unavailable` without the database. */
+/**
+ * Reads the state of archiving.
+ *
+ * @throws LeadsError `unavailable` without the database.
+ */
 export async function checkArchiving({ select }: Pick<Database, 'select'>): Promise<Archiving> {
-  // A segment's name is its timeline, and its place in units of 4 GiB and of its size, each in eight digits.
+  // A segment's name has three parts of 8 hexadecimal digits: the timeline, the position in units of 4 GiB, and the
+  // position within that unit, counted in segments.
   const [row] = await select<Archiving>(Prisma.sql`
     SELECT pg_is_in_recovery() AS "isReplica", current_setting('wal_level') AS "walLevel",
       current_setting('archive_mode') AS "archiveMode", last_archived_time AS "archivedAt",
@@ -27,6 +32,6 @@ export async function checkArchiving({ select }: Pick<Database, 'select'>): Prom
           * pg_size_bytes(current_setting('wal_segment_size'))
       )::float8 END AS "unarchivedBytes"
     FROM pg_stat_archiver`);
-  if (row === undefined) throw new Error('Postgres always tells of its archiver');
+  if (row === undefined) throw new Error('pg_stat_archiver has no row');
   return row;
 }

@@ -6,19 +6,19 @@ import { isUniqueViolation } from './database-error.ts';
 import { Prisma } from './generated/client.ts';
 import { withoutNulls } from './without-nulls.ts';
 
-/** Who has the token can read the integration page: nothing else reads it. */
+/** Omits the token, which is a secret: it gives access to the integration page. Only that page's methods read it. */
 const withoutToken = { integrationToken: true } as const;
 
 /** Campaigns and landing pages in Postgres. */
 export function createCampaignStore({ prisma, select, transaction }: Database): CampaignStore {
-  /** Of this workspace alone, where row-level security is on. */
+  /** Runs `work` for one workspace. Row-level security, if enabled, hides the rows of other workspaces. */
   const ofWorkspace = <Result>(
     workspaceId: string,
     work: (tx: Transaction) => Promise<Result>,
   ): Promise<Result> => transaction(work, { workspaceId });
   return {
     async findByCode(workspaceId, code) {
-      // Every create of the CRM asks for it.
+      // A prepared statement, because every lead that the CRM creates runs it.
       const [campaign] = await select<Record<string, unknown>>(
         Prisma.sql`
           SELECT
@@ -74,7 +74,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
       try {
         return await ofWorkspace(workspaceId, async (tx) => {
           if (campaign.isDefault) {
-            await takeTurns(tx, workspaceId);
+            await lockWorkspace(tx, workspaceId);
             await removeDefault(tx, workspaceId);
           }
           const data = {
@@ -86,7 +86,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         });
       } catch (error) {
         if (isUniqueViolation(error)) {
-          throw new LeadsError('conflict', { message: 'A campaign of this code exists already' });
+          throw new LeadsError('conflict', { message: 'A campaign with this code already exists' });
         }
         throw error;
       }
@@ -94,7 +94,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
 
     async update(workspaceId, id, decide) {
       return ofWorkspace(workspaceId, async (tx) => {
-        await takeTurns(tx, workspaceId);
+        await lockWorkspace(tx, workspaceId);
         const campaign = await tx.campaign.findFirst({ where: { workspaceId, id }, omit: withoutToken });
         if (campaign === null) return undefined;
         const { isDefault, name, status, duplicateWindowSeconds, retentionDays } = decide(
@@ -176,7 +176,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         );
       } catch (error) {
         if (isUniqueViolation(error)) {
-          throw new LeadsError('conflict', { message: 'A landing page of this name exists already' });
+          throw new LeadsError('conflict', { message: 'A landing page with this name already exists' });
         }
         throw error;
       }
@@ -210,7 +210,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
     },
 
     async countLeads({ workspaceId, userId }, landingPages, newest) {
-      // The index holds the first 255 characters of a name, which is as much as a landing page has.
+      // The index holds the first 255 characters of a name, the maximum length of a landing page's name.
       const counts = await select<{ name: string; leads: number }>(
         Prisma.sql`
         SELECT page.name, (
@@ -255,10 +255,10 @@ function toLandingPage({
 }
 
 /**
- * Whoever changes which campaign is the default, or whether it is active, waits here for who does so already: two
- * at once would trip over each other's rows.
+ * Locks the workspace for the rest of the transaction. Changes of the default campaign and of a campaign's status run
+ * one after the other, since concurrent changes would conflict.
  */
-async function takeTurns(tx: Transaction, workspaceId: string): Promise<void> {
+async function lockWorkspace(tx: Transaction, workspaceId: string): Promise<void> {
   await tx.$queryRaw`SELECT id FROM workspace WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`;
 }
 

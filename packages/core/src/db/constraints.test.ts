@@ -17,10 +17,10 @@ import { createLeadStore } from './lead-store.prisma.ts';
 let database: TestDatabase;
 let a: Tenant;
 let b: Tenant;
-/** A stored lead, for the table that tells of its changes. */
+/** A stored lead that changes can refer to. */
 let leadId: string;
 
-/** A row of every table that nothing refuses; each case changes one thing about it. */
+/** A valid row of every table. Each case makes it invalid in one way. */
 const rows = {
   workspace: () => ({ id: newId(), name: 'Acme', slug: `s-${newId()}` }),
   user: () => ({ id: newId(), name: 'Ada', email: `${newId()}@example.io`, updated_at: 'now()' }),
@@ -133,7 +133,7 @@ const rows = {
     approved: 0,
   }),
   lead_tally_entry: () => ({
-    // Another one than that of the lead above, which is counted.
+    // Differs from the id of the entry that a trigger created for the lead above.
     id: 1_000_000,
     workspace_id: a.workspaceId,
     user_id: a.userId,
@@ -177,8 +177,8 @@ async function insert(table: Table, fields: Record<string, unknown> = {}): Promi
   );
 }
 
-/** Runs within a transaction that leaves nothing behind. */
-async function undone(work: () => Promise<void>): Promise<void> {
+/** Runs `work` in a transaction and rolls it back. */
+async function rolledBack(work: () => Promise<void>): Promise<void> {
   await database.query('BEGIN');
   try {
     await work();
@@ -187,16 +187,16 @@ async function undone(work: () => Promise<void>): Promise<void> {
   }
 }
 
-async function refusal(work: () => Promise<void>): Promise<pg.DatabaseError> {
+async function rejection(work: () => Promise<void>): Promise<pg.DatabaseError> {
   let error: unknown;
-  await undone(async () => {
+  await rolledBack(async () => {
     try {
       await work();
     } catch (thrown) {
       error = thrown;
     }
   });
-  expect(error, 'this row should be refused').toBeDefined();
+  expect(error, 'this row should be rejected').toBeDefined();
   return error as pg.DatabaseError;
 }
 
@@ -212,7 +212,7 @@ const tablesWithId = (Object.keys(rows) as Table[]).filter(
     ].includes(table),
 );
 const statuses = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const;
-/** From one status to another: all that is allowed. */
+/** All allowed transitions from one status to another. */
 const transitions = new Set([
   'OnHold Approved',
   'OnHold Trashed',
@@ -224,7 +224,7 @@ const transitions = new Set([
 ]);
 const noStatus = { from_status: null, to_status: null };
 
-/** What names a constraint, and what it must refuse. */
+/** Invalid rows, each with the constraint and the SQLSTATE that reject it. */
 const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
   ...tablesWithId.map((table): [string, string, () => Promise<void>] => [
     `${table}_pkey`,
@@ -540,9 +540,9 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
   ]),
 ];
 
-describe('no wrong row', () => {
-  test.each(Object.keys(rows) as Table[])('a right one is taken: %s', async (table) => {
-    await undone(async () => {
+describe('the database', () => {
+  test.each(Object.keys(rows) as Table[])('accepts a valid row of %s', async (table) => {
+    await rolledBack(async () => {
       await insert(table);
       const [count] = await database.query(`SELECT count(*)::int AS rows FROM "${table}"`);
       expect(count?.['rows']).toBeGreaterThan(0);
@@ -550,21 +550,21 @@ describe('no wrong row', () => {
   });
 
   test.each(cases.map(([constraint, code, work], i) => ({ constraint, code, work, i })))(
-    '$constraint ($i)',
+    'rejects an invalid row by $constraint (case $i)',
     async ({ constraint, code, work }) => {
-      const error = await refusal(work);
+      const error = await rejection(work);
       expect(`${error.code} ${error.constraint}`).toBe(`${code} ${constraint}`);
     },
   );
 
-  test('campaign_workspace_id_id_key is there for the foreign keys that need it', async () => {
+  test('has the unique index campaign_workspace_id_id_key for the foreign keys', async () => {
     const [key] = await database.query(
       `SELECT indisunique AS "unique" FROM pg_index WHERE indexrelid = 'campaign_workspace_id_id_key'::regclass`,
     );
     expect(key).toEqual({ unique: true });
   });
 
-  test('every constraint and unique index of the migrations is among these', async () => {
+  test('has no constraint or unique index without a case', async () => {
     const found = await database.query<{ name: string }>(`
       SELECT conname AS name FROM pg_constraint
         WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f', 'p', 'u', 'x')
@@ -578,7 +578,7 @@ describe('no wrong row', () => {
     expect(names.toSorted()).toEqual([...tested].toSorted());
   });
 
-  test('every column that must have a value refuses none', async () => {
+  test('rejects null in every NOT NULL column', async () => {
     const columns = await database.query<{ table: Table; column: string }>(`
       SELECT relname AS table, attname AS column FROM pg_attribute
         JOIN pg_class ON pg_class.oid = attrelid
@@ -586,7 +586,7 @@ describe('no wrong row', () => {
           AND attnum > 0 AND attnotnull AND NOT attisdropped`);
     expect(columns.length).toBeGreaterThan(40);
     for (const { table, column } of columns) {
-      const error = await refusal(() => insert(table, { [column]: null }));
+      const error = await rejection(() => insert(table, { [column]: null }));
       expect(`${error.code} ${error.table}.${error.column}`).toBe(`23502 ${table}.${column}`);
     }
   });
@@ -599,27 +599,27 @@ describe('no wrong row', () => {
     ['lead', 'status'],
     ['lead_change', 'from_status'],
     ['lead_change', 'to_status'],
-  ])('an enum takes its own values only: %s.%s', async (table, column) => {
+  ])('rejects unknown values of the enum %s.%s', async (table, column) => {
     for (const value of ['', 'other', 'onhold', 'OWNER']) {
-      expect((await refusal(() => insert(table, { [column]: value }))).code).toBe('22P02');
+      expect((await rejection(() => insert(table, { [column]: value }))).code).toBe('22P02');
     }
   });
 
-  test('every change of a status that is allowed can be told, with a reason or where none is asked for', async () => {
+  test('accepts every allowed status transition with a reason, and without one if none is required', async () => {
     expect(transitions.size).toBe(7);
     for (const transition of transitions) {
       const [from_status = '', to_status = ''] = transition.split(' ');
       const needsReason = to_status === 'Trashed' || from_status === 'Paid';
       for (const reason of ['x', ...(needsReason ? [] : [null])]) {
-        await undone(() => insert('lead_change', { from_status, to_status, reason, fields: null }));
+        await rolledBack(() => insert('lead_change', { from_status, to_status, reason, fields: null }));
       }
     }
     for (const reason of ['x', null]) {
-      await undone(() => insert('lead_change', { ...noStatus, reason }));
+      await rolledBack(() => insert('lead_change', { ...noStatus, reason }));
     }
   });
 
-  test("a lead's history is only added to, by the tables' owner too", async () => {
+  test("rejects updates and deletes of a lead's history, even by the owner of the tables", async () => {
     const [rights] = await database.query(`SELECT pg_get_userbyid(relowner) = current_user AS owner
       FROM pg_class WHERE oid = 'lead_change'::regclass`);
     expect(rights).toEqual({ owner: true });
@@ -632,7 +632,7 @@ describe('no wrong row', () => {
       `INSERT INTO lead_change SELECT * FROM lead_change
          ON CONFLICT (lead_id, version) DO UPDATE SET reason = 'another'`,
     ]) {
-      const error = await refusal(async () => {
+      const error = await rejection(async () => {
         await insert('lead_change');
         await database.query(sql);
       });
@@ -644,7 +644,7 @@ describe('no wrong row', () => {
     }
   });
 
-  test("a lead's history goes with its lead, by the tables' owner only, and both stay counted", async () => {
+  test('lets only the owner of the tables erase a lead with its history, and keeps both counted', async () => {
     const role = `service_${newId().replaceAll('-', '')}`;
     const attempts = [
       `DELETE FROM lead_change WHERE lead_id = '${leadId}'`,
@@ -652,7 +652,7 @@ describe('no wrong row', () => {
       `SELECT * FROM erase_leads('{${leadId}}')`,
     ];
     for (const sql of attempts) {
-      const error = await refusal(async () => {
+      const error = await rejection(async () => {
         await insert('lead_change');
         await database.query(`CREATE ROLE ${role}; GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role};
           GRANT ALL ON ALL FUNCTIONS IN SCHEMA public TO ${role}; SET LOCAL ROLE ${role}`);
@@ -660,7 +660,7 @@ describe('no wrong row', () => {
       });
       expect([sql, error.code]).toEqual([sql, '42501']);
     }
-    await undone(async () => {
+    await rolledBack(async () => {
       await insert('lead_change');
       await insert('lead_change', { version: 3, from_status: 'Trashed', to_status: 'OnHold' });
       const entries = await database.query('SELECT * FROM lead_tally_entry ORDER BY id');
@@ -675,12 +675,12 @@ describe('no wrong row', () => {
     });
   });
 
-  test('a lead with a history cannot be taken away, nor who made it', async () => {
+  test('rejects the deletion of a lead with a history, and of the user who made the change', async () => {
     for (const sql of [
       `DELETE FROM lead WHERE id = '${leadId}'`,
       `DELETE FROM "user" WHERE id = '${b.userId}'`,
     ]) {
-      const error = await refusal(async () => {
+      const error = await rejection(async () => {
         await insert('lead_change', { user_id: b.userId });
         await database.query(sql);
       });
@@ -689,13 +689,13 @@ describe('no wrong row', () => {
     }
   });
 
-  test('a lead is never lost with what it belongs to', async () => {
+  test('rejects the deletion of a campaign, workspace or user that has leads', async () => {
     for (const [table, id] of [
       ['campaign', a.campaignId],
       ['workspace', a.workspaceId],
       ['"user"', a.userId],
     ] as const) {
-      const error = await refusal(async () => {
+      const error = await rejection(async () => {
         await insert('lead');
         await database.query(`DELETE FROM ${table} WHERE id = $1`, [id]);
       });
@@ -703,7 +703,7 @@ describe('no wrong row', () => {
     }
   });
 
-  test('what a lead is about to belong to is not deleted meanwhile, and of many leads each must belong', async () => {
+  test('rejects the deletion of a campaign while a lead is inserted, and a batch with one wrong campaign', async () => {
     await using opened = openDatabase(databaseOptions(database.url));
     const deleted = await opened.transaction(async (tx) => {
       const tenant = await addTenant(database, newId());
@@ -715,7 +715,7 @@ describe('no wrong row', () => {
         () => 'deleted',
         (error: { constraint?: string }) => error.constraint,
       );
-      // It waits for the end of this transaction.
+      // The deletion waits for the end of this transaction.
       expect(await Promise.race([deleting, sleep(300, 'waits')])).toBe('waits');
       return { deleting };
     });
@@ -727,8 +727,8 @@ describe('no wrong row', () => {
     ).toEqual([]);
   });
 
-  test('who is no member any more has no credentials', async () => {
-    await undone(async () => {
+  test('deletes the credentials of a deleted member', async () => {
+    await rolledBack(async () => {
       await insert('api_key');
       await insert('access_token');
       await database.query('DELETE FROM member WHERE user_id = $1', [a.userId]);

@@ -23,7 +23,7 @@ const apiKeyColumns = {
 
 const newestFirst = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];
 
-/** The look-ups of the guards, in Postgres. */
+/** Creates the lookups of the guards, in Postgres. */
 function createCredentialLookup({ prisma }: Database): CredentialLookup {
   return {
     async findApiKey(hash) {
@@ -106,7 +106,7 @@ export function createCredentialStore(database: Database): CredentialStore {
     async recordUses({ apiKeys, accessTokens }) {
       const write = async (table: Prisma.Sql, uses: ReadonlyMap<string, Use>) => {
         if (uses.size === 0) return;
-        // In one order everywhere: instances that write the same rows at once would wait for each other.
+        // Sorted, because instances that lock the same rows in different orders would deadlock.
         const ordered = [...uses].toSorted(([a], [b]) => (a < b ? -1 : 1));
         const ids = ordered.map(([id]) => id);
         const times = ordered.map(([, { at }]) => at);

@@ -46,7 +46,7 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** An outage: callers are told to come again, and the log knows why, as far as it may. */
+/** Expects an outage: an error that clients may retry. Its cause is logged, without personal data. */
 async function expectUnavailable(work: Promise<unknown>): Promise<DatabaseError> {
   const error = await errorOf(work);
   expect(inspect(error)).toMatch(/unavailable/);
@@ -65,10 +65,10 @@ async function expectRefused(work: Promise<unknown>, sqlState: string): Promise<
   return error as DatabaseError;
 }
 
-/** Everything an error carries, as the most talkative logger would show it. */
+/** Returns all properties of an error, as the most verbose logger would show them. */
 const everything = (error: unknown) => inspect(error, { depth: 20, showHidden: true });
 
-describe('what Postgres refuses', () => {
+describe('a rejected statement', () => {
   let database: Database;
   beforeAll(() => {
     database = open();
@@ -77,27 +77,27 @@ describe('what Postgres refuses', () => {
 
   const secrets = { name: 'Secretive Person', phone: '+49 30 123456', address: 'Hidden Lane 7' };
 
-  test('a row that breaks a check: 23514, and nothing of the row', async () => {
+  test('reports 23514 and no value of the row if a check fails', async () => {
     const lead = leadOf(tenant, { ...secrets, email: 'secret@example.com' });
     const error = await expectRefused(createLeadStore(database).insert([lead]), '23514');
     expect(everything(error)).not.toMatch(/Secretive|123456|Hidden|secret@/);
   });
 
-  test('a campaign that is not there: 23503, and nothing of the row', async () => {
+  test('reports 23503 and no value of the row if the campaign does not exist', async () => {
     const lead = leadOf(tenant, { ...secrets, campaignId: lookalikeId });
     const error = await expectRefused(createLeadStore(database).insert([lead]), '23503');
     expect(everything(error)).not.toMatch(/Secretive|123456|Hidden/);
     expect(everything(error)).not.toContain(lookalikeId);
   });
 
-  test('a unique index, from a model query: 23505, told apart, and nothing of the row', async () => {
+  test('is a unique violation without values of the row if a model query repeats a unique value', async () => {
     const row = { id: lookalikeId, workspaceId: tenant.workspaceId, code: 'default', name: 'Secretive' };
     const error = await expectRefused(database.prisma.campaign.create({ data: row }), '23505');
     expect(isUniqueViolation(error)).toBe(true);
     expect(everything(error)).not.toMatch(/Secretive|default/);
   });
 
-  test('a unique index, from a raw query: 23505, told apart', async () => {
+  test('is a unique violation without values of the row if a raw query repeats a unique value', async () => {
     const work = database.prisma.$executeRaw`
       INSERT INTO workspace (id, name, slug) VALUES (${lookalikeId}::uuid, 'Secretive', 'acme')`;
     const error = await expectRefused(work, '23505');
@@ -105,14 +105,14 @@ describe('what Postgres refuses', () => {
     expect(everything(error)).not.toMatch(/Secretive|acme/);
   });
 
-  test('a conflict of campaign codes is the caller’s to know', async () => {
+  test('becomes a conflict if it repeats the code of a campaign', async () => {
     const campaigns = createCampaignStore(database);
     const campaign = { workspaceId: tenant.workspaceId, code: 'default', name: 'Again', isDefault: false };
     const error = await errorOf(campaigns.create(campaign));
     expect(error).toMatchObject({ name: 'LeadsError', code: 'conflict' });
   });
 
-  test('text that is no UUID: 22P02, and nothing of the text', async () => {
+  test('reports 22P02 without the text if a text is not a UUID', async () => {
     const error = await expectRefused(
       database.prisma.$queryRaw`SELECT ${'Secretive Person'}::text::uuid`,
       '22P02',
@@ -120,12 +120,12 @@ describe('what Postgres refuses', () => {
     expect(everything(error)).not.toContain('Secretive');
   });
 
-  test('a statement that is wrong, and a table that is gone: 42601, 42P01', async () => {
+  test('reports 42601 for a syntax error and 42P01 for a missing table', async () => {
     await expectRefused(database.prisma.$queryRawUnsafe('SELEKT 1'), '42601');
     await expectRefused(database.prisma.$queryRawUnsafe('SELECT * FROM gone'), '42P01');
   });
 
-  test('a column that is gone: no outage', async () => {
+  test('is not an outage if a column is missing', async () => {
     const own = await createTestDatabase();
     const ownDatabase = openDatabase(databaseOptions(own.url));
     try {
@@ -143,7 +143,7 @@ describe('what Postgres refuses', () => {
     }
   });
 
-  test('by the driver itself: told apart from an outage, and nothing of what was sent', async () => {
+  test('is not an outage and shows no sent value if node-postgres runs it', async () => {
     const secret = 'Secretive Person';
     const bad = await expectRefused(database.select(Prisma.sql`SELECT ${secret}::text::uuid`), '22P02');
     expect(everything(bad)).not.toContain('Secretive');
@@ -155,7 +155,7 @@ describe('what Postgres refuses', () => {
     }
   });
 
-  test('a change that breaks a check: 23514, and nothing of the row', async () => {
+  test('reports 23514 and no value of the row if a change fails a check', async () => {
     const lead = leadOf(tenant);
     const store = createLeadStore(database);
     await store.insert([lead]);
@@ -165,7 +165,7 @@ describe('what Postgres refuses', () => {
     expect(everything(await expectRefused(work, '23514'))).not.toMatch(/Secretive|123456|Hidden|secret@/);
   });
 
-  test('costs no connection', async () => {
+  test('keeps its connection', async () => {
     const backend = () => database.select<{ pid: number }>(Prisma.sql`SELECT pg_backend_pid() AS pid`);
     const before = await backend();
     await expectRefused(database.select(Prisma.sql`SELECT 1 / 0`), '22012');
@@ -173,7 +173,7 @@ describe('what Postgres refuses', () => {
     expect(await backend()).toEqual(before);
   });
 
-  test('after all of it, the pool still works', async () => {
+  test('leaves the pool usable', async () => {
     await database.ping();
     expect(await createLeadStore(database).insert([leadOf(tenant)])).toHaveProperty('size', 1);
   });
@@ -181,11 +181,11 @@ describe('what Postgres refuses', () => {
 
 const lookalikeId = '01900000-0000-7000-8000-00000000abcd';
 
-describe('what is an outage', () => {
-  /** In this database: others of the run are its copies, and number their tables alike. */
-  const somebodyWaitsFor = async (what: string) => {
+describe('an outage is', () => {
+  /** Waits until one session of this database waits for a lock. Other databases of the run have the same table ids. */
+  const expectLockWait = async (lock: string) => {
     const sql = `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
-      WHERE NOT granted AND datname = current_database() AND ${what}`;
+      WHERE NOT granted AND datname = current_database() AND ${lock}`;
     await expect.poll(() => testDatabase.query(sql)).toHaveLength(1);
   };
 
@@ -197,7 +197,7 @@ describe('what is an outage', () => {
     await database.ping();
   });
 
-  test('a lock that is not to be had in time: the lead is not stored', async () => {
+  test('a lock that is not acquired in time, and the lead is not stored', async () => {
     await using database = open({ statementTimeoutMs: 100 });
     const lead = leadOf(tenant, { name: 'Waits' });
     await testDatabase.query('BEGIN; LOCK TABLE lead IN ACCESS EXCLUSIVE MODE');
@@ -209,7 +209,7 @@ describe('what is an outage', () => {
     expect(await testDatabase.query('SELECT id FROM lead WHERE id = $1', [lead.id])).toEqual([]);
   });
 
-  test('a backend that an administrator ends, at work or idle; the next query works', async () => {
+  test('a terminated backend, active or idle, and the next query succeeds', async () => {
     await using database = open({ poolSize: 1, applicationName: 'to-be-ended' });
     const outcome = expectUnavailable(database.prisma.$queryRaw`SELECT pg_sleep(5)::text`);
     const end = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
@@ -233,7 +233,7 @@ describe('what is an outage', () => {
       .toBe('up');
   });
 
-  test('nobody who listens', async () => {
+  test('a refused connection, in every method of the stores', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -266,12 +266,12 @@ describe('what is an outage', () => {
     );
   });
 
-  test('a host that there is not', async () => {
+  test('an unknown host name', async () => {
     await using database = open({ url: 'postgresql://leads:x@does-not-exist.invalid:5432/leads' });
     await expectUnavailable(database.ping());
   });
 
-  test('more connections than the database allows, a read-only database, one that may not be entered', async () => {
+  test('a database at its connection limit, a read-only database, and a wrong password', async () => {
     const own = await createTestDatabase();
     const role = { name: `role_${own.name.slice(-12)}`, password: 'not-secret' };
     await own.query(`CREATE ROLE ${role.name} LOGIN PASSWORD '${role.password}';
@@ -305,17 +305,17 @@ describe('what is an outage', () => {
     }
   });
 
-  test('a deadlock, as with a migration that locks tables in another order', async () => {
+  test('a deadlock, for example with a migration that locks tables in another order', async () => {
     const migration = new pg.Client({ connectionString: testDatabase.url });
     await migration.connect();
     try {
-      // The other one is to be ended.
+      // With this timeout, Postgres aborts the other session.
       await migration.query("SET deadlock_timeout = '1h'");
       await migration.query('BEGIN');
       await migration.query('LOCK TABLE campaign');
       await using database = open({ statementTimeoutMs: 60_000 });
       const refused = expectUnavailable(createLeadStore(database).insert([leadOf(tenant)]));
-      await somebodyWaitsFor("relation = 'campaign'::regclass");
+      await expectLockWait("relation = 'campaign'::regclass");
       await Promise.all([
         migration.query('LOCK TABLE lead'),
         refused.then(({ sqlState }) => expect(sqlState).toBe('40P01')),
@@ -325,12 +325,12 @@ describe('what is an outage', () => {
     }
   });
 
-  test('a pool with no connection to spare', async () => {
+  test('a pool without a free connection', async () => {
     await using database = open({ poolSize: 1, connectTimeoutMs: 200, statementTimeoutMs: 60_000 });
     await testDatabase.query('SELECT pg_advisory_lock(1)');
-    // Prisma's promises are lazy: this one is started by being awaited.
+    // Prisma's promises are lazy: `then` starts the query.
     const busy = database.prisma.$queryRaw`SELECT pg_advisory_lock(1)::text`.then(() => 'done');
-    await somebodyWaitsFor("locktype = 'advisory'");
+    await expectLockWait("locktype = 'advisory'");
     await expectUnavailable(database.ping());
     await expectUnavailable(database.select(Prisma.sql`SELECT 1`));
     await testDatabase.query('SELECT pg_advisory_unlock(1)');
@@ -338,7 +338,7 @@ describe('what is an outage', () => {
     await database.ping();
   });
 
-  describe('a network that fails', () => {
+  describe('a network failure', () => {
     let proxy: Server;
     let mode: 'pass' | 'swallow' | 'reset';
     const sockets = new Set<Socket>();
@@ -367,14 +367,14 @@ describe('what is an outage', () => {
       for (const socket of sockets) socket.destroy();
       proxy.close();
     });
-    /** Whoever waited for the proxy without a limit would wait until the test has no time left. */
+    /** Opens a database behind the proxy. A query without a timeout would wait until the test times out. */
     const throughProxy = () => {
       const url = new URL(testDatabase.url);
       url.port = String((proxy.address() as AddressInfo).port);
       return open({ url: url.href, poolSize: 2, statementTimeoutMs: 300, connectTimeoutMs: 1_000 });
     };
 
-    test('silence after a connection stood: given up in time, and the next query has a new connection', async () => {
+    test('with no response on an open connection, and the next query has a new connection', async () => {
       mode = 'pass';
       await using database = throughProxy();
       await database.ping();
@@ -386,7 +386,7 @@ describe('what is an outage', () => {
       await database.ping();
     });
 
-    test('silence from the first byte: given up in time', async () => {
+    test('with no response to a new connection', async () => {
       mode = 'swallow';
       await using database = throughProxy();
       await expectUnavailable(database.ping());
@@ -394,7 +394,7 @@ describe('what is an outage', () => {
       await database.ping();
     });
 
-    test('a connection that is reset', async () => {
+    test('that resets the connection', async () => {
       mode = 'pass';
       await using database = throughProxy();
       await database.ping();
@@ -407,15 +407,15 @@ describe('what is an outage', () => {
   });
 });
 
-describe('translating', () => {
-  test('leaves alone what is translated', () => {
-    const refusal = new DatabaseError('23505', 'P2002');
+describe('translateDatabaseError', () => {
+  test('returns a translated error unchanged', () => {
+    const rejection = new DatabaseError('23505', 'P2002');
     const outage = new LeadsError('unavailable');
-    expect(translateDatabaseError(refusal)).toBe(refusal);
+    expect(translateDatabaseError(rejection)).toBe(rejection);
     expect(translateDatabaseError(outage)).toBe(outage);
   });
 
-  test('of what is no error of Postgres is no outage, and shows nothing of it', () => {
+  test('converts any other thrown value to a DatabaseError without its content', () => {
     for (const thrown of [new Error('Ada Lovelace'), 'Ada Lovelace', undefined, null, { code: 'X' }]) {
       const error = translateDatabaseError(thrown);
       expect(error).toBeInstanceOf(DatabaseError);

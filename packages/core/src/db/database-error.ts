@@ -41,7 +41,7 @@ const outageCodes = new Set([
   'P2037',
 ]);
 
-/** The driver's codes for the same. Prisma reports them for raw queries, within P2010 ("raw query failed"). */
+/** The driver's codes for the same outages. Prisma reports them for raw queries, within P2010 ("raw query failed"). */
 const outageKinds = new Set([
   'ConnectionClosed',
   'DatabaseNotReachable',
@@ -50,7 +50,7 @@ const outageKinds = new Set([
 ]);
 
 /**
- * SQLSTATEs for the same, by class or in full: connection, authorization, no such database, resources, operator
+ * SQLSTATEs of outages, by class or in full: connection, authorization, no such database, resources, operator
  * intervention, read-only, deadlock (for example with a migration). A retry may succeed.
  */
 const outageStates = /^(08|28|3D|53|57P|58|25006|40003|40P01|57014)/;

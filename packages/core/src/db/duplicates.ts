@@ -3,9 +3,9 @@ import type { LeadToInsert } from '../lead/lead-store.ts';
 import type { Transaction } from './client.ts';
 
 /**
- * Makes out which leads, about to be inserted in this transaction, are duplicates: of a lead that their campaign
- * has seen within its window, or of one among themselves. Locks each campaign and phone number until the
- * transaction ends, so that of several at once only one comes first.
+ * Marks the duplicates among leads that this transaction is about to insert. The original is a lead that the campaign
+ * received within its window, or an earlier lead of the same batch. Locks each campaign and phone number until the
+ * transaction ends, so that only one of several concurrent leads is the original.
  */
 export async function markDuplicates(
   tx: Transaction,
@@ -20,14 +20,14 @@ export async function markDuplicates(
     if (!watched.has(key)) watched.set(key, { lead, phoneE164, since });
   }
 
-  // In the order of the locks themselves, or two transactions could wait for each other.
+  // Locks in a fixed order, since two transactions could deadlock otherwise.
   await tx.$queryRaw`
     SELECT count(pg_advisory_xact_lock(lock)) FROM (
       SELECT DISTINCT hashtextextended(key, 0) AS lock FROM unnest(${[...watched.keys()]}::text[]) AS key
       ORDER BY lock
     ) AS locks`;
 
-  // A statement of its own: it must see what others have committed while this one waited for the locks.
+  // A separate statement, because it must see the leads that were committed while this transaction waited for the locks.
   const all = [...watched.values()];
   const seen = await tx.$queryRaw<{ key: string; first: string }[]>`
     SELECT key, first FROM first_leads_of_phones(

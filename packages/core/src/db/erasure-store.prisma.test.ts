@@ -58,7 +58,7 @@ test.each([
   ['020 7946 0958', undefined],
   ['2079460958', undefined],
   ['+４４ ２０ ７９４６ ０９５８', undefined],
-])('a number is the same as %s of country %s', (phone, country) => {
+])('an erasure by phone number matches the spelling %s with country %s', (phone, country) => {
   expect(matches({ phone: '+44 20 7946 0958' }, { phone, country })).toBe(true);
   expect(matches({ phone: '020 7946 0958', country: 'GB' }, { phone, country })).toBe(true);
 });
@@ -70,11 +70,11 @@ test.each([
   ['7946 0958', undefined],
   ['12079460958123', undefined],
   ['', undefined],
-])('a number is another than %s of country %s', (phone, country) => {
+])('an erasure by phone number does not match %s with country %s', (phone, country) => {
   expect(matches({ phone: '+44 20 7946 0958' }, { phone, country })).toBe(false);
 });
 
-test('a person is meant by an address in any case, in one workspace, and not who comes later', () => {
+test('an erasure by email ignores case, can be limited to a workspace, and does not match later leads', () => {
   const email = 'Ada@Example.io';
   expect(matches({ email: ' ada@example.IO' }, { email })).toBe(true);
   expect(matches({ email }, { extra: '{"more": {"Mail": "ADA@example.io"}}' })).toBe(true);
@@ -83,10 +83,10 @@ test('a person is meant by an address in any case, in one workspace, and not who
   expect(matches({ email }, { email }, { workspaceId: tenant.workspaceId })).toBe(true);
   expect(matches({ email }, { email }, { workspaceId: newId() })).toBe(false);
   expect(matches({ email }, { email, createdAt: new Date(1_001) }, { at: new Date(1_000) })).toBe(false);
-  expect(() => keys.ofSubject({ phone: '020 7946 0958' })).toThrow('cannot be read');
+  expect(() => keys.ofSubject({ phone: '020 7946 0958' })).toThrow('The phone number is invalid');
 });
 
-test('what waits to be told of others stays, in its order, and a sub-id of nobody else is told no more', async () => {
+test('an erasure keeps the unpublished events of other leads in order, and merges an identifying sub-id', async () => {
   const erasable = createErasableLeads(opened);
   const [first, gone, last, alone] = ['one', 'own', 'many', 'own'].map((s1) => leadOf(tenant, { s1 })) as [
     StoredLead,

@@ -11,15 +11,15 @@ import { Prisma } from './generated/client.ts';
 import { createOverviewStore } from './overview-store.prisma.ts';
 import { withoutNulls } from './without-nulls.ts';
 
-/** Rows that one statement reads, and leads that one transaction erases. */
+/** The number of rows that one statement reads, and of leads that one transaction erases. */
 const pageSize = 5_000;
 const leadsPerTransaction = 500;
 /** Sorts before all ids. */
 const firstId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The leads in Postgres, their histories and their unpublished events. Reads all leads, page by page, since no index has
- * every spelling of a phone number.
+ * Creates the erasable store of leads in Postgres, their histories and their unpublished events. It reads all leads, page
+ * by page, since no index has every spelling of a phone number.
  */
 export function createErasableLeads(database: Database): ErasableStore {
   return {
@@ -38,7 +38,7 @@ export function createErasableLeads(database: Database): ErasableStore {
   };
 }
 
-/** The leads that Postgres rejected. */
+/** Creates the erasable store of quarantined leads, which Postgres rejected. */
 export function createErasableQuarantine(quarantine: Pick<LeadQuarantine, 'list' | 'remove'>): ErasableStore {
   return {
     async visit(isErased, options) {
@@ -57,7 +57,7 @@ export function createErasableQuarantine(quarantine: Pick<LeadQuarantine, 'list'
   };
 }
 
-/** The log of erasures in Postgres. */
+/** Creates the log of erasures in Postgres. */
 export function createErasureTable({ select }: Pick<Database, 'select'>): ErasureTable {
   const read = async (where: Prisma.Sql) => {
     const rows = await select<{ [Field in keyof Erasure]: Erasure[Field] | null }>(Prisma.sql`
@@ -171,7 +171,7 @@ async function aggregateLeadCounts(database: Database, ids: readonly string[]): 
   }
 }
 
-/** Counts an `s1` that only these leads have among the others, since it may identify a person. */
+/** Moves the counts of an `s1` that only these leads have to `s1_others`, since the value may identify a person. */
 async function mergeIdentifyingS1(tx: Transaction, ids: readonly string[]): Promise<void> {
   await tx.$executeRaw`
     WITH gone AS (

@@ -36,63 +36,63 @@ afterAll(async () => {
 });
 beforeEach(() => testDatabase.query('TRUNCATE lead_outbox'));
 
-test('hands over to one at a time, and what was not told again', async () => {
+test('allows one publisher at a time, and publishes events again after a failure', async () => {
   const added = [leadOf(tenant), leadOf(tenant)];
   await leads.insert(added);
   const gate = createGate();
-  const begun = createGate();
+  const started = createGate();
   const first = outbox.publishNext(10, async () => {
-    begun.open();
+    started.open();
     await gate.opened;
     throw new LeadsError('unavailable');
   });
-  await begun.opened;
+  await started.opened;
   expect(await outbox.publishNext(10, () => Promise.reject(new Error('never')))).toBeUndefined();
   gate.open();
   await expect(first).rejects.toThrow('Service temporarily unavailable');
 
-  const told: string[] = [];
-  const tell = async (events: readonly { readonly subject: string }[]) => {
-    told.push(...events.map(({ subject }) => subject));
+  const published: string[] = [];
+  const publish = async (events: readonly { readonly subject: string }[]) => {
+    published.push(...events.map(({ subject }) => subject));
   };
-  expect(await outbox.publishNext(10, tell)).toBe(2);
-  expect(told.toSorted()).toEqual(added.map(({ id }) => id).toSorted());
-  expect(await outbox.publishNext(10, tell)).toBe(0);
-  expect(told).toHaveLength(2);
+  expect(await outbox.publishNext(10, publish)).toBe(2);
+  expect(published.toSorted()).toEqual(added.map(({ id }) => id).toSorted());
+  expect(await outbox.publishNext(10, publish)).toBe(0);
+  expect(published).toHaveLength(2);
 });
 
-test('hands over no more than it is asked for, and each event once', async () => {
+test('publishes at most the requested number of events, and each event once', async () => {
   for (let statement = 0; statement < 4; statement++) {
     await leads.insert([leadOf(tenant), leadOf(tenant), leadOf(tenant)]);
   }
   await leads.insert(Array.from({ length: 23 }, () => leadOf(tenant)));
   const counts: number[] = [];
-  const told = new Set<string>();
+  const published = new Set<string>();
   for (;;) {
     const count = await outbox.publishNext(7, async (events) => {
-      for (const { id } of events) told.add(id);
+      for (const { id } of events) published.add(id);
     });
     if (count === 0) break;
     counts.push(count ?? Number.NaN);
   }
   expect(counts).toEqual([6, 6, 7, 7, 7, 2]);
-  expect(told.size).toBe(35);
+  expect(published.size).toBe(35);
 });
 
-test('tells of each lead the request that it came of, and of none that of another', async () => {
-  // One connection: what is set for a statement is not to be there for the next.
+test('adds to each event the traceparent of its own request only', async () => {
+  // With a single connection, a setting that outlives its statement would affect the next one.
   await using narrow = openDatabase({ ...databaseOptions(testDatabase.url), poolSize: 1 });
   const store = createLeadStore(narrow);
   const traceparentOf = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
   const added = Array.from({ length: 6 }, () => leadOf(tenant));
-  const [a, b, c, lone, watched, last] = added;
-  if (!a || !b || !c || !lone || !watched || !last) throw new Error('There are six');
+  const [a, b, c, single, watched, last] = added;
+  if (!a || !b || !c || !single || !watched || !last) throw new Error('There are six');
   await store.insert([
     { ...a, traceparent: traceparentOf('a') },
     b,
     { ...c, traceparent: traceparentOf('c') },
   ]);
-  await store.insert([{ ...lone, traceparent: traceparentOf('1') }]);
+  await store.insert([{ ...single, traceparent: traceparentOf('1') }]);
   const phoneE164 = '+442079460958';
   await store.insert([
     { ...watched, phoneE164, duplicateWindowSeconds: 60, traceparent: traceparentOf('2') },
@@ -101,17 +101,17 @@ test('tells of each lead the request that it came of, and of none that of anothe
   await store.change(a.workspaceId, [{ ...changeOf(b), traceparent: traceparentOf('b') }]);
   await store.change(a.workspaceId, [changeOf(a)]);
 
-  const told = new Map<string, string | undefined>();
-  const tell = async (events: readonly LeadEvent[]) => {
-    for (const { id, traceparent } of events) told.set(id, traceparent);
+  const published = new Map<string, string | undefined>();
+  const publish = async (events: readonly LeadEvent[]) => {
+    for (const { id, traceparent } of events) published.set(id, traceparent);
   };
-  // A row that is cut knows them of both parts.
-  while ((await outbox.publishNext(2, tell)) !== 0);
-  expect(Object.fromEntries(told)).toEqual({
+  // A row that is published in two parts keeps the traceparents of both.
+  while ((await outbox.publishNext(2, publish)) !== 0);
+  expect(Object.fromEntries(published)).toEqual({
     [`${a.id}.1`]: traceparentOf('a'),
     [`${b.id}.1`]: undefined,
     [`${c.id}.1`]: traceparentOf('c'),
-    [`${lone.id}.1`]: traceparentOf('1'),
+    [`${single.id}.1`]: traceparentOf('1'),
     [`${watched.id}.1`]: traceparentOf('2'),
     [`${last.id}.1`]: undefined,
     [`${b.id}.2`]: traceparentOf('b'),
@@ -119,7 +119,7 @@ test('tells of each lead the request that it came of, and of none that of anothe
   });
 });
 
-test('knows since when the oldest waits', async () => {
+test('returns the time of the oldest event, and drops events from before a given time', async () => {
   expect(await outbox.oldest()).toBeUndefined();
   const before = Date.now();
   await leads.insert([leadOf(tenant)]);

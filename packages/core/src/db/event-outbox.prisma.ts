@@ -9,51 +9,51 @@ import { Prisma } from './generated/client.ts';
 import { changesAsFound, everyColumn } from './lead-store.prisma.ts';
 import { withoutNulls } from './without-nulls.ts';
 
-/** Rows looked at: each holds one event or several hundred. */
+/** The maximum number of rows read at once. Each holds between one and several hundred events. */
 const maxRows = 500;
 
 interface OutboxRow {
   readonly id: bigint;
   readonly leadIds: string[];
   readonly versions: number[];
-  /** By lead. */
+  /** By lead id. */
   readonly traceparents: Readonly<Record<string, string>> | null;
-  /** Whether there is more in the row. */
+  /** Whether the row holds more events than were read. */
   readonly isCut: boolean;
 }
 
-/** The outbox in Postgres. */
+/** Creates the event outbox in Postgres. */
 export function createEventOutbox({ select, transaction }: Database): EventOutbox {
   return {
-    async publishNext(most, tell) {
-      // Most of the time there is nothing, which is to cost next to nothing.
+    async publishNext(limit, publish) {
+      // The outbox is empty most of the time. This query is cheaper than a transaction.
       if ((await select(Prisma.sql`SELECT FROM lead_outbox LIMIT 1`)).length === 0) return 0;
       return transaction(async (tx) => {
-        // For the transaction and not for the session, which a pooler may share.
-        const [turn] = await tx.$queryRaw<{ isOurs: boolean }[]>`
+        // A lock of the transaction, because a pooler may share the session with other clients.
+        const [lock] = await tx.$queryRaw<{ isOurs: boolean }[]>`
           SELECT pg_try_advisory_xact_lock(${advisoryLocks.outbox}) AS "isOurs"`;
-        if (turn?.isOurs !== true) return undefined;
-        // What is not committed yet is passed by: no event of the same leads is committed before it.
-        const rows = atMost(
-          most,
+        if (lock?.isOurs !== true) return undefined;
+        // Uncommitted rows are skipped. The order holds: no later event of the same leads can be committed before them.
+        const rows = takeRows(
+          limit,
           await tx.$queryRaw<OutboxRow[]>`
-            SELECT id, lead_ids[:${most}::int]::text[] AS "leadIds", versions[:${most}::int] AS versions,
-              trace_parents AS "traceparents", events > ${most}::int AS "isCut"
+            SELECT id, lead_ids[:${limit}::int]::text[] AS "leadIds", versions[:${limit}::int] AS versions,
+              trace_parents AS "traceparents", events > ${limit}::int AS "isCut"
             FROM (
               SELECT *, sum(events) OVER (ORDER BY id) AS up_to FROM (
                 SELECT *, cardinality(lead_ids) AS events FROM lead_outbox ORDER BY id LIMIT ${maxRows}
               ) AS oldest
             ) AS summed
-            -- What is beyond is not even read: a row may have thousands.
-            WHERE up_to - events < ${most}::int ORDER BY id`,
+            -- Rows beyond the limit are not read, because a row may hold thousands of events.
+            WHERE up_to - events < ${limit}::int ORDER BY id`,
         );
-        const events = await eventsOf(tx, rows, most);
-        await tell(events);
-        const told = rows.filter(({ isCut }) => !isCut).map(({ id }) => id);
-        await tx.$executeRaw`DELETE FROM lead_outbox WHERE id = ANY(${told}::bigint[])`;
+        const events = await eventsOf(tx, rows, limit);
+        await publish(events);
+        const publishedIds = rows.filter(({ isCut }) => !isCut).map(({ id }) => id);
+        await tx.$executeRaw`DELETE FROM lead_outbox WHERE id = ANY(${publishedIds}::bigint[])`;
         for (const { id } of rows.filter(({ isCut }) => isCut)) {
           await tx.$executeRaw`
-            UPDATE lead_outbox SET lead_ids = lead_ids[${most}::int + 1:], versions = versions[${most}::int + 1:]
+            UPDATE lead_outbox SET lead_ids = lead_ids[${limit}::int + 1:], versions = versions[${limit}::int + 1:]
             WHERE id = ${id}`;
         }
         return events.length;
@@ -77,30 +77,30 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
   };
 }
 
-/** The first rows, as long as they hold no more events than that; one at least. What is cut is the last. */
-function atMost(most: number, rows: readonly OutboxRow[]): readonly OutboxRow[] {
+/** Returns the first rows whose events fit the limit, but at least one row. A cut row is always the last. */
+function takeRows(limit: number, rows: readonly OutboxRow[]): readonly OutboxRow[] {
   let events = 0;
   const end = rows.findIndex(({ leadIds }) => {
     events += leadIds.length;
-    return events > most;
+    return events > limit;
   });
   const first = end === -1 ? rows : rows.slice(0, Math.max(end, 1));
   const cutAt = first.findIndex(({ isCut }) => isCut);
   return cutAt === -1 ? first : first.slice(0, cutAt + 1);
 }
 
-/** In order. A lead that is not there any more has no events. */
-async function eventsOf(tx: Transaction, rows: readonly OutboxRow[], most: number): Promise<LeadEvent[]> {
+/** Returns the events of the rows, in their order. A lead that was deleted since has no events. */
+async function eventsOf(tx: Transaction, rows: readonly OutboxRow[], limit: number): Promise<LeadEvent[]> {
   const ids = rows.map(({ id }) => id);
   const leads = await tx.$queryRaw<Record<string, unknown>[]>`
-    SELECT ${everyColumn} FROM leads_of_outbox(${ids}::bigint[], ${most}::int) AS lead`;
+    SELECT ${everyColumn} FROM leads_of_outbox(${ids}::bigint[], ${limit}::int) AS lead`;
   const leadById = new Map(
     leads.map((row) => withoutNulls(row) as unknown as FoundLead).map((lead) => [lead.id, lead]),
   );
   const changes = new Map<string, LeadChange[]>();
   if (leads.some(({ version }) => (version as number) > 1)) {
     const found = await tx.$queryRaw<Record<string, unknown>[]>`
-      SELECT lead_id AS "leadId", ${changesAsFound} FROM changes_of_outbox(${ids}::bigint[], ${most}::int)`;
+      SELECT lead_id AS "leadId", ${changesAsFound} FROM changes_of_outbox(${ids}::bigint[], ${limit}::int)`;
     for (const row of found) {
       const { leadId, ...change } = withoutNulls(row);
       const ofLead = changes.get(leadId as string) ?? [];

@@ -5,11 +5,14 @@ import { searchWords } from '../lead/search.ts';
 import { Prisma } from './generated/client.ts';
 
 /*
- * Rows are sent as one array a column instead of one parameter a value: any number of them in one statement, below
- * the bound of 32,767 parameters, and 2.5 times as fast as createMany.
+ * Rows are sent as one array for each column instead of one parameter for each value. One statement can then hold any
+ * number of rows, below the limit of 32,767 parameters. It is 2.5 times as fast as createMany.
  */
 
-/** By name: the value that is sent, as which type (text if not said), and what is stored of it. */
+/**
+ * Columns by name. `of` returns the value to send, `type` is its type (default: text), and `stored` converts it to the
+ * value to store.
+ */
 type Columns<Row> = Readonly<
   Record<
     string,
@@ -28,7 +31,7 @@ export function columnOf(field: LeadFieldName): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** What an edit may change of a lead. */
+/** The columns that a change of a lead can write. */
 export const editableColumns: Columns<StoredLead> = {
   version: { of: (lead) => lead.version, type: 'int' },
   status: { of: (lead) => lead.status, stored: cast('lead_status') },
@@ -42,7 +45,7 @@ export const editableColumns: Columns<StoredLead> = {
   words: { of: (lead) => searchWords(lead).join(' '), stored: (sent) => `string_to_array(${sent}, ' ')` },
 };
 
-/** All of a lead. */
+/** All columns of a lead. */
 export const leadColumns: Columns<StoredLead> = {
   id: { of: (lead) => lead.id, type: 'uuid' },
   workspace_id: { of: (lead) => lead.workspaceId, type: 'uuid' },
@@ -58,7 +61,7 @@ export const leadColumns: Columns<StoredLead> = {
   },
   duplicate_of: { of: (lead) => lead.duplicateOf, type: 'uuid' },
   created_at: { of: (lead) => lead.createdAt.toISOString(), type: 'timestamptz' },
-  // Of nearly every lead the same, and to write a time as a text takes long.
+  // Omitted if it equals `created_at`, as in nearly every lead, because formatting a time is slow.
   updated_at: {
     of: (lead) => (lead.updatedAt === lead.createdAt ? undefined : lead.updatedAt.toISOString()),
     type: 'timestamptz',
@@ -67,7 +70,7 @@ export const leadColumns: Columns<StoredLead> = {
   ...editableColumns,
 };
 
-/** An entry of a lead's history. Its version and its time are the lead's own. */
+/** The columns of an entry in a lead's history, except its version and its time, which are those of the lead. */
 export const changeColumns: Columns<LeadChange> = {
   user_id: { of: (change) => change.userId, type: 'uuid' },
   from_status: { of: (change) => change.status?.from, stored: cast('lead_status') },
@@ -76,14 +79,14 @@ export const changeColumns: Columns<LeadChange> = {
   fields: { of: (change) => change.fields && JSON.stringify(change.fields), stored: cast('jsonb') },
 };
 
-/** The names, as a list. */
+/** Returns the names of the columns, separated by commas. */
 export function names(columns: Columns<never>): Prisma.Sql {
   return Prisma.raw(Object.keys(columns).join(', '));
 }
 
 /**
- * The rows' values, one array a column, in the order of {@link names}. The first column has a value in every row: it
- * tells how many there are.
+ * Returns the values of the rows, one array for each column, in the order of {@link names}. The first column must have a
+ * value in every row: its length is the number of rows.
  */
 export function arrays<Row>(columns: Columns<Row>, rows: readonly Row[]): Prisma.Sql {
   return Prisma.join(
@@ -93,25 +96,25 @@ export function arrays<Row>(columns: Columns<Row>, rows: readonly Row[]): Prisma
   );
 }
 
-/** What {@link arrays} has as parameters, for a statement that is written once and for all. */
+/** Returns the parameters of {@link arrays}, for a statement whose text is built only once. */
 export function arrayValues<Row>(columns: Columns<Row>, rows: readonly Row[]): (string | null)[] {
   return Object.values(columns).map(({ of, type = 'text' }) => arrayOf(rows, of, type));
 }
 
-/** The values of one row, in the order of {@link names}: what a lone row is sent by, which arrays are slower for. */
+/** Returns placeholders for one row, in the order of {@link names}. Arrays are slower for a single row. */
 export function parameters(columns: Columns<never>): Prisma.Sql {
   const types = Object.values(columns).map(({ type = 'text' }) => type);
   return Prisma.raw(types.map((type, at) => `$${at + 1}::${type}`).join(', '));
 }
 
-/** What {@link parameters} stand for. */
+/** Returns the values for the placeholders of {@link parameters}. */
 export function valuesOf<Row>(columns: Columns<Row>, row: Row): (string | number | null)[] {
   return Object.values(columns).map(({ of }) => of(row) ?? null);
 }
 
 /**
- * An array as Postgres reads it (PostgreSQL, 8.15.6), in a fraction of the driver's time, which looks at each value for
- * what it may be. Where no row has a value it is `null`: `unnest` fills up what is shorter.
+ * Formats an array for Postgres (PostgreSQL, 8.15.6). It takes a fraction of the driver's time, since the driver
+ * inspects the type of each value. Returns `null` if no row has a value: `unnest` pads shorter arrays with nulls.
  */
 function arrayOf<Row>(
   rows: readonly Row[],
@@ -137,7 +140,7 @@ function quoted(text: string): string {
   return `"${/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text}"`;
 }
 
-/** What is stored of the values that were sent under these names, in the order of {@link names}. */
+/** Returns the expressions that convert the sent values to stored values, in the order of {@link names}. */
 export function stored(columns: Columns<never>): Prisma.Sql {
   return Prisma.raw(
     Object.entries(columns)

@@ -11,11 +11,11 @@ interface Row {
 
 const columns = Prisma.sql`lead, reason, quarantined_at AS "quarantinedAt"`;
 
-/** The quarantine in Postgres. */
+/** Creates the quarantine in Postgres. */
 export function createLeadQuarantine({ select }: Database): LeadQuarantine {
   return {
     async add(given) {
-      // A statement may not meet an id twice.
+      // ON CONFLICT DO UPDATE rejects a statement that has the same id twice.
       const leads = [...new Map(given.map((entry) => [entry.lead.id, entry])).values()];
       await select(Prisma.sql`
         INSERT INTO lead_quarantine (id, lead, reason)

@@ -3,22 +3,25 @@ import type { LeadSearch, PhoneSearch } from '../lead/search.ts';
 import { Prisma } from './generated/client.ts';
 
 /*
- * The conditions of the list. Each is written as its index holds it (prisma/schema.prisma and the migrations), so
- * that none needs to look at every lead.
+ * The conditions of the lead list. Each matches the expression of its index (prisma/schema.prisma and the migrations),
+ * so that no query scans all leads.
  */
 
 /**
- * A selection whose campaign is known by its id: how many leads a campaign has, Postgres knows when it plans, but not
- * of one that it would have to look up by its code.
+ * A selection with the id of its campaign instead of the code. The planner of Postgres can estimate the number of leads
+ * for an id, but not for an id that the statement itself looks up by a code.
  */
 export interface FoundSelection extends Omit<LeadSelection, 'filter'> {
   readonly filter: Omit<LeadFilter, 'campaignCode'> & { readonly campaignId?: string | undefined };
 }
 
-/** The leads of the workspace that a statement is for: row-level security would keep it from the indexes of searches. */
+/**
+ * The leads of the acting workspace. The view is read instead of the table, since row-level security prevents the use of
+ * the search indexes.
+ */
 const searched = Prisma.sql`lead_of_workspace AS lead`;
 
-/** The digits of a lead's phone number from the end, as the index has them. */
+/** The digits of a lead's phone number in reverse order. It must equal the expression of the index. */
 const phoneFromTheEnd = Prisma.sql`left(reverse(regexp_replace(coalesce(phone_e164, phone), '[^0-9]', '', 'g')), 32)`;
 
 const times = { createdAt: Prisma.sql`created_at`, updatedAt: Prisma.sql`updated_at` } as const;
@@ -30,12 +33,12 @@ function direction(order: LeadOrder): Prisma.Sql {
 }
 
 /**
- * The leads of a piece, as one statement or as two: where the first of two finds fewer than asked for, the second has
- * them all.
+ * Returns the statements that read a piece of a selection: one, or two. If the first of two finds fewer leads than the
+ * limit, the caller runs the second, which finds all of them.
  *
- * Two are for conditions whose leads no index has in the order asked for. How many leads meet them, and where in the
- * order they lie, Postgres can only guess: left to itself it walks through a whole workspace for a word that is rare,
- * or fetches and sorts half of it for one that is common. The first statement walks, but not far; the second has to
+ * Two statements are for conditions that have no index in the requested order. Postgres can only guess how many leads
+ * match, and at which positions. With one statement, it scans a whole workspace for a rare word, or fetches and sorts
+ * half of the workspace for a common word. The first statement scans in order, up to a limit. The second is forced to
  * use the index of the condition, and sorts.
  */
 export function statementsOf(
@@ -48,10 +51,10 @@ export function statementsOf(
   if (others.length === 0) {
     return [Prisma.sql`SELECT ${columns} FROM ${searched} WHERE ${all(inOrder)} ${ordered} LIMIT ${limit}`];
   }
-  const near = selection.filter.search === undefined ? walk.column : walk.search;
+  const scanLimit = selection.filter.search === undefined ? scanLimits.column : scanLimits.search;
   return [
     Prisma.sql`
-      SELECT ${columns} FROM (SELECT * FROM ${searched} WHERE ${all(inOrder)} ${ordered} LIMIT ${near}) AS lead
+      SELECT ${columns} FROM (SELECT * FROM ${searched} WHERE ${all(inOrder)} ${ordered} LIMIT ${scanLimit}) AS lead
       WHERE ${all(others)} ${ordered} LIMIT ${limit}`,
     Prisma.sql`
       WITH found AS MATERIALIZED (
@@ -61,18 +64,18 @@ export function statementsOf(
   ];
 }
 
-/** How many leads are looked at one by one before an index is asked: fewer where looking means taking words apart. */
-const walk = { column: 10_000, search: 3_000 } as const;
+/** How many leads the first statement scans at most. The limit of searches is lower, because matching words is slower. */
+const scanLimits = { column: 10_000, search: 3_000 } as const;
 
-/** What every lead of a selection holds to. */
+/** Returns the condition that all leads of a selection meet. */
 export function matching(selection: FoundSelection): Prisma.Sql {
   const { inOrder, others } = conditionsOf(selection);
   return all([...inOrder, ...others]);
 }
 
 /**
- * The conditions of a selection and of a position in it: those that have an index in its order, or that no more than
- * a few leads meet, and the others.
+ * Returns the conditions of a selection and of a position in it, in two groups. Conditions `inOrder` have an index in the
+ * selection's order, or only a few leads meet them.
  */
 function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosition) {
   const inOrder = [Prisma.sql`workspace_id = ${scope.workspaceId}::uuid`];
@@ -90,13 +93,13 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
   if (updatedSince !== undefined) byUpdate.push(Prisma.sql`updated_at >= ${time(updatedSince)}`);
   if (s1 !== undefined) inOrder.push(Prisma.sql`s1 = ${s1}`);
   if (lpName !== undefined) {
-    // Not `lp_name = ...` beside it: the planner would take the two for independent of each other, and a landing
-    // page's leads for few enough to sort.
+    // There is no second condition `lp_name = ...`, because the planner would treat the two as independent. It would then
+    // underestimate the leads of a landing page, and sort them.
     byCreation.push(Prisma.sql`left(lp_name, 255) = ${lpName} AND length(lp_name) <= 255`);
   }
   if (phone !== undefined) inOrder.push(hasPhone(phone));
   if (search !== undefined) others.push(isFoundBy(search));
-  // The row comparison is what lets the index start at the position, so that page 1,000 costs as page 1.
+  // With a row comparison, the index scan starts at the position, so page 1,000 costs the same as page 1.
   if (after !== undefined) {
     inOrder.push(
       Prisma.sql`(${times[order.by]}, id) ${beyond(order)} (${time(after.time)}, ${after.id}::uuid)`,
@@ -110,13 +113,14 @@ function all(conditions: readonly Prisma.Sql[]): Prisma.Sql {
 }
 
 /**
- * The leads of a piece without a filter, by creation: what is asked for most, as a statement to prepare under a name.
+ * Returns the statement of a piece without a filter, in the order of creation, to prepare under a name. It is the most
+ * frequent query.
  *
- * Its values stand in sub-selects, where Postgres does not plan for them: it sees that the plan is the same for
- * all of them, keeps it, and saves a third of its time. There is but one good plan, along the index. With a filter
- * the best plan depends on the value, and each is planned for itself.
+ * The values are in sub-selects, because Postgres then plans without them. It keeps one generic plan for all values,
+ * which saves a third of the time. The only good plan here is a scan of the index. With a filter, the best plan depends
+ * on the value, so Postgres plans each query.
  *
- * @returns undefined for another piece.
+ * @returns undefined if the piece has a filter or another order.
  */
 export function plainPiece(
   columns: Prisma.Sql,
@@ -157,7 +161,7 @@ function hasPhone({ reversed, isWhole, e164, longer }: PhoneSearch): Prisma.Sql 
   return endsSo;
 }
 
-/** By the operators of the index, byte by byte: `:` comes next after the digits. */
+/** Returns a prefix condition with the operators of the index, which compare bytes: `:` is the byte after `9`. */
 function phoneEndsWith(reversed: string): Prisma.Sql {
   return Prisma.sql`${phoneFromTheEnd} ~>=~ ${reversed} AND ${phoneFromTheEnd} ~<~ ${`${reversed}:`}`;
 }
@@ -166,7 +170,7 @@ function isFoundBy({ words, phone, ids }: LeadSearch): Prisma.Sql {
   const found: Prisma.Sql[] = [];
   // Words have letters and digits only, so nothing in them needs escaping.
   const begin = (word: string) => `'${word}':*`;
-  // The groups of a number, `44` and `20`, are no words: their beginnings are those of nearly all numbers.
+  // The groups of a phone number, such as `44` and `20`, are not searched as words: they match nearly all numbers.
   const query = phone === undefined ? words.map(begin).join(' & ') : begin(phone.digits);
   if (query !== '') found.push(Prisma.sql`array_to_tsvector(words) @@ ${query}::tsquery`);
   if (phone !== undefined) found.push(Prisma.sql`(${phoneEndsWith(phone.reversed)})`);

@@ -27,9 +27,9 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase();
   tenant = await addTenant(testDatabase, 'acme');
   otherTenant = await addTenant(testDatabase, 'umbrella');
-  // Those that wait for each other are not to be given up on a machine that has other things to do.
-  const patient = { connectTimeoutMs: 20_000, statementTimeoutMs: 20_000 };
-  database = openDatabase({ ...databaseOptions(testDatabase.url), ...patient });
+  // The timeouts are long, because sessions wait for each other for long on a busy machine.
+  const timeouts = { connectTimeoutMs: 20_000, statementTimeoutMs: 20_000 };
+  database = openDatabase({ ...databaseOptions(testDatabase.url), ...timeouts });
   store = createLeadStore(database);
 });
 afterAll(async () => {
@@ -37,12 +37,12 @@ afterAll(async () => {
   await testDatabase[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
-  // The history refuses to be cleared.
+  // As a replica, because a trigger rejects TRUNCATE of the history.
   await testDatabase.query(`SET session_replication_role = replica;
     TRUNCATE lead, lead_change; SET session_replication_role = DEFAULT`);
 });
 
-/** The rows as they stand, in the names of the domain, without their nulls. */
+/** Returns the stored rows with the field names of the domain, without their nulls. */
 async function stored(): Promise<StoredLead[]> {
   const rows = await testDatabase.query(`
     SELECT id, workspace_id AS "workspaceId", campaign_id AS "campaignId", user_id AS "userId", source, status,
@@ -82,19 +82,19 @@ const optional = {
 const optionalNames = Object.keys(optional) as (keyof typeof optional)[];
 
 describe('insert', () => {
-  test('stores every field of a lead to the letter', async () => {
+  test('stores every field of a lead unchanged', async () => {
     const lead = leadOf(tenant, { ...optional, source: 'intake', status: 'Approved' });
     expect(await store.insert([lead])).toEqual(new Map([[lead.id, lead]]));
     expect(await stored()).toEqual([lead]);
   });
 
-  test('stores a lead with no optional field', async () => {
+  test('stores a lead without optional fields', async () => {
     const lead = leadOf(tenant);
     await store.insert([lead]);
     expect(await stored()).toEqual([lead]);
   });
 
-  test('stores 1,000 leads in one call, nulls and values mixed in every column', async () => {
+  test('stores 1,000 leads in one call, with nulls and values in every column', async () => {
     const leads = Array.from({ length: 1_000 }, (_, i) =>
       leadOf(i % 3 === 0 ? otherTenant : tenant, {
         name: `Lead ${i}`,
@@ -110,7 +110,7 @@ describe('insert', () => {
     expect(await stored()).toEqual(byId(leads));
   });
 
-  test.each(optionalNames)('keeps nulls in their rows: %s', async (name) => {
+  test.each(optionalNames)('stores the nulls of %s in the right rows', async (name) => {
     const leads = [
       leadOf(tenant),
       leadOf(tenant, { [name]: optional[name] }),
@@ -123,7 +123,7 @@ describe('insert', () => {
     );
   });
 
-  test.for(['together', 'each alone'])('stores hostile text to the letter, %s', async (how) => {
+  test.for(['in one batch', 'one by one'])('stores hostile text unchanged if sent %s', async (how) => {
     const hostile = [
       "'",
       '"',
@@ -171,13 +171,14 @@ describe('insert', () => {
         extra: JSON.stringify({ [text]: text }),
       }),
     );
-    for (const sent of how === 'together' ? [leads] : leads.map((lead) => [lead])) await store.insert(sent);
+    for (const sent of how === 'in one batch' ? [leads] : leads.map((lead) => [lead]))
+      await store.insert(sent);
     const rows = await stored();
     const parsed = (lead: StoredLead) => ({ ...lead, extra: JSON.parse(lead.extra ?? '') as unknown });
     expect(rows.map(parsed)).toEqual(byId(leads).map(parsed));
   });
 
-  test('tells empty text from none', async () => {
+  test('stores an empty text as such, not as null', async () => {
     const empty = () => leadOf(tenant, { address: '', city: '', website: '', s1: '', lpName: '' });
     const leads = [empty(), leadOf(tenant), empty()];
     await store.insert(leads.slice(0, 2));
@@ -185,26 +186,26 @@ describe('insert', () => {
     expect(await stored()).toEqual(byId(leads));
   });
 
-  test('stores addresses of both families', async () => {
+  test('stores IPv4 and IPv6 addresses', async () => {
     const ips = ['203.0.113.7', '0.0.0.0', '2001:db8::1', '::1', 'fe80::1'];
     await store.insert(ips.map((ip) => leadOf(tenant, { ip })));
     expect(new Set((await stored()).map(({ ip }) => ip))).toEqual(new Set(ips));
   });
 
-  test('names the lead that a constraint refuses, and shows nothing of it', async () => {
-    const refused = leadOf(tenant, { name: 'Ada', phoneE164: '12' });
-    const leads = [leadOf(tenant), refused, leadOf(tenant)];
+  test('reports the id of the lead that a constraint rejects, and none of its values', async () => {
+    const rejected = leadOf(tenant, { name: 'Ada', phoneE164: '12' });
+    const leads = [leadOf(tenant), rejected, leadOf(tenant)];
     const error: unknown = await store.insert(leads).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ name: 'DatabaseError', sqlState: '23514', rowId: refused.id });
+    expect(error).toMatchObject({ name: 'DatabaseError', sqlState: '23514', rowId: rejected.id });
     expect(String((error as Error).stack)).not.toContain('Ada');
   });
 
-  test('of no lead at all stores nothing', async () => {
+  test('stores nothing if the batch is empty', async () => {
     expect(await store.insert([])).toEqual(new Map());
     expect(await stored()).toEqual([]);
   });
 
-  test('leaves a lead that stands as it is, and does not name it', async () => {
+  test('does not change or return a lead that already exists', async () => {
     const first = leadOf(tenant, { name: 'First' });
     await store.insert([first]);
     const again = { ...first, name: 'Changed', status: 'Trashed' as const, ...optional };
@@ -214,13 +215,13 @@ describe('insert', () => {
     expect(await stored()).toEqual(byId([first, second]));
   });
 
-  test('of an id twice in one call stores the first', async () => {
+  test('stores the first of two leads with the same id in one call', async () => {
     const first = leadOf(tenant, { name: 'First' });
     expect(await store.insert([first, { ...first, name: 'Second' }])).toEqual(new Map([[first.id, first]]));
     expect(await stored()).toEqual([first]);
   });
 
-  test('of the same leads in opposite orders, at once, does not deadlock', async () => {
+  test('does not deadlock if concurrent calls have the same leads in opposite orders', async () => {
     for (let round = 0; round < 6; round++) {
       const leads = Array.from({ length: 300 }, () => leadOf(tenant));
       const orders = [leads, leads.toReversed(), leads, leads.toReversed()];
@@ -229,7 +230,7 @@ describe('insert', () => {
     }
   });
 
-  test('of the same leads sent many times at once stores each once, and names each once', async () => {
+  test('stores and returns each lead once if concurrent calls have the same leads', async () => {
     const leads = Array.from({ length: 100 }, () => leadOf(tenant));
     const answers = await Promise.all(Array.from({ length: 8 }, () => store.insert(leads)));
     const added = answers.flatMap(idsOf);
@@ -238,17 +239,17 @@ describe('insert', () => {
   });
 
   test.each<[string, () => Partial<StoredLead>]>([
-    ['an email that may not be', () => ({ email: 'ada@example.com' })],
+    ['an email that does not end in .io', () => ({ email: 'ada@example.com' })],
     ['an empty name', () => ({ name: '' })],
     ['a campaign of another workspace', () => ({ campaignId: otherTenant.campaignId })],
-    ['a campaign that is not', () => ({ campaignId: newId() })],
+    ['an unknown campaign', () => ({ campaignId: newId() })],
     ['text with NUL', () => ({ address: 'a\0b' })],
     ['NUL in extra', () => ({ extra: '{"a":"\\u0000"}' })],
-    ['an address that is none', () => ({ ip: '300.1.1.1' })],
-    ['extra that is no object', () => ({ extra: '[1]' })],
-    ['a status that is none', () => ({ status: 'Lost' as never })],
-    ['an id that is none', () => ({ id: 'x' })],
-  ])('with one bad row of many (%s) stores nothing', async (_case, fields) => {
+    ['an invalid IP address', () => ({ ip: '300.1.1.1' })],
+    ['extra that is not an object', () => ({ extra: '[1]' })],
+    ['an unknown status', () => ({ status: 'Lost' as never })],
+    ['an invalid id', () => ({ id: 'x' })],
+  ])('stores no lead of a batch if one of them has %s', async (_case, fields) => {
     const leads = Array.from({ length: 50 }, () => leadOf(tenant));
     leads[31] = leadOf(tenant, fields());
     await expect(store.insert(leads)).rejects.toBeInstanceOf(DatabaseError);
@@ -259,10 +260,10 @@ describe('insert', () => {
 describe('list', () => {
   const ids = (leads: readonly { id: string }[]) => leads.map(({ id }) => id);
 
-  test('shows what a representation has, and nothing else', async () => {
+  test('returns exactly the fields of the representation', async () => {
     const lead = leadOf(tenant, { ...optional, source: 'intake' });
     await store.insert([lead]);
-    const shown = {
+    const representation = {
       id: lead.id,
       name: lead.name,
       phone: lead.phone,
@@ -277,10 +278,10 @@ describe('list', () => {
       country: 'GB',
       status: 'OnHold',
     };
-    expect(await store.list(selection(tenant), { limit: 10 })).toEqual([shown]);
+    expect(await store.list(selection(tenant), { limit: 10 })).toEqual([representation]);
   });
 
-  test('keeps to its workspace, and to a user where one is named', async () => {
+  test('returns only leads of the workspace and, if given, of the user', async () => {
     const colleague = newId();
     await testDatabase.query(`
       INSERT INTO "user" (id, name, email, updated_at) VALUES ('${colleague}', 'Bob', '${colleague}@example.io', now());`);
@@ -304,7 +305,7 @@ describe('list', () => {
     }
   });
 
-  test('page by page gives every lead once, newest first, even where many came in the same millisecond', async () => {
+  test('returns every lead once across pages, newest first, even if many have the same millisecond', async () => {
     const leads = Array.from({ length: 95 }, (_, i) => {
       const at = new Date(1_700_000_000_000 + Math.floor(i / 20));
       return leadOf(tenant, { createdAt: at, updatedAt: at });
@@ -321,7 +322,7 @@ describe('list', () => {
       const last = rows.at(-1);
       if (last === undefined) break;
       after = { time: new Date(last.createdAt), id: last.id };
-      // What comes meanwhile is newer and belongs on no later page.
+      // A lead that is created meanwhile is newer, so it is on no later page.
       await store.insert([leadOf(tenant)]);
     }
     expect(seen).toEqual(ids(expected));
@@ -329,7 +330,7 @@ describe('list', () => {
 });
 
 describe('scan and find', () => {
-  test('show everything that is stored, with the code of the campaign', async () => {
+  test('return all stored fields and the code of the campaign', async () => {
     const full = leadOf(tenant, { ...optional, source: 'intake', campaignId: tenant.otherCampaignId });
     const bare = leadOf(tenant, { createdAt: new Date(0) });
     await store.insert([full, bare]);
@@ -349,10 +350,10 @@ describe('scan and find', () => {
 describe('change', () => {
   const found = async (id: string) => (await store.find({ workspaceId: tenant.workspaceId }, [id]))[0];
 
-  test('stores every field that may change, takes away what is absent, and leaves the rest', async () => {
+  test('stores every editable field, clears absent ones, and keeps all other fields', async () => {
     const from = leadOf(tenant, { ...optional, source: 'intake' });
-    const neighbour = leadOf(tenant, optional);
-    await store.insert([from, neighbour]);
+    const unchanged = leadOf(tenant, optional);
+    await store.insert([from, unchanged]);
     const changes = {
       name: 'Grace Hopper',
       phone: '+1 202 555 0143',
@@ -369,7 +370,7 @@ describe('change', () => {
       state: 'Virginia',
       extra: '{"utm": "y"}',
     };
-    // What a change is no matter of is not written, whatever it is given.
+    // These fields are not editable, so the change must not write them.
     const other = {
       workspaceId: otherTenant.workspaceId,
       userId: otherTenant.userId,
@@ -412,10 +413,10 @@ describe('change', () => {
       updatedAt: expect.any(Date) as Date,
       campaignCode: 'default',
     });
-    expect(await found(neighbour.id)).toEqual({ ...neighbour, campaignCode: 'default' });
+    expect(await found(unchanged.id)).toEqual({ ...unchanged, campaignCode: 'default' });
   });
 
-  test('leaves a lead alone that is in another version, and changes the others', async () => {
+  test('skips a lead with another version, and changes the others', async () => {
     const leads = [leadOf(tenant), leadOf(tenant), leadOf(tenant)] as const;
     await store.insert(leads);
     await store.change(tenant.workspaceId, [changeOf(leads[1])]);
@@ -432,7 +433,7 @@ describe('change', () => {
     expect(await store.change(tenant.workspaceId, [])).toEqual(new Map());
   });
 
-  test('of many at once only one wins each version', async () => {
+  test('succeeds for one of several concurrent changes of a version', async () => {
     const lead = leadOf(tenant);
     await store.insert([lead]);
     for (let version = 1; version <= 10; version++) {
@@ -455,13 +456,13 @@ describe('change', () => {
     expect(history.at(-1)?.fields).toEqual({ city: { to: Number(city) } });
   });
 
-  test('of the same leads in opposite orders never deadlocks, and each lead is changed once', async () => {
+  test('does not deadlock if concurrent calls have the same leads in opposite orders', async () => {
     const leads = Array.from({ length: 50 }, () => leadOf(tenant));
     await store.insert(leads);
     const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     for (let version = 1; version <= 5; version++) {
-      // All of them meet half-way.
+      // All calls wait for the lead in the middle.
       await testDatabase.query(`BEGIN; SELECT id FROM lead WHERE id = '${leads[25]?.id}' FOR UPDATE`);
       const changes = leads.map((lead) =>
         changeOf({ ...lead, version }, { change: { status: undefined, fields: { city: { to: 'x' } } } }),
@@ -477,10 +478,10 @@ describe('change', () => {
     }
   });
 
-  test('and its entry of the history are stored together or not at all', async () => {
+  test('rolls back both the lead and its entry in the history if one of them is rejected', async () => {
     const leads = [leadOf(tenant), leadOf(tenant)] as const;
     await store.insert(leads);
-    // What the history does not take: a transition that there is not, and a reason that is missing.
+    // The history rejects an unknown transition, a missing reason, an empty change and an unknown user.
     for (const change of [
       { status: { from: 'OnHold', to: 'Paid' } },
       { status: { from: 'OnHold', to: 'Trashed' } },
@@ -496,7 +497,7 @@ describe('change', () => {
     }
   });
 
-  test('by a clock that is behind is not earlier than what came before', async () => {
+  test('stores the time of the last update if the clock of the process is behind it', async () => {
     const lead = leadOf(tenant);
     await store.insert([lead]);
     const past = new Date(lead.updatedAt.getTime() - 60_000);
@@ -505,7 +506,7 @@ describe('change', () => {
     expect(await store.history(lead, 0, 1)).toMatchObject([{ createdAt: lead.updatedAt }]);
   });
 
-  test('makes a lead found by what it is now, and no longer by what it was', async () => {
+  test('makes a lead searchable by its new values, and no longer by its old ones', async () => {
     const lead = leadOf(tenant, { phoneE164: '+442079460958', email: 'ada@example.io' });
     await store.insert([lead]);
     const ids = async (filter: object) =>
@@ -526,7 +527,7 @@ describe('change', () => {
 });
 
 describe('history', () => {
-  test('gives back what was noted, in order, above a version, up to a limit', async () => {
+  test('returns the changes above a version in order, up to a limit', async () => {
     const lead = leadOf(tenant);
     await store.insert([lead]);
     const at = (second: number) => new Date(lead.createdAt.getTime() + second * 1000);
@@ -552,7 +553,7 @@ describe('history', () => {
   });
 });
 
-describe('duplicates', () => {
+describe('duplicate detection', () => {
   const phone = { phone: '+44 20 7946 0958', phoneE164: '+442079460958' };
   const watched = (fields: Partial<LeadToInsert> = {}): LeadToInsert => ({
     ...leadOf(tenant, { ...phone }),
@@ -563,12 +564,12 @@ describe('duplicates', () => {
     const createdAt = new Date(1_700_000_000_000 + seconds * 1000);
     return { createdAt, updatedAt: createdAt };
   };
-  const firstOf = (added: ReadonlyMap<string, StoredLead>, { id }: { id: string }) => {
+  const outcomeOf = (added: ReadonlyMap<string, StoredLead>, { id }: { id: string }) => {
     const lead = added.get(id);
     return lead && [lead.status, lead.duplicateOf];
   };
 
-  test('within one batch, the first of a campaign and a number is the one that stands', async () => {
+  test('keeps the first lead of each campaign and number in a batch, and trashes the others', async () => {
     const other = { phone: '+1 202 555 0143', phoneE164: '+12025550143' };
     const leads = [
       watched(),
@@ -584,18 +585,18 @@ describe('duplicates', () => {
     ];
     const added = await store.insert(leads);
     const [a, b, , c] = leads.map(({ id }) => id);
-    const stands = ['OnHold', undefined];
-    expect(leads.map((lead) => firstOf(added, lead))).toEqual([
-      stands,
-      stands,
+    const original = ['OnHold', undefined];
+    expect(leads.map((lead) => outcomeOf(added, lead))).toEqual([
+      original,
+      original,
       ['Trashed', a],
-      stands,
-      stands,
+      original,
+      original,
       ['Trashed', b],
       ['Trashed', c],
-      stands,
-      stands,
-      // Its number is one that the batch watches in its campaign.
+      original,
+      original,
+      // The lead has no window, but another lead of the batch has one for the same campaign and number.
       ['Trashed', c],
     ]);
     expect(await store.find({ workspaceId: tenant.workspaceId }, [leads[2]?.id ?? ''])).toMatchObject([
@@ -608,20 +609,20 @@ describe('duplicates', () => {
     return { workspaceId, userId, campaignId };
   };
 
-  test('a chain leads to its first, as long as one follows the other within the window', async () => {
+  test('links a chain of duplicates to the first lead while each follows within the window', async () => {
     const first = watched(later(0));
     await store.insert([first]);
     for (const seconds of [3600, 7200, 10_800]) {
       const next = watched(later(seconds));
-      expect(firstOf(await store.insert([next]), next)).toEqual(['Trashed', first.id]);
+      expect(outcomeOf(await store.insert([next]), next)).toEqual(['Trashed', first.id]);
     }
     const fresh = watched(later(14_401));
-    expect(firstOf(await store.insert([fresh]), fresh)).toEqual(['OnHold', undefined]);
+    expect(outcomeOf(await store.insert([fresh]), fresh)).toEqual(['OnHold', undefined]);
     const again = watched(later(14_402));
-    expect(firstOf(await store.insert([again]), again)).toEqual(['Trashed', fresh.id]);
+    expect(outcomeOf(await store.insert([again]), again)).toEqual(['Trashed', fresh.id]);
   });
 
-  test('sent again, leads are no duplicates of themselves', async () => {
+  test('does not treat a lead that is sent again as a duplicate of itself', async () => {
     const leads = [watched(), watched(), watched({ campaignId: tenant.otherCampaignId })];
     await store.insert(leads);
     const before = await stored();
@@ -630,7 +631,7 @@ describe('duplicates', () => {
     expect(await stored()).toEqual(before);
   });
 
-  test('in batches that overlap in opposite orders, at once: one of each number stands, none deadlocks', async () => {
+  test('keeps one lead for each number, without deadlocks, in concurrent batches of opposite orders', async () => {
     const numbers = Array.from({ length: 40 }, (_, i) => `+4420794600${10 + i}`);
     const batch = () => numbers.map((number) => watched({ phone: number, phoneE164: number }));
     const batches = Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? batch() : batch().toReversed()));
@@ -639,18 +640,18 @@ describe('duplicates', () => {
     expect(added).toHaveLength(320);
     for (const number of numbers) {
       const leads = added.filter(({ phoneE164 }) => phoneE164 === number);
-      const standing = leads.filter(({ status }) => status === 'OnHold');
-      expect(standing).toHaveLength(1);
+      const originals = leads.filter(({ status }) => status === 'OnHold');
+      expect(originals).toHaveLength(1);
       for (const lead of leads) {
-        expect(lead.duplicateOf).toBe(lead === standing[0] ? undefined : standing[0]?.id);
+        expect(lead.duplicateOf).toBe(lead === originals[0] ? undefined : originals[0]?.id);
       }
     }
   });
 });
 
-describe('a server that is in another time zone', () => {
+describe('a server in another time zone', () => {
   test.each(['America/New_York', 'Asia/Kolkata', 'Pacific/Chatham'])(
-    '%s: times stay what they are',
+    'stores and returns times unchanged (%s)',
     async (zone) => {
       const own = await createTestDatabase();
       await own.query(`ALTER DATABASE ${own.name} SET timezone = '${zone}'`);

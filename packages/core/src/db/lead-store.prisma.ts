@@ -31,21 +31,21 @@ import { withoutNulls } from './without-nulls.ts';
 /** All fields but `state`, which comes last in exports. */
 const fieldColumns = Prisma.raw(newLeadFieldNames.map((name) => `${columnOf(name)} AS "${name}"`).join(', '));
 
-/** Everything about a lead. */
+/** All columns of a lead, and the code of its campaign. */
 export const everyColumn = Prisma.sql`
   id, workspace_id AS "workspaceId", campaign_id AS "campaignId",
   (SELECT code FROM campaign WHERE campaign.id = lead.campaign_id) AS "campaignCode", user_id AS "userId", source,
   status, name, phone, phone_e164 AS "phoneE164", ${fieldColumns}, state, host(ip) AS ip, s1, lp_name AS "lpName", extra::text AS extra, version,
   content_hash AS "contentHash", duplicate_of AS "duplicateOf", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** A change of a lead. */
+/** The columns of a change in a lead's history. */
 export const changesAsFound = Prisma.sql`
   version, user_id AS "userId", reason, fields, created_at AS "createdAt",
   CASE WHEN to_status IS NOT NULL THEN json_build_object('from', from_status, 'to', to_status) END AS status`;
 
-/** Leads in Postgres. */
+/** Creates the lead store in Postgres. */
 export function createLeadStore({ select, selectTexts, transaction }: Database): LeadStore {
-  /** @returns nothing where the workspace has no campaign of the code that is asked for. */
+  /** Replaces the campaign's code by its id. Returns undefined if the workspace has no campaign with this code. */
   const found = async ({ scope, filter, order }: LeadSelection): Promise<FoundSelection | undefined> => {
     const { campaignCode, ...others } = filter;
     if (campaignCode === undefined) return { scope, filter: others, order };
@@ -119,7 +119,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
       const entries = changes.map(({ change }) => change);
       const parents = traceparentsOf(changes.map(({ lead: { id }, traceparent }) => ({ id, traceparent })));
       const noting = parents === undefined ? Prisma.empty : noteTraceparents(Prisma.sql`${parents}`);
-      // Locked in the order of their ids, so that two changes of the same leads wait instead of deadlocking.
+      // Rows are locked in the order of their ids, since two changes of the same leads could deadlock otherwise.
       const changed = await select<{ id: string; updatedAt: Date }>(
         Prisma.sql`
         WITH sent AS (
@@ -133,7 +133,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
         ), changed AS (
           UPDATE lead SET
             (${names(editableColumns)}) = ROW (${stored(editableColumns)}),
-            -- The clocks of two instances may differ; what is later in the history is never earlier in time.
+            -- The clocks of two instances may differ, but the times in a history must not decrease.
             updated_at = GREATEST(sent.changed_at, lead.updated_at)
           FROM sent JOIN locked ON locked.id = sent.id
           WHERE lead.id = sent.id AND lead.version = sent.version - 1
@@ -161,7 +161,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
   };
 }
 
-/** The rows of the first statement that finds as many as asked for, or of the last. */
+/** Returns the rows of the first statement if they reach the limit, else those of the second. */
 async function inSteps<Row>(
   [near, far]: ReturnType<typeof statementsOf>,
   { limit }: LeadPiece,
@@ -171,7 +171,7 @@ async function inSteps<Row>(
   return far === undefined || found.length === limit ? found : run(far);
 }
 
-/** Whether duplicates of a lead are looked for. */
+/** Whether the campaign detects duplicates and the lead has a phone number to compare. */
 function isWatched(lead: LeadToInsert): boolean {
   return lead.duplicateWindowSeconds !== undefined && lead.phoneE164 !== undefined;
 }
@@ -182,7 +182,7 @@ interface InsertStatement {
   readonly values: (string | number | null)[];
 }
 
-/** Texts that are made once: to put one together takes longer than to send a lead. */
+/** Builds the text of an insert. Texts are built once, because building one takes longer than sending a lead. */
 const insertFrom = (rows: Prisma.Sql, more: Prisma.Sql) =>
   Prisma.sql`
   INSERT INTO lead (${names(leadColumns)})
@@ -194,14 +194,14 @@ const insertsWith = (more = Prisma.empty) => ({
   one: insertFrom(Prisma.sql`(VALUES (${parameters(leadColumns)}))`, more),
 });
 const untraced = insertsWith();
-/** What the outbox notes of where events come from, as long as the transaction lasts. */
+/** Passes the traceparents to the outbox triggers, in a setting of the transaction. */
 const noteTraceparents = (text: Prisma.Sql) =>
   Prisma.sql`CROSS JOIN (SELECT set_config('leads.trace_parents', ${text}, true)) AS trace_parents`;
 const traced = insertsWith(noteTraceparents(Prisma.raw(`$${Object.keys(leadColumns).length + 1}`)));
 
-/** By lead, as JSON; nothing where none is traced. */
+/** Returns the traceparents by lead id, as JSON; undefined if no lead is traced. */
 function traceparentsOf(leads: readonly (Traced & { readonly id: string })[]): string | undefined {
-  // Nearly always none is, and this is asked for every batch.
+  // A fast path for every batch: nearly always no lead is traced.
   if (!leads.some(({ traceparent }) => traceparent !== undefined)) return undefined;
   const parents = leads.flatMap(({ id, traceparent }) =>
     traceparent === undefined ? [] : [[id, traceparent]],
@@ -224,13 +224,12 @@ function toStatement(leads: readonly LeadToInsert[]): InsertStatement {
   };
 }
 
-/** @returns the leads that were added. */
+/** Inserts leads and returns those that were added. Leads whose id already exists are skipped. */
 async function insert(
   run: (statement: InsertStatement) => Promise<{ id: string }[]>,
   given: readonly LeadToInsert[],
 ): Promise<StoredLead[]> {
-  // In the order of their ids, so that two calls with the same leads wait for each other instead of deadlocking;
-  // of an id that is there twice, the first.
+  // Sorted by id, since two calls with the same leads could deadlock otherwise. If an id occurs twice, the first lead wins.
   const leads = [...new Map(given.toReversed().map((lead) => [lead.id, lead])).values()].toSorted((a, b) =>
     a.id < b.id ? -1 : 1,
   );

@@ -2,14 +2,14 @@ import type { Lead } from '../lead/lead.schema.ts';
 import { Prisma } from './generated/client.ts';
 
 /**
- * What the list shows of a lead, in seven values instead of thirteen: node-postgres takes longer to read a value
- * than it takes to cut one up. No part of the first value holds a space but the times, one each.
+ * The columns of a listed lead, in 7 values instead of 13, because node-postgres takes longer to read a value than to split
+ * one. In the first value, no part contains a space except the times, with one each.
  */
 export const listedColumns = Prisma.sql`
   concat_ws(' ', id, campaign_id, user_id, status, created_at, updated_at, host(ip)),
   name, phone, address, state, region, country`;
 
-/** The representation of a row of {@link listedColumns}, as Postgres writes its values; what is null is left out. */
+/** Converts a row of {@link listedColumns}, as texts of Postgres, to a lead. Null fields are omitted. */
 export function toListedLead(row: readonly (string | null)[]): Lead {
   const [facts, name, phone, address, state, region, country] = row as [
     string,
@@ -39,9 +39,9 @@ export function toListedLead(row: readonly (string | null)[]): Lead {
 }
 
 /**
- * A time as `Date.toISOString` writes it, without a Date, of which a page would take two hundred.
+ * Formats a time like `Date.toISOString`, but without creating a `Date`, because a page would need 200 of them.
  *
- * @param time as Postgres writes it in UTC: `09:30:00.5+00`, with as many decimals of a second as it takes.
+ * @param time in UTC, in the format of Postgres: `09:30:00.5+00`, with up to 3 decimals of a second.
  */
 function isoTime(date: string, time: string): string {
   const decimalsFrom = '09:30:00'.length;

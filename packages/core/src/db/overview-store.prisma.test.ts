@@ -25,7 +25,7 @@ const publisherId = newId();
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  // To add up many leads takes its time on a machine that has other things to do.
+  // The timeout is long, because aggregating many leads takes long on a busy machine.
   opened = openDatabase({ ...databaseOptions(database.url), statementTimeoutMs: 20_000 });
   tenant = await addTenant(database, 'ours');
   other = await addTenant(database, 'theirs');
@@ -50,9 +50,9 @@ const overview = (viewer: ReturnType<typeof owner> | ReturnType<typeof publisher
 
 const statuses = ['OnHold', 'Trashed', 'Paid', 'Approved'] as const;
 
-/** The same by looking at each lead. */
-function naive(leads: readonly StoredLead[], { from, to, steps, previous }: Overview) {
-  const countOf = (some: readonly StoredLead[]) =>
+/** Computes the expected counts by iterating over the leads. */
+function expectedCounts(leads: readonly StoredLead[], { from, to, steps, previous }: Overview) {
+  const countByStatus = (some: readonly StoredLead[]) =>
     Object.fromEntries(
       statuses.map((status) => [status, some.filter((lead) => lead.status === status).length]),
     );
@@ -62,22 +62,23 @@ function naive(leads: readonly StoredLead[], { from, to, steps, previous }: Over
   const by = (valueOf: (lead: StoredLead) => string | undefined) =>
     [...new Set(all.map(valueOf))]
       .filter((value) => value !== undefined)
-      .map((value) => Object.assign({ value }, countOf(all.filter((lead) => valueOf(lead) === value))))
+      .map((value) => Object.assign({ value }, countByStatus(all.filter((lead) => valueOf(lead) === value))))
       .toSorted((one, another) => (one.value < another.value ? -1 : 1));
   return {
     steps: steps.map(({ start }, index) => ({
       start,
-      ...countOf(between(start, steps[index + 1]?.start ?? to)),
+      ...countByStatus(between(start, steps[index + 1]?.start ?? to)),
     })),
-    total: { total: all.length, ...countOf(all) },
-    previous: countOf(between(previous.from, from)),
+    total: { total: all.length, ...countByStatus(all) },
+    previous: countByStatus(between(previous.from, from)),
     campaigns: by(({ campaignId }) => (campaignId === tenant.campaignId ? 'default' : 'extra')),
     landingPages: by(({ lpName }) => (lpName !== undefined && lpName.length > 255 ? undefined : lpName)),
     s1: by(({ s1 }) => s1),
   };
 }
 
-function shown(found: Overview) {
+/** Converts an overview to the form of {@link expectedCounts}. */
+function countsOf(found: Overview) {
   const counts = ({ OnHold, Trashed, Paid, Approved }: Overview['total']) => ({
     OnHold,
     Trashed,
@@ -98,8 +99,8 @@ function shown(found: Overview) {
   };
 }
 
-/** Which sub-id an erased lead had is not told any more, but that it had one. */
-const withoutS1 = (counted: ReturnType<typeof naive> | ReturnType<typeof shown>) => ({
+/** Replaces the counts by sub-id with their sum: after an erasure, the overview counts only whether a lead had one. */
+const withoutS1 = (counted: ReturnType<typeof expectedCounts> | ReturnType<typeof countsOf>) => ({
   ...counted,
   s1: counted.s1.reduce(
     (sum, { OnHold = 0, Trashed = 0, Paid = 0, Approved = 0 }: Record<string, unknown>) =>
@@ -108,7 +109,7 @@ const withoutS1 = (counted: ReturnType<typeof naive> | ReturnType<typeof shown>)
   ),
 });
 
-/** Around the changes of the clock in Europe and America. */
+/** Draws times around the ends of daylight saving time in Europe and America. */
 const times = fc
   .integer({ min: Date.UTC(2026, 9, 20) / 60_000, max: Date.UTC(2026, 10, 5) / 60_000 })
   .map((minutes) => new Date(minutes * 60_000));
@@ -138,7 +139,7 @@ const drawnQuery = fc
   }));
 
 test(
-  'counts as one who looks at each lead does, added up or not, after changes and when leads are erased',
+  'the overview counts every lead before and after aggregation, status changes and erasures',
   { timeout: 120_000 },
   () =>
     fc.assert(
@@ -165,10 +166,10 @@ test(
             for (const query of queries) {
               const ours = leads.filter(({ workspaceId }) => workspaceId === tenant.workspaceId);
               const all = await overview(owner(), query);
-              expect(shown(all)).toEqual(naive(ours, all));
+              expect(countsOf(all)).toEqual(expectedCounts(ours, all));
               const own = await overview(publisher(), query);
-              expect(shown(own)).toEqual(
-                naive(
+              expect(countsOf(own)).toEqual(
+                expectedCounts(
                   ours.filter(({ userId }) => userId === publisherId),
                   own,
                 ),
@@ -181,7 +182,7 @@ test(
           for (const [index, status] of changes.entries()) {
             const lead = leads[index];
             if (lead === undefined || lead.status === status) continue;
-            // The database holds the history to the rules; what is counted has nothing to do with them.
+            // Writes the status directly: the rules of transitions apply to the history, not to the counts.
             await database.query('UPDATE lead SET status = $2::lead_status WHERE id = $1', [lead.id, status]);
             leads[index] = { ...lead, status };
           }
@@ -195,9 +196,9 @@ test(
           ]);
           for (const query of queries) {
             const found = await overview(owner(), query);
-            const counted = withoutS1(shown(found));
+            const counted = withoutS1(countsOf(found));
             const ours = leads.filter(({ workspaceId }) => workspaceId === tenant.workspaceId);
-            const expected = withoutS1(naive(ours, found));
+            const expected = withoutS1(expectedCounts(ours, found));
             expect({ ...counted, s1: counted.s1 + found.s1Others }).toEqual(expected);
           }
         },
@@ -206,7 +207,7 @@ test(
     ),
 );
 
-test('inserts and those who add up at once lose nothing', async () => {
+test('the overview counts every lead if inserts and aggregations run at the same time', async () => {
   const leadStore = createLeadStore(opened);
   const store = createOverviewStore(opened);
   const at = new Date('2026-05-01T12:00:00Z');
@@ -223,7 +224,7 @@ test('inserts and those who add up at once lose nothing', async () => {
   expect(total).toMatchObject({ total: 40, OnHold: 40, approveRate: 0, approveRateWithoutTrash: 0 });
 });
 
-test('shows the twenty with the most leads, and rates only where there is something to divide by', async () => {
+test('the overview lists the 20 values with the most leads, and a rate is null if its divisor is 0', async () => {
   const at = new Date('2026-05-01T12:00:00Z');
   const leads = Array.from({ length: 25 }, (_, index) =>
     Array.from({ length: index + 1 }, () =>
@@ -246,7 +247,7 @@ test('shows the twenty with the most leads, and rates only where there is someth
   expect(empty.total).toMatchObject({ total: 0, approveRate: null, approveRateWithoutTrash: null });
 });
 
-test('tells apart the sub-ids that come first in a day, counts all others together, and stays small', async () => {
+test('the tallies count the first 100 sub-ids of a day separately and all others together', async () => {
   const store = createOverviewStore(opened);
   const leadStore = createLeadStore(opened);
   const day = (n: number) => new Date(Date.UTC(2026, 5, n, 12));
@@ -271,7 +272,7 @@ test('tells apart the sub-ids that come first in a day, counts all others togeth
   await leadStore.insert(Array.from({ length: 70 }, (_, n) => of(`second-${n}`, day(1))));
   await leadStore.insert([late, of('often', day(1)), of('late', day(2)), of('late', day(2))]);
   await aggregate();
-  // 100 of the first day and what is left of it, and the one of the second.
+  // The first day has 100 values and one row for the others. The second day has one value.
   expect(await rows()).toBe(102);
   const before = await found();
   expect(before.total.total).toBe(174);
@@ -281,7 +282,7 @@ test('tells apart the sub-ids that come first in a day, counts all others togeth
     { value: 'late', total: 2 },
   ]);
 
-  // What becomes of them later is counted where they are.
+  // A later change of a lead's status updates the row in which the lead is counted.
   await database.query(`UPDATE lead SET status = 'Approved' WHERE s1 IN ('often', 'late')`);
   await aggregate();
   expect(await rows()).toBe(102);
@@ -304,17 +305,17 @@ test.each<[field: string, query: OverviewQuery]>([
   ['to', { from: '2010-01-01', to: '2026-01-01' }],
   ['from', { from: '2026-02-30', to: '2026-03-01' }],
   ['from', { from: '0000-01-01', to: '0000-01-01' }],
-])('refuses a fault of %s: %j', async (path, query) => {
+])('the overview rejects an invalid %s in the query %j', async (path, query) => {
   await expect(overview(owner(), query)).rejects.toMatchObject({
     code: 'invalid_input',
     fields: [{ at: 'query', path }],
   });
 });
 
-test('looks at the leads of one day at most, beside the tallies of all others', {
+test('the overview reads the leads of at most one day, and tallies for all other days', {
   timeout: 120_000,
 }, async () => {
-  const leadsADay = 144;
+  const leadsPerDay = 144;
   const insert = (first: number, last: number) =>
     database.query(`
       INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, lp_name, s1, created_at, updated_at)
@@ -322,13 +323,13 @@ test('looks at the leads of one day at most, beside the tallies of all others', 
         CASE WHEN n % 20 = 0 THEN '${publisherId}' ELSE '${tenant.userId}' END::uuid, 'intake', 'OnHold', 'Ada', '1',
         'page-' || n % 30, 'click-' || n, at, at
       FROM (
-        SELECT n, timestamptz '2025-01-01' + n * interval '1 day' / ${leadsADay} AS at
+        SELECT n, timestamptz '2025-01-01' + n * interval '1 day' / ${leadsPerDay} AS at
         FROM generate_series(${first}, ${last}) AS n
       ) AS numbered`);
   const aggregate = async () => {
     while ((await createOverviewStore(opened).aggregate(maxLeadsPerAggregation)) > 0);
   };
-  // Postgres looks at what waits when nothing does, as is usual, and then expects nothing of what is to come.
+  // The statistics are taken while no entries wait, as is usual, so the planner expects none.
   await insert(30_001, 31_000);
   await aggregate();
   await database.query('VACUUM (ANALYZE, TRUNCATE false) lead_tally_entry');
@@ -350,17 +351,17 @@ test('looks at the leads of one day at most, beside the tallies of all others', 
       });
       await getOverview(store, viewer, query);
       expect(statements).toHaveLength(5);
-      let looked = 0;
+      let leadsRead = 0;
       for (const { text, values } of statements) {
         const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
           `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
           values,
         );
-        if (row !== undefined) looked += leadsLookedAt(row['QUERY PLAN'][0].Plan);
+        if (row !== undefined) leadsRead += countLeadsRead(row['QUERY PLAN'][0].Plan);
       }
-      // Of campaigns, landing pages and sub-ids; a day that begins at midnight elsewhere has two parts.
-      expect(looked).toBeGreaterThan(0);
-      expect(looked).toBeLessThanOrEqual(3 * leadsADay);
+      // Campaigns, landing pages and sub-ids each read leads. In other time zones, the leads are parts of two UTC days.
+      expect(leadsRead).toBeGreaterThan(0);
+      expect(leadsRead).toBeLessThanOrEqual(3 * leadsPerDay);
     }
   }
 });
@@ -373,8 +374,8 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-function leadsLookedAt(plan: PlanNode): number {
-  const below = (plan.Plans ?? []).reduce((sum, each) => sum + leadsLookedAt(each), 0);
+function countLeadsRead(plan: PlanNode): number {
+  const below = (plan.Plans ?? []).reduce((sum, each) => sum + countLeadsRead(each), 0);
   if (plan['Relation Name'] !== 'lead') return below;
   return below + (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'];
 }

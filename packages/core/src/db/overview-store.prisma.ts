@@ -5,8 +5,9 @@ import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 
 /*
- * What the overview shows of a million leads is read from tallies, by quarters of an hour and by days, and from the
- * entries that are not added to them yet. Both are in one statement, so that nothing is counted twice or missed.
+ * The overview reads counts instead of leads, since a workspace may have a million leads. Tallies hold the counts by
+ * quarter of an hour and by day. Entries hold the counts that are not yet aggregated into tallies. One statement reads
+ * both, so that no lead is counted twice or missed.
  */
 
 const dayMs = 86_400_000;
@@ -15,14 +16,14 @@ const counts = Prisma.sql`on_hold, trashed, paid, approved`;
 const sums = Prisma.sql`
   sum(on_hold)::int AS "OnHold", sum(trashed)::int AS "Trashed", sum(paid)::int AS "Paid",
   sum(approved)::int AS "Approved"`;
-/** By status: how many leads an expression says, of a row that has one status. */
+/** Returns one count column for each status, from a row with one status and an expression for its number of leads. */
 const byStatus = (leads: string) =>
   Prisma.raw(
     Object.entries({ on_hold: 'OnHold', trashed: 'Trashed', paid: 'Paid', approved: 'Approved' })
       .map(([column, status]) => `CASE WHEN status = '${status}' THEN ${leads} ELSE 0 END AS ${column}`)
       .join(', '),
   );
-/** Each lead of an entry counts one where it came to the status, and one less where it left it. */
+/** Counts each `s1` of an entry as 1 if the leads entered the status, and as -1 if they left it. */
 const ofOneEntered = byStatus('sign(leads)::int');
 const maxFirst = Prisma.sql`sum(on_hold + trashed + paid + approved) DESC`;
 
@@ -32,7 +33,7 @@ const valueOfLead = {
   landing_page: Prisma.sql`lead_tally_name(lp_name)`,
   s1: Prisma.sql`s1`,
 } as const;
-/** Of erased leads, which `s1` they had is not known any more. */
+/** The `s1` of erased leads is unknown. */
 const valueOfErased = {
   campaign: Prisma.sql`campaign_id::text`,
   landing_page: Prisma.sql`lp_name`,
@@ -44,8 +45,8 @@ const ofEntries = {
   s1: Prisma.sql`value, ${ofOneEntered} FROM lead_tally_entry, unnest(s1) AS value`,
 } as const;
 /**
- * How many values of `s1` are told apart, of a workspace or a user, in a day: those that come first, which are those
- * that come often. It bounds the tallies where each lead has its own.
+ * The maximum number of `s1` values that are counted separately, for each workspace or user and day. The first values of
+ * a day are kept, which are mostly the frequent ones. The maximum limits the tallies if each lead has a different `s1`.
  */
 const maxS1 = 100;
 
@@ -54,7 +55,7 @@ interface Span {
   readonly to: Date;
 }
 
-/** What is counted of leads, in Postgres. */
+/** Creates the overview store in Postgres. */
 export function createOverviewStore({ select }: Pick<Database, 'select'>): OverviewStore {
   const countSteps = async (scope: LeadScope, { from, to }: Span, bounds: readonly Date[]) => {
     const counting = Prisma.sql`
@@ -70,7 +71,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
     return bounds.map((_, index) => byStep.get(index + 1) ?? nothing);
   };
 
-  /** From the tallies of whole days; what of the range is beside them, from the leads and what is left of them. */
+  /** Selects counts of a range: of its whole days from tallies, of the rest from leads and the counts of erased leads. */
   const counted = (scope: LeadScope, kind: Kind, range: Span): Prisma.Sql => {
     const { days, beside } = wholeDays(range);
     const ofLeads = beside.flatMap((span) => [
@@ -96,7 +97,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
   return {
     async count(scope, { previousFrom, bounds, top }) {
       const [from, to] = [bounds[0], bounds.at(-1)];
-      if (from === undefined || to === undefined) throw new RangeError('A range has a beginning and an end');
+      if (from === undefined || to === undefined) throw new RangeError('The range needs at least two bounds');
       const range = { from, to };
       const { workspaceId } = scope;
       const byValue = (kind: Kind) => Prisma.sql`
@@ -140,20 +141,20 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
     },
 
     /*
-     * No part is joined to another: Postgres mostly looks at what waits when nothing does, then expects one row of
-     * thousands, and compares each with each.
+     * The parts are not joined, because the planner's statistics are mostly taken while no entries wait. Postgres would
+     * then expect one row instead of thousands, and choose a nested loop.
      */
-    async aggregate(most) {
+    async aggregate(limit) {
       const [row] = await select<{ added: number }>(Prisma.sql`
         WITH turn AS MATERIALIZED (
           SELECT pg_try_advisory_xact_lock(${advisoryLocks.leadCounts}) AS is_ours
         ), oldest AS (
           SELECT id, leads, sum(abs(leads)) OVER (ORDER BY id) AS up_to FROM (
-            SELECT id, leads FROM lead_tally_entry WHERE (SELECT is_ours FROM turn) ORDER BY id LIMIT ${most}
+            SELECT id, leads FROM lead_tally_entry WHERE (SELECT is_ours FROM turn) ORDER BY id LIMIT ${limit}
           ) AS waiting
         ), taken AS (
           DELETE FROM lead_tally_entry
-          WHERE id = ANY (ARRAY(SELECT id FROM oldest WHERE up_to - abs(leads) < ${most}))
+          WHERE id = ANY (ARRAY(SELECT id FROM oldest WHERE up_to - abs(leads) < ${limit}))
           RETURNING *, date_bin('1 day', at, '2000-01-01T00:00:00Z') AS day
         ), entered AS MATERIALIZED (
           SELECT workspace_id, user_id, day, value, ${ofOneEntered} FROM taken, unnest(s1) AS value
@@ -226,7 +227,7 @@ function within(column: 'at' | 'created_at', { from, to }: Span): Prisma.Sql {
   return Prisma.sql`${name} >= ${iso(from)}::timestamptz AND ${name} < ${iso(to)}::timestamptz`;
 }
 
-/** The UTC days that lie in a range as a whole, and what is before and after them. */
+/** Splits a range into its whole UTC days, and the parts before and after them. */
 function wholeDays({ from, to }: Span): { days: Span; beside: Span[] } {
   const first = new Date(Math.ceil(from.getTime() / dayMs) * dayMs);
   const last = new Date(Math.floor(to.getTime() / dayMs) * dayMs);

@@ -8,10 +8,10 @@ import { Prisma } from './generated/client.ts';
 
 /** The pause between two measurements, in milliseconds. */
 const intervalMs = 500;
-/** Beyond these a replica is too old for anyone. */
+/** The maximum number of marks: 1 h. A replica with a longer lag is not used. */
 const maxMarks = 7_200;
 
-/** How far the primary's log reached at a time of this process's clock. */
+/** The position of the primary's log at a time of this process's clock. */
 interface Mark {
   readonly atMs: number;
   readonly position: bigint;
@@ -20,25 +20,25 @@ interface Mark {
 interface ReplicaOptions {
   readonly primary: Pick<Database, 'select'>;
   readonly replica: Pick<Database, 'select'>;
-  /** How far behind the replica may be for anyone to read from it, in milliseconds. */
+  /** The maximum lag at which the replica is read, in milliseconds. */
   readonly maxLagMs: number;
-  /** Hears when the replica begins to be read from, and when it ends. */
+  /** Called when reads from the replica start and when they stop. */
   readonly onChange?: (isUsed: boolean) => void;
 }
 
 /**
- * Knows what a streaming replica has: everything that was committed before a time that is found out in the background. No
- * clock but this process's counts, and neither servers that hang nor a link that is cut go unnoticed, since that time then
- * stays where it is.
+ * Routes reads to a streaming replica while its lag is small enough. A background loop measures the time before which
+ * the replica has all commits. Only this process's clock is used. If a server hangs or the link between them breaks, that
+ * time does not advance, and the measured lag grows.
  *
- * Who has written through this process reads from the replica only once it has what was written.
+ * A workspace that wrote through this process reads from the replica only after the replica has replayed the write.
  */
 export class Replica implements AsyncDisposable {
   readonly #options: ReplicaOptions;
   readonly #loop: BackgroundLoop;
   readonly #wroteAtMs = new Map<string, number>();
   #marks: Mark[] = [];
-  /** The replica has all that was committed before. */
+  /** The replica has all commits from before this time. */
   #levelAtMs = Number.NEGATIVE_INFINITY;
   #isUsed = false;
 
@@ -47,25 +47,25 @@ export class Replica implements AsyncDisposable {
     this.#loop = new BackgroundLoop({ step: () => this.#measure(), retryMs: intervalMs });
   }
 
-  /** How far behind the replica may be, in seconds; nothing where it is not known to have anything. */
+  /** The maximum possible lag, in seconds; undefined if it is unknown. */
   get lagSeconds(): number | undefined {
     const seconds = (performance.now() - this.#levelAtMs) / 1_000;
     return Number.isFinite(seconds) ? seconds : undefined;
   }
 
-  /** Whether a workspace's leads may be read from it. */
+  /** Returns whether the leads of a workspace may be read from the replica. */
   serves(workspaceId: string): boolean {
     const wroteAtMs = this.#wroteAtMs.get(workspaceId) ?? Number.NEGATIVE_INFINITY;
     return this.#isNew() && wroteAtMs < this.#levelAtMs;
   }
 
-  /** To be told once something of workspaces is committed, or may be. */
+  /** Records a write to workspaces. Call it after each write that was committed or may have been. */
   wrote(workspaceIds: Iterable<string>): void {
     const now = performance.now();
     for (const id of workspaceIds) this.#wroteAtMs.set(id, now);
   }
 
-  /** Reads from the replica where it serves, and from the primary where it does not or fails. */
+  /** Reads from the replica if it serves the workspace. Otherwise, and if that fails, reads from the primary. */
   async read<Store, Found>(
     workspaceId: string,
     stores: { primary: Store; replica: Store },
@@ -75,10 +75,10 @@ export class Replica implements AsyncDisposable {
     try {
       return await read(stores.replica);
     } catch (error) {
-      // What takes too long there takes too long on the primary as well.
+      // A query that exceeds the timeout on the replica would exceed it on the primary too.
       if (sqlStateOf(error) === '57014') throw error;
       if (!(error instanceof DatabaseError || error instanceof LeadsError)) throw error;
-      // A replica cancels what stands in the way of its log (40001), and that is no reason to leave it alone.
+      // A replica cancels queries that conflict with its log (40001). That is no outage, so it stays in use.
       if (error instanceof LeadsError) this.#levelAtMs = Number.NEGATIVE_INFINITY;
       this.#reportChange();
       return read(stores.primary);
@@ -93,7 +93,7 @@ export class Replica implements AsyncDisposable {
     const { primary, replica } = this.#options;
     const atMs = performance.now();
     const [written, replayed] = await Promise.all([
-      // What is committed with `synchronous_commit = off` is there some tenths of a second later.
+      // A commit with `synchronous_commit = off` reaches the log some tenths of a second later.
       positionOf(primary, Prisma.sql`pg_current_wal_lsn()`),
       positionOf(replica, Prisma.sql`pg_last_wal_replay_lsn()`),
     ]);
@@ -124,7 +124,7 @@ export class Replica implements AsyncDisposable {
   }
 }
 
-/** A place in the log, in bytes; nothing where the server does not tell, or is not what it should be. */
+/** Returns a position in the log, in bytes; undefined if the query fails, such as on a server of the other role. */
 async function positionOf(
   { select }: Pick<Database, 'select'>,
   lsn: Prisma.Sql,
@@ -145,7 +145,7 @@ function sqlStateOf(error: unknown): string | undefined {
   return cause instanceof DatabaseError ? cause.sqlState : undefined;
 }
 
-/** Leads whose lists, files and numbers come from a replica; what is written, and read to be written, does not. */
+/** Returns a lead store that lists, scans and counts leads on the replica. Writes and `find` use the primary. */
 export function readLeadsFrom(
   replica: Replica,
   stores: { primary: LeadStore; replica: LeadStore },
@@ -175,7 +175,7 @@ export function readLeadsFrom(
   };
 }
 
-/** The overview's numbers, from a replica; they are added up on the primary. */
+/** Returns an overview store that counts on the replica and aggregates on the primary. */
 export function readOverviewFrom(
   replica: Replica,
   stores: { primary: OverviewStore; replica: OverviewStore },

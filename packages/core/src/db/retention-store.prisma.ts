@@ -3,7 +3,7 @@ import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 
-/** The leads of campaigns with a retention period, in Postgres. */
+/** Creates the retention store in Postgres. */
 export function createRetentionStore({ select, transaction }: Database): RetentionStore {
   const quarantined = (campaignId: string, before: Date) => Prisma.sql`
     lead_quarantine WHERE lead->>'campaignId' = ${campaignId}

@@ -27,7 +27,7 @@ const names = { crm: `crm_${suffix}`, intake: `intake_${suffix}` };
 const password = 'secret';
 
 let database: TestDatabase;
-/** As the CRM's role, on one connection, so that each statement comes after the last. */
+/** Connected with the role of the CRM. It has one connection, so a setting that outlives a statement affects the next. */
 let crm: Database;
 let a: Tenant;
 let b: Tenant;
@@ -78,44 +78,50 @@ const count = async (table: (typeof tables)[number], workspaceId?: string) => {
 };
 
 test.each(tables)(
-  'as the CRM, without a workspace no row of %s is visible, and with one those of it',
+  'the CRM sees only rows of the acting workspace in %s, and no row if none is set',
   async (table) => {
     expect(await count(table)).toBe(0);
     expect(await count(table, a.workspaceId)).toBe(1);
-    // What was said is over with its statement, though the connection is the same.
+    // The setting ends with its statement, although the connection is the same.
     expect(await count(table)).toBe(0);
     expect(await count(table, newId())).toBe(0);
     expect(await count(table, a.workspaceId)).toBe(1);
   },
 );
 
-const known = ['campaign', 'landing_page', 'lead_tally', 'lead_tally_entry', 'lead_tally_erased'] as const;
+const tablesReadWithoutWorkspace = [
+  'campaign',
+  'landing_page',
+  'lead_tally',
+  'lead_tally_entry',
+  'lead_tally_erased',
+] as const;
 
-test.each(known)('as the CRM, with a workspace no row of %s of another is visible', async (table) => {
+test.each(tablesReadWithoutWorkspace)('the CRM sees no row of another workspace in %s', async (table) => {
   const seen = async (workspaceId?: string) => {
     const all = Prisma.sql`SELECT DISTINCT workspace_id AS id FROM ${Prisma.raw(table)} ORDER BY id`;
     return (await crm.select<{ id: string }>(all, { workspaceId })).map(({ id }) => id);
   };
   expect(await seen(a.workspaceId)).toEqual([a.workspaceId]);
   expect(await seen(newId())).toEqual([]);
-  // What finds out whose a request is, and what adds up, says none.
+  // Authentication and aggregation set no workspace, and see all rows.
   expect(await seen()).toEqual([a.workspaceId, b.workspaceId].toSorted());
 });
 
-test('with a workspace no campaign or landing page of another is changed or made', async () => {
+test('the CRM cannot change or create a campaign or landing page of another workspace', async () => {
   const { workspaceId } = a;
   for (const table of ['campaign', 'landing_page']) {
     const changed = Prisma.sql`UPDATE ${Prisma.raw(table)} SET name = name || '!' RETURNING workspace_id AS id`;
     const ids = (await crm.select<{ id: string }>(changed, { workspaceId })).map(({ id }) => id);
     expect([table, new Set(ids)]).toEqual([table, new Set([workspaceId])]);
   }
-  const made = Prisma.sql`
+  const insert = Prisma.sql`
     INSERT INTO landing_page (id, workspace_id, name, updated_at)
     VALUES (${newId()}::uuid, ${b.workspaceId}::uuid, 'mine', now())`;
-  await expect(crm.select(made, { workspaceId })).rejects.toMatchObject({ sqlState: '42501' });
+  await expect(crm.select(insert, { workspaceId })).rejects.toMatchObject({ sqlState: '42501' });
 });
 
-test('what is known of a workspace is asked for with it', async () => {
+test('the campaign store sets the acting workspace in its queries', async () => {
   const campaigns = createCampaignStore(crm);
   expect(await campaigns.findByCode(a.workspaceId, 'extra')).toMatchObject({ id: a.otherCampaignId });
   expect(await campaigns.list(b.workspaceId)).toHaveLength(2);
@@ -124,7 +130,7 @@ test('what is known of a workspace is asked for with it', async () => {
   expect(await campaigns.findLandingPage(a.workspaceId, { id: page.id })).toEqual(page);
 });
 
-test('whatever a statement asks for, it gets no rows of another workspace', async () => {
+test('a statement with the id of a lead of another workspace reads and changes no row', async () => {
   const workspaceId = a.workspaceId;
   const found = (id: string) =>
     crm.select(Prisma.sql`SELECT id FROM lead WHERE id = ${id}::uuid`, { workspaceId });
@@ -141,7 +147,7 @@ test('whatever a statement asks for, it gets no rows of another workspace', asyn
   expect(await store.history({ id: ofB.id, workspaceId }, 0, 10)).toEqual([]);
 });
 
-test('none is stored for another workspace, nor for none', async () => {
+test('an insert is rejected if the acting workspace is another one or is not set', async () => {
   const store = createLeadStore(crm);
   for (const workspaceId of [a.workspaceId, undefined]) {
     await expect(store.insert([leadOf(b)], workspaceId)).rejects.toMatchObject({ sqlState: '42501' });
@@ -152,7 +158,7 @@ test('none is stored for another workspace, nor for none', async () => {
   expect((await store.insert([more], b.workspaceId)).size).toBe(1);
 });
 
-test('a workspace that is none is refused; what fails leaves the connection as it was', async () => {
+test('an invalid workspace id is rejected, and a failed statement leaves the connection usable', async () => {
   const listed = () => createLeadStore(crm).list(selection(a), { limit: 10 });
   expect(await listed()).toMatchObject([{ id: ofA.id }]);
   await expect(count('lead', 'none')).rejects.toMatchObject({ sqlState: '22P02' });
@@ -161,19 +167,19 @@ test('a workspace that is none is refused; what fails leaves the connection as i
     await expect(crm.select(Prisma.sql`SELECT FROM no_table`, named)).rejects.toMatchObject({
       sqlState: '42P01',
     });
-    const ofNothing = Prisma.sql`SELECT 1 / ${0}::int`;
-    await expect(crm.select(ofNothing, { ...named, name: 'by_zero' })).rejects.toMatchObject({
+    const divisionByZero = Prisma.sql`SELECT 1 / ${0}::int`;
+    await expect(crm.select(divisionByZero, { ...named, name: 'by_zero' })).rejects.toMatchObject({
       sqlState: '22012',
     });
     expect(await listed()).toMatchObject([{ id: ofA.id }]);
     expect(await count('lead')).toBe(0);
   }
-  // As once the table is there: what failed was not taken for prepared.
+  // The statement succeeds after the table was created, so its failure was not recorded as prepared.
   await database.query(`CREATE TABLE no_table (); GRANT SELECT ON no_table TO ${names.crm}`);
   expect(await crm.select(Prisma.sql`SELECT FROM no_table`, named)).toEqual([]);
 });
 
-test('a transaction is for one workspace from its beginning to its end', async () => {
+test('a transaction sees the rows of its acting workspace until it ends', async () => {
   const ids = await crm.transaction(
     async (tx) => {
       await tx.$queryRaw`SELECT 1`;
@@ -185,11 +191,12 @@ test('a transaction is for one workspace from its beginning to its end', async (
   expect(await crm.transaction((tx) => tx.$queryRaw`SELECT id FROM lead`)).toEqual([]);
 });
 
-test('events are told of the leads of all workspaces, and of none that no event waits of', async () => {
-  const told: LeadEvent[] = [];
+test('the outbox publishes events of all workspaces, and its functions return only leads with waiting events', async () => {
+  const published: LeadEvent[] = [];
   const outbox = createEventOutbox(crm);
-  while (await outbox.publishNext(100, async (events) => void told.push(...events)));
-  const idsOf = (type: string) => told.filter((event) => event.type === type).map(({ data }) => data.lead.id);
+  while (await outbox.publishNext(100, async (events) => void published.push(...events)));
+  const idsOf = (type: string) =>
+    published.filter((event) => event.type === type).map(({ data }) => data.lead.id);
   expect(idsOf('lead.created')).toEqual(expect.arrayContaining([ofA.id, ofB.id]));
   expect(idsOf('lead.status_changed')).toEqual([ofA.id, ofB.id]);
   for (const name of ['leads_of_outbox', 'changes_of_outbox']) {
@@ -198,12 +205,12 @@ test('events are told of the leads of all workspaces, and of none that no event 
   }
 });
 
-/** That these use their indexes is seen in lead-plans.test.ts, as who owns the tables. */
+/** lead-plans.test.ts checks that the owner's plans use the indexes. */
 test.each([
   ['words', `array_to_tsvector(words) @@ '''ada'':*'::tsquery`],
   ['phone', `left(reverse(regexp_replace(coalesce(phone_e164, phone), '[^0-9]', '', 'g')), 32) = '1'`],
   ['landing page', `lp_name IS NOT NULL AND left(lp_name, 255) = 'x'`],
-])('a search by %s is planned for the CRM as for who owns the tables', async (_, condition) => {
+])('a search by %s has the same plan for the CRM as for the owner of the tables', async (_, condition) => {
   const client = new pg.Client({
     connectionString: databaseUrl(database.name, { name: names.crm, password }),
   });
@@ -216,7 +223,7 @@ test.each([
     };
     const plan = await planOf(client, 'lead_of_workspace');
     expect(plan).toEqual(await planOf(await database.connect(), 'lead_of_workspace'));
-    // Which is what the view is there for.
+    // Without the view, row-level security prevents the use of the index.
     await client.query('SET enable_seqscan = off');
     expect(JSON.stringify(await planOf(client, 'lead'))).not.toMatch(
       /Index Cond[^"]*(words|reverse|lp_name)/,
@@ -226,7 +233,7 @@ test.each([
   }
 });
 
-test('the view of leads has all of their columns', async () => {
+test('the view lead_of_workspace has all columns of the table lead', async () => {
   const columnsOf = (table: string) =>
     database.query(
       `SELECT attname AS name FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped
@@ -236,6 +243,6 @@ test('the view of leads has all of their columns', async () => {
   expect(await columnsOf('lead_of_workspace')).toEqual(await columnsOf('lead'));
 });
 
-test('who owns the tables sees all', async () => {
+test('the owner of the tables sees the leads of all workspaces', async () => {
   expect(await database.query('SELECT id FROM lead')).toHaveLength(3);
 });

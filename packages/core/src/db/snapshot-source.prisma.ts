@@ -22,7 +22,7 @@ interface CampaignRow {
   readonly duplicateWindowSeconds: number | null;
 }
 
-/** Snapshots of what the intake has to know, from Postgres. */
+/** Creates the source of intake snapshots, which reads API keys, campaigns and landing pages from Postgres. */
 export function createSnapshotSource({ select }: Database): SnapshotSource {
   return {
     async readSnapshot() {

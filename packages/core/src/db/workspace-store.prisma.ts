@@ -14,10 +14,10 @@ const membershipColumns = {
   workspace: { select: workspaceColumns },
 } as const;
 
-/** Code and name of the campaign that every workspace starts with. */
+/** The code and name of the campaign that every workspace starts with. */
 const firstCampaign = { code: 'default', name: 'Default campaign' };
 
-/** Users, workspaces and members in Postgres. */
+/** Creates the store of users, workspaces and members in Postgres. */
 export function createWorkspaceStore({ prisma, transaction }: Database): WorkspaceStore {
   return {
     async findWorkspace(slug) {
@@ -89,7 +89,7 @@ export function createWorkspaceStore({ prisma, transaction }: Database): Workspa
         });
       } catch (error) {
         if (isUniqueViolation(error)) {
-          throw new LeadsError('conflict', { message: `${email} is a member of ${slug} already` });
+          throw new LeadsError('conflict', { message: `${email} is already a member of ${slug}` });
         }
         throw error;
       }

@@ -23,7 +23,7 @@ export interface ErasableStore {
 
 /** A log of erasures. Methods throw if it cannot be reached. */
 export interface ErasureLog {
-  /** Returns when the erasure is on disk. */
+  /** Writes an erasure. Resolves when it is on disk. */
   write(erasure: Erasure): Promise<void>;
   read(): Promise<Erasure[]>;
 }
@@ -38,8 +38,8 @@ export interface ErasureTable extends ErasureLog {
 export interface ErasureTargets {
   readonly keys: ErasureKeys;
   /**
-   * In the order of the data flow: sources of leads, the leads, their events. Otherwise an erased lead could come back. An
-   * interrupted erasure can run again.
+   * The stores in the order of the data flow: sources of leads, the leads, their events. In another order, an erased lead
+   * could come back. An interrupted erasure can run again.
    */
   readonly stores: readonly ErasableStore[];
   /** Logs outside of the database: a database restored from a backup lacks later erasures. */
@@ -112,7 +112,7 @@ async function readLogs({ keys, logs, table }: ErasureTargets) {
   const all = await Promise.all([...logs, table].map(async (log) => ({ log, read: await log.read() })));
   const foreign = all.flatMap(({ read }) => read).find((erasure) => !keys.hasMade(erasure));
   if (foreign !== undefined) {
-    throw new Error(`The erasure ${foreign.id} was noted with another ERASURE_SECRET: nothing was erased`);
+    throw new Error(`The erasure ${foreign.id} was logged with another ERASURE_SECRET: nothing was erased`);
   }
   return all;
 }

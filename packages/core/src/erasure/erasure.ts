@@ -43,7 +43,11 @@ export function formatErasure({ id, at, workspaceId, keys, seal }: Erasure): str
   return JSON.stringify(workspaceId === undefined ? json : { ...json, workspaceId });
 }
 
-/** @throws Error if the line is not an erasure. */
+/**
+ * Parses a line that {@link formatErasure} wrote.
+ *
+ * @throws Error if the line is not an erasure.
+ */
 export function parseErasure(line: string): Erasure {
   let json: unknown;
   try {
@@ -51,7 +55,7 @@ export function parseErasure(line: string): Erasure {
   } catch {
     json = undefined;
   }
-  if (!Value.Check(ErasureJson, json)) throw new Error('A line of the erasure log is none');
+  if (!Value.Check(ErasureJson, json)) throw new Error('A line of the erasure log is not an erasure');
   return { ...json, at: new Date(json.at) };
 }
 
@@ -76,14 +80,18 @@ export class ErasureKeys {
     return this.#hash('id', id.toLowerCase());
   }
 
-  /** @throws LeadsError `invalid_input` for an incomplete phone number. */
+  /**
+   * Returns the keys of a data subject.
+   *
+   * @throws LeadsError `invalid_input` for an incomplete phone number.
+   */
   ofSubject({ ids = [], phone, country, email }: DataSubject): string[] {
     const keys = ids.map((id) => this.ofId(id));
     if (phone !== undefined) {
       const number = parsePhone(phone, country);
       if (number === undefined) {
         throw new LeadsError('invalid_input', {
-          message: 'The phone number cannot be read: give it with its country code, or its country',
+          message: 'The phone number is invalid: add its country code or give its country',
         });
       }
       keys.push(
@@ -145,7 +153,7 @@ const significantDigits = 7;
 const trunkPrefixes = ['', '0', '1', '8'];
 const internationalPrefixes = ['', '00', '011'];
 
-/** Returns the digits of a number, in all forms that a lead without a country may have it in. */
+/** Returns the digits of a number in all forms that a lead without a country may contain. */
 function spellings({ e164, national }: { e164: string; national: string }): string[] {
   const all = e164.slice(1);
   const code = all.slice(0, all.length - national.length);

@@ -34,7 +34,7 @@ export function tracesOf({
   };
 }
 
-/** Returns the traces in an entry of a lead's history, whose `fields` it takes. */
+/** Returns the traces in the `fields` of an entry in a lead's history. */
 export function tracesOfChange(
   lead: Pick<StoredLead, 'id' | 'workspaceId' | 'createdAt' | 'country'>,
   fields: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>>,

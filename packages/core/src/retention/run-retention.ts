@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsError } from '../errors.ts';
 import type { RetainedCampaign, RetentionCursor, RetentionStore } from './retention-store.ts';
 
-/** The leads that one transaction deletes, and the pause after it for other users of the database. */
+/** The number of leads that one transaction deletes, and the pause after it for other users of the database. */
 const leadsPerTransaction = 1_000;
 const pauseMs = 100;
 const dayMs = 86_400_000;
