@@ -1,4 +1,4 @@
-// Writes down which migration this release needs, for services that have no migrations beside them.
+// Writes the name of the newest migration into the source code, because services are deployed without the migrations.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
