@@ -44,7 +44,7 @@ export async function lintMigration(script: string): Promise<string[]> {
   const allowed = new Set([...script.matchAll(allowance)].map(([, rule]) => rule));
   const unknown = [...allowed].filter((rule) => !(rule !== undefined && rule in rules));
   return [
-    ...unknown.map((rule) => `there is no rule ${rule}`),
+    ...unknown.map((rule) => `unknown rule ${rule}`),
     ...[...new Set(found)].filter((rule) => !allowed.has(rule)).map((rule) => `${rule}: ${rules[rule]}`),
   ];
 }

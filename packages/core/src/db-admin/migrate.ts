@@ -28,11 +28,11 @@ export class MigrationError extends Error {
   }
 }
 
-/** How a migration retries to get a lock. While it waits for a table's lock, all other users of the table wait behind it. */
+/** The retries for a lock. While a migration waits for a table's lock, all other users of the table wait behind it. */
 export interface LockRetryPolicy {
   /**
-   * How long one attempt waits for a lock, in milliseconds. It must be shorter than the services wait for Postgres, and half
-   * of `deadlock_timeout`: in a deadlock, the migration then gives way.
+   * The maximum wait of one attempt for a lock, in milliseconds. It must be shorter than the timeout of the services. It
+   * must be at most half of `deadlock_timeout`, so that in a deadlock the migration gives up first.
    */
   readonly timeoutMs: number;
   /** The pause between attempts, in which other users of the table continue, in milliseconds. */
@@ -46,7 +46,7 @@ export const defaultLockRetryPolicy: LockRetryPolicy = { timeoutMs: 500, pauseMs
  * Applies the pending migrations, in the order of their names. Successive migrations share one transaction: either all of
  * them are applied or none. A migration whose first line is `-- leads: no transaction` runs alone, statement by
  * statement, after those before it are committed. If it fails or the process is killed, the next run applies it again.
- * A second run at the same time waits for the first, and then finds nothing to do.
+ * A concurrent run waits for the first, and then has nothing to apply.
  *
  * Like `prisma migrate deploy`, it ignores edits of applied migrations, and migrations that only the database has.
  *
@@ -111,7 +111,7 @@ export async function migrate(options: {
   return { applied };
 }
 
-/** How a database's migrations differ from those of a release. */
+/** The differences between the migrations of a database and of a release. */
 export interface MigrationState {
   /** Migrations that the database lacks, oldest first. */
   readonly pending: string[];
@@ -158,8 +158,8 @@ function readMigrations(directory: string): Migration[] {
 }
 
 /**
- * Returns the migrations that are not applied, oldest first. Those without a transaction that did not finish are among
- * them, since each of their statements can run again.
+ * Returns the migrations that are not applied, oldest first. They include unfinished migrations without a transaction,
+ * since each of their statements can run again.
  *
  * @throws MigrationError if the database has tables but no history, or a migration that another tool did not finish.
  */

@@ -14,7 +14,7 @@ const sessionColumns = {
   userAgent: true,
 } as const;
 
-/** How long attempts are retained after their window has ended, in milliseconds. */
+/** The time for which attempts are retained after their window has ended, in milliseconds. */
 const attemptsKeptMs = 24 * 60 * 60 * 1000;
 
 /** Sessions, invitations and attempts in Postgres. */

@@ -12,9 +12,9 @@ export interface DatabaseOptions {
   readonly url: string;
   /** The maximum number of connections. */
   readonly poolSize: number;
-  /** How long to wait for a connection, new or from the pool, in milliseconds. */
+  /** The maximum wait for a connection, new or from the pool, in milliseconds. */
   readonly connectTimeoutMs: number;
-  /** How long Postgres may work on one statement, in milliseconds. The client waits 1 s longer, then hangs up. */
+  /** The maximum duration of one statement, in milliseconds. The client waits 1 s longer, then closes the connection. */
   readonly statementTimeoutMs: number;
   /**
    * Whether statements are prepared once on each connection. It must be false behind a pooler that shares connections

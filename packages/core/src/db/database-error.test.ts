@@ -57,7 +57,7 @@ async function expectUnavailable(work: Promise<unknown>): Promise<DatabaseError>
   return (error as LeadsError).cause as DatabaseError;
 }
 
-async function expectRefused(work: Promise<unknown>, sqlState: string): Promise<DatabaseError> {
+async function expectRejected(work: Promise<unknown>, sqlState: string): Promise<DatabaseError> {
   const error = await errorOf(work);
   expect(error).toBeInstanceOf(DatabaseError);
   expect((error as DatabaseError).sqlState).toBe(sqlState);
@@ -79,20 +79,20 @@ describe('a rejected statement', () => {
 
   test('reports 23514 and no value of the row if a check fails', async () => {
     const lead = leadOf(tenant, { ...secrets, email: 'secret@example.com' });
-    const error = await expectRefused(createLeadStore(database).insert([lead]), '23514');
+    const error = await expectRejected(createLeadStore(database).insert([lead]), '23514');
     expect(everything(error)).not.toMatch(/Secretive|123456|Hidden|secret@/);
   });
 
   test('reports 23503 and no value of the row if the campaign does not exist', async () => {
     const lead = leadOf(tenant, { ...secrets, campaignId: lookalikeId });
-    const error = await expectRefused(createLeadStore(database).insert([lead]), '23503');
+    const error = await expectRejected(createLeadStore(database).insert([lead]), '23503');
     expect(everything(error)).not.toMatch(/Secretive|123456|Hidden/);
     expect(everything(error)).not.toContain(lookalikeId);
   });
 
   test('is a unique violation without values of the row if a model query repeats a unique value', async () => {
     const row = { id: lookalikeId, workspaceId: tenant.workspaceId, code: 'default', name: 'Secretive' };
-    const error = await expectRefused(database.prisma.campaign.create({ data: row }), '23505');
+    const error = await expectRejected(database.prisma.campaign.create({ data: row }), '23505');
     expect(isUniqueViolation(error)).toBe(true);
     expect(everything(error)).not.toMatch(/Secretive|default/);
   });
@@ -100,7 +100,7 @@ describe('a rejected statement', () => {
   test('is a unique violation without values of the row if a raw query repeats a unique value', async () => {
     const work = database.prisma.$executeRaw`
       INSERT INTO workspace (id, name, slug) VALUES (${lookalikeId}::uuid, 'Secretive', 'acme')`;
-    const error = await expectRefused(work, '23505');
+    const error = await expectRejected(work, '23505');
     expect(isUniqueViolation(error)).toBe(true);
     expect(everything(error)).not.toMatch(/Secretive|acme/);
   });
@@ -113,7 +113,7 @@ describe('a rejected statement', () => {
   });
 
   test('reports 22P02 without the text if a text is not a UUID', async () => {
-    const error = await expectRefused(
+    const error = await expectRejected(
       database.prisma.$queryRaw`SELECT ${'Secretive Person'}::text::uuid`,
       '22P02',
     );
@@ -121,8 +121,8 @@ describe('a rejected statement', () => {
   });
 
   test('reports 42601 for a syntax error and 42P01 for a missing table', async () => {
-    await expectRefused(database.prisma.$queryRawUnsafe('SELEKT 1'), '42601');
-    await expectRefused(database.prisma.$queryRawUnsafe('SELECT * FROM gone'), '42P01');
+    await expectRejected(database.prisma.$queryRawUnsafe('SELEKT 1'), '42601');
+    await expectRejected(database.prisma.$queryRawUnsafe('SELECT * FROM gone'), '42P01');
   });
 
   test('is not an outage if a column is missing', async () => {
@@ -133,8 +133,8 @@ describe('a rejected statement', () => {
         'DROP VIEW lead_of_workspace; ALTER TABLE lead DROP COLUMN street; ALTER TABLE api_key RENAME COLUMN hash TO digest',
       );
       const ownTenant = await addTenant(own, 'own');
-      const refused = createLeadStore(ownDatabase).insert([leadOf(ownTenant, secrets)]);
-      expect(everything(await expectRefused(refused, '42703'))).not.toMatch(/Secretive/);
+      const inserting = createLeadStore(ownDatabase).insert([leadOf(ownTenant, secrets)]);
+      expect(everything(await expectRejected(inserting, '42703'))).not.toMatch(/Secretive/);
       const error = await errorOf(createCredentialStore(ownDatabase).findApiKey(Buffer.alloc(32)));
       expect(error).toBeInstanceOf(DatabaseError);
     } finally {
@@ -145,13 +145,13 @@ describe('a rejected statement', () => {
 
   test('is not an outage and shows no sent value if node-postgres runs it', async () => {
     const secret = 'Secretive Person';
-    const bad = await expectRefused(database.select(Prisma.sql`SELECT ${secret}::text::uuid`), '22P02');
+    const bad = await expectRejected(database.select(Prisma.sql`SELECT ${secret}::text::uuid`), '22P02');
     expect(everything(bad)).not.toContain('Secretive');
-    await expectRefused(database.select(Prisma.sql`SELEKT 1`), '42601');
+    await expectRejected(database.select(Prisma.sql`SELEKT 1`), '42601');
     const store = createLeadStore(database);
     const nul = selection(tenant, { filter: { s1: `${secret}\0` } });
     for (const read of [() => store.list(nul, { limit: 1 }), () => store.count(nul)]) {
-      expect(everything(await expectRefused(read(), '22021'))).not.toContain('Secretive');
+      expect(everything(await expectRejected(read(), '22021'))).not.toContain('Secretive');
     }
   });
 
@@ -162,14 +162,14 @@ describe('a rejected statement', () => {
     const work = store.change(tenant.workspaceId, [
       changeOf(lead, { lead: { ...secrets, email: 'secret@example.com' } }),
     ]);
-    expect(everything(await expectRefused(work, '23514'))).not.toMatch(/Secretive|123456|Hidden|secret@/);
+    expect(everything(await expectRejected(work, '23514'))).not.toMatch(/Secretive|123456|Hidden|secret@/);
   });
 
   test('keeps its connection', async () => {
     const backend = () => database.select<{ pid: number }>(Prisma.sql`SELECT pg_backend_pid() AS pid`);
     const before = await backend();
-    await expectRefused(database.select(Prisma.sql`SELECT 1 / 0`), '22012');
-    await expectRefused(database.selectTexts(Prisma.sql`SELECT 1 / 0`), '22012');
+    await expectRejected(database.select(Prisma.sql`SELECT 1 / 0`), '22012');
+    await expectRejected(database.selectTexts(Prisma.sql`SELECT 1 / 0`), '22012');
     expect(await backend()).toEqual(before);
   });
 
@@ -314,11 +314,11 @@ describe('an outage is', () => {
       await migration.query('BEGIN');
       await migration.query('LOCK TABLE campaign');
       await using database = open({ statementTimeoutMs: 60_000 });
-      const refused = expectUnavailable(createLeadStore(database).insert([leadOf(tenant)]));
+      const failing = expectUnavailable(createLeadStore(database).insert([leadOf(tenant)]));
       await expectLockWait("relation = 'campaign'::regclass");
       await Promise.all([
         migration.query('LOCK TABLE lead'),
-        refused.then(({ sqlState }) => expect(sqlState).toBe('40P01')),
+        failing.then(({ sqlState }) => expect(sqlState).toBe('40P01')),
       ]);
     } finally {
       await migration.end();

@@ -16,7 +16,7 @@ export class DatabaseError extends StoreError {
   readonly rowId: string | undefined;
 
   constructor(sqlState: string | undefined, prismaCode: string | undefined, rowId?: string) {
-    super(`Postgres refused a statement (SQLSTATE ${sqlState ?? 'unknown'}, ${prismaCode ?? 'no code'})`);
+    super(`Postgres rejected a statement (SQLSTATE ${sqlState ?? 'unknown'}, ${prismaCode ?? 'no code'})`);
     this.sqlState = sqlState;
     this.rowId = rowId;
   }
@@ -55,7 +55,7 @@ const outageKinds = new Set([
  */
 const outageStates = /^(08|28|3D|53|57P|58|25006|40003|40P01|57014)/;
 
-/** Messages of the operating system and node-postgres when there is no connection. */
+/** Messages of the operating system and node-postgres if there is no connection. */
 const outageMessages =
   /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|[Cc]onnection terminated|[Tt]imeout|not queryable/;
 

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 beforeEach(() => testDatabase.query('TRUNCATE lead_outbox'));
 
-test('allows one publisher at a time, and publishes events again after a failure', async () => {
+test('publishNext allows one publisher at a time, and publishes events again after a failure', async () => {
   const added = [leadOf(tenant), leadOf(tenant)];
   await leads.insert(added);
   const gate = createGate();
@@ -61,7 +61,7 @@ test('allows one publisher at a time, and publishes events again after a failure
   expect(published).toHaveLength(2);
 });
 
-test('publishes at most the requested number of events, and each event once', async () => {
+test('publishNext publishes at most the requested number of events, and each event once', async () => {
   for (let statement = 0; statement < 4; statement++) {
     await leads.insert([leadOf(tenant), leadOf(tenant), leadOf(tenant)]);
   }
@@ -79,7 +79,7 @@ test('publishes at most the requested number of events, and each event once', as
   expect(published.size).toBe(35);
 });
 
-test('adds to each event the traceparent of its own request only', async () => {
+test('publishNext adds to each event the traceparent of its own request only', async () => {
   // With a single connection, a setting that outlives its statement would affect the next one.
   await using narrow = openDatabase({ ...databaseOptions(testDatabase.url), poolSize: 1 });
   const store = createLeadStore(narrow);
@@ -119,7 +119,7 @@ test('adds to each event the traceparent of its own request only', async () => {
   });
 });
 
-test('returns the time of the oldest event, and drops events from before a given time', async () => {
+test('the outbox returns the time of its oldest event, and drops events from before a given time', async () => {
   expect(await outbox.oldest()).toBeUndefined();
   const before = Date.now();
   await leads.insert([leadOf(tenant)]);

@@ -64,7 +64,7 @@ export function statementsOf(
   ];
 }
 
-/** How many leads the first statement scans at most. The limit of searches is lower, because matching words is slower. */
+/** The maximum leads that the first statement scans. The limit of searches is lower, because matching words is slower. */
 const scanLimits = { column: 10_000, search: 3_000 } as const;
 
 /** Returns the condition that all leads of a selection meet. */

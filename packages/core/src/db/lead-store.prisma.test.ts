@@ -37,7 +37,7 @@ afterAll(async () => {
   await testDatabase[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
-  // As a replica, because a trigger rejects TRUNCATE of the history.
+  // The role of a replica disables the trigger that rejects TRUNCATE of the history.
   await testDatabase.query(`SET session_replication_role = replica;
     TRUNCATE lead, lead_change; SET session_replication_role = DEFAULT`);
 });

@@ -68,13 +68,13 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
       GROUP BY step`;
     const rows = await select<StatusCounts & { step: number }>(counting, { workspaceId: scope.workspaceId });
     const byStep = new Map(rows.map(({ step, ...others }) => [step, others]));
-    return bounds.map((_, index) => byStep.get(index + 1) ?? nothing);
+    return bounds.map((_, index) => byStep.get(index + 1) ?? noLeads);
   };
 
   /** Selects counts of a range: of its whole days from tallies, of the rest from leads and the counts of erased leads. */
   const counted = (scope: LeadScope, kind: Kind, range: Span): Prisma.Sql => {
-    const { days, beside } = wholeDays(range);
-    const ofLeads = beside.flatMap((span) => [
+    const { days, partialDays } = wholeDays(range);
+    const ofLeads = partialDays.flatMap((span) => [
       Prisma.sql`
         SELECT ${valueOfLead[kind]} AS value, ${byStatus('1')} FROM lead
         WHERE ${ofLead(scope)} AND ${within('created_at', span)}`,
@@ -107,7 +107,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
         select<CountedValue>(Prisma.sql`${byValue(kind)} ORDER BY ${maxFirst}, value LIMIT ${top}`, {
           workspaceId,
         });
-      const [[previous = nothing, ...steps], campaigns, landingPages, s1, [s1Others]] = await Promise.all([
+      const [[previous = noLeads, ...steps], campaigns, landingPages, s1, [s1Others]] = await Promise.all([
         countSteps(scope, { from: previousFrom, to }, [previousFrom, ...bounds.slice(0, -1)]),
         select<CountedValue & { name: string }>(
           Prisma.sql`
@@ -126,7 +126,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
                 Prisma.sql`
                   SELECT on_hold + trashed + paid + approved AS leads FROM lead_tally
                   WHERE ${ofTally(scope)} AND kind = 's1_others' AND ${within('at', wholeDays(range).days)}`,
-                ...wholeDays(range).beside.map(
+                ...wholeDays(range).partialDays.map(
                   (span) => Prisma.sql`
                     SELECT with_s1 FROM lead_tally_erased WHERE ${ofLead(scope)} AND ${within('at', span)}`,
                 ),
@@ -209,7 +209,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
   };
 }
 
-const nothing: StatusCounts = { OnHold: 0, Trashed: 0, Paid: 0, Approved: 0 };
+const noLeads: StatusCounts = { OnHold: 0, Trashed: 0, Paid: 0, Approved: 0 };
 
 const iso = (date: Date) => date.toISOString();
 
@@ -228,13 +228,13 @@ function within(column: 'at' | 'created_at', { from, to }: Span): Prisma.Sql {
 }
 
 /** Splits a range into its whole UTC days, and the parts before and after them. */
-function wholeDays({ from, to }: Span): { days: Span; beside: Span[] } {
+function wholeDays({ from, to }: Span): { days: Span; partialDays: Span[] } {
   const first = new Date(Math.ceil(from.getTime() / dayMs) * dayMs);
   const last = new Date(Math.floor(to.getTime() / dayMs) * dayMs);
-  if (last <= first) return { days: { from: first, to: first }, beside: [{ from, to }] };
-  const beside = [
+  if (last <= first) return { days: { from: first, to: first }, partialDays: [{ from, to }] };
+  const partialDays = [
     { from, to: first },
     { from: last, to },
   ].filter((span) => span.from < span.to);
-  return { days: { from: first, to: last }, beside };
+  return { days: { from: first, to: last }, partialDays };
 }

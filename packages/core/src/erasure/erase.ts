@@ -53,7 +53,7 @@ export interface ErasurePlan {
   readonly counts: FoundCounts;
 }
 
-/** The deleted records, and those that arrived meanwhile and are left. */
+/** The deleted records, and the matching records that arrived during the erasure and are left. */
 export interface ErasureReport {
   readonly erased: FoundCounts;
   readonly left: FoundCounts;

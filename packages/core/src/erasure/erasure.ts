@@ -5,7 +5,7 @@ import { LeadsError } from '../errors.ts';
 import { parsePhone } from '../lead/phone.ts';
 import type { LeadTraces } from './lead-traces.ts';
 
-/** A person whose leads are to be erased. A lead matches if one of the members does. */
+/** A person whose leads are to be erased. A lead matches if one of the fields matches. */
 export interface DataSubject {
   readonly ids?: readonly string[] | undefined;
   readonly phone?: string | undefined;
@@ -59,7 +59,7 @@ export function parseErasure(line: string): Erasure {
   return { ...json, at: new Date(json.at) };
 }
 
-/** Hashes what identifies a person. The secret must be kept for as long as logged erasures may be repeated. */
+/** Hashes the data that identifies a person. The secret must be kept for as long as logged erasures may be repeated. */
 export class ErasureKeys {
   readonly #secret: string;
 

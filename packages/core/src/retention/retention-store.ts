@@ -7,7 +7,7 @@ export interface RetainedCampaign {
   readonly retentionDays: number;
 }
 
-/** The position of a lead among those of its campaign, oldest first. */
+/** The position of a lead in its campaign, in the order of creation. */
 export interface RetentionCursor {
   readonly createdAt: Date;
   readonly id: string;
