@@ -2,12 +2,12 @@ import fastifyJwt from '@fastify/jwt';
 import type { AccessTokenClaims, AccessTokenCodec } from '@leads/core/credential';
 import Fastify from 'fastify';
 
-/** Pinned: what a token's own header says about its algorithm is never believed. */
+/** The only accepted algorithm. The algorithm in a token's header is not trusted. */
 const algorithm = 'HS256';
 const issuer = 'leads-crm';
 const audience = 'leads-api';
 
-/** Signs and checks access tokens with `@fastify/jwt`, for the server and for the command line alike. */
+/** Creates the codec that signs and verifies access tokens with `@fastify/jwt`, for the server and the command line. */
 export async function createAccessTokenCodec(secret: string): Promise<AccessTokenCodec> {
   const app = Fastify();
   await app.register(fastifyJwt, {
@@ -17,7 +17,7 @@ export async function createAccessTokenCodec(secret: string): Promise<AccessToke
       algorithms: [algorithm],
       allowedIss: issuer,
       allowedAud: audience,
-      // An issuer or audience is compared only where the token names one.
+      // The library checks the issuer and the audience only if the token contains them.
       requiredClaims: ['iss', 'aud', 'exp', 'iat'],
     },
   });

@@ -12,7 +12,7 @@ import { streamEventsRoute } from './routes/api/events/stream-events.ts';
 import { staticFileRoutes } from './routes/website/files/static-files.ts';
 import { websiteRoutes } from './routes/website/website-routes.ts';
 
-/** The CRM service: an authenticated API for integrators, and a website for users. */
+/** Builds the CRM service: an authenticated API for integrators, and a website for users. */
 export async function buildApp(config: CrmConfig, context: CrmContext, log: Logger): Promise<Server> {
   const app = createServer({
     log,
@@ -25,15 +25,15 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
   await describeApi(app, {
     title: 'Leads: CRM',
     description:
-      'Creates and lists the leads of campaigns. Authenticate with the `API_KEY` header and an access token, `Authorization: Bearer`, of the same user and workspace.',
+      'Creates and lists the leads of campaigns. Authenticate with an API key in the `API_KEY` header and an access token in `Authorization: Bearer`. Both must belong to the same user and workspace.',
     tags: [
       { name: 'leads', description: 'Leads of campaigns.' },
       { name: 'campaigns', description: 'Campaigns, which leads belong to.' },
-      { name: 'landing pages', description: 'Landing pages, and the campaigns that their leads go to.' },
+      { name: 'landing pages', description: 'Landing pages and the campaigns of their leads.' },
       {
         name: 'events',
         description:
-          'What becomes of leads, as it happens. `/asyncapi.json` describes the events (AsyncAPI 3.0), here and in NATS.',
+          'Changes of leads as they happen. `/asyncapi.json` describes the events of this API and of NATS (AsyncAPI 3.0).',
       },
     ],
   });

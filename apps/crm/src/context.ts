@@ -59,13 +59,13 @@ export interface CrmContext extends AsyncDisposable {
   readonly tracing: Tracing | undefined;
   readonly transfers: TransferLimits;
   readonly workspaces: WorkspaceStore;
-  /** @throws LeadsError `unavailable` when the database does not answer. */
+  /** @throws LeadsError `unavailable` if the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
-  /** @throws LeadsError `unavailable` when the database lacks a migration of this release. */
+  /** @throws LeadsError `unavailable` if the database lacks a migration of this release. */
   readonly checkSchema: () => Promise<void>;
 }
 
-/** What the context is built on. Tests may bring their own, which the context disposes like its own. */
+/** The foundations of the context. Tests may replace them. The context disposes replacements like its own. */
 interface CrmFoundations {
   readonly tracing: Tracing | undefined;
   readonly metrics: Metrics;
@@ -137,7 +137,7 @@ export async function createContext(
   registerPoolMetrics(metrics, database.poolUsage);
   if (reads !== undefined) {
     metrics.gauge(
-      { name: 'db_replica_lag_seconds', help: 'How far the replica of Postgres is behind at most.' },
+      { name: 'db_replica_lag_seconds', help: 'Maximum lag of the Postgres replica.' },
       () => reads.replica.lagSeconds ?? [],
       'max',
     );

@@ -1,14 +1,18 @@
 import type { SendMail } from '@leads/core/account';
 import type { Transporter } from 'nodemailer';
 
-/** How long the mail server may take for each step, in milliseconds. */
+/** The timeout of each step of the mail server, in milliseconds. */
 const timeoutMs = 10_000;
 
-/** @param url `smtp://user:password@host:port`, or `smtps://` for TLS from the start. */
+/**
+ * Creates a function that sends mails. It connects when the first mail is sent.
+ *
+ * @param url `smtp://user:password@host:port`, or `smtps://` for TLS from the start.
+ */
 export function createMailer(url: string, from: string): SendMail {
   let opened: Promise<Transporter> | undefined;
   const open = async () => {
-    // Loaded with the first mail.
+    // The library is loaded with the first mail.
     const { createTransport } = await import('nodemailer');
     return createTransport({
       url,

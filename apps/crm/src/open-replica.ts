@@ -10,14 +10,18 @@ import type { LeadStore } from '@leads/core/lead';
 import type { OverviewStore } from '@leads/core/overview';
 import type { Logger } from '@leads/http/service/log';
 
-/** Stores of the primary that read from a replica where it serves. */
+/** Stores that read from a replica while it is available and current, and else from the primary. */
 export interface ReplicaReads extends AsyncDisposable {
   readonly replica: Replica;
   leads(primary: LeadStore): LeadStore;
   overview(primary: OverviewStore): OverviewStore;
 }
 
-/** @param database the replica's; it is closed with what is returned. */
+/**
+ * Opens the stores that read from a replica.
+ *
+ * @param database the replica. Disposing the result closes it.
+ */
 export function openReplica(
   database: Database,
   { primary, maxLagMs }: { primary: Database; maxLagMs: number },
@@ -29,9 +33,9 @@ export function openReplica(
     maxLagMs,
     onChange: (isUsed) =>
       isUsed
-        ? log.info('The replica is level: lists, exports and the overview are read from it')
+        ? log.info('The replica has caught up: it serves lists, exports and the overview')
         : log.warn(
-            'The replica is away or too far behind: lists, exports and the overview are read from the primary',
+            'The replica is unavailable or too far behind: the primary serves lists, exports and the overview',
           ),
   });
   return {

@@ -4,7 +4,7 @@ import type { Tracing } from '@leads/http/service/tracing';
 
 type Publisher = Pick<EventPublisher, 'isConnected' | 'publish'>;
 
-/** Publishes with a span for each event that is of a trace. */
+/** Starts a span around the publishing of each traced event. */
 export function tracePublishing(publisher: Publisher, tracing: Tracing | undefined): Publisher {
   if (tracing === undefined) return publisher;
   return {

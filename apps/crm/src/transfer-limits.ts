@@ -4,33 +4,33 @@ import type { Server } from '@leads/http/server/create-server';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the answer has no end of its own, as a stream of events has none. */
+    /** Whether the response has no end, such as a stream of events. */
     isEndless?: boolean;
   }
 }
 
 type TransferKind = 'export' | 'import';
 
-/** Limits the exports and imports of this process, which may be of any length. */
+/** The limits of exports and imports in this process, which may be of any length. */
 export interface TransferLimits {
   /**
    * Begins a transfer.
    *
-   * @returns ends it.
-   * @throws LeadsError `unavailable` when the maximum of its kind is reached.
+   * @returns a function that ends the transfer.
+   * @throws LeadsError `unavailable` if the maximum of its kind is reached.
    */
   begin(kind: TransferKind): () => void;
-  /** Pauses a transfer, and while other requests are in progress for up to {@link maxWaitMs}. */
+  /** Pauses a transfer. While other requests are in progress, the pause lasts up to {@link maxWaitMs}. */
   giveWay(): Promise<void>;
-  /** Aborted when the server closes: a transfer can take longer than the shutdown may. */
+  /** Aborted when the server closes: a transfer can take longer than the shutdown timeout. */
   readonly stopping: AbortSignal;
   /** Counts the requests of a server, and aborts the transfers when the server closes. */
   watch(app: Server): void;
 }
 
 /**
- * An export reads as fast as its client does, which costs the database more than any page.
- * An import holds a database connection for most of its time.
+ * The most concurrent transfers. An export reads as fast as its client does, which costs the database more than a page
+ * of the list. An import holds a database connection most of the time.
  */
 const defaultMaximums: Readonly<Record<TransferKind, number>> = { export: 4, import: 4 };
 
@@ -39,7 +39,7 @@ const pauseMs = 2;
 /** The longest pause of a transfer. */
 const maxWaitMs = 50;
 
-/** Builds the limits of one process: all routes that export or import share them, and its database connections. */
+/** Creates the limits of one process. All routes that export or import share them. */
 export function createTransferLimits(maximums = defaultMaximums): TransferLimits {
   const stopping = new AbortController();
   const running = { export: 0, import: 0 };
@@ -48,7 +48,9 @@ export function createTransferLimits(maximums = defaultMaximums): TransferLimits
     stopping: stopping.signal,
     begin(kind) {
       if (running[kind] >= maximums[kind]) {
-        throw new LeadsError('unavailable', { message: 'Too many transfers at once: try again later' });
+        throw new LeadsError('unavailable', {
+          message: 'Too many exports or imports in progress: try again later',
+        });
       }
       running[kind] += 1;
       let isRunning = true;
@@ -59,7 +61,7 @@ export function createTransferLimits(maximums = defaultMaximums): TransferLimits
     },
     async giveWay() {
       const until = performance.now() + maxWaitMs;
-      // Pauses without other requests too: the next request finds a core and a database that are not saturated.
+      // Pauses even without other requests, so that the next request finds an idle core and an idle database.
       do await sleep(pauseMs);
       while (requests > running.export + running.import && performance.now() < until);
     },
@@ -68,7 +70,7 @@ export function createTransferLimits(maximums = defaultMaximums): TransferLimits
         stopping.abort(new LeadsError('unavailable', { message: 'The service is stopping' }));
       });
       app.addHook('onRequest', (request, reply, done) => {
-        // An endless answer waits for most of its time; giving way to it would slow down every export.
+        // Not counted: an endless response waits most of the time, and would slow down every export.
         if (request.routeOptions.config.isEndless !== true) {
           requests += 1;
           reply.raw.once('close', () => (requests -= 1));

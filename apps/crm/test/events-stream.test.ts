@@ -330,7 +330,7 @@ describe('a stream costs little, and ends', () => {
     expect(await Promise.all(revoked.map(({ ended }) => ended))).toEqual([true, true]);
     expect(performance.now() - from).toBeLessThan(10_000);
     for (const { blocks } of revoked) {
-      expect(blocks.at(-1)).toEqual({ comment: 'the credentials do not hold any more' });
+      expect(blocks.at(-1)).toEqual({ comment: 'the credentials are no longer valid' });
     }
     await create('Still there');
     expect((await other.received(1)).map(nameOf)).toEqual(['Still there']);
@@ -363,7 +363,7 @@ describe('a stream costs little, and ends', () => {
     const refused = await ask();
     expect([refused.status, refused.json()]).toEqual([
       429,
-      { success: false, error: 'error', message: 'An API key may have 10 streams of events at once' },
+      { success: false, error: 'error', message: 'An API key may have 10 open event streams' },
     ]);
     expect(refused.headers['retry-after']).toBe('5');
     await follow();
@@ -403,6 +403,6 @@ test('without NATS_URL it is 503, and says why', async () => {
   const answer = await without.send({ path: '/api/v1/events', headers: { ...owner.headers } });
   expect([answer.status, answer.json()]).toEqual([
     503,
-    { success: false, error: 'error', message: 'This service has no events: NATS_URL is not set' },
+    { success: false, error: 'error', message: 'Events are unavailable: NATS_URL is not set' },
   ]);
 });

@@ -149,7 +149,7 @@ describe('what is answered', () => {
         ]);
         const problem = await get(owner, `${accept}, application/problem+json`, `?${query}`);
         expect(problem.json<{ errors: object[] }>().errors).toEqual([
-          { parameter: query.split('=')[0], detail: 'does not go with an export' },
+          { parameter: query.split('=')[0], detail: 'is not allowed in an export' },
         ]);
       }
       expect((await get(owner, accept, '?nonsense=1')).status).toBe(400);

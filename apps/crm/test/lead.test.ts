@@ -345,7 +345,7 @@ describe('If-Match', () => {
   const malformed = {
     success: false,
     error: 'validation',
-    message: 'If-Match takes the ETag of a lead, or *',
+    message: 'If-Match must be the ETag of a lead, or *',
   };
 
   test('of the version that is, alone or among others, or of any, lets the edit through', async () => {

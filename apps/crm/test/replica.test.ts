@@ -58,7 +58,7 @@ async function start(maxLagSeconds: number, url = primary.url('leads')): Promise
     DATABASE_REPLICA_URL: onReplicaAs(url),
     DATABASE_REPLICA_MAX_LAG_SECONDS: String(maxLagSeconds),
   });
-  await expect.poll(() => said(service, 'The replica is level'), patience).toBe(1);
+  await expect.poll(() => said(service, 'The replica has caught up'), patience).toBe(1);
   return service;
 }
 
@@ -176,7 +176,7 @@ test('a replica that is too far behind is left alone until it has caught up', as
   await insert(workspace, 'new');
   await expect.poll(() => list(service, workspace), patience).toContain('new');
   await expect
-    .poll(() => said(service, 'The replica is away or too far behind'), patience)
+    .poll(() => said(service, 'The replica is unavailable or too far behind'), patience)
     .toBeGreaterThanOrEqual(1);
   const lagSeconds = async () => {
     const { samples } = parseMetrics((await service.send({ path: '/metrics' })).text);
@@ -186,7 +186,7 @@ test('a replica that is too far behind is left alone until it has caught up', as
   await expect.poll(lagSeconds, patience).toBeGreaterThan(1);
 
   await onReplica.sql('SELECT pg_wal_replay_resume()');
-  await expect.poll(() => said(service, 'The replica is level'), patience).toBeGreaterThan(1);
+  await expect.poll(() => said(service, 'The replica has caught up'), patience).toBeGreaterThan(1);
   expect(await list(service, workspace)).toContain('new');
 });
 
@@ -197,7 +197,7 @@ test('a replica that goes away is left out, and its lists come from the primary'
   await expect.poll(() => list(service, workspace), patience).toContain('there');
   await replica.stop();
   expect(await list(service, workspace)).toContain('there');
-  await expect.poll(() => said(service, 'The replica is away'), patience).toBe(1);
+  await expect.poll(() => said(service, 'The replica is unavailable'), patience).toBe(1);
   expect(await list(service, workspace)).toContain('there');
   expect((await service.send({ path: '/health/ready' })).status).toBe(200);
 });

@@ -95,7 +95,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
           idempotencyKey,
         );
         if (extraLeftOut > 0) {
-          request.log.warn({ extraLeftOut }, 'Fields beyond the bounds of extra were left out');
+          request.log.warn({ extraLeftOut }, 'Fields that exceed the limits of extra were not stored');
         }
         return id;
       };

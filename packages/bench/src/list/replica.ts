@@ -31,7 +31,7 @@ export async function measureReplica({ load, effort, rateSizes, onProgress }: Li
   const onPrimary = await startCrm({});
   const replicaUrl = replica.url(new URL(primaryUrl).pathname.slice(1));
   const onReplica = await startCrm({ DATABASE_REPLICA_URL: replicaUrl });
-  if (!(await waitUntil(() => onReplica.output().includes('The replica is level'), timeoutMs))) {
+  if (!(await waitUntil(() => onReplica.output().includes('The replica has caught up'), timeoutMs))) {
     throw new Error('The replica does not catch up');
   }
   const headers = await issueOwnerCredentials(primaryUrl);

@@ -3,7 +3,7 @@ import type { Server } from '@leads/http/server/create-server';
 import { errorResponses } from '@leads/http/server/errors';
 import type { CrmConfig } from '../../config.ts';
 
-/** What a visitor who is not signed in can do. */
+/** Registers the route that returns the features that are available before sign-in. */
 export function getFeaturesRoute(app: Server, config: CrmConfig): void {
   const features = { signUp: config.ALLOW_SIGN_UP, mail: config.SMTP_URL !== undefined };
   app.get(

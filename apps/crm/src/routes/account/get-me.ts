@@ -5,7 +5,7 @@ import type { CrmConfig } from '../../config.ts';
 import { apiAddresses } from '../../public-url.ts';
 import { activeMembership } from './session.ts';
 
-/** Who is signed in, in which workspaces, and where the APIs are. */
+/** Registers the route that returns the signed-in user, the user's workspaces and the URLs of the APIs. */
 export function getMeRoute(app: Server, config: CrmConfig): void {
   const addresses = apiAddresses(config);
   app.get(

@@ -8,7 +8,7 @@ const password = Type.String({ minLength: 1, maxLength: 128, pattern: '^[^\\u000
 const newPassword = Type.String({ minLength: 10, maxLength: 128, pattern: '^[^\\u0000]*$' });
 const role = Type.Enum([...memberRoles]);
 const id = Type.String({ format: 'uuid' });
-/** The workspace that the page shows. The session can be in another one, which another tab has chosen. */
+/** The workspace that the page shows. The session can be in another one if the user has switched in another tab. */
 const shownWorkspace = Type.Optional(id);
 const code = Type.String({ minLength: 6, maxLength: 64, pattern: '^[\\w-]+$' });
 const body = (properties: TProperties) => Type.Object(properties, { additionalProperties: false });
@@ -18,11 +18,11 @@ interface LibraryPath {
   readonly permission: Permission;
   readonly body?: TObject;
   readonly querystring?: TObject;
-  /** What a caller can guess by trying again: the secret of the account whose address is sent, or another secret. */
+  /** The secret that a client could guess by repeated requests: that of the sent email address, or another secret. */
   readonly guesses?: 'account' | 'secret';
 }
 
-/** The paths of the account library that the website uses, with their permissions and bodies. No others are open. */
+/** The paths of the account library that the website uses, with permissions and bodies. Other paths are not exposed. */
 export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<string, LibraryPath>>>> = {
   GET: {
     '/verify-email': {

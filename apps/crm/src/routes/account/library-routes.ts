@@ -8,7 +8,7 @@ import type { CrmContext } from '../../context.ts';
 import { libraryPaths } from './library-paths.ts';
 import { accountHeaders, setCookies } from './session.ts';
 
-/** The library's answers differ from path to path. */
+/** The responses of the library differ by path. */
 const LibraryAnswer = Type.Object({}, { additionalProperties: true });
 const errors = errorResponses(
   ...bodyErrors,
@@ -21,7 +21,7 @@ const errors = errorResponses(
   'unavailable',
 );
 
-/** `/api/auth/...`: accounts, by their library. Its errors are answered as all others are. */
+/** Registers `/api/auth/...`, which the account library handles. Its errors have the format of all other errors. */
 export function libraryRoutes(app: Server, { accounts, accountStore }: CrmContext, publicUrl: string): void {
   const throttle = createThrottle(accountStore);
 
@@ -56,12 +56,12 @@ function toLibrary(request: FastifyRequest, publicUrl: string): Request {
   });
 }
 
-/** The token of a session is in a cookie that scripts cannot read, and nowhere else. */
+/** Removes the session token from a response: it is sent only in a cookie that scripts cannot read. */
 function withoutToken({ token, ...content }: Record<string, unknown>): Record<string, unknown> {
   return token === undefined ? content : { ...content, signedIn: token !== null };
 }
 
-/** The error codes of the library's statuses; any other status of 4xx is `bad_request`. */
+/** The error codes of the library's statuses. Any other 4xx status becomes `bad_request`. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthenticated',
   403: 'forbidden',
@@ -77,10 +77,10 @@ async function toAnswer(answer: Response, reply: FastifyReply): Promise<Record<s
   if (answer.ok) return withoutToken((content ?? {}) as Record<string, unknown>);
   if (answer.status >= 500) throw new LeadsError('unexpected', { cause: content });
   const { message, code: reason } = (content ?? {}) as { message?: unknown; code?: unknown };
-  // The library answers some requests of signed-in users without the permission with 401.
+  // The library answers 401 to some requests of signed-in users who lack the permission.
   const isForbidden = String(reason).startsWith('YOU_ARE_NOT_ALLOWED_TO');
-  const refusal = isForbidden ? 'forbidden' : (codes[answer.status] ?? 'bad_request');
-  throw new LeadsError(refusal, {
-    message: typeof message === 'string' && message !== '' ? message : errorTable[refusal].message,
+  const code = isForbidden ? 'forbidden' : (codes[answer.status] ?? 'bad_request');
+  throw new LeadsError(code, {
+    message: typeof message === 'string' && message !== '' ? message : errorTable[code].message,
   });
 }

@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-/** Returns the membership in the session's workspace: the chosen one, else the first. */
+/** Returns the membership in the workspace that the session has chosen, or else the first membership. */
 export function activeMembership({
   signedIn,
   memberships,

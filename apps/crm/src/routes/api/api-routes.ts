@@ -14,7 +14,7 @@ import { getLeadHistoryRoute } from './leads/get-lead-history.ts';
 import { importLeadsRoute } from './leads/import-leads.ts';
 import { listLeadsRoute } from './leads/list-leads.ts';
 
-/** Leads, campaigns and landing pages, for whoever the guard of the scope lets in. */
+/** Registers the routes of leads, campaigns and landing pages. The guard of the scope authenticates the requests. */
 export async function leadsRoutes(app: Server, context: CrmContext): Promise<void> {
   createLeadRoute(app, context);
   listLeadsRoute(app, context);
@@ -22,7 +22,7 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   editLeadRoute(app, context);
   getLeadHistoryRoute(app, context);
   changeStatusesRoute(app, context);
-  // In a scope of its own, which takes CSV and nothing else.
+  // A separate scope, because it accepts only CSV bodies.
   await app.register(async (imports) => importLeadsRoute(imports, context));
 
   listCampaignsRoute(app, context);

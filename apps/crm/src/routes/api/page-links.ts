@@ -3,10 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 const hostShape = /^[\w.:[\]-]+$/;
 
 /**
- * Sets `Link` (RFC 8288) to the pages around the one that is answered: their addresses as the caller addresses
- * this service, without scheme and host where the caller names no host that could stand in an address.
+ * Sets `Link` (RFC 8288) to the URLs of the previous and the next page. The URLs have the host of the request. If that
+ * host is not valid in a URL, they have no scheme and host.
  *
- * @param pages by relation, the query of each page there is.
+ * @param pages the query of each existing page, by relation.
  */
 export function linkPages(
   request: FastifyRequest,
@@ -14,7 +14,7 @@ export function linkPages(
   pages: Readonly<Partial<Record<'next' | 'prev', Readonly<Record<string, string>>>>>,
 ): void {
   const origin = hostShape.test(request.host) ? `${request.protocol}://${request.host}` : '';
-  // Without what a request to a whole address has before its path.
+  // Removes the scheme and host of a request in absolute form.
   const path = request.url.replace(/^[a-z]+:\/\/[^/]*/i, '').split('?', 1)[0] ?? '';
   const links = Object.entries(pages).map(
     ([relation, query]) => `<${origin}${path}?${new URLSearchParams(query).toString()}>; rel="${relation}"`,
@@ -22,8 +22,8 @@ export function linkPages(
   if (links.length > 0) reply.header('link', links.join(', '));
 }
 
-/** `Link` in a route's response. */
+/** The `Link` header in a route's response. */
 export const linkHeader = {
-  description: 'The pages around this one, `rel="next"` and `rel="prev"` (RFC 8288).',
+  description: 'The URLs of the next and the previous page, `rel="next"` and `rel="prev"` (RFC 8288).',
   type: 'string',
 } as const;

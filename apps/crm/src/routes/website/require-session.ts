@@ -7,9 +7,9 @@ import type { CrmContext } from '../../context.ts';
 import { accountHeaders, activeMembership, setCookies } from '../account/session.ts';
 
 /**
- * Guards a scope of the website: every request to a route that is not public needs a session, and the permission of
- * its route. A request that names a workspace is rejected when the session is in another one, which another tab may
- * have chosen.
+ * Guards a scope of the website: a request to a non-public route requires a session and the permission of the route. A
+ * request that names a workspace is rejected if the session is in another one: the user may have switched in another
+ * tab.
  */
 export function requireSession(scope: Server, { accounts, workspaces }: CrmContext): void {
   scope.decorateRequest('signedIn');
@@ -17,7 +17,7 @@ export function requireSession(scope: Server, { accounts, workspaces }: CrmConte
   scope.decorateRequest('principal');
   scope.addHook('onRoute', (route) => {
     if (route.config?.permission === 'public') return;
-    // The routes of the API do not declare it, for only a session can be in another workspace.
+    // The API routes do not declare this error: only a session can be in another workspace.
     const response = { ...errorResponses('other_workspace'), ...(route.schema?.response as object) };
     route.schema = { ...route.schema, response };
   });
@@ -44,7 +44,7 @@ export function requireSession(scope: Server, { accounts, workspaces }: CrmConte
   });
 }
 
-/** Returns the workspace that a page names: in a header, or in the address, since a link sends no headers. */
+/** Returns the workspace that a page names in a header, or in the query because a link cannot send headers. */
 function workspaceOf({ headers, query }: FastifyRequest): unknown {
   return headers['workspace-id'] ?? (query as { workspaceId?: unknown }).workspaceId;
 }

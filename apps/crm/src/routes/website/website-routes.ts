@@ -30,8 +30,8 @@ import { getOverviewRoute } from './overview/get-overview.ts';
 import { requireSession } from './require-session.ts';
 
 /**
- * What the website calls, below `/api`: accounts at `/auth`; at `/console` the routes of the API for a session, and
- * the website's own. A reader finds the permission of each route beside its handler.
+ * Registers the routes of the website below `/api`: accounts at `/auth`, and at `/console` the routes of the API for a
+ * session and the website's own routes. Each route declares its permission beside its handler.
  */
 export async function websiteRoutes(app: Server, config: CrmConfig, context: CrmContext): Promise<void> {
   requireOwnOrigin(app, publicUrlOf(config));

@@ -5,7 +5,7 @@ import { errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
-/** What an invitation says to whoever holds its link, signed in or not. */
+/** Registers the route that returns an invitation. The id in its link is the only credential. */
 export function getInvitationRoute(app: Server, { accountStore }: CrmContext): void {
   app.get(
     '/invitations/:id',

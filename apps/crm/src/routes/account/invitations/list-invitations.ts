@@ -6,7 +6,7 @@ import type { CrmConfig } from '../../../config.ts';
 import type { CrmContext } from '../../../context.ts';
 import { publicUrlOf } from '../../../public-url.ts';
 
-/** List the unanswered invitations to the workspace, newest first. */
+/** Registers the route that lists the pending invitations to the workspace, newest first. */
 export function listInvitationsRoute(app: Server, { accountStore }: CrmContext, config: CrmConfig): void {
   app.get(
     '/invitations',

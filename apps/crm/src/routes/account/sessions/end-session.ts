@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
-/** Sign the caller out in one browser, which takes effect at once. */
+/** Registers the route that ends one of the caller's sessions. It takes effect immediately. */
 export function endSessionRoute(app: Server, { accountStore }: CrmContext): void {
   app.delete(
     '/sessions/:id',

@@ -4,7 +4,7 @@ import { errorResponses, sessionErrors } from '@leads/http/server/errors';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 
-/** List the browsers in which the caller is signed in, newest first. */
+/** Registers the route that lists the caller's sessions, newest first. */
 export function listSessionsRoute(app: Server, { accountStore }: CrmContext): void {
   app.get(
     '/sessions',

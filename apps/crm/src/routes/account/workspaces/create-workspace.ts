@@ -3,7 +3,7 @@ import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 
-/** Make another workspace, of which the caller is the owner. */
+/** Registers the route that creates a workspace. The caller becomes its owner. */
 export function createWorkspaceRoute(app: Server, { workspaces }: CrmContext): void {
   app.post(
     '/workspaces',

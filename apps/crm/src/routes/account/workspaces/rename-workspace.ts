@@ -3,7 +3,7 @@ import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 
-/** Rename the workspace that the website shows. */
+/** Registers the route that renames the workspace of the session. */
 export function renameWorkspaceRoute(app: Server, { workspaces }: CrmContext): void {
   app.patch(
     '/workspace',

@@ -3,7 +3,7 @@ import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 
-/** Make a campaign. */
+/** Registers the route that creates a campaign. */
 export function createCampaignRoute(app: Server, context: CrmContext): void {
   app.post(
     '/campaigns',
@@ -14,7 +14,7 @@ export function createCampaignRoute(app: Server, context: CrmContext): void {
         tags: ['campaigns'],
         summary: 'Create a campaign',
         description:
-          'The campaign is active at once. Made the default, it takes the place of the one that was. Owners and managers only.',
+          'The new campaign is active. If it is the default, it replaces the previous default campaign. Requires the role owner or manager.',
         body: NewCampaign,
         response: { 200: CampaignAnswer, ...errorResponses(...bodyErrors, 'conflict', ...commonErrors) },
       },

@@ -4,7 +4,7 @@ import { commonErrors, errorResponses } from '@leads/http/server/errors';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 
-/** List the campaigns of the caller's workspace. */
+/** Registers the route that lists the campaigns of the caller's workspace. */
 export function listCampaignsRoute(app: Server, context: CrmContext): void {
   app.get(
     '/campaigns',

@@ -4,7 +4,7 @@ import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/err
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
-/** Change a campaign. */
+/** Registers the route that changes a campaign. */
 export function updateCampaignRoute(app: Server, context: CrmContext): void {
   app.patch(
     '/campaigns/:id',
@@ -15,7 +15,7 @@ export function updateCampaignRoute(app: Server, context: CrmContext): void {
         tags: ['campaigns'],
         summary: 'Change a campaign',
         description:
-          'The default campaign stays active: to pause or archive it, make another one the default first. Owners and managers only.',
+          'The default campaign is always active. To pause or archive it, make another campaign the default first. Requires the role owner or manager.',
         params: idPath('campaign'),
         body: CampaignChanges,
         response: {

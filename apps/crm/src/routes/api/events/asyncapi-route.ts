@@ -3,7 +3,7 @@ import { errorResponses } from '@leads/http/server/errors';
 import { Type } from 'typebox';
 import { describeEvents } from './describe-events.ts';
 
-/** `/asyncapi.json`: the AsyncAPI document of the events. */
+/** Registers `/asyncapi.json`, the AsyncAPI document of the events. */
 export function asyncApiRoute(app: Server): void {
   app.get(
     '/asyncapi.json',

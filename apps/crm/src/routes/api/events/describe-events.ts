@@ -2,16 +2,16 @@ import { eventSubject, LeadEvent, LeadEventType } from '@leads/core/event';
 import { Type } from 'typebox';
 
 const summaries: Readonly<Record<LeadEventType, string>> = {
-  'lead.created': 'A lead was taken',
+  'lead.created': 'A lead was created',
   'lead.updated': 'Fields of a lead were changed',
-  'lead.status_changed': "A lead's status was changed, and perhaps fields with it",
+  'lead.status_changed': 'The status of a lead was changed, possibly together with fields',
 };
 
-const description = `What becomes of leads, as CloudEvents 1.0 in JSON, in the NATS JetStream stream \`LEADS\`.
+const description = `Changes of leads, as CloudEvents 1.0 in JSON, in the NATS JetStream stream \`LEADS\`.
 
-Each event is delivered at least once: one that comes again has the same \`id\`, which is its \`Nats-Msg-Id\` too. Events of one lead are in the order of its versions. Whoever has no access to NATS follows the events of its workspace at \`GET /api/v1/events\` of the CRM service.`;
+Each event is delivered at least once. A repeated event has the same \`id\`, which is also its \`Nats-Msg-Id\`. Events of one lead are in the order of its versions. Clients without access to NATS can stream the events of their workspace at \`GET /api/v1/events\` of the CRM service.`;
 
-/** The AsyncAPI 3.0 document of the events, made from the very schema that they have. */
+/** Returns the AsyncAPI 3.0 document of the events, generated from their schema. */
 export function describeEvents(): object {
   const each = <Value>(value: (type: LeadEventType, name: string) => Value): Record<string, Value> =>
     Object.fromEntries(LeadEventType.enum.map((type) => [nameOf(type), value(type, nameOf(type))]));
@@ -28,7 +28,7 @@ export function describeEvents(): object {
       nats: {
         host: '{host}',
         protocol: 'nats',
-        description: 'NATS with JetStream: what `NATS_URL` of the CRM service names.',
+        description: 'NATS with JetStream, at the `NATS_URL` of the CRM service.',
         variables: { host: { default: 'localhost:4222', description: 'Host and port.' } },
       },
     },
@@ -54,7 +54,7 @@ export function describeEvents(): object {
           properties: {
             'Nats-Msg-Id': {
               type: 'string',
-              description: "The event's `id`: JetStream drops repeats by it.",
+              description: "The event's `id`. JetStream uses it to drop duplicates.",
             },
           },
         },
@@ -74,7 +74,7 @@ export function describeEvents(): object {
   };
 }
 
-/** `leadStatusChanged` of `lead.status_changed`. */
+/** Returns the name of an event type in the document, such as `leadStatusChanged` for `lead.status_changed`. */
 function nameOf(type: LeadEventType): string {
   return type.replaceAll(/[._](\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -2,25 +2,29 @@ import { LeadsError } from '@leads/core/errors';
 import type { Server } from '@leads/http/server/create-server';
 import type { Metrics } from '@leads/http/service/metrics';
 
-/** Each costs the broker a consumer, and this process up to 2 MiB that were read ahead of a slow client. */
+/**
+ * The most open streams of this process, and of one API key. A stream costs the broker a consumer. For a slow client,
+ * it costs this process a read-ahead buffer of up to 2 MiB.
+ */
 const maxStreams = 200;
 const maxOfKey = 10;
 
-/** The streams of events that are open in this process. */
+/** The open event streams of this process. */
 export interface EventStreams {
   /**
-   * Takes a place for one more, to be aborted when it is over.
+   * Begins a stream.
    *
-   * @returns aborted when the service stops.
-   * @throws LeadsError `too_many_requests` where the key has too many, `unavailable` where the process has.
+   * @returns the controller of the stream. The caller aborts it when the stream ends. It is also aborted when the
+   *   service stops.
+   * @throws LeadsError `too_many_requests` if the key has too many streams; `unavailable` if the process has too many.
    */
   begin(apiKeyId: string | undefined): AbortController;
 }
 
-/** Bounds, and tells, how many streams are open, and ends them when the service stops: by themselves they never do. */
+/** Limits and counts the open streams, and ends them when the service stops: a stream does not end by itself. */
 export function limitStreams(app: Server, metrics: Metrics): EventStreams {
   const open = new Map<AbortController, string | undefined>();
-  metrics.gauge({ name: 'lead_event_streams', help: 'Streams of events that are open.' }, () => open.size);
+  metrics.gauge({ name: 'lead_event_streams', help: 'Open event streams.' }, () => open.size);
   app.addHook('preClose', async () => {
     for (const stream of open.keys()) stream.abort();
   });
@@ -28,13 +32,13 @@ export function limitStreams(app: Server, metrics: Metrics): EventStreams {
     begin(apiKeyId) {
       if (open.size >= maxStreams) {
         throw new LeadsError('unavailable', {
-          message: 'Too many streams of events at once: try again later',
+          message: 'Too many open event streams: try again later',
         });
       }
       const ofKey = [...open.values()].filter((each) => each === apiKeyId).length;
       if (ofKey >= maxOfKey) {
         throw new LeadsError('too_many_requests', {
-          message: `An API key may have ${maxOfKey} streams of events at once`,
+          message: `An API key may have ${maxOfKey} open event streams`,
           retryAfterSeconds: 5,
         });
       }

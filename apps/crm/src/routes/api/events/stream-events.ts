@@ -12,14 +12,15 @@ import { type Static, Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { limitStreams } from './event-streams.ts';
 
+/** The interval of heartbeats. */
 const heartbeatMs = 15_000;
-/** With the seconds that a credential is believed, what is revoked is noticed within 10 s. */
+/** The interval of credential checks. With the cache time of a credential, a revocation takes effect within 10 s. */
 const verifyMs = 1_000;
-/** For how long a stream goes on while nobody can tell whether its credentials still hold, in milliseconds. */
+/** How long a stream continues while its credentials cannot be verified, in milliseconds. */
 const unverifiedMs = 15 * 60_000;
-/** A client that has taken nothing for so long, heartbeats included, is gone. */
+/** The time after which a client that reads nothing, heartbeats included, is disconnected. */
 const idleMs = 60_000;
-/** After which a client connects anew, in milliseconds: the browser's own wait differs from one to the next. */
+/** The reconnection delay of clients, in milliseconds. Without it, the default differs from browser to browser. */
 const retryMs = 2_000;
 
 const oneType = `(?:${LeadEventType.enum.join('|').replaceAll('.', '\\.')})`;
@@ -29,7 +30,7 @@ const EventQuery = Type.Object(
     type: Type.Optional(
       Type.String({
         pattern: `^${oneType}(?:,${oneType})*$`,
-        'x-reason': 'must be types of events, separated by commas',
+        'x-reason': 'must be event types, separated by commas',
         description: 'Only events of these types, separated by commas.',
         examples: ['lead.created,lead.status_changed'],
       }),
@@ -39,7 +40,7 @@ const EventQuery = Type.Object(
         minLength: 1,
         maxLength: 64,
         description:
-          'Begin with what came to the stream at this time or later (ISO 8601), or after the event of this `id`. `Last-Event-ID` comes before it.',
+          'Starts with the events that were published at this time or later (ISO 8601), or after the event of this `id`. `Last-Event-ID` takes precedence.',
         examples: ['2026-01-31T09:30:00Z'],
       }),
     ),
@@ -47,15 +48,15 @@ const EventQuery = Type.Object(
   { additionalProperties: false },
 );
 
-const description = `The workspace's events as they come, as Server-Sent Events; a publisher is told those of its own leads only. It never ends by itself.
+const description = `Streams the events of the workspace as Server-Sent Events. A publisher receives the events of its own leads only. The stream does not end by itself.
 
-Each has an \`id\`, its type as \`event\`, and as \`data\` the event in JSON (CloudEvents 1.0), in the order of the stream: those of one lead in the order of its versions. An event may come again, with the same \`id\` in its data.
+Each event has an \`id\`, its type in \`event\`, and the event as JSON (CloudEvents 1.0) in \`data\`. The events of one lead arrive in the order of its versions. An event can be delivered more than once, with the same \`id\` in its data.
 
-To go on where it ended, without a gap, send the last \`id\` in \`Last-Event-ID\`, as an \`EventSource\` does; \`since\` begins at a time. Without both it begins with what comes from now. An \`id\` comes without an event as well: it tells how far the stream has been looked through.
+To resume without a gap, send the last \`id\` in \`Last-Event-ID\`, as an \`EventSource\` does. Use \`since\` to start at a time. Without both, the stream starts with new events. An \`id\` is also sent without an event: it marks the position up to which the stream has been searched.
 
-Events are kept for some days. Where some have gone that should have been told, the answer is 410; on a stream that is open, the event \`gone\` with the body of an error, and the end. What changed meanwhile is in the list of leads, by \`updatedSince\`.
+Events are retained for some days. If events after the start position have been deleted, the response is 410. An open stream sends the event \`gone\` with an error body instead, and ends. To get the missed changes, list the leads with \`updatedSince\`.
 
-A comment comes every 15 s where nothing else does. A stream whose credentials are revoked ends within 10 s.`;
+If there is no event for 15 s, the stream sends a comment. A stream whose credentials are revoked ends within 10 s.`;
 
 const example = `retry: 2000
 :
@@ -69,7 +70,7 @@ data: {"specversion":"1.0","type":"lead.created",...}
 
 `;
 
-/** Tells events as they come (Server-Sent Events; HTML, 9.2). */
+/** Registers the route that streams events as they are published (Server-Sent Events; HTML, 9.2). */
 export function streamEventsRoute(app: Server, context: CrmContext): void {
   const streams = limitStreams(app, context.metrics);
   app.get(
@@ -79,21 +80,21 @@ export function streamEventsRoute(app: Server, context: CrmContext): void {
       schema: {
         operationId: 'streamEvents',
         tags: ['events'],
-        summary: 'Follow events',
+        summary: 'Stream events',
         description,
         querystring: EventQuery,
         headers: Type.Object({
           'last-event-id': Type.Optional(
             Type.String({
               maxLength: 64,
-              description: 'The `id` of the last event that was received: begin after it.',
+              description: 'The last `id` that the client has received. The stream starts after it.',
               examples: ['lq3k1v2c-1a'],
             }),
           ),
         }),
         response: {
           200: {
-            description: 'Events, for as long as the client listens.',
+            description: 'Events, until the client disconnects.',
             content: {
               'text/event-stream': {
                 schema: Type.String({
@@ -111,7 +112,7 @@ export function streamEventsRoute(app: Server, context: CrmContext): void {
       const start = startOf(request.headers['last-event-id'], request.query.since);
       const { events } = context;
       if (events === undefined) {
-        throw new LeadsError('unavailable', { message: 'This service has no events: NATS_URL is not set' });
+        throw new LeadsError('unavailable', { message: 'Events are unavailable: NATS_URL is not set' });
       }
       const stream = streams.begin(request.principal.apiKeyId);
       reply.raw.once('close', () => stream.abort());
@@ -125,9 +126,13 @@ export function streamEventsRoute(app: Server, context: CrmContext): void {
   );
 }
 
-/** @throws LeadsError `invalid_input` */
+/**
+ * Returns the position at which a stream starts.
+ *
+ * @throws LeadsError `invalid_input`
+ */
 function startOf(lastEventId: string | undefined, since: string | undefined): EventStart {
-  // Whoever has had no event yet sends an empty one.
+  // An `EventSource` that has received no event may send an empty id.
   if (lastEventId !== undefined && lastEventId !== '') {
     if (isEventId(lastEventId)) return { after: lastEventId };
     throw malformed('header', 'Last-Event-ID', 'must be the id of an event');
@@ -167,7 +172,7 @@ async function sendEvents(
   });
   reply
     .type('text/event-stream; charset=utf-8')
-    // nginx would keep events back until it has many.
+    // Without this header, nginx buffers events.
     .header('x-accel-buffering', 'no');
   if (request.method === 'HEAD') {
     stream.abort();
@@ -184,9 +189,9 @@ function isVisible({ data: { lead } }: LeadEvent, principal: Principal): boolean
 }
 
 /**
- * Ends a stream whose credentials do not hold any more.
+ * Verifies the credentials of a stream at an interval, and ends the stream if they are no longer valid.
  *
- * @returns whether it was ended so.
+ * @returns a function that returns whether the stream was ended for this reason.
  */
 function verifyAgain(
   request: FastifyRequest,
@@ -216,22 +221,22 @@ async function* textOf(
   steps: AsyncGenerator<EventStep, void, undefined>,
   isRefused: () => boolean,
 ): AsyncGenerator<string> {
-  let toldId: string | undefined;
-  // At the beginning something is due: that it has begun.
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let sentId: string | undefined;
+  // A heartbeat is due immediately, so that the client sees that the stream has started.
+  let sentAt = Number.NEGATIVE_INFINITY;
   yield `retry: ${retryMs}\n`;
   try {
     for await (const { id, event } of steps) {
-      const isDue = performance.now() - toldAt > heartbeatMs - 1_000;
-      if (event === undefined && id === toldId && !isDue) continue;
+      const isDue = performance.now() - sentAt > heartbeatMs - 1_000;
+      if (event === undefined && id === sentId && !isDue) continue;
       const idLine = id === undefined ? '' : `id: ${id}\n`;
-      toldId = id;
-      toldAt = performance.now();
+      sentId = id;
+      sentAt = performance.now();
       yield event === undefined
         ? `:\n${idLine}\n`
         : `${idLine}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
     }
-    if (isRefused()) yield ': the credentials do not hold any more\n\n';
+    if (isRefused()) yield ': the credentials are no longer valid\n\n';
   } catch (error) {
     if (!(error instanceof LeadsError) || error.code !== 'events_gone') throw error;
     yield `event: gone\ndata: ${JSON.stringify(errorBody(error.code, error.message))}\n\n`;

@@ -3,7 +3,7 @@ import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 
-/** Register a landing page before its first lead does. */
+/** Registers the route that creates a landing page before its first lead arrives. */
 export function createLandingPageRoute(app: Server, context: CrmContext): void {
   app.post(
     '/landing-pages',
@@ -14,7 +14,7 @@ export function createLandingPageRoute(app: Server, context: CrmContext): void {
         tags: ['landing pages'],
         summary: 'Register a landing page',
         description:
-          'Landing pages register by their first lead; this is for one that is to have its campaign before. The campaign is active or paused. Owners and managers only.',
+          'The first lead of a landing page registers it automatically. Use this operation to set the campaign before the first lead. The campaign must be active or paused. Requires the role owner or manager.',
         body: NewLandingPage,
         response: {
           200: LandingPageAnswer,

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { linkPages } from '../page-links.ts';
 
-/** List the landing pages of the caller's workspace. */
+/** Registers the route that lists the landing pages of the caller's workspace. */
 export function listLandingPagesRoute(app: Server, context: CrmContext): void {
   app.get(
     '/landing-pages',
@@ -16,13 +16,13 @@ export function listLandingPagesRoute(app: Server, context: CrmContext): void {
         tags: ['landing pages'],
         summary: 'List landing pages by name',
         description:
-          'The next page is in the `Link` header (RFC 8288, `rel="next"`); without one, this page is the last.',
+          'The `Link` header contains the URL of the next page (RFC 8288, `rel="next"`). It is absent on the last page.',
         querystring: LandingPageQuery,
         response: {
           200: Type.Array(LandingPageView, {
             description: 'One page of landing pages.',
             headers: {
-              Link: { description: 'The next page, `rel="next"` (RFC 8288).', type: 'string' },
+              Link: { description: 'The URL of the next page, `rel="next"` (RFC 8288).', type: 'string' },
             },
           }),
           ...errorResponses('invalid_input', 'invalid_cursor', ...commonErrors),

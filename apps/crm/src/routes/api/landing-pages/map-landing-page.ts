@@ -4,7 +4,7 @@ import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/err
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
-/** Map a landing page to a campaign, or to none. */
+/** Registers the route that maps a landing page to a campaign, or removes the mapping. */
 export function mapLandingPageRoute(app: Server, context: CrmContext): void {
   app.patch(
     '/landing-pages/:id',
@@ -15,7 +15,7 @@ export function mapLandingPageRoute(app: Server, context: CrmContext): void {
         tags: ['landing pages'],
         summary: 'Map a landing page to a campaign',
         description:
-          'Leads that come from now on go to the campaign, while it is active; those that came stay where they are. An empty code unmaps. Owners and managers only.',
+          'New leads of the landing page go to the campaign while it is active. Existing leads keep their campaign. An empty code removes the mapping. Requires the role owner or manager.',
         params: idPath('landing page'),
         body: LandingPageMapping,
         response: {

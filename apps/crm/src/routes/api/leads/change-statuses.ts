@@ -4,7 +4,7 @@ import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/err
 import { ofRequest } from '@leads/http/service/trace-leads';
 import type { CrmContext } from '../../../context.ts';
 
-/** Change the status of many leads. */
+/** Registers the route that changes the status of many leads. */
 export function changeStatusesRoute(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads/status',
@@ -15,7 +15,7 @@ export function changeStatusesRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'Change the status of many leads',
         description:
-          'Each lead is changed, or not, for itself, by the rules of a single change; the answer says what became of each. Owners and managers only.',
+          'Changes each lead separately, by the rules of a single change. The response contains the result of each lead. Requires the role owner or manager.',
         body: StatusChange,
         response: { 200: StatusChangeAnswer, ...errorResponses(...bodyErrors, ...commonErrors) },
       },

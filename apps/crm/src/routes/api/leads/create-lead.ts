@@ -5,7 +5,7 @@ import { ofRequest } from '@leads/http/service/trace-leads';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 
-/** Create a lead in a campaign (specification, 4.1). */
+/** Registers the route that creates a lead in a campaign (specification, 4.1). */
 export function createLeadRoute(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads',
@@ -31,7 +31,7 @@ export function createLeadRoute(app: Server, context: CrmContext): void {
         request.headers['idempotency-key'],
       );
       if (extraLeftOut > 0)
-        request.log.warn({ extraLeftOut }, 'Fields beyond the bounds of extra were left out');
+        request.log.warn({ extraLeftOut }, 'Fields that exceed the limits of extra were not stored');
       return { success: true as const, lead };
     },
   );

@@ -7,7 +7,7 @@ import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 import { etagHeader, etagOf, IfMatch, versionsOf } from './lead-version.ts';
 
-/** Change fields and status of one lead. */
+/** Registers the route that changes fields and the status of one lead. */
 export function editLeadRoute(app: Server, context: CrmContext): void {
   app.patch(
     '/order/leads/:id',
@@ -18,7 +18,7 @@ export function editLeadRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'Change one lead',
         description:
-          'Changes the fields that are given, and the status. OnHold goes to Approved or Trashed; Approved to Paid, OnHold or Trashed; Trashed to OnHold; Paid to Approved, by an owner. Into Trashed and out of Paid a `reason` is required. Publishers change no status. With `If-Match` the lead is changed only in the version that was looked at.',
+          'Changes the given fields and the status. Allowed changes of the status: OnHold to Approved or Trashed; Approved to Paid, OnHold or Trashed; Trashed to OnHold; Paid to Approved, by an owner only. A change to Trashed or from Paid requires a `reason`. Publishers cannot change the status. With `If-Match`, the lead is changed only if its version matches.',
         params: idPath('lead'),
         headers: Type.Object({ 'if-match': Type.Optional(IfMatch) }),
         body: LeadPatch,
@@ -47,7 +47,7 @@ export function editLeadRoute(app: Server, context: CrmContext): void {
         versions,
       );
       if (extraLeftOut > 0)
-        request.log.warn({ extraLeftOut }, 'Fields beyond the bounds of extra were left out');
+        request.log.warn({ extraLeftOut }, 'Fields that exceed the limits of extra were not stored');
       reply.header('etag', etagOf(lead));
       return { success: true as const, lead };
     },

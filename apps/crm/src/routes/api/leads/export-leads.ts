@@ -7,37 +7,37 @@ import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import type { TransferLimits } from '../../../transfer-limits.ts';
 
-/** A client that has taken nothing for so long, in milliseconds, is gone. */
+/** The time after which a client that reads nothing is disconnected, in milliseconds. */
 const idleMs = 30_000;
 
-/** Of `text/csv` the form of RFC 4180, 3; JSON by the line. */
+/** The media types of exports: CSV with the parameters of RFC 4180, 3, and newline-delimited JSON. */
 export const exportTypes = {
   'text/csv; charset=utf-8; header=present': 'csv',
   'application/x-ndjson': 'ndjson',
 } as const satisfies Record<string, ExportFormat>;
 export type ExportType = keyof typeof exportTypes;
 
-/** What an export is, beside a page of the list, in the response of its route. */
+/** The content of an export in the response of a route. */
 export const exportContent = {
   'text/csv': {
     schema: Type.String({
       description:
-        'Every lead that matches, with all that is stored of it: CSV (RFC 4180) with a header line, one column for each field of a single lead, `extra` as JSON. What a spreadsheet could take for a formula, phone numbers that begin with + included, has an apostrophe in front.',
+        'Every matching lead with all of its fields, as CSV (RFC 4180) with a header line. There is one column for each field of a lead; `extra` is JSON. A value that a spreadsheet could interpret as a formula is prefixed with an apostrophe, for example a phone number that begins with +.',
       examples: ["id,name,phone\r\n019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f,Ada Lovelace,'+44 20 7946 0958\r\n"],
     }),
   },
   'application/x-ndjson': {
     schema: Type.String({
       description:
-        'Every lead that matches, with all that is stored of it: a line of JSON each, as a single lead is answered.',
+        'Every matching lead with all of its fields: one line of JSON each, in the format of a single lead.',
     }),
   },
 };
 
-/** Parameters of a page; an export has none. */
-const ofPages = ['limit', 'cursor', 'count'] as const;
+/** The parameters of a page, which an export does not accept. */
+const pageParameters = ['limit', 'cursor', 'count'] as const;
 
-/** Answers with every lead that matches, as fast as the client takes them. */
+/** Sends every matching lead, as fast as the client reads. */
 export async function sendExport(
   reply: FastifyReply,
   {
@@ -52,17 +52,17 @@ export async function sendExport(
     type: ExportType;
   },
 ): Promise<FastifyReply> {
-  const given = ofPages.filter((name) => query[name] !== undefined);
+  const given = pageParameters.filter((name) => query[name] !== undefined);
   if (given.length > 0) {
     throw new LeadsError('invalid_input', {
-      fields: given.map((path) => ({ at: 'query', path, reason: 'does not go with an export' })),
+      fields: given.map((path) => ({ at: 'query', path, reason: 'is not allowed in an export' })),
     });
   }
   const format = exportTypes[type];
   const end = transfers.begin('export');
   reply.raw.once('close', end);
   const pieces = exportLeads(leads, principal, query, format, transfers.stopping);
-  // What fails here is answered as any error is; from then on, by an answer that is not complete.
+  // An error here gets an error response. A later error can only abort the response.
   const first = await pieces.next();
 
   reply
@@ -90,12 +90,12 @@ async function* textOf(
     if (first.done !== true) yield first.value.text;
     for await (const { text } of pieces) {
       yield text;
-      // An export takes all that a core has to give: a create meanwhile took four times as long.
+      // An export saturates a core. Without the pause, creating a lead meanwhile took 4 times as long.
       await transfers.giveWay();
     }
   } catch (error) {
-    // The server hangs up, without a line of its own.
-    log.error({ err: error }, 'An export ended before it was complete');
+    // The server closes the connection and logs no line itself.
+    log.error({ err: error }, 'Export aborted; the client has received an incomplete file');
     throw error;
   } finally {
     await pieces.return();

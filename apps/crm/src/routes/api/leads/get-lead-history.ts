@@ -11,8 +11,8 @@ const HistoryQuery = Type.Object(
     after: Type.Optional(
       Type.String({
         pattern: '^[0-9]{1,9}$',
-        'x-reason': 'must be the number of a version',
-        description: 'Leaves out the versions up to this one.',
+        'x-reason': 'must be a version number',
+        description: 'Omits the versions up to this one.',
         examples: ['1'],
       }),
     ),
@@ -20,7 +20,7 @@ const HistoryQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** What was done to one lead. */
+/** Registers the route that returns the history of one lead. */
 export function getLeadHistoryRoute(app: Server, context: CrmContext): void {
   app.get(
     '/order/leads/:id/history',
@@ -29,9 +29,9 @@ export function getLeadHistoryRoute(app: Server, context: CrmContext): void {
       schema: {
         operationId: 'getLeadHistory',
         tags: ['leads'],
-        summary: 'What was done to one lead',
+        summary: 'Get the history of one lead',
         description:
-          'Every change of the lead, its creation first: who, when, what, from which status to which, and why. 1000 at a time; the next ones are in `Link`.',
+          'Lists every change of the lead, beginning with its creation: the user, the time, the fields, the old and new status, and the reason. A page has up to 1000 entries. The `Link` header contains the URL of the next page.',
         params: idPath('lead'),
         querystring: HistoryQuery,
         response: {

@@ -5,7 +5,7 @@ import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 import { etagHeader, etagOf } from './lead-version.ts';
 
-/** Everything about one lead. */
+/** Registers the route that returns one lead with all of its fields. */
 export function getLeadRoute(app: Server, context: CrmContext): void {
   app.get(
     '/order/leads/:id',
@@ -14,8 +14,8 @@ export function getLeadRoute(app: Server, context: CrmContext): void {
       schema: {
         operationId: 'getLead',
         tags: ['leads'],
-        summary: 'Look up one lead',
-        description: 'Everything that is stored of the lead. Its version is in `ETag`.',
+        summary: 'Get one lead',
+        description: 'Returns the lead with all of its fields. `ETag` contains its version.',
         params: idPath('lead'),
         response: {
           200: { ...LeadDetail, headers: { ETag: etagHeader } },

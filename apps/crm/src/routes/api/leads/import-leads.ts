@@ -19,13 +19,13 @@ import type { CrmContext } from '../../../context.ts';
 
 const Csv = Type.String({
   description:
-    'CSV (RFC 4180) in UTF-8, of any length: a header line, then a lead a line, up to 64 KiB a cell. Separators may be commas, semicolons or tabs.',
+    'CSV (RFC 4180) in UTF-8, of any length: a header line, then one lead in each line. A cell has up to 64 KiB. The separator is a comma, a semicolon or a tab.',
   examples: [
     'campaignCode,name,phone,email,Utm Source\r\nDEMO,Ada Lovelace,+44 20 7946 0958,ada@example.io,newsletter\r\n',
   ],
 });
 
-/** Create the leads of a CSV file, by the rules of a single create (specification, 4.1). */
+/** Registers the route that creates the leads of a CSV file, by the rules of a single create (specification, 4.1). */
 export function importLeadsRoute(app: Server, context: CrmContext): void {
   takeLongBodies(app, 'text/csv');
   const { transfers } = context;
@@ -39,13 +39,13 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'Create the leads of a CSV file',
         description:
-          'Columns are told by their names in the header line: those of a new lead in any spelling (`Campaign Code`, `campaign_code`), `extra` as a JSON object; what an export has besides is passed over, as are the columns that `ignore` names; and any other column is kept in `extra`. Empty cells are absent fields. An apostrophe in front of what looks like a formula is taken off. Each line is stored or rejected for itself, as it comes: what is stored before an error stays. With `Idempotency-Key`, a file that is sent again adds only the lines that are not stored yet; without it, all of them again.',
+          'The header line names the columns. The fields of a new lead may have any spelling (`Campaign Code`, `campaign_code`); `extra` is a JSON object. The other columns of an export and the columns in `ignore` are skipped. Any other column is stored in `extra`. Empty cells are absent fields. An apostrophe before a value that looks like a formula is removed. Each line is stored or rejected separately, as it arrives. The lines that are stored before an error remain stored. With `Idempotency-Key`, sending a file again adds only the lines that are not stored yet. Without it, all lines are added again.',
         querystring: Type.Object(
           {
             campaignCode: Type.Optional(
               Type.String({
                 minLength: 1,
-                description: 'Code of the campaign for lines that name none.',
+                description: 'Code of the campaign for lines without a campaign code.',
                 examples: ['DEMO'],
               }),
             ),
@@ -54,7 +54,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
                 maxItems: csvBounds.cells,
                 uniqueItems: true,
                 description:
-                  'Columns to leave out, named as the header of the file spells them: once for each, as in `?ignore=Internal%20notes&ignore=Score`. A name that the header does not have is an error, and so is one without which a required column is missing.',
+                  'Columns to skip, spelled as in the header line. Repeat the parameter for each column, as in `?ignore=Internal%20notes&ignore=Score`. A column that the header line does not contain is an error. A required column cannot be skipped.',
                 examples: [['Internal notes', 'Score']],
               }),
             ),
@@ -75,7 +75,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
         },
       },
       onRequest: async (request) => rejectEncoded(request),
-      // A parameter that is given once arrives as a text.
+      // A parameter that is given once arrives as a string.
       preValidation: async ({ query }) => {
         if (typeof query.ignore === 'string') query.ignore = [query.ignore];
       },
@@ -110,20 +110,20 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
   );
 }
 
-/** Rejects bodies that are compressed or declare another charset than UTF-8. */
+/** Rejects bodies that are compressed or declare a charset other than UTF-8. */
 function rejectEncoded({ headers }: FastifyRequest): void {
   const coding = headers['content-encoding'] ?? 'identity';
   if (coding.trim().toLowerCase() !== 'identity') {
     throw new LeadsError('unsupported_media_type', {
       fields: [
-        { at: 'header', path: 'content-encoding', reason: 'must be left out: send the file as it is' },
+        { at: 'header', path: 'content-encoding', reason: 'must be absent: send the file uncompressed' },
       ],
     });
   }
   const charset = /;\s*charset="?([^";\s]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
   if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
     throw new LeadsError('unsupported_media_type', {
-      fields: [{ at: 'header', path: 'content-type', reason: 'must say UTF-8 or no charset' }],
+      fields: [{ at: 'header', path: 'content-type', reason: 'must declare UTF-8 or no charset' }],
     });
   }
 }

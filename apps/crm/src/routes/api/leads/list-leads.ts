@@ -9,7 +9,7 @@ import { type ExportType, exportContent, exportTypes, sendExport } from './expor
 
 const types = ['application/json', ...(Object.keys(exportTypes) as ExportType[])] as const;
 
-/** List the leads the caller may see (specification, 4.2). */
+/** Registers the route that lists the leads that the caller may see (specification, 4.2). */
 export function listLeadsRoute(app: Server, context: CrmContext): void {
   app.get(
     '/order/leads',
@@ -20,19 +20,19 @@ export function listLeadsRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'List leads, newest first',
         description:
-          'Owners and managers see the leads of their workspace, a publisher its own. All filters that are given must hold. The pages around this one are in the `Link` header (RFC 8288, `rel="next"` and `rel="prev"`); without a next one, this page is the last. With `Accept: text/csv` or `Accept: application/x-ndjson` the answer is every lead that matches, with all that is stored of it; `limit`, `cursor` and `count` do not go with that.',
+          'Owners and managers see the leads of their workspace. A publisher sees its own leads. A lead must match all given filters. The `Link` header contains the URLs of the next and the previous page (RFC 8288, `rel="next"` and `rel="prev"`). The last page has no next page. With `Accept: text/csv` or `Accept: application/x-ndjson`, the response contains every matching lead with all of its fields. An export does not accept `limit`, `cursor` and `count`.',
         querystring: LeadQuery,
         response: {
           200: {
-            description: 'One page of leads, or all of them as a file.',
+            description: 'One page of leads, or all matching leads as a file.',
             headers: {
               Link: linkHeader,
               'X-Total-Count': {
-                description: 'How many leads match, where `count=exact` asks for it.',
+                description: 'The number of matching leads. Sent with `count=exact`.',
                 type: 'integer',
               },
               'Content-Disposition': {
-                description: 'The name of a file: `leads-`, the date, and `.csv` or `.ndjson`.',
+                description: 'The name of an exported file: `leads-`, the date, and `.csv` or `.ndjson`.',
                 type: 'string',
               },
             },

@@ -3,7 +3,7 @@ import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 
-/** Make an access token for the caller. */
+/** Registers the route that creates an access token for the caller. */
 export function createAccessTokenRoute(app: Server, { accessTokens, credentialStore }: CrmContext): void {
   app.post(
     '/access-tokens',

@@ -4,7 +4,7 @@ import { errorResponses, sessionErrors } from '@leads/http/server/errors';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 
-/** List the caller's own access tokens in the workspace, newest first. */
+/** Registers the route that lists the caller's own access tokens in the workspace, newest first. */
 export function listAccessTokensRoute(app: Server, { credentialStore }: CrmContext): void {
   app.get(
     '/access-tokens',

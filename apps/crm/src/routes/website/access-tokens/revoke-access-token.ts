@@ -4,7 +4,7 @@ import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/er
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
-/** Revoke one of the caller's access tokens, for good. */
+/** Registers the route that permanently revokes one of the caller's access tokens. */
 export function revokeAccessTokenRoute(app: Server, { credentialStore }: CrmContext): void {
   app.delete(
     '/access-tokens/:id',

@@ -3,7 +3,7 @@ import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 
-/** Make an API key for the caller. */
+/** Registers the route that creates an API key for the caller. */
 export function createApiKeyRoute(app: Server, { campaigns, credentialStore }: CrmContext): void {
   app.post(
     '/api-keys',

@@ -4,7 +4,7 @@ import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/er
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
-/** Make a key that is to replace another of the caller's, which goes on until it is revoked. */
+/** Registers the route that creates a replacement for one of the caller's keys. The old key is valid until revoked. */
 export function rotateApiKeyRoute(app: Server, { credentialStore }: CrmContext): void {
   app.post(
     '/api-keys/:id/rotate',

@@ -1,25 +1,27 @@
 import { type Static, Type } from 'typebox';
 import { websitePages } from '../files/built-website.ts';
 
-/** An error of a browser, as the website sends it. */
+/** A browser error, as the website sends it. */
 export const ClientError = Type.Object(
   {
     message: Type.String({ maxLength: 1000 }),
-    name: Type.Optional(Type.String({ maxLength: 255, description: 'The name of its class.' })),
+    name: Type.Optional(Type.String({ maxLength: 255, description: 'The name of the error class.' })),
     stack: Type.Optional(Type.String({ maxLength: 8000 })),
-    page: Type.Optional(Type.String({ maxLength: 255, description: 'The page, without its query.' })),
+    page: Type.Optional(
+      Type.String({ maxLength: 255, description: 'The path of the page, without the query.' }),
+    ),
   },
   { additionalProperties: false },
 );
 type ClientError = Static<typeof ClientError>;
 
-/** What the log holds of an error of a browser. */
+/** The fields of a browser error that are logged. */
 export interface LoggedClientError {
   /** The class of the error; `unknown` for a class that is not listed here. */
   readonly name: string;
-  /** The path of the page with the names of its parameters; `unknown` for a path that is no page. */
+  /** The path of the page with the names of its parameters; `unknown` if no page has the path. */
   readonly page: string;
-  /** Positions in the website's scripts, the innermost call first: `index-gNgI83Hh.js:1:23456`. */
+  /** Positions in the website's scripts, innermost call first: `index-gNgI83Hh.js:1:23456`. */
   readonly at: readonly string[];
 }
 
@@ -32,7 +34,7 @@ const knownNames: ReadonlySet<string> = new Set([
   'SyntaxError',
   'TypeError',
   'URIError',
-  // The website's own, and those of the browser's APIs that it calls.
+  // The website's own error class, and the errors of the browser APIs that it calls.
   'ApiError',
   'AbortError',
   'DataCloneError',
@@ -50,8 +52,8 @@ const pagePatterns = websitePages.map(
 );
 
 /**
- * Describes an error of a browser for the log. Anyone can send such a report, signed in or not, and its texts can
- * hold personal data: only what is known to the service beforehand is passed on, and positions in its own scripts.
+ * Returns the fields of a browser error that may be logged. The report is untrusted and can contain personal data: the
+ * route requires no session. Therefore only known class names, known pages and positions in own scripts are returned.
  *
  * @param scripts the names of the website's scripts.
  */

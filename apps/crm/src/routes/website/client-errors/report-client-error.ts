@@ -5,11 +5,11 @@ import { Type } from 'typebox';
 import { listScripts } from '../files/built-website.ts';
 import { ClientError, describeClientError } from './describe-client-error.ts';
 
-/** The most reports that this process logs in a window: anyone may send them, signed in or not. */
+/** The most reports that this process logs in a window. The limit is needed because the route requires no session. */
 const maxReports = 60;
 const windowMs = 60_000;
 
-/** Log an error of a browser. */
+/** Registers the route that logs a browser error. */
 export function reportClientErrorRoute(app: Server): void {
   const scripts = new Set(listScripts());
   let since = 0;
@@ -35,12 +35,12 @@ export function reportClientErrorRoute(app: Server): void {
       reports += 1;
       if (reports > maxReports) {
         throw new LeadsError('too_many_requests', {
-          message: 'Too many reports',
+          message: 'Too many error reports: try again later',
           retryAfterSeconds: Math.ceil((since + windowMs - now) / 1000),
         });
       }
       const clientError = describeClientError(request.body, scripts);
-      request.log.error({ clientError }, 'An error in a browser');
+      request.log.error({ clientError }, 'Browser error reported');
       return { success: true as const };
     },
   );

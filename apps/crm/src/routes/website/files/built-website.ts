@@ -7,7 +7,7 @@ export const websiteDirectory = dirname(
   createRequire(import.meta.url).resolve('@leads/website/dist/index.html'),
 );
 
-/** The paths of the website's pages. They are one document, whose script shows the page of its address. */
+/** The paths of the website's pages. All of them return the same document, whose script renders the page. */
 export const websitePages = [
   '/',
   '/overview',
@@ -24,7 +24,7 @@ export const websitePages = [
   '/integration/:token',
 ] as const;
 
-/** Lists the names of the website's scripts, which hold a hash of their content: `index-gNgI83Hh.js`. */
+/** Lists the names of the website's scripts. A name contains a hash of the content: `index-gNgI83Hh.js`. */
 export function listScripts(): string[] {
   return readdirSync(join(websiteDirectory, 'assets')).filter((name) => name.endsWith('.js'));
 }

@@ -4,7 +4,7 @@ import { errorResponses } from '@leads/http/server/errors';
 import { Type } from 'typebox';
 import { websiteDirectory, websitePages } from './built-website.ts';
 
-// Styles are written at run time by the component library; scripts are this service's own files only.
+// The component library writes inline styles at run time. Scripts are this service's own files only.
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,13 +22,13 @@ const securityHeaders = {
   'content-security-policy': contentSecurityPolicy,
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-  // The address of a page can hold a secret, of an integration page for instance.
+  // The URL of a page can contain a secret, such as the token of an integration page.
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 } as const;
 
-/** What any file may be answered with: whole, in part (RFC 9110, 15.3.7), or not at all where a cache has it. */
+/** The responses of a file: the whole file, a part (RFC 9110, 15.3.7), or no content if the client has it cached. */
 const responses = {
   200: Type.String(),
   206: Type.String(),
@@ -36,7 +36,7 @@ const responses = {
   ...errorResponses('not_found', 'unexpected'),
 };
 
-/** The website: one document for all pages, and its files, hashed in name and compressed ahead. */
+/** Registers the website: one document for all pages, and precompressed files with a hash in their names. */
 export async function staticFileRoutes(app: Server): Promise<void> {
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {

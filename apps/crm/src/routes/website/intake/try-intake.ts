@@ -4,10 +4,13 @@ import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmConfig } from '../../../config.ts';
 
-/** How long the intake may take, in milliseconds. */
+/** The timeout of the intake, in milliseconds. */
 const timeoutMs = 10_000;
 
-/** Send a lead to the intake for a user who tries a key: a page of this website cannot reach another service. */
+/**
+ * Registers the route that sends a test lead to the intake. The website needs it because its content security policy
+ * prevents requests to another service.
+ */
 export function tryIntakeRoute(app: Server, { INTAKE_URL }: CrmConfig): void {
   app.post(
     '/try-intake',
@@ -24,7 +27,7 @@ export function tryIntakeRoute(app: Server, { INTAKE_URL }: CrmConfig): void {
     async ({ body: { apiKey, origin, lead } }) => {
       if (INTAKE_URL === undefined) {
         throw new LeadsError('conflict', {
-          message: 'INTAKE_URL is not set: this website does not know the intake',
+          message: 'The intake service is not configured: INTAKE_URL is not set',
         });
       }
       try {

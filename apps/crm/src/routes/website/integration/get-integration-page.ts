@@ -6,7 +6,10 @@ import type { CrmConfig } from '../../../config.ts';
 import type { CrmContext } from '../../../context.ts';
 import { apiAddresses } from '../../../public-url.ts';
 
-/** What a publisher needs to send leads to a campaign, for whoever has the link. */
+/**
+ * Registers the route that returns the integration page of a campaign: the data that a publisher needs to send leads.
+ * The token in the link is the only credential.
+ */
 export function getIntegrationPageRoute(app: Server, { campaigns }: CrmContext, config: CrmConfig): void {
   const addresses = apiAddresses(config);
   app.get(

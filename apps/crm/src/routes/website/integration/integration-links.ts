@@ -11,7 +11,7 @@ import type { CrmContext } from '../../../context.ts';
 import { publicUrlOf } from '../../../public-url.ts';
 import { idPath } from '../../id-path.ts';
 
-/** The link of a campaign's integration page: look it up, make or renew it, take the page down. */
+/** Registers the routes that return, create, renew and remove the link of a campaign's integration page. */
 export function integrationLinkRoutes(app: Server, { campaigns }: CrmContext, config: CrmConfig): void {
   const path = '/campaigns/:id/integration-link';
   const route = {

@@ -5,15 +5,15 @@ import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { type ExportType, exportContent, exportTypes, sendExport } from '../../api/leads/export-leads.ts';
 
-/** The list's filters, and the workspace that the page with the link shows: no link can send it in a header. */
+/** The filters of the list, and the workspace of the page. It is in the query because a link cannot send headers. */
 const LinkQuery = Type.Object(
   { ...LeadFilterQuery.properties, workspaceId: Type.Optional(Type.String({ format: 'uuid' })) },
   { additionalProperties: false },
 );
 
 /**
- * Every lead that matches, as a file: what the list answers to `Accept`, at an address of its own, since a link of
- * the website cannot send that header.
+ * Registers the routes that export every matching lead as a file. The list of leads exports by its `Accept` header.
+ * These routes exist because a link of the website cannot send that header.
  */
 export function exportFileRoutes(app: Server, context: CrmContext): void {
   for (const [type, format] of Object.entries(exportTypes) as [ExportType, ExportFormat][]) {
@@ -24,7 +24,7 @@ export function exportFileRoutes(app: Server, context: CrmContext): void {
         schema: {
           querystring: LinkQuery,
           response: {
-            200: { description: 'Every lead that matches.', content: exportContent },
+            200: { description: 'Every matching lead.', content: exportContent },
             ...errorResponses('invalid_input', ...sessionErrors),
           },
         },

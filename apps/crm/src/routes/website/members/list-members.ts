@@ -4,7 +4,7 @@ import { errorResponses, sessionErrors } from '@leads/http/server/errors';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 
-/** List the members of the workspace, oldest first. Publishers do not see each other. */
+/** Registers the route that lists the members of the workspace, oldest first. Publishers have no access to it. */
 export function listMembersRoute(app: Server, { workspaces }: CrmContext): void {
   app.get(
     '/members',

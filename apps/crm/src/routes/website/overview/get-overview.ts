@@ -3,7 +3,7 @@ import type { Server } from '@leads/http/server/create-server';
 import { errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 
-/** What became of the leads of some days, for the website. */
+/** Registers the route that returns the overview of a range of days: lead counts and rates. */
 export function getOverviewRoute(app: Server, context: CrmContext): void {
   app.get(
     '/overview',
