@@ -29,7 +29,7 @@ test('what is published is stored in its order, repeats are not, and nothing is 
   const refused = { code: 'unavailable' };
   await expect(broker.publish(messages(2))).rejects.toMatchObject({
     ...refused,
-    cause: { message: 'No stream takes it' },
+    cause: { message: 'No stream has this subject' },
   });
   const { streams } = await broker.manager();
   // As `DiscardPolicy.New`, whose name is core's alone.
@@ -59,7 +59,7 @@ test('a broker that stands still is given up, and what was sent to it is no harm
     const refusal = () => broker.publish(messages(3)).catch((error: unknown) => error);
     await expect.poll(refusal, { timeout: 20_000 }).toMatchObject({
       code: 'unavailable',
-      cause: { message: 'NATS does not say that it has stored it' },
+      cause: { message: 'NATS did not acknowledge in time' },
     });
   } finally {
     process.kill(nats.pid, 'SIGCONT');

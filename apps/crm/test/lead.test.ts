@@ -340,7 +340,7 @@ describe('If-Match', () => {
   const stale = {
     success: false,
     error: 'validation',
-    message: 'The lead is not in the version that If-Match asks for',
+    message: 'The version of the lead does not match If-Match',
   };
   const malformed = {
     success: false,

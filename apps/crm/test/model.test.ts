@@ -481,7 +481,7 @@ async function startRun() {
       const needsReason = from === 'Paid' || to === 'Trashed';
       return needsReason && each.reason === undefined ? [400, 'This change needs a reason'] : undefined;
     };
-    const stale: [number, string] = [412, 'The lead is not in the version that If-Match asks for'];
+    const stale: [number, string] = [412, 'The version of the lead does not match If-Match'];
     let expected: ([number, string] | undefined)[];
     if (isHidden(member, lead)) expected = [[404, 'Not found']];
     else if (each.status !== undefined && member.role === 'publisher') {

@@ -14,7 +14,7 @@ const { service, fixture } = crm;
 const otherWorkspace = {
   success: false,
   error: 'validation',
-  message: 'This page is for another workspace than the one that you are in now: nothing was done',
+  message: 'This page belongs to another workspace than your current one: nothing was changed',
 };
 
 const own = await fixture.createWorkspace();

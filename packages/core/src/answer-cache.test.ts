@@ -9,13 +9,13 @@ const minute = 60_000;
 
 /** A database that can be unavailable, or not respond. */
 class Store {
-  asked = 0;
+  queries = 0;
   answer: string | undefined = 'good';
   failure: Error | undefined;
   gate: Promise<void> | undefined;
 
   readonly find = async (): Promise<string | undefined> => {
-    this.asked += 1;
+    this.queries += 1;
     const { gate, failure, answer } = this;
     await gate;
     if (failure !== undefined) throw failure;
@@ -31,7 +31,7 @@ let cache: AnswerCache<string | undefined>;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
-  // The cache keeps the object that it found when it was loaded, so it is its method that is replaced.
+  // The cache keeps a reference to `performance` from its import, so only the method can be replaced.
   vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
   store = new Store();
   health = new DatabaseHealth();
@@ -66,13 +66,13 @@ describe('while the database is unavailable', () => {
     store.failure = undefined;
     store.answer = 'other';
     vi.advanceTimersByTime(1_000);
-    // It is served while a query finds out that the database is available.
+    // The stale answer is served while a query detects that the database is available.
     expect(await get()).toBe('good');
     await turn();
     expect(await get()).toBe('other');
   });
 
-  test('an answer that nothing was found is not served', async () => {
+  test('a cached absence is not served', async () => {
     store.answer = undefined;
     expect(await get()).toBeUndefined();
     store.failure = unavailable();
@@ -95,13 +95,13 @@ describe('while the database is unavailable', () => {
     store.failure = unavailable();
     vi.advanceTimersByTime(9_000);
     await get('a');
-    store.asked = 0;
+    store.queries = 0;
     for (let ms = 0; ms < 5_000; ms += 100) {
       vi.advanceTimersByTime(100);
       for (const key of ['a', 'b', 'c']) expect(cache.get(key, store.find)).toBe('good');
       await turn();
     }
-    expect(store.asked).toBe(5);
+    expect(store.queries).toBe(5);
   });
 
   test('one caller waits half a second for a database that does not respond', async () => {
@@ -118,8 +118,8 @@ describe('while the database is unavailable', () => {
       for (const key of ['a', 'b']) expect(cache.get(key, store.find)).toBe('good');
     }
     // One query hangs. Others follow, one a second, because only its connection may be dead.
-    expect(store.asked).toBeGreaterThan(3);
-    expect(store.asked).toBeLessThan(3 + 3);
+    expect(store.queries).toBeGreaterThan(3);
+    expect(store.queries).toBeLessThan(3 + 3);
     // Any response marks the database as available.
     gate.open();
     await turn();
@@ -143,7 +143,7 @@ describe('while the database is unavailable', () => {
       expect(outcome).toMatchObject([{ status: 'rejected', reason: { code: 'unavailable' } }]);
     }
     // The third did not query the database.
-    expect(store.asked).toBe(2);
+    expect(store.queries).toBe(2);
     gate.open();
     await turn();
     expect(await get('c')).toBe('good');

@@ -4,8 +4,8 @@ import { isOutage, LeadsError } from './errors.ts';
 import { timedOut, withTimeout } from './with-timeout.ts';
 
 /**
- * How long an answer is fresh, in milliseconds. With the duration of a request, it keeps the promise that a revocation
- * or a change takes effect on all instances within 10 s.
+ * How long an answer is fresh, in milliseconds. Together with the duration of a request, it ensures that a revocation or a
+ * change takes effect on all instances within 10 s.
  */
 const freshMs = 8_000;
 /** How long an answer may be served while the database is unavailable, in milliseconds since its query. */
@@ -14,7 +14,7 @@ const maxAnswers = 10_000;
 /** Timeouts of a query in milliseconds, with and without a stale answer to serve in its place. */
 const queryTimeoutMs = { stale: 500, none: 2_000 };
 
-/** What a cache serves while the database is unavailable. */
+/** The conditions for serving stale answers while the database is unavailable. */
 export interface StaleAnswers<Found> {
   readonly database: DatabaseHealth;
   /** Whether an answer may be served for {@link staleMs}. */
@@ -28,7 +28,7 @@ export interface SnapshotAnswer<Found> {
   readonly asOf: number;
 }
 
-/** Counts of look-ups: served from memory, sent to the database, and served stale. */
+/** Counts of lookups: served from memory, sent to the database, and served stale. */
 export interface CacheUse {
   readonly hits: number;
   readonly misses: number;
@@ -42,7 +42,7 @@ interface Answer<Found> {
 }
 
 /**
- * Caches answers of the database for {@link freshMs}, those that nothing was found too.
+ * Caches answers of the database for {@link freshMs}, also if nothing was found.
  *
  * While the database is unavailable, it serves stale answers at once. One request at a time then queries the database.
  */

@@ -3,7 +3,7 @@ import { isOutage } from './errors.ts';
 /** The pause before an unavailable database is queried again, in milliseconds. */
 const retryMs = 1_000;
 
-/** Whether a database is available, by the outcome of its last query. Caches of one database share an instance. */
+/** The availability of a database, by the outcome of its last query. Caches of one database share an instance. */
 export class DatabaseHealth {
   #isUnavailable = false;
   #running = 0;

@@ -5,20 +5,20 @@ import { errorKinds, errorTable } from './errors.ts';
 export const ErrorBody = Type.Object(
   {
     success: Type.Literal(false),
-    error: Type.Enum([...errorKinds], { description: 'A short kind.' }),
-    message: Type.String({ description: 'Text for people.' }),
+    error: Type.Enum([...errorKinds], { description: 'The kind of error.' }),
+    message: Type.String({ description: 'A description for people.' }),
   },
   { additionalProperties: false, description: 'An error.' },
 );
 export type ErrorBody = Static<typeof ErrorBody>;
 
-/** What is wrong with one field of the body, one parameter or one header. */
+/** An error of one field of the body, one parameter or one header. */
 export const ProblemField = Type.Object(
   {
     pointer: Type.Optional(
       Type.String({
         description:
-          'Where in the body: a JSON Pointer as a URI fragment (RFC 6901, 6); `#` is the whole body.',
+          'The place in the body: a JSON Pointer as a URI fragment (RFC 6901, 6). `#` is the whole body.',
         examples: ['#/phone'],
       }),
     ),
@@ -38,35 +38,34 @@ export type ProblemField = Static<typeof ProblemField>;
 export const Problem = Type.Object(
   {
     type: Type.String({
-      description: 'What kind of problem it is: `urn:leads:error:` and a code that does not change.',
+      description: 'The problem type: `urn:leads:error:` and a stable code.',
       examples: ['urn:leads:error:invalid_input'],
     }),
     title: Type.String({
-      description: 'The kind in words, the same for each of its type.',
+      description: 'A summary of the problem type.',
       examples: [errorTable.invalid_input.message],
     }),
-    status: Type.Integer({ description: "The answer's HTTP status.", examples: [400] }),
+    status: Type.Integer({ description: 'The HTTP status.', examples: [400] }),
     detail: Type.Optional(
       Type.String({
-        description:
-          'More about this very problem, for people, where there is more to say than the title does.',
+        description: 'Details of this problem, for people. Absent if the title says everything.',
         examples: ['The request body is not valid JSON'],
       }),
     ),
     instance: Type.Optional(
       Type.String({
-        description: 'This request: `urn:request:` and its `X-Request-Id`, by which its log lines are found.',
+        description: 'The request: `urn:request:` and its `X-Request-Id`, which is also in its log lines.',
         examples: ['urn:request:0b5f8f6e-2f4c-4d36-9a51-7a1f6f0a3c11'],
       }),
     ),
-    success: Type.Literal(false, { description: 'As in the body of three fields.', examples: [false] }),
+    success: Type.Literal(false, { description: 'As in the default error body.', examples: [false] }),
     error: Type.Enum([...errorKinds], {
-      description: 'The short kind, as in the body of three fields.',
+      description: 'The kind of error, as in the default error body.',
       examples: ['validation'],
     }),
     errors: Type.Optional(
       Type.Array(ProblemField, {
-        description: 'What is wrong, each field by itself; 100 at most.',
+        description: 'The errors of single fields, 100 at most.',
         examples: [[{ pointer: '#/phone', detail: 'is required' }]],
       }),
     ),

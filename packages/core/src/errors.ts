@@ -1,6 +1,6 @@
 /**
- * Every refusal the services know, in one table: its HTTP status, its kind (specification, section 7) and the
- * text a caller reads. The first three are the specification's own, to the letter.
+ * The errors of the services: HTTP status, kind (specification, section 7) and message to the client. The messages of the
+ * first three are prescribed by the specification.
  */
 export const errorTable = {
   invalid_input: { status: 400, kind: 'validation', message: 'Invalid input data' },
@@ -19,13 +19,13 @@ export const errorTable = {
   other_workspace: {
     status: 409,
     kind: 'validation',
-    message: 'This page is for another workspace than the one that you are in now: nothing was done',
+    message: 'This page belongs to another workspace than your current one: nothing was changed',
   },
   events_gone: { status: 410, kind: 'error', message: 'Events of that time are no longer kept' },
   precondition_failed: {
     status: 412,
     kind: 'validation',
-    message: 'The lead is not in the version that If-Match asks for',
+    message: 'The version of the lead does not match If-Match',
   },
   payload_too_large: { status: 413, kind: 'validation', message: 'Request body is too large' },
   unsupported_media_type: { status: 415, kind: 'validation', message: 'Unsupported media type' },
@@ -45,28 +45,28 @@ export type ErrorKind = (typeof errorKinds)[number];
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** What is wrong with one part of a request, for callers who ask for it. */
+/** An error of one part of a request. Problem details (RFC 9457) list it. */
 export interface LeadsFault {
   readonly at: 'body' | 'query' | 'path' | 'header';
   /**
-   * Within the body a JSON Pointer (RFC 6901), empty for the whole; else the parameter's or the header's name.
-   * None where there is no place to point to: `reason` is then a sentence.
+   * In the body, a JSON Pointer (RFC 6901), which is empty for the whole body. Else the name of the parameter or header.
+   * If absent, `reason` is a complete sentence.
    */
   readonly path?: string;
-  /** Goes on from the name: "must not be empty". It never holds what the caller sent. */
+  /** The rest of a sentence that begins with the name: "must not be empty". It never contains request content. */
   readonly reason: string;
 }
 
 /**
- * A refusal with a place in {@link errorTable}. `message` is shown to the caller: it never holds what the
- * caller sent nor anything of the inside. What led to it goes into `cause`, which stays in the process.
+ * An error of {@link errorTable}. The client reads `message`, which never contains request content or internal details.
+ * The underlying error is the `cause`, which is only logged.
  */
 export class LeadsError extends Error {
   override readonly name = 'LeadsError';
   readonly code: ErrorCode;
-  /** Which parts of the request led to it, where that is known. */
+  /** The parts of the request that caused the error, if known. */
   readonly fields: readonly LeadsFault[];
-  /** When it may go better, where that is known. */
+  /** The delay before a retry, in seconds, if known. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -93,7 +93,7 @@ export class LeadsError extends Error {
   }
 }
 
-/** Whether an error says that something that is needed could not be reached, or not in time. */
+/** Whether an error means that a dependency is unavailable, or did not respond in time. */
 export function isOutage(error: unknown): error is LeadsError {
   return error instanceof LeadsError && error.code === 'unavailable';
 }

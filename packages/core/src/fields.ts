@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/* Fields that many representations have. */
+/* Schemas of fields that many representations share. */
 
 export const id = (description: string) =>
   Type.String({ description, examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'] });
@@ -8,7 +8,7 @@ export const id = (description: string) =>
 export const dateTime = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
 
-/** What people read: 1 to 255 characters, not all of them blank, and without control characters. */
+/** Returns the schema of a display text: 1 to 255 characters, not all blank, without control characters. */
 export const label = (description: string, example: string) =>
   Type.String({
     minLength: 1,

@@ -1,19 +1,19 @@
 import { Type } from 'typebox';
 
-/** The most entries that one page of a list holds, and how many it holds when the caller does not say. */
+/** The maximum and the default number of entries on one page of a list. */
 export const pageLimit = { maximum: 1000, default: 100 } as const;
 
 /**
- * The parameters of a list that comes page by page. Values arrive as text.
+ * Returns the query parameters of a paged list. Values arrive as text.
  *
- * @param entries what is listed, to begin a sentence with: `Leads`.
+ * @param entries the plural of the entries, as the first word of a sentence: `Leads`.
  */
 export const pageParameters = (entries: string) => ({
   limit: Type.Optional(
     Type.String({
       pattern: '^([1-9][0-9]{0,2}|1000)$',
       'x-reason': `must be a whole number from 1 to ${pageLimit.maximum}`,
-      description: `${entries} a page: 1 to ${pageLimit.maximum}, ${pageLimit.default} when absent.`,
+      description: `${entries} a page, from 1 to ${pageLimit.maximum}. The default is ${pageLimit.default}.`,
       examples: ['100'],
     }),
   ),
@@ -21,7 +21,7 @@ export const pageParameters = (entries: string) => ({
     Type.String({
       minLength: 1,
       maxLength: 512,
-      description: 'Where the page starts: taken from the `Link` header of the page before, never made up.',
+      description: 'The start of the page, from the `Link` header of the previous page. It is opaque.',
     }),
   ),
 });

@@ -36,7 +36,7 @@ test('a release needs its newest migration', async () => {
   expect(opened.newestMigration).toBe(migrations.at(-1));
 });
 
-test('a database is behind until its newest migration has finished, which is reported once', async () => {
+test('reports a database as behind once, until its newest migration has finished', async () => {
   await using opened = openCheck(database.url);
   const { schema, newestMigration, reports } = opened;
   await expect(schema.check()).rejects.toMatchObject({ code: 'unavailable' });

@@ -1,6 +1,6 @@
 import { isOutage, LeadsError } from './errors.ts';
 
-/** A database, as far as its migrations are concerned. */
+/** The migration state of a database. */
 export interface MigratedDatabase {
   /** The newest migration of this release. */
   readonly newestMigration: string;
@@ -29,9 +29,10 @@ export class SchemaCheck {
   }
 
   /**
-   * Queries the database until it has all migrations, and then no more: applied migrations stay.
+   * Queries the database until it has all migrations. After that it does not query again, because migrations are never
+   * removed.
    *
-   * @throws LeadsError `unavailable` if the database is behind. An outage says nothing about migrations and is ignored.
+   * @throws LeadsError `unavailable` if the database is behind. An outage is ignored, because the state is then unknown.
    */
   async check(): Promise<void> {
     if (this.#state === 'current') return;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { timedOut, withTimeout } from './with-timeout.ts';
 
-test('work in time is what it comes to, and work that is late is late, however it ends', async () => {
+test('returns the outcome of work in time, and timedOut for late work, even if the work fails later', async () => {
   const never = new Promise<string>(() => undefined);
   expect(await withTimeout(60_000, Promise.resolve('done'))).toBe('done');
   await expect(withTimeout(60_000, Promise.reject(new Error('wrong')))).rejects.toThrow('wrong');
@@ -10,11 +10,11 @@ test('work in time is what it comes to, and work that is late is late, however i
   let fail: (error: Error) => void = () => undefined;
   const failing = new Promise<string>((_, reject) => (fail = reject));
   expect(await withTimeout(5, failing)).toBe(timedOut);
-  // Were it nobody's to hear of, the process would end.
+  // An unhandled rejection would end the process.
   fail(new Error('too late'));
 });
 
-test('work that is done leaves no timer behind', async () => {
+test('clears its timer when the work is done', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
   await withTimeout(60_000, Promise.resolve());

@@ -1,22 +1,21 @@
-/** What {@link withTimeout} tells where the time was over first. */
+/** The result of {@link withTimeout} if the time is over first. */
 export const timedOut: unique symbol = Symbol('timedOut');
 
 /**
- * What some work comes to, or {@link timedOut} where that takes longer: the work then goes on by itself, and how it ends is
- * nobody's.
+ * Returns the result of work, or {@link timedOut} if it takes longer. The work then continues, and its outcome is ignored.
  *
- * @throws what the work throws in time.
+ * @throws the error of the work if it fails in time.
  */
 export async function withTimeout<Result>(
   timeoutMs: number,
   work: Promise<Result>,
 ): Promise<Result | typeof timedOut> {
   let timer: NodeJS.Timeout | undefined;
-  const timeIsOver = new Promise<typeof timedOut>((resolve) => {
+  const timeout = new Promise<typeof timedOut>((resolve) => {
     timer = setTimeout(resolve, timeoutMs, timedOut);
   });
   try {
-    return await Promise.race([work, timeIsOver]);
+    return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
   }

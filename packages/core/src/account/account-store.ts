@@ -1,17 +1,17 @@
 import type { MemberRole } from '../credential/principal.ts';
 
-/** A browser that is signed in. */
+/** A browser session of a user. */
 export interface SignedInBrowser {
   readonly id: string;
   readonly createdAt: Date;
-  /** When it was last seen, to the day. */
+  /** The day of its last use. */
   readonly updatedAt: Date;
   readonly expiresAt: Date;
   readonly ipAddress?: string | undefined;
   readonly userAgent?: string | undefined;
 }
 
-/** What an invitation says to whoever holds its link. */
+/** The content of an invitation, readable by anyone with its link. */
 export interface InvitationNotice {
   readonly workspace: string;
   readonly inviter: string;
@@ -20,7 +20,7 @@ export interface InvitationNotice {
   readonly expiresAt: Date;
 }
 
-/** An invitation that nobody has answered yet. */
+/** An unanswered invitation. */
 export interface PendingInvitation {
   readonly id: string;
   readonly email: string;
@@ -29,29 +29,29 @@ export interface PendingInvitation {
   readonly expiresAt: Date;
 }
 
-/** What accounts ask of the store beyond what their library does by itself. */
+/** Store operations of accounts that the account library lacks. */
 export interface AccountStore {
-  /** The browsers in which a user is signed in now, newest first. */
+  /** Lists the current sessions of a user, newest first. */
   listSessions(userId: string): Promise<SignedInBrowser[]>;
-  /** @returns whether the user had such a session. */
+  /** Ends a session. Returns whether the user had it. */
   endSession(userId: string, id: string): Promise<boolean>;
-  /** An invitation that can be accepted now. */
+  /** Finds an invitation that can be accepted now. */
   findInvitation(id: string): Promise<InvitationNotice | undefined>;
-  /** The invitations to a workspace that can be accepted now, newest first. */
+  /** Lists the invitations to a workspace that can be accepted now, newest first. */
   listInvitations(workspaceId: string): Promise<PendingInvitation[]>;
-  /** Whether someone is invited who has not answered yet. */
+  /** Whether an address has an unanswered invitation. */
   isInvited(email: string): Promise<boolean>;
   /**
-   * Counts one more attempt of a kind that can be guessed at.
+   * Counts an attempt to guess a secret.
    *
-   * @param windowMs after that long since the first, it counts from one again.
-   * @returns how many there are in this window, and how many milliseconds of it are left.
+   * @param windowMs the window, from the first attempt on. The first attempt after it starts a new window.
+   * @returns the number of attempts in this window, and its remaining milliseconds.
    */
   countAttempt(key: string, windowMs: number): Promise<{ count: number; leftMs: number }>;
   forgetAttempts(key: string): Promise<void>;
   /**
-   * Runs work that takes a role or a membership away while no other such work runs, in this process or another:
-   * what it saw of the owners is true until it is done.
+   * Runs work that removes a role or a membership. No other such work runs at the same time, in this process or another,
+   * so the owners that the work has read do not change before it ends.
    */
   whileMembersStay<Result>(work: () => Promise<Result>): Promise<Result>;
 }

@@ -29,21 +29,21 @@ export const Me = Type.Object({
   workspaces: Type.Array(OwnWorkspace),
   workspace: Type.Optional(OwnWorkspace),
   addresses: ApiAddresses,
-  mail: Type.Boolean({ description: 'Whether mails are sent.' }),
+  mail: Type.Boolean({ description: 'Whether the service sends emails.' }),
 });
 export type Me = Static<typeof Me>;
 
-/** What a visitor who is not signed in can do. */
+/** The features available without signing in. */
 export const Features = Type.Object({
-  signUp: Type.Boolean({ description: 'Whether anyone may sign up.' }),
-  mail: Type.Boolean({ description: 'Whether mails are sent.' }),
+  signUp: Type.Boolean({ description: 'Whether anyone may sign up. If false, sign-up needs an invitation.' }),
+  mail: Type.Boolean({ description: 'Whether the service sends emails.' }),
 });
 export type Features = Static<typeof Features>;
 
 /** A session of the signed-in user: a browser in which the user is signed in. */
 export const SessionView = Type.Object({
   id: id('Identifier of the session.'),
-  current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
+  current: Type.Boolean({ description: 'Whether this session sent the request.' }),
   createdAt: dateTime('When the user signed in.'),
   updatedAt: dateTime('When the session was last used, to the day.'),
   expiresAt: dateTime('When the session expires.'),
@@ -67,7 +67,7 @@ export const PendingInvitationView = Type.Object({
   id: id('Identifier of the invitation.'),
   email: Type.String(),
   role: Type.Enum([...memberRoles]),
-  link: Type.String({ description: 'The page that accepts it, for an account of that address.' }),
+  link: Type.String({ description: 'The page on which the account of that address accepts the invitation.' }),
   createdAt: dateTime('When the invitation was sent.'),
   expiresAt: dateTime('When the invitation expires.'),
 });

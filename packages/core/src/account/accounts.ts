@@ -4,28 +4,29 @@ import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import type { AccountStore } from './account-store.ts';
 import type { SendMail } from './mail.ts';
 
+/** Dependencies and settings of accounts. */
 export interface AccountOptions {
-  /** How the account library reads and writes. Loaded when it is needed first. */
+  /** Opens the database adapter of the account library. It is loaded at its first use. */
   readonly openAdapter: () => Promise<AccountAdapter>;
   readonly store: AccountStore;
   readonly workspaces: WorkspaceStore;
-  /** What the keys of cookies and of second factors are derived from. */
+  /** The secret from which the keys of cookies and second factors are derived. */
   readonly secret: string;
-  /** The website's own address, without a path: `https://leads.example`. With https, cookies are for https only. */
+  /** The origin of the website: `https://leads.example`. With `https`, cookies are sent over HTTPS only. */
   readonly publicUrl: string;
-  /** Whether strangers may sign up. Who is invited always may. */
+  /** Whether anyone may sign up. Invited users always may. */
   readonly signUp: boolean;
-  /** Without it no address is confirmed, and operators hand out the links of new passwords. */
+  /** Sends emails. Without it, addresses are not verified, and operators create the links that set new passwords. */
   readonly sendMail?: SendMail | undefined;
-  /** Hears of who has another role in a workspace, or none any more. */
+  /** Called when a member changes roles or is removed. */
   readonly onMemberChanged?: ((member: MemberRef) => Promise<void>) | undefined;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly ping: () => Promise<void>;
-  /** Hears of what went wrong after the answer, a mail that was not sent for instance. */
+  /** Called for errors after the response, such as an email that could not be sent. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Who is signed in, in which browser. */
+/** A signed-in user and the session. */
 export interface SignedIn {
   readonly sessionId: string;
   readonly user: {
@@ -34,26 +35,26 @@ export interface SignedIn {
     readonly email: string;
     readonly twoFactorEnabled: boolean;
   };
-  /** The workspace the website shows; the user may not be a member of it any more. */
+  /** The workspace that the website shows. The user may have been removed from it. */
   readonly activeWorkspaceId?: string | undefined;
 }
 
 /**
- * Accounts of people: passwords, second factors, sessions, invitations. All of it throws LeadsError `unavailable`
- * while the database is away.
+ * User accounts: passwords, second factors, sessions and invitations. All methods throw LeadsError `unavailable` while
+ * the database is unavailable.
  */
 export interface Accounts {
-  /** Answers a request to one of the account's paths, `/api/auth/...`, from the website's own origin. */
+  /** Handles a request of the website to a path below `/api/auth/`. */
   handle(request: Request): Promise<Response>;
   /**
-   * Who the cookies of a request say is signed in.
+   * Finds the session of a request by its cookies.
    *
-   * @returns with `cookies` to set: those of a session that goes on longer.
+   * @returns the session, and the cookies to set if the session is extended.
    */
   whoIs(headers: Headers): Promise<{ signedIn: SignedIn; cookies: readonly string[] } | undefined>;
-  /** A link that sets a new password, good for an hour; `undefined` where there is no such user. */
+  /** Creates a link that sets a new password. It expires after 1 h. Returns `undefined` if there is no such user. */
   passwordLink(email: string): Promise<string | undefined>;
 }
 
-/** The header in which {@link Accounts.handle} is told the client's address. */
+/** The header that passes the client's address to {@link Accounts.handle}. */
 export const addressHeader = 'x-leads-client-address';

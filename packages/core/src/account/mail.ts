@@ -1,11 +1,11 @@
-/** A message to one person, in plain text. */
+/** An email to one recipient, in plain text. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
 }
 
-/** @throws Error when the message was not taken. */
+/** Sends an email. @throws Error if the mail server rejects it. */
 export type SendMail = (mail: Mail) => Promise<void>;
 
 const notExpected = 'If you did not ask for this, you can ignore it: nothing has been changed.';

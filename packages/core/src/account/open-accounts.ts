@@ -21,17 +21,17 @@ const access = createAccessControl({
 });
 const nothing = access.newRole({});
 
-/** Where somebody loses a role, or a membership. */
+/** The paths that remove a role or a membership. */
 const membershipPath = /\/organization\/(update-member-role|remove-member|leave)$/;
 
-/** Accounts by better-auth, on the users, members and workspaces of the domain. */
+/** Returns accounts that use better-auth with the users, members and workspaces of the database. */
 export function openAccounts(options: AccountOptions, adapter: AccountAdapter): Accounts {
   const { store, workspaces, publicUrl, sendMail } = options;
   const page = (path: string, query: Record<string, string>) =>
     `${publicUrl}${path}?${new URLSearchParams(query).toString()}`;
 
-  /** The link of the reset that is under way, for {@link Accounts.passwordLink}, which sends nothing. */
-  const asked = new Map<string, string>();
+  /** Password links to return from {@link Accounts.passwordLink} instead of sending them, by address. */
+  const requestedLinks = new Map<string, string>();
 
   const auth = betterAuth({
     appName: 'Leads',
@@ -41,13 +41,13 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
     database: adapter,
     telemetry: { enabled: false },
     logger: { level: 'error', log: (_level, message, ...details) => options.onError({ message, details }) },
-    // What is refused is answered, and the routes log it; it is no error of ours.
+    // The routes log rejected requests. Only server errors are reported here.
     onAPIError: {
       onError(error) {
         if (!(error instanceof APIError) || error.statusCode >= 500) options.onError(error);
       },
     },
-    // Both are this service's own: the routes refuse other origins, and attempts are counted in the database.
+    // The service replaces these checks: its routes reject other origins and count attempts in the database.
     rateLimit: { enabled: false },
     advanced: {
       disableCSRFCheck: true,
@@ -56,7 +56,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       cookiePrefix: 'leads',
       database: { generateId: () => newId() },
       ipAddress: { ipAddressHeaders: [addressHeader] },
-      // Not awaited: how long a mail takes would tell whether there is an account.
+      // Not awaited, because the duration of sending would reveal whether the account exists.
       backgroundTasks: { handler: (task) => void task.catch(options.onError) },
     },
     session: { expiresIn: 14 * day, updateAge: day },
@@ -69,7 +69,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       resetPasswordTokenExpiresIn: 60 * 60,
       async sendResetPassword({ user, token }) {
         const link = page('/reset-password', { token });
-        if (asked.has(user.email)) asked.set(user.email, link);
+        if (requestedLinks.has(user.email)) requestedLinks.set(user.email, link);
         else await sendMail?.(mails.resetPassword(user.email, link));
       },
       async onExistingUserSignUp({ user }) {
@@ -98,10 +98,10 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
     databaseHooks: {
       session: {
         create: {
-          // Everyone who signs in has a workspace, unless they are invited to one.
+          // A user without a workspace gets one at sign-in, unless the user has an invitation.
           async before(session, context) {
             const memberships = await workspaces.listMemberships(session.userId);
-            // A session that takes another's place, with a second factor or a new password, shows what that did.
+            // A second factor or a new password replaces the session. The new session keeps its workspace.
             const last =
               session['activeOrganizationId'] ?? context?.context.session?.session['activeOrganizationId'];
             const shown = memberships.find(({ workspace }) => workspace.id === last) ?? memberships[0];
@@ -129,14 +129,14 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
           manager: nothing,
           publisher: nothing,
         },
-        // A workspace starts with a campaign, which the library knows nothing of.
+        // A new workspace needs a default campaign, which the library cannot create.
         allowUserToCreateOrganization: false,
         disableOrganizationDeletion: true,
         membershipLimit: 10_000,
         invitationLimit: 1_000,
         invitationExpiresIn: 14 * day,
         cancelPendingInvitationsOnReInvite: true,
-        // Ids hold 74 random bits and are shown to owners only; who accepts has the invited address.
+        // Invitation ids have 74 random bits, only owners see them, and only an account of the address can accept.
         requireEmailVerificationOnInvitation: sendMail !== undefined,
         async sendInvitationEmail({ id, email, inviter, organization: { name } }) {
           const link = `${publicUrl}/invitations/${id}`;
@@ -153,7 +153,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
     ],
   });
 
-  /** What the library tells of a database that is away is that something went wrong. */
+  /** Throws LeadsError `unavailable` if work fails in an outage of the database, because the library's error is generic. */
   const orUnavailable = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
       return await work;
@@ -165,13 +165,13 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
 
   return {
     async handle(request) {
-      // A sign-out would take the cookie only, and say that all went well.
+      // Without the database, a sign-out would only remove the cookie and report success.
       await options.ping();
       const run = () => auth.handler(request);
-      // The library counts the owners before it takes one away: two at once would each leave the other.
-      const takesAway = membershipPath.test(new URL(request.url).pathname);
-      const answer = await (takesAway ? store.whileMembersStay(run) : run());
-      if (takesAway && answer.ok) await options.onMemberChanged?.(await memberOf(answer));
+      // The library counts the owners before it removes one. Without the lock, two requests could remove the last two owners.
+      const isMembershipPath = membershipPath.test(new URL(request.url).pathname);
+      const answer = await (isMembershipPath ? store.whileMembersStay(run) : run());
+      if (isMembershipPath && answer.ok) await options.onMemberChanged?.(await memberOf(answer));
       if (answer.status >= 500) await options.ping();
       return answer;
     },
@@ -199,24 +199,24 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
 
     async passwordLink(address) {
       const email = address.toLowerCase();
-      asked.set(email, '');
+      requestedLinks.set(email, '');
       try {
         await orUnavailable(auth.api.requestPasswordReset({ body: { email } }));
-        return asked.get(email) || undefined;
+        return requestedLinks.get(email) || undefined;
       } finally {
-        asked.delete(email);
+        requestedLinks.delete(email);
       }
     },
   };
 }
 
-/** Whom an answer about a membership is about; the library puts it in `member`, or answers with it alone. */
+/** Returns the member of a membership response. The library returns it in `member` or as the whole body. */
 async function memberOf(answer: Response): Promise<MemberRef> {
-  interface Answered {
+  interface MemberBody {
     readonly organizationId: string;
     readonly userId: string;
   }
-  const said = (await answer.clone().json()) as Answered | { readonly member: Answered };
-  const { organizationId: workspaceId, userId } = 'member' in said ? said.member : said;
+  const body = (await answer.clone().json()) as MemberBody | { readonly member: MemberBody };
+  const { organizationId: workspaceId, userId } = 'member' in body ? body.member : body;
   return { workspaceId, userId };
 }

@@ -3,41 +3,43 @@ import { LeadsError } from '../errors.ts';
 import type { AccountStore } from './account-store.ts';
 
 const windowMs = 15 * 60 * 1000;
-/** Attempts on one account, wherever they come from. Few enough for passwords, enough for people. */
+/** The maximum of attempts on one account from all addresses. It stops password guessing and tolerates typing errors. */
 const maxByAccount = 10;
-/** Attempts from one address, at whichever accounts. Offices share one. */
+/** The maximum of attempts from one address on all accounts. The users of an office may share an address. */
 const maxByAddress = 100;
 
 /**
- * Counts attempts at what can be guessed, an account's password for instance, in the database: all instances
- * count as one.
+ * Limits attempts to guess a secret, such as an account's password. Attempts are counted in the database, for all
+ * instances together.
  */
 export function createThrottle(store: Pick<AccountStore, 'countAttempt' | 'forgetAttempts'>) {
   const keyOf = (kind: string, text: string) =>
     `${kind}:${createHash('sha256').update(text.toLowerCase()).digest('base64url')}`;
   return {
     /**
-     * @param account whose password or code is tried, where there is one.
-     * @throws LeadsError `too_many_requests` beyond what people need.
+     * Counts an attempt.
+     *
+     * @param account the account of the password or code, if known.
+     * @throws LeadsError `too_many_requests` beyond the limits.
      */
     async attempt(address: string, account?: string): Promise<void> {
       const counted = [
-        { most: maxByAddress, ...(await store.countAttempt(keyOf('address', address), windowMs)) },
+        { limit: maxByAddress, ...(await store.countAttempt(keyOf('address', address), windowMs)) },
       ];
       if (account !== undefined) {
         counted.push({
-          most: maxByAccount,
+          limit: maxByAccount,
           ...(await store.countAttempt(keyOf('account', account), windowMs)),
         });
       }
-      const over = counted.filter(({ count, most }) => count > most);
+      const over = counted.filter(({ count, limit }) => count > limit);
       if (over.length > 0) {
         throw new LeadsError('too_many_requests', {
           retryAfterSeconds: Math.ceil(Math.max(...over.map(({ leftMs }) => leftMs)) / 1000),
         });
       }
     },
-    /** Who got in was not guessing. */
+    /** Resets the attempts on an account after a successful sign-in. */
     async succeed(account: string): Promise<void> {
       await store.forgetAttempts(keyOf('account', account));
     },

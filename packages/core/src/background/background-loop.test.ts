@@ -6,7 +6,7 @@ import { BackgroundLoop, untilWoken } from './background-loop.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A step that answers with the given pauses, and fails where an error is given; then it waits to be woken. */
+/** Returns a step that returns the given pauses and throws the given errors. After the last one it waits to be woken. */
 function scripted(...results: readonly (number | Error)[]) {
   const left = [...results];
   return vi.fn<(signal: AbortSignal) => Promise<number>>(async () => {
@@ -30,7 +30,7 @@ test('runs the first step at once, and each next step after the pause that the s
   expect(step).toHaveBeenCalledTimes(4);
 });
 
-test('pauses before the first step where a first pause is given', async () => {
+test('pauses before the first step if a first pause is given', async () => {
   const step = scripted();
   await using _loop = new BackgroundLoop({ step, retryMs: 1, firstPauseMs: 5_000 });
   await vi.advanceTimersByTimeAsync(4_999);
@@ -56,7 +56,7 @@ test('reports the first error of each streak, and doubles the pause up to its ma
   expect(onError.mock.calls).toEqual([[first], [later]]);
 });
 
-test('reports every error where it is asked to', async () => {
+test('reports every error of a streak if reportsEveryError is set', async () => {
   const step = scripted(new Error('first'), new Error('second'));
   const onError = vi.fn<(error: unknown) => void>();
   await using _loop = new BackgroundLoop({ step, onError, reportsEveryError: true, retryMs: 5_000 });
@@ -64,7 +64,7 @@ test('reports every error where it is asked to', async () => {
   expect(onError).toHaveBeenCalledTimes(2);
 });
 
-test('wake ends a pause, the one after a failure too', async () => {
+test('wake ends a pause, also the pause after a failure', async () => {
   const step = scripted(untilWoken, new Error('failed'));
   await using loop = new BackgroundLoop({ step, retryMs: untilWoken });
   await nextTurn();
@@ -76,7 +76,7 @@ test('wake ends a pause, the one after a failure too', async () => {
   }
 });
 
-test('wake during a step has the next step follow without a pause', async () => {
+test('wake during a step makes the next step follow without a pause', async () => {
   const gate = createGate();
   const step = vi.fn<() => Promise<number>>(async () => {
     await gate.opened;
@@ -91,7 +91,7 @@ test('wake during a step has the next step follow without a pause', async () => 
   expect(step).toHaveBeenCalledTimes(2);
 });
 
-test('disposal aborts the signal, waits for the step in progress and begins no other', async () => {
+test('disposal aborts the signal, waits for the step in progress and starts no other step', async () => {
   const gate = createGate();
   let stepSignal: AbortSignal | undefined;
   const step = vi.fn<(signal: AbortSignal) => Promise<number>>(async (signal) => {

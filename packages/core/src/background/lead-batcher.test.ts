@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { DatabaseError } from '../db/database-error.ts';
 import { type BatchBounds, LeadBatcher } from './lead-batcher.ts';
 
-/** Stores what is sent when it is told to, and refuses what is called Poison. */
+/** A lead store that holds inserts until `release`, and rejects leads named Poison. */
 class Store {
   readonly batches: string[][] = [];
   readonly #pending: (() => void)[] = [];
@@ -22,7 +22,7 @@ class Store {
     return new Map();
   }
 
-  /** Lets the batches go on that are on their way. */
+  /** Completes the inserts in progress. */
   release(): void {
     for (const resolve of this.#pending.splice(0)) resolve();
   }
@@ -30,13 +30,13 @@ class Store {
 
 function setUp(bounds?: Partial<BatchBounds>) {
   const store = new Store();
-  const seen = { batches: [] as number[], sheds: 0 };
+  const observed = { batches: [] as number[], sheds: 0 };
   const batcher = new LeadBatcher(store, {
     bounds: { inFlight: 1, ...bounds },
     observer: {
-      batch: (waitsMs) => seen.batches.push(waitsMs.length),
+      batch: (waitsMs) => observed.batches.push(waitsMs.length),
       shed: () => {
-        seen.sheds += 1;
+        observed.sheds += 1;
       },
     },
   });
@@ -45,18 +45,18 @@ function setUp(bounds?: Partial<BatchBounds>) {
       () => 'stored',
       (error: { code?: string; message: string }) => error.code ?? error.message,
     );
-  return { store, batcher, take, seen };
+  return { store, batcher, take, observed };
 }
 
-test('a lone lead waits for no other', async () => {
+test('stores a single lead without waiting for others', async () => {
   const { store, take } = setUp();
   expect(await take('a')).toBe('stored');
   expect(await take('b')).toBe('stored');
   expect(store.batches).toEqual([['a'], ['b']]);
 });
 
-test('what comes in one turn, and what comes while a batch is on its way, goes together', async () => {
-  const { store, take, seen } = setUp();
+test('batches leads of one event-loop turn, and leads that arrive while a batch is in flight', async () => {
+  const { store, take, observed } = setUp();
   store.isHeld = true;
   const first = ['a', 'b'].map((name) => take(name));
   await turn();
@@ -76,10 +76,10 @@ test('what comes in one turn, and what comes while a batch is on its way, goes t
   ]);
   store.release();
   expect(await Promise.all(second)).toEqual(['stored', 'stored', 'stored']);
-  expect(seen).toEqual({ batches: [2, 3], sheds: 0 });
+  expect(observed).toEqual({ batches: [2, 3], sheds: 0 });
 });
 
-test('a batch has its bound, and so has what is on its way', async () => {
+test('limits the leads of a batch and the batches in flight', async () => {
   const { store, take } = setUp({ rows: 3, inFlight: 2 });
   store.isHeld = true;
   const all = Array.from({ length: 10 }, (_, index) => take(String(index)));
@@ -96,8 +96,8 @@ test('a batch has its bound, and so has what is on its way', async () => {
   expect(store.batches.map((names) => names.length)).toEqual([3, 3, 3, 1]);
 });
 
-test('a batch that does not come back is waited for a while only, and a full one sets out at once', async () => {
-  const { store, take } = setUp({ rows: 3, inFlight: 3, patienceMs: 500 });
+test('sends a partial batch after a delay if the batch in flight hangs, and a full batch at once', async () => {
+  const { store, take } = setUp({ rows: 3, inFlight: 3, partialBatchDelayMs: 500 });
   store.isHeld = true;
   const all = [take('held')];
   await turn();
@@ -114,20 +114,20 @@ test('a batch that does not come back is waited for a while only, and a full one
   expect(store.batches.at(-1)).toEqual(['e']);
 });
 
-test('nobody hears of a lead that is not stored yet', async () => {
+test('resolves a lead only after it is committed', async () => {
   const { store, take } = setUp();
   store.isHeld = true;
-  let isAnswered = false;
-  const answer = take('a').finally(() => {
-    isAnswered = true;
+  let isSettled = false;
+  const outcome = take('a').finally(() => {
+    isSettled = true;
   });
   for (let n = 0; n < 10; n++) await turn();
-  expect(isAnswered).toBe(false);
+  expect(isSettled).toBe(false);
   store.release();
-  expect(await answer).toBe('stored');
+  expect(await outcome).toBe('stored');
 });
 
-test('leads that cannot be stored cost only themselves', async () => {
+test('rejects only the leads of a batch that cannot be stored', async () => {
   const { take } = setUp();
   const names = ['a', 'Poison', 'b', 'c', 'd', 'Poison', 'Poison', 'e'];
   expect(await Promise.all(names.map((name) => take(name)))).toEqual(
@@ -135,23 +135,23 @@ test('leads that cannot be stored cost only themselves', async () => {
   );
 });
 
-test('what keeps the database from storing any is told to all of the batch, and to no other', async () => {
+test('rejects all leads of a batch that fails, and no lead of other batches', async () => {
   const { store, take } = setUp();
-  store.failure = new Error('away');
-  expect(await Promise.all([take('a'), take('b')])).toEqual(['away', 'away']);
+  store.failure = new Error('failed');
+  expect(await Promise.all([take('a'), take('b')])).toEqual(['failed', 'failed']);
   store.failure = undefined;
   expect(await take('c')).toBe('stored');
 });
 
-test('beyond the leads that may wait it turns away at once, and has room again later', async () => {
-  const { store, batcher, take, seen } = setUp({ waitingRows: 2 });
+test('rejects leads at once beyond the limit of waiting leads, and accepts leads again later', async () => {
+  const { store, batcher, take, observed } = setUp({ waitingRows: 2 });
   store.isHeld = true;
   const sent = take('sent');
   await turn();
   const waiting = [take('a'), take('b')];
   expect(await take('c')).toBe('unavailable');
   expect(() => batcher.checkRoom()).toThrow(expect.objectContaining({ retryAfterSeconds: 1 }));
-  expect(seen.sheds).toBe(2);
+  expect(observed.sheds).toBe(2);
   store.isHeld = false;
   store.release();
   expect(await Promise.all([sent, ...waiting])).toEqual(['stored', 'stored', 'stored']);
@@ -159,7 +159,7 @@ test('beyond the leads that may wait it turns away at once, and has room again l
   expect(await take('c')).toBe('stored');
 });
 
-test('beyond the memory that waiting leads may take it turns away as well', async () => {
+test('rejects leads at once beyond the memory limit of waiting leads', async () => {
   const { store, take } = setUp({ waitingCharacters: 1_000 });
   store.isHeld = true;
   const sent = take('sent', { extra: 'x'.repeat(5_000) });
@@ -172,10 +172,10 @@ test('beyond the memory that waiting leads may take it turns away as well', asyn
   expect(await take('b')).toBe('stored');
 });
 
-test('what waits too long is told in time, and never stored', async () => {
+test('rejects a lead that waits too long, and never stores it', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
   try {
-    const { store, take, seen } = setUp({ waitMs: 2_000 });
+    const { store, take, observed } = setUp({ waitMs: 2_000 });
     store.isHeld = true;
     const sent = take('sent');
     await turn();
@@ -184,7 +184,7 @@ test('what waits too long is told in time, and never stored', async () => {
     const late = take('late');
     vi.advanceTimersByTime(750);
     expect(await early).toBe('unavailable');
-    expect(seen.sheds).toBe(1);
+    expect(observed.sheds).toBe(1);
     store.isHeld = false;
     store.release();
     expect(await Promise.all([sent, late])).toEqual(['stored', 'stored']);
@@ -197,21 +197,21 @@ test('what waits too long is told in time, and never stored', async () => {
   }
 });
 
-test('its end waits for all that was taken', async () => {
+test('disposal waits until all accepted leads are stored', async () => {
   const { store, batcher, take } = setUp({ rows: 1 });
   store.isHeld = true;
   const all = [take('a'), take('b')];
-  let isOver = false;
-  const end = batcher[Symbol.asyncDispose]().then(() => {
-    isOver = true;
+  let isDisposed = false;
+  const disposing = batcher[Symbol.asyncDispose]().then(() => {
+    isDisposed = true;
   });
   await turn();
   store.release();
   await turn();
   await turn();
-  expect(isOver).toBe(false);
+  expect(isDisposed).toBe(false);
   store.release();
-  await end;
+  await disposing;
   expect(await Promise.all(all)).toEqual(['stored', 'stored']);
   await batcher[Symbol.asyncDispose]();
 });

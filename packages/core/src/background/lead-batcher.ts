@@ -1,14 +1,15 @@
 import { LeadsError } from '@leads/core/errors';
 import { insertEach, type LeadSink, type LeadStore, type LeadToInsert } from '@leads/core/lead';
 
+/** The limits of a batcher. */
 export interface BatchBounds {
-  /** Leads in one batch. */
+  /** The maximum of leads in one batch. */
   readonly rows: number;
-  /** Batches on their way to the database at once. */
+  /** The maximum of batches in flight to the database. */
   readonly inFlight: number;
-  /** For how long those on their way are waited for before another sets out that is not full, in milliseconds. */
-  readonly patienceMs: number;
-  /** Leads that wait, and the characters of their texts. */
+  /** How long a partial batch waits while another batch is in flight, in milliseconds. A full batch does not wait. */
+  readonly partialBatchDelayMs: number;
+  /** The maximum of waiting leads, and of the characters of their texts. */
   readonly waitingRows: number;
   readonly waitingCharacters: number;
   /** How long a lead may wait for its batch, in milliseconds. */
@@ -16,22 +17,24 @@ export interface BatchBounds {
 }
 
 /*
- * One batch at a time is the fastest: with 64 connections on 2 cores 9.2 thousand leads a second, and 9.0, 8.5 with two
- * and three at once (medians of 3 rounds of 4 s; CPU a lead 72, 82 and 86 us here, 62, 67 and 70 us in Postgres), since
- * what a batch costs is shared by twice or thrice as many. But one that is held up, by a lock or a slow disk, must not
- * hold up all others: after ten times of what one usually takes, another sets out.
+ * One batch at a time is the fastest, because more leads share the fixed cost of a batch. With 64 connections on 2 cores,
+ * 1, 2 and 3 batches in flight store 9.2, 9.0 and 8.5 thousand leads a second. A lead takes 72, 82 and 86 us of CPU time
+ * in this process, and 62, 67 and 70 us in Postgres. These are medians of 3 rounds of 4 s.
+ *
+ * A lock or a slow disk may delay one batch, and must not delay the others. After 10 times the usual duration, the next
+ * batch is sent.
  */
 const defaultBounds: BatchBounds = {
   rows: 500,
   inFlight: 4,
-  patienceMs: 50,
+  partialBatchDelayMs: 50,
   waitingRows: 5_000,
   waitingCharacters: 32 * 1024 * 1024,
   waitMs: 2_000,
 };
 
-/** How often waiting leads are looked at whether they have waited too long, in milliseconds. */
-const checkMs = 250;
+/** The pause between two checks for expired leads, in milliseconds. */
+const expiryCheckMs = 250;
 
 interface Waiting {
   readonly lead: LeadToInsert;
@@ -41,17 +44,17 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** What goes through a batcher. */
+/** Is notified of the batches and rejected leads of a batcher. */
 export interface BatchObserver {
-  /** A batch sets out, after its leads waited so long, in milliseconds each. */
+  /** Called when a batch is sent, with the waiting time of each lead in milliseconds. */
   batch(waitsMs: readonly number[]): void;
-  /** A lead was turned away: there was no room, or it waited too long. */
+  /** Called when a lead is rejected, because the queue is full or the lead waited too long. */
   shed(): void;
 }
 
 /**
- * Stores leads of concurrent requests together, in one statement and one commit: a batch forms while others are on
- * their way, so that a lone lead waits for nobody. Each is answered when it is committed.
+ * Stores leads of concurrent requests in batches, each in one statement and one commit. A batch forms while another is in
+ * flight, so that a single lead is stored without delay. The promise of a lead resolves when the lead is committed.
  */
 export class LeadBatcher implements LeadSink, AsyncDisposable {
   readonly #leads: Pick<LeadStore, 'insert'>;
@@ -61,8 +64,8 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
   #waitingCharacters = 0;
   #inFlight = 0;
   #isScheduled = false;
-  #patience: NodeJS.Timeout | undefined;
-  #check: NodeJS.Timeout | undefined;
+  #partialBatchTimer: NodeJS.Timeout | undefined;
+  #expiryTimer: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
 
   constructor(
@@ -74,12 +77,16 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
     this.#observer = options.observer;
   }
 
-  /** How many leads wait for a batch, and how many batches are on their way. */
+  /** The number of leads that wait for a batch, and of batches in flight. */
   get load(): { readonly waiting: number; readonly inFlight: number } {
     return { waiting: this.#waiting.length, inFlight: this.#inFlight };
   }
 
-  /** @throws LeadsError `unavailable` at once where there is no room. To be asked before a request costs anything. */
+  /**
+   * Checks for room in the queue. Call it first, so that a rejected request costs little.
+   *
+   * @throws LeadsError `unavailable` if the queue is full.
+   */
   checkRoom(): void {
     const { waitingRows, waitingCharacters } = this.#bounds;
     if (this.#waiting.length < waitingRows && this.#waitingCharacters < waitingCharacters) return;
@@ -97,20 +104,20 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
     });
   }
 
-  /** Once the requests that came in the same turn of the event loop are there as well. */
-  #schedule(isPatient = true): void {
+  /** Schedules the next batch after the current turn of the event loop, so that it includes all leads of the turn. */
+  #schedule(mayDelay = true): void {
     if (this.#isScheduled) return;
-    const { inFlight, rows, patienceMs } = this.#bounds;
+    const { inFlight, rows, partialBatchDelayMs } = this.#bounds;
     if (this.#inFlight >= inFlight) {
-      // No batch may come back for long, and what waits behind it is to be told in time.
-      this.#check ??= setInterval(() => this.#dropExpired(), checkMs).unref();
+      // The batches in flight may take long. Waiting leads must be rejected in time.
+      this.#expiryTimer ??= setInterval(() => this.#dropExpired(), expiryCheckMs).unref();
       return;
     }
-    if (isPatient && this.#inFlight > 0 && this.#waiting.length < rows) {
-      this.#patience ??= setTimeout(() => {
-        this.#patience = undefined;
+    if (mayDelay && this.#inFlight > 0 && this.#waiting.length < rows) {
+      this.#partialBatchTimer ??= setTimeout(() => {
+        this.#partialBatchTimer = undefined;
         this.#schedule(false);
-      }, patienceMs);
+      }, partialBatchDelayMs);
       return;
     }
     this.#isScheduled = true;
@@ -126,8 +133,8 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
       if (this.#inFlight === 0) this.#onIdle?.();
       return;
     }
-    clearTimeout(this.#patience);
-    this.#patience = undefined;
+    clearTimeout(this.#partialBatchTimer);
+    this.#partialBatchTimer = undefined;
     const batch = this.#waiting.splice(0, this.#bounds.rows);
     for (const { characters } of batch) this.#waitingCharacters -= characters;
     if (this.#observer !== undefined) {
@@ -150,18 +157,18 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
         rejected: ({ reject }, cause) =>
           reject(
             new LeadsError('invalid_input', {
-              fields: [{ at: 'body', reason: 'The body holds something that cannot be stored' }],
+              fields: [{ at: 'body', reason: 'The body has a value that cannot be stored' }],
               cause,
             }),
           ),
       });
     } catch (error) {
-      // Those that are stored have been told so.
+      // This has no effect on stored leads, because their promises are resolved already.
       for (const { reject } of batch) reject(error);
     }
   }
 
-  /** What waited too long is answered so, and not stored. The oldest are the first. */
+  /** Rejects leads that waited too long. The oldest leads are first in the queue. */
   #dropExpired(): void {
     const oldest = performance.now() - this.#bounds.waitMs;
     let expired = 0;
@@ -174,12 +181,12 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
     }
     if (expired > 0) this.#waiting.splice(0, expired);
     if (this.#waiting.length === 0) {
-      clearInterval(this.#check);
-      this.#check = undefined;
+      clearInterval(this.#expiryTimer);
+      this.#expiryTimer = undefined;
     }
   }
 
-  /** Waits until all that was taken is stored or refused. */
+  /** Waits until all accepted leads are stored or rejected. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#waiting.length === 0 && this.#inFlight === 0) return;
     await new Promise<void>((resolve) => {
@@ -192,7 +199,7 @@ function overloaded(): LeadsError {
   return new LeadsError('unavailable', { retryAfterSeconds: 1 });
 }
 
-/** About how much memory a lead takes: the texts that a caller may make long. */
+/** Returns the approximate memory of a lead, as the length of its unbounded texts. */
 function charactersOf({ name, phone, address, s1, lpName, extra }: LeadToInsert): number {
   return (
     name.length +

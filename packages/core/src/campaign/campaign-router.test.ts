@@ -6,7 +6,7 @@ import type { IntakeRoute } from './campaign-store.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
-  // The cache keeps the object that it found when it was loaded, so it is its method that is replaced.
+  // The cache keeps a reference to `performance` from its import, so only the method can be replaced.
   vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
 });
 afterEach(() => {
@@ -15,15 +15,15 @@ afterEach(() => {
 });
 
 function setUp(stale?: StaleRoutes) {
-  const asked: unknown[][] = [];
+  const queries: unknown[][] = [];
   const registered: string[] = [];
   const answer: { route: IntakeRoute; failure?: Error } = {
     route: { campaignId: 'c', landingPageKnown: true },
   };
   const routes = new CampaignRouter(
     {
-      routeIntakeLead: async (...given) => {
-        asked.push(given);
+      routeIntakeLead: async (...parameters) => {
+        queries.push(parameters);
         if (answer.failure !== undefined) throw answer.failure;
         return answer.route;
       },
@@ -31,22 +31,22 @@ function setUp(stale?: StaleRoutes) {
     { register: (_workspaceId, name) => void registered.push(name) },
     stale,
   );
-  return { asked, registered, answer, routes };
+  return { queries, registered, answer, routes };
 }
 
-test('asks once for what many want to know, and anew before ten seconds have gone', async () => {
-  const { asked, answer, routes } = setUp();
+test('queries a route once for concurrent callers, and again within 10 s', async () => {
+  const { queries, answer, routes } = setUp();
   const first = await Promise.all(Array.from({ length: 5 }, async () => routes.find('w', 'page', 'key')));
   expect(first).toEqual(Array.from({ length: 5 }, () => answer.route));
   expect(routes.find('w', 'page', 'key')).toBe(answer.route);
-  expect(asked).toEqual([['w', 'page', 'key']]);
+  expect(queries).toEqual([['w', 'page', 'key']]);
   answer.route = { campaignId: 'other', landingPageKnown: true };
   vi.advanceTimersByTime(10_000);
   expect(await routes.find('w', 'page', 'key')).toBe(answer.route);
 });
 
-test('tells apart workspaces, campaigns of keys and landing pages', async () => {
-  const { asked, routes } = setUp();
+test('caches routes by workspace, campaign of the key and landing page', async () => {
+  const { queries, routes } = setUp();
   const all = [
     ['w', 'page', 'key'],
     ['w', 'page', undefined],
@@ -58,10 +58,10 @@ test('tells apart workspaces, campaigns of keys and landing pages', async () => 
   ] as const;
   for (const [workspaceId, page, campaignId] of all) await routes.find(workspaceId, page, campaignId);
   for (const [workspaceId, page, campaignId] of all) void routes.find(workspaceId, page, campaignId);
-  expect(asked).toEqual(all);
+  expect(queries).toEqual(all);
 });
 
-test('has an unknown landing page registered, once a look-up', async () => {
+test('registers an unknown landing page once per query', async () => {
   const { registered, answer, routes } = setUp();
   answer.route = { campaignId: 'c', landingPageKnown: false };
   for (let n = 0; n < 3; n++) await routes.find('w', 'new', undefined);
@@ -69,11 +69,11 @@ test('has an unknown landing page registered, once a look-up', async () => {
   expect(registered).toEqual(['new']);
 });
 
-test('takes a name that no landing page can have for none', async () => {
-  const { asked, registered, answer, routes } = setUp();
+test('ignores a name that no landing page may have', async () => {
+  const { queries, registered, answer, routes } = setUp();
   answer.route = { campaignId: 'c', landingPageKnown: false };
   for (const name of ['', 'x'.repeat(256), '😀'.repeat(256)]) await routes.find('w', name, undefined);
-  expect(asked).toEqual([['w', undefined, undefined]]);
+  expect(queries).toEqual([['w', undefined, undefined]]);
   expect(registered).toEqual([]);
 });
 
@@ -86,14 +86,14 @@ test('does not cache an outage', async () => {
 });
 
 test('serves stale routes while the database is unavailable, and routes of the snapshot', async () => {
-  const kept: IntakeRoute = { campaignId: 'kept', landingPageKnown: true };
+  const snapshotRoute: IntakeRoute = { campaignId: 'snapshot', landingPageKnown: true };
   const snapshotLookups: unknown[][] = [];
   const { registered, answer, routes } = setUp({
     database: new DatabaseHealth(),
     snapshot: {
-      findRoute: async (...given) => {
-        snapshotLookups.push(given);
-        return given[0] === 'w' ? { found: kept, asOf: Date.now() } : undefined;
+      findRoute: async (...parameters) => {
+        snapshotLookups.push(parameters);
+        return parameters[0] === 'w' ? { found: snapshotRoute, asOf: Date.now() } : undefined;
       },
     },
   });
@@ -102,7 +102,7 @@ test('serves stale routes while the database is unavailable, and routes of the s
   answer.failure = new LeadsError('unavailable');
   vi.advanceTimersByTime(60_000);
   expect(await routes.find('w', 'page', 'key')).toBe(answer.route);
-  expect(await routes.find('w', 'x'.repeat(256), 'key')).toBe(kept);
+  expect(await routes.find('w', 'x'.repeat(256), 'key')).toBe(snapshotRoute);
   expect(snapshotLookups).toEqual([['w', undefined, 'key']]);
   await expect(routes.find('v', 'page', undefined)).rejects.toMatchObject({ code: 'unavailable' });
   // The page is registered by a later lead, once the database is available.
@@ -110,10 +110,10 @@ test('serves stale routes while the database is unavailable, and routes of the s
 });
 
 test('queries the routes of a workspace again after they changed', async () => {
-  const { asked, routes } = setUp();
+  const { queries, routes } = setUp();
   for (const workspace of ['w', 'v']) await routes.find(workspace, 'page', undefined);
   routes.invalidate({ kind: 'member', workspaceId: 'w', userId: 'u' });
   routes.invalidate({ kind: 'routes', workspaceId: 'w' });
   for (const workspace of ['w', 'v']) await routes.find(workspace, 'page', undefined);
-  expect(asked.map(([workspace]) => workspace)).toEqual(['w', 'v', 'w']);
+  expect(queries.map(([workspace]) => workspace)).toEqual(['w', 'v', 'w']);
 });

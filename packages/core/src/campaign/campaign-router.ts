@@ -4,7 +4,7 @@ import type { Invalidation } from '../invalidation.ts';
 import type { CampaignStore, IntakeRoute } from './campaign-store.ts';
 import { fitsLandingPage, type LandingPageRegistrar } from './landing-page-registrar.ts';
 
-/** What serves routes while the database is unavailable. */
+/** The sources of routes while the database is unavailable. */
 export interface StaleRoutes {
   readonly database: DatabaseHealth;
   /** The snapshot's routes, by the parameters of {@link CampaignStore.routeIntakeLead}. */
@@ -39,7 +39,7 @@ export class CampaignRouter {
     this.#routes = new AnswerCache(staleRoutes && { database: staleRoutes.database, isKept: () => true });
   }
 
-  /** As {@link CampaignStore.routeIntakeLead}. A cached route is returned synchronously. */
+  /** Finds a route like {@link CampaignStore.routeIntakeLead}. A cached route is returned synchronously. */
   find(
     workspaceId: string,
     landingPage: string | undefined,

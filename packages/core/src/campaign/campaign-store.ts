@@ -9,56 +9,56 @@ export interface Campaign {
   readonly name: string;
   readonly status: CampaignStatus;
   readonly isDefault: boolean;
-  /** A lead whose phone number the campaign has seen within this time is a duplicate; absent where none is. */
+  /** A lead is a duplicate if the campaign has another lead of the same phone number within this time. Absent if disabled. */
   readonly duplicateWindowSeconds?: number | undefined;
-  /** For how many days leads are kept; absent where they are kept for good. */
+  /** The retention of leads in days; absent if leads are kept without a limit. */
   readonly retentionDays?: number | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What is to become of a campaign; what is not named stays. */
+/** The changes of a campaign. Absent fields stay as they are. */
 export interface CampaignUpdate {
   readonly name?: string | undefined;
   readonly status?: CampaignStatus | undefined;
-  /** `null` for no duplicates. */
+  /** `null` disables duplicate detection. */
   readonly duplicateWindowSeconds?: number | null | undefined;
-  /** `null` to keep leads for good. */
+  /** `null` keeps leads without a limit. */
   readonly retentionDays?: number | null | undefined;
-  /** Takes the place of the workspace's default. */
+  /** Replaces the default campaign of the workspace. */
   readonly isDefault?: true | undefined;
 }
 
-/** A landing page: one that leads came by, or that was registered for leads to come. */
+/** A landing page. It is registered by its first lead, or by a user before that. */
 export interface LandingPage {
   readonly id: string;
   readonly name: string;
-  /** Absent where it is unmapped. */
+  /** Absent if the landing page is unmapped. */
   readonly campaignId?: string | undefined;
   readonly campaignCode?: string | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** A landing page of a workspace, by either of its two unique names. */
+/** A reference to a landing page of a workspace, by id or by name. */
 type LandingPageRef = { readonly id: string } | { readonly name: string };
 
-/** Where a lead of the intake goes. */
+/** The route of an intake lead to a campaign. */
 export interface IntakeRoute {
   readonly campaignId: string;
-  /** As the campaign has it. */
+  /** The duplicate window of the campaign. */
   readonly duplicateWindowSeconds?: number | undefined;
-  /** Whether the workspace has a landing page of the name that was asked for. */
+  /** Whether the workspace has a landing page of the given name. */
   readonly landingPageKnown: boolean;
 }
 
-/** What a campaign's integration page tells whoever has its link. */
+/** The content of a campaign's integration page, readable by anyone with its link. */
 export interface IntegrationPage {
   readonly workspace: string;
   readonly campaignCode: string;
   readonly campaign: string;
   readonly status: CampaignStatus;
-  /** The names of the landing pages that are mapped to it, 100 at most. */
+  /** The names of at most 100 landing pages that are mapped to the campaign. */
   readonly landingPages: readonly string[];
 }
 
@@ -67,8 +67,8 @@ export interface CampaignStore {
   findByCode(workspaceId: string, code: string): Promise<Campaign | undefined>;
 
   /**
-   * The campaign of an intake lead: the one its landing page is mapped to, else the API key's default, else
-   * the workspace's default. One that is paused or archived is passed over, so that no lead is refused for it.
+   * Finds the campaign of an intake lead: the campaign of its landing page, else the API key's default, else the
+   * workspace's default. Paused and archived campaigns are skipped, so that no lead is rejected because of them.
    */
   routeIntakeLead(
     workspaceId: string,
@@ -76,13 +76,13 @@ export interface CampaignStore {
     keyCampaignId: string | undefined,
   ): Promise<IntakeRoute>;
 
-  /** Adds unmapped landing pages; those that stand already are left as they are. */
+  /** Adds unmapped landing pages. Existing landing pages stay as they are. */
   addLandingPages(pages: readonly { workspaceId: string; name: string }[]): Promise<void>;
 
   /**
-   * A campaign made as the default takes the place of the one that was, in the same transaction.
+   * Creates a campaign. A new default replaces the previous default in the same transaction.
    *
-   * @throws LeadsError `conflict` when the workspace has a campaign of that code.
+   * @throws LeadsError `conflict` if the workspace has a campaign of that code.
    */
   create(campaign: {
     readonly workspaceId: string;
@@ -93,10 +93,10 @@ export interface CampaignStore {
   }): Promise<Campaign>;
 
   /**
-   * Changes a campaign. Changes within a workspace take turns, so that what `decide` sees of the campaign still
-   * holds when it is written; what `decide` throws changes nothing.
+   * Changes a campaign. Concurrent changes in a workspace run one after another, so that `decide` never sees an outdated
+   * campaign. If `decide` throws, nothing changes.
    *
-   * @returns the campaign as it is now; `undefined` where the workspace has none of that id.
+   * @returns the changed campaign; `undefined` if the workspace has no campaign of that id.
    */
   update(
     workspaceId: string,
@@ -104,23 +104,23 @@ export interface CampaignStore {
     decide: (campaign: Campaign) => CampaignUpdate,
   ): Promise<Campaign | undefined>;
 
-  /** All campaigns of a workspace, or those of a status, oldest first. */
+  /** Lists the campaigns of a workspace, optionally of one status, oldest first. */
   list(workspaceId: string, status?: CampaignStatus): Promise<Campaign[]>;
 
-  /** @returns `undefined` where the workspace has no such campaign, and no token where it has no page. */
+  /** Returns `undefined` if the workspace has no such campaign, and no token if the campaign has no integration page. */
   findIntegrationToken(
     workspaceId: string,
     id: string,
   ): Promise<{ readonly token?: string | undefined } | undefined>;
 
-  /** @returns whether the workspace has such a campaign. */
+  /** Sets or removes the token. Returns whether the workspace has such a campaign. */
   setIntegrationToken(workspaceId: string, id: string, token: string | undefined): Promise<boolean>;
 
   findIntegrationPage(token: string): Promise<IntegrationPage | undefined>;
 
   findLandingPage(workspaceId: string, page: LandingPageRef): Promise<LandingPage | undefined>;
 
-  /** @throws LeadsError `conflict` when the workspace has a landing page of that name. */
+  /** @throws LeadsError `conflict` if the workspace has a landing page of that name. */
   createLandingPage(page: {
     readonly workspaceId: string;
     readonly name: string;
@@ -128,8 +128,10 @@ export interface CampaignStore {
   }): Promise<LandingPage>;
 
   /**
-   * @param campaignId of the same workspace; `undefined` unmaps.
-   * @returns the landing page as it is now; `undefined` where the workspace has no such one.
+   * Maps a landing page to a campaign.
+   *
+   * @param campaignId a campaign of the same workspace; `undefined` unmaps.
+   * @returns the changed landing page; `undefined` if the workspace has no such landing page.
    */
   mapLandingPage(
     workspaceId: string,
@@ -137,7 +139,7 @@ export interface CampaignStore {
     campaignId: string | undefined,
   ): Promise<LandingPage | undefined>;
 
-  /** At most `limit` landing pages by name, those after a name if one is given. */
+  /** Lists at most `limit` landing pages, sorted by name, after the name `after` if it is given. */
   listLandingPages(
     workspaceId: string,
     filter: { readonly mapped?: boolean | undefined },
@@ -145,9 +147,9 @@ export interface CampaignStore {
   ): Promise<LandingPage[]>;
 
   /**
-   * How many leads came by each landing page of these names, or how many of one user's.
+   * Counts the leads of landing pages by name, optionally of one user.
    *
-   * @param newest how many leads of a landing page are looked at, from the newest on.
+   * @param newest the maximum of leads to examine for each landing page, from the newest on.
    */
   countLeads(
     scope: { readonly workspaceId: string; readonly userId?: string | undefined },

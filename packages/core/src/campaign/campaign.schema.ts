@@ -3,25 +3,25 @@ import { ApiAddresses } from '../account/account.schema.ts';
 import { dateTime, id, label } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
 
-/** The longest window within which a second lead of a phone number is a duplicate: ten years. */
+/** The maximum duplicate window: 10 years. */
 const longestWindowSeconds = 315_360_000;
 
 const flag = (description: string, example: boolean) => Type.Boolean({ description, examples: [example] });
 
-/** Where a campaign may stand. */
+/** The statuses of a campaign. */
 export const campaignStatuses = ['active', 'paused', 'archived'] as const;
 
-/** Where a campaign stands. Only an active one takes leads. */
+/** The status of a campaign. */
 export const CampaignStatus = Type.Enum([...campaignStatuses], {
-  description: 'Where the campaign stands. Only an active one takes leads.',
+  description: 'The status of the campaign. Only an active campaign accepts leads.',
   examples: ['active'],
 });
 export type CampaignStatus = Static<typeof CampaignStatus>;
 
 const meanings = {
-  code: 'What integrators name the campaign by; unique in the workspace.',
-  name: 'What people call it.',
-  landingPage: 'What the landing page sends as `lp_name`; unique in the workspace.',
+  code: 'The code by which integrations refer to the campaign. It is unique in the workspace.',
+  name: 'The display name.',
+  landingPage: 'The name that the landing page sends as `lp_name`. It is unique in the workspace.',
 } as const;
 
 const campaignName = label(meanings.name, 'Spring offer');
@@ -30,21 +30,21 @@ const sentWindow = Type.Integer({
   minimum: 0,
   maximum: longestWindowSeconds,
   description:
-    'For how many seconds after a lead another one of the same phone number is a duplicate; 0 for no duplicates.',
+    'The duplicate window in seconds. Within it, another lead of the same phone number is a duplicate. 0 disables duplicates.',
   examples: [2_592_000],
 });
 
-/** The body that makes a campaign. */
+/** The body that creates a campaign. */
 export const NewCampaign = Type.Object(
   {
     code: label(meanings.code, 'SPRING'),
     name: campaignName,
     duplicateWindowSeconds: Type.Optional(sentWindow),
     isDefault: Type.Optional(
-      flag("Whether it takes the place of the workspace's default campaign; if absent, not.", false),
+      flag("Whether it replaces the workspace's default campaign. The default is false.", false),
     ),
   },
-  { additionalProperties: false, description: 'A new campaign, which is active at once.' },
+  { additionalProperties: false, description: 'A new campaign. It is active at once.' },
 );
 export type NewCampaign = Static<typeof NewCampaign>;
 
@@ -56,12 +56,17 @@ export const CampaignChanges = Type.Object(
     duplicateWindowSeconds: Type.Optional(sentWindow),
     isDefault: Type.Optional(
       Type.Literal(true, {
-        description: "Makes it the workspace's default, in place of the present one. There always is one.",
+        description:
+          "Makes it the workspace's default campaign, in place of the current one. A workspace always has a default campaign.",
         examples: [true],
       }),
     ),
   },
-  { additionalProperties: false, minProperties: 1, description: 'What is to change; the rest stays.' },
+  {
+    additionalProperties: false,
+    minProperties: 1,
+    description: 'The fields to change. Absent fields stay as they are.',
+  },
 );
 export type CampaignChanges = Static<typeof CampaignChanges>;
 
@@ -83,11 +88,11 @@ export const CampaignView = Type.Object(
     code: Type.String({ description: meanings.code, examples: ['SPRING'] }),
     name: Type.String({ description: meanings.name, examples: ['Spring offer'] }),
     status: CampaignStatus,
-    isDefault: flag('Whether leads of the intake go here when nothing else says where.', false),
+    isDefault: flag('Whether the campaign gets intake leads without another campaign.', false),
     duplicateWindowSeconds: Type.Optional(
       Type.Integer({
         description:
-          'For how many seconds after a lead another one of the same phone number is a duplicate; absent where none is.',
+          'The duplicate window in seconds. Within it, another lead of the same phone number is a duplicate. Absent if disabled.',
         examples: [2_592_000],
       }),
     ),
@@ -101,10 +106,10 @@ export type CampaignView = Static<typeof CampaignView>;
 /** The answer to a change of a campaign. */
 export const CampaignAnswer = Type.Object(
   { success: Type.Literal(true), campaign: CampaignView },
-  { additionalProperties: false, description: 'The campaign as it is now.' },
+  { additionalProperties: false, description: 'The changed campaign.' },
 );
 
-/** The body that registers a landing page before its first lead does. */
+/** The body that registers a landing page before its first lead. */
 export const NewLandingPage = Type.Object(
   {
     name: label(meanings.landingPage, 'spring-offer'),
@@ -112,7 +117,7 @@ export const NewLandingPage = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 255,
-        description: 'Code of the campaign that its leads go to; if absent, it is unmapped.',
+        description: 'Code of the campaign that gets its leads. If absent, the landing page is unmapped.',
         examples: ['DEMO'],
       }),
     ),
@@ -121,16 +126,17 @@ export const NewLandingPage = Type.Object(
 );
 export type NewLandingPage = Static<typeof NewLandingPage>;
 
-/** The body that maps a landing page to a campaign, or to none. */
+/** The body that maps or unmaps a landing page. */
 export const LandingPageMapping = Type.Object(
   {
     campaignCode: Type.String({
       maxLength: 255,
-      description: 'Code of the campaign that its leads go to from now on; empty for none.',
+      description:
+        'Code of the campaign that gets its leads from now on. An empty code unmaps the landing page.',
       examples: ['DEMO'],
     }),
   },
-  { additionalProperties: false, description: 'Where the leads of a landing page go.' },
+  { additionalProperties: false, description: 'The campaign of a landing page.' },
 );
 export type LandingPageMapping = Static<typeof LandingPageMapping>;
 
@@ -139,7 +145,7 @@ export const LandingPageQuery = Type.Object(
   {
     mapped: Type.Optional(
       Type.Enum(['true', 'false'], {
-        description: 'Only landing pages that have a campaign, or only those that have none.',
+        description: '`true` for mapped landing pages only, `false` for unmapped landing pages only.',
         examples: ['false'],
       }),
     ),
@@ -154,17 +160,17 @@ export const LandingPageView = Type.Object(
   {
     id: id('Unique identifier of the landing page (UUID).'),
     name: Type.String({ description: meanings.landingPage, examples: ['spring-offer'] }),
-    campaignId: Type.Optional(id('Identifier of the campaign it is mapped to; absent where there is none.')),
+    campaignId: Type.Optional(id('Identifier of the campaign. Absent if the landing page is unmapped.')),
     campaignCode: Type.Optional(
       Type.String({ description: 'Code of the campaign it is mapped to.', examples: ['DEMO'] }),
     ),
     leads: Type.Integer({
       description:
-        "How many leads came by it; for a publisher, how many of these are its own. Only the landing page's newest 100,000 leads are looked at, fewer on a page of more than 10 landing pages: 1,000,000 for all of them together.",
+        'The number of its leads. A publisher sees the number of its own leads only. At most the newest 100,000 leads are counted, and at most 1,000,000 for all landing pages of a page.',
       examples: [17],
     }),
     createdAt: dateTime('Registration time.'),
-    updatedAt: dateTime('When it was mapped last.'),
+    updatedAt: dateTime('Time of the last mapping.'),
   },
   { additionalProperties: false, description: 'A landing page.' },
 );
@@ -173,7 +179,7 @@ export type LandingPageView = Static<typeof LandingPageView>;
 /** The answer to a change of a landing page. */
 export const LandingPageAnswer = Type.Object(
   { success: Type.Literal(true), landingPage: LandingPageView },
-  { additionalProperties: false, description: 'The landing page as it is now.' },
+  { additionalProperties: false, description: 'The changed landing page.' },
 );
 
 /** The link of a campaign's integration page. */
@@ -182,7 +188,7 @@ export const IntegrationLink = Type.Object({
 });
 export type IntegrationLink = Static<typeof IntegrationLink>;
 
-/** What a publisher needs to send leads to a campaign. */
+/** The integration page of a campaign, for publishers who send leads to it. */
 export const IntegrationPageView = Type.Object({
   workspace: Type.String(),
   campaignCode: Type.String(),

@@ -1,7 +1,7 @@
 import type { CampaignView } from './campaign.schema.ts';
 import type { Campaign } from './campaign-store.ts';
 
-/** The representation of a campaign: absent fields are left out. */
+/** Returns the representation of a campaign. */
 export function toCampaignView(campaign: Campaign): CampaignView {
   const { id, code, name, status, isDefault, duplicateWindowSeconds, createdAt, updatedAt } = campaign;
   return {

@@ -4,9 +4,9 @@ import { toCampaignView } from './campaign.ts';
 import type { CampaignStore } from './campaign-store.ts';
 
 /**
- * Makes an active campaign in the principal's workspace, if asked as its default.
+ * Creates an active campaign in the principal's workspace, optionally as its default.
  *
- * @throws LeadsError `conflict` when the workspace has a campaign of that code.
+ * @throws LeadsError `conflict` if the workspace has a campaign of that code.
  */
 export async function createCampaign(
   campaigns: Pick<CampaignStore, 'create'>,

@@ -4,9 +4,9 @@ import type { CampaignStore } from './campaign-store.ts';
 import { findCampaignToMap, toLandingPageViews } from './landing-page.ts';
 
 /**
- * Registers a landing page in the principal's workspace, if asked with its campaign.
+ * Registers a landing page in the principal's workspace, optionally mapped to a campaign.
  *
- * @throws LeadsError `conflict` when the workspace has a landing page of that name; `campaign_unavailable`.
+ * @throws LeadsError `conflict` if the workspace has a landing page of that name; `campaign_unavailable`.
  */
 export async function createLandingPage(
   campaigns: CampaignStore,

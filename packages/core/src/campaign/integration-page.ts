@@ -3,13 +3,13 @@ import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import type { CampaignStore, IntegrationPage } from './campaign-store.ts';
 
-/** What the address of an integration page ends in: 32 random bytes, in base64url. */
+/** The token at the end of an integration page's address: 32 random bytes in base64url. */
 const tokenShape = /^[\w-]{43}$/;
 
 type Member = Pick<Principal, 'workspaceId'>;
 
 /**
- * The secret of a campaign's integration page, which whoever has its link can read; absent where there is none.
+ * Returns the token of a campaign's integration page, which anyone with its link can read; `undefined` if there is none.
  *
  * @throws LeadsError `not_found`.
  */
@@ -24,7 +24,7 @@ export async function getIntegrationToken(
 }
 
 /**
- * Gives a campaign's integration page a new address, or its first; the old one leads nowhere any more.
+ * Creates a campaign's integration page, or gives it a new address. The old address stops working.
  *
  * @throws LeadsError `not_found`.
  */
@@ -38,7 +38,7 @@ export async function renewIntegrationToken(
   return token;
 }
 
-/** Takes a campaign's integration page down. @throws LeadsError `not_found`. */
+/** Removes a campaign's integration page. @throws LeadsError `not_found`. */
 export async function removeIntegrationToken(
   campaigns: Pick<CampaignStore, 'setIntegrationToken'>,
   { workspaceId }: Member,
@@ -47,7 +47,7 @@ export async function removeIntegrationToken(
   if (!(await campaigns.setIntegrationToken(workspaceId, id, undefined))) throw new LeadsError('not_found');
 }
 
-/** What an integration page says. @throws LeadsError `not_found`. */
+/** Returns the content of an integration page. @throws LeadsError `not_found`. */
 export async function getIntegrationPage(
   campaigns: Pick<CampaignStore, 'findIntegrationPage'>,
   token: string,

@@ -6,23 +6,23 @@ import { LandingPageRegistrar } from './landing-page-registrar.ts';
 
 type Pages = readonly { workspaceId: string; name: string }[];
 
-/** Takes what is written, one batch at a time, when it is told to. */
+/** A landing page store that can hold writes by a gate, or fail. */
 class Store {
   readonly batches: Pages[] = [];
-  atOnce = 0;
-  maxAtOnce = 0;
+  concurrent = 0;
+  maxConcurrent = 0;
   gate: Gate | undefined;
   failures: Error[] = [];
 
   async addLandingPages(pages: Pages): Promise<void> {
-    this.maxAtOnce = Math.max(this.maxAtOnce, (this.atOnce += 1));
+    this.maxConcurrent = Math.max(this.maxConcurrent, (this.concurrent += 1));
     try {
       await this.gate?.opened;
       const failure = this.failures.shift();
       if (failure !== undefined) throw failure;
       this.batches.push(pages);
     } finally {
-      this.atOnce -= 1;
+      this.concurrent -= 1;
     }
   }
 
@@ -40,7 +40,7 @@ function setUp() {
 }
 
 describe('landing page registrar', () => {
-  test('writes what comes together in one batch, each page once', async () => {
+  test('writes pages of one event-loop turn in one batch, each page once', async () => {
     const { store, registrar } = setUp();
     const otherWorkspaceId = newId();
     for (let i = 0; i < 300; i++) registrar.register(workspaceId, `page-${i % 3}`);
@@ -56,7 +56,7 @@ describe('landing page registrar', () => {
     ]);
   });
 
-  test('writes one batch at a time; what comes meanwhile is the next', async () => {
+  test('writes one batch at a time, and collects new pages for the next batch', async () => {
     const { store, registrar } = setUp();
     store.gate = createGate();
     registrar.register(workspaceId, 'a');
@@ -67,11 +67,11 @@ describe('landing page registrar', () => {
     }
     store.gate.open();
     await registrar[Symbol.asyncDispose]();
-    expect(store.maxAtOnce).toBe(1);
+    expect(store.maxConcurrent).toBe(1);
     expect(store.batches.map((pages) => pages.length)).toEqual([1, 50]);
   });
 
-  test('starts again after it came to rest', async () => {
+  test('writes again after it was idle', async () => {
     const { store, registrar } = setUp();
     registrar.register(workspaceId, 'a');
     await turn();
@@ -80,7 +80,7 @@ describe('landing page registrar', () => {
     expect(store.names).toEqual(['a', 'b']);
   });
 
-  test('reports a failed write, and registers the page when it comes again', async () => {
+  test('reports a failed write, and writes the page when it is registered again', async () => {
     const { store, errors, registrar } = setUp();
     const failure = new Error('unavailable');
     store.failures = [failure];
@@ -95,7 +95,7 @@ describe('landing page registrar', () => {
     expect(errors).toHaveLength(1);
   });
 
-  test('goes on with what waits when one batch fails', async () => {
+  test('writes the pending pages after one batch fails', async () => {
     const { store, errors, registrar } = setUp();
     store.gate = createGate();
     store.failures = [new Error('unavailable')];
@@ -108,7 +108,7 @@ describe('landing page registrar', () => {
     expect(store.names).toEqual(['b']);
   });
 
-  test('disposing waits for the batch under way and the one behind it', async () => {
+  test('writes the batch in progress and the pending pages before disposal ends', async () => {
     const { store, registrar } = setUp();
     store.gate = createGate();
     registrar.register(workspaceId, 'a');
@@ -125,13 +125,13 @@ describe('landing page registrar', () => {
     expect(store.names).toEqual(['a', 'b']);
   });
 
-  test('disposing with nothing to write ends at once', async () => {
+  test('ends disposal at once without pending pages', async () => {
     const { store, registrar } = setUp();
     await registrar[Symbol.asyncDispose]();
     expect(store.batches).toEqual([]);
   });
 
-  test('takes names of 1 to 255 characters, as Postgres counts them', async () => {
+  test('accepts names of 1 to 255 characters, as Postgres counts them', async () => {
     const { store, registrar } = setUp();
     const fitting = ['a', '😀'.repeat(255), 'x\ny', '/', 'x'.repeat(255)];
     for (const name of [...fitting, '', '😀'.repeat(256), 'x'.repeat(256), `${'x'.repeat(255)}\n`]) {
@@ -141,7 +141,7 @@ describe('landing page registrar', () => {
     expect(store.names).toEqual(fitting);
   });
 
-  test('forgets a flood beyond 10,000 names, and takes names again afterwards', async () => {
+  test('drops names beyond 10,000 pending ones, and accepts names again afterwards', async () => {
     const { store, registrar } = setUp();
     store.gate = createGate();
     for (let i = 0; i < 10_500; i++) registrar.register(workspaceId, `flood-${i}`);

@@ -2,15 +2,15 @@ import { BackgroundLoop, untilWoken } from '../background/background-loop.ts';
 import type { CampaignStore } from './campaign-store.ts';
 
 const landingPageName = /^.{1,255}$/su;
-/** How many names may be pending. Further names are dropped; a dropped page is registered with its next lead. */
+/** The maximum of pending names. Further names are dropped. A dropped page is registered by its next lead. */
 const maxPending = 10_000;
 
-/** Whether a landing page may have this name: 1 to 255 characters. A lead keeps longer names all the same. */
+/** Whether a landing page may have this name: 1 to 255 characters. A lead also keeps longer names. */
 export function fitsLandingPage(name: string): boolean {
   return landingPageName.test(name);
 }
 
-/** Registers landing pages seen for the first time, outside of requests. Names that come together share a write. */
+/** Registers new landing pages outside of requests. Names of the same time are written together. */
 export class LandingPageRegistrar implements AsyncDisposable {
   readonly #campaigns: Pick<CampaignStore, 'addLandingPages'>;
   readonly #pending = new Map<string, { workspaceId: string; name: string }>();

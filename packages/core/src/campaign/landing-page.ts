@@ -3,10 +3,10 @@ import { type Viewer, visibleTo } from '../lead/lead-scope.ts';
 import type { LandingPageView } from './campaign.schema.ts';
 import type { CampaignStore, LandingPage } from './campaign-store.ts';
 
-/** How many leads are looked at to count those of landing pages: of one page at most, and of all together. */
+/** The limits of leads to examine for counts: of one landing page, and of all landing pages together. */
 const counted = { ofOne: 100_000, together: 1_000_000 } as const;
 
-/** The representations of landing pages, each with how many of the leads that the viewer may see came by it. */
+/** Returns the representations of landing pages. Each has the number of its leads that the viewer may see. */
 export async function toLandingPageViews(
   campaigns: Pick<CampaignStore, 'countLeads'>,
   viewer: Viewer,
@@ -33,10 +33,10 @@ export async function toLandingPageViews(
 }
 
 /**
- * The campaign that a landing page is to be mapped to: active or paused, so that pages can be prepared for one
- * that is yet to begin.
+ * Finds the campaign to map a landing page to. It may be paused, so that landing pages can be prepared before the campaign
+ * starts.
  *
- * @param code empty or `undefined` for none.
+ * @param code the code of the campaign; empty or `undefined` for no campaign.
  * @throws LeadsError `campaign_unavailable`
  */
 export async function findCampaignToMap(
@@ -48,7 +48,9 @@ export async function findCampaignToMap(
   const campaign = await campaigns.findByCode(workspaceId, code);
   if (campaign === undefined || campaign.status === 'archived') {
     throw new LeadsError('campaign_unavailable', {
-      fields: [{ at: 'body', path: '/campaignCode', reason: 'must be of a campaign that is not archived' }],
+      fields: [
+        { at: 'body', path: '/campaignCode', reason: 'must be the code of a campaign that is not archived' },
+      ],
     });
   }
   return campaign.id;

@@ -3,7 +3,7 @@ import type { CampaignQuery, CampaignView } from './campaign.schema.ts';
 import { toCampaignView } from './campaign.ts';
 import type { CampaignStore } from './campaign-store.ts';
 
-/** The campaigns of the principal's workspace, of one status if asked; oldest first. */
+/** Lists the campaigns of the principal's workspace, optionally of one status, oldest first. */
 export async function listCampaigns(
   campaigns: Pick<CampaignStore, 'list'>,
   { workspaceId }: Pick<Principal, 'workspaceId'>,

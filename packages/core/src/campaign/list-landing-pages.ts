@@ -7,10 +7,10 @@ import type { CampaignStore } from './campaign-store.ts';
 import { toLandingPageViews } from './landing-page.ts';
 
 /**
- * One page of the landing pages of the principal's workspace, by name.
+ * Lists one page of the landing pages of the principal's workspace, sorted by name.
  *
- * @returns the page, and the cursor of the next one where there is one.
- * @throws LeadsError `invalid_cursor` for a cursor of another workspace or of no list at all.
+ * @returns the page, and the cursor of the next page if there is one.
+ * @throws LeadsError `invalid_cursor` for a malformed cursor, and for a cursor of another workspace.
  */
 export async function listLandingPages(
   campaigns: CampaignStore,
@@ -20,7 +20,7 @@ export async function listLandingPages(
   const { workspaceId } = principal;
   const limit = limitText === undefined ? pageLimit.default : Number(limitText);
   const after = cursor === undefined ? undefined : await findPosition(campaigns, workspaceId, cursor);
-  // One row beyond the page tells whether there is a next one.
+  // One additional row shows whether there is a next page.
   const rows = await campaigns.listLandingPages(
     workspaceId,
     { mapped: mapped === undefined ? undefined : mapped === 'true' },
@@ -34,7 +34,7 @@ export async function listLandingPages(
   };
 }
 
-/** A cursor is the id of the last landing page before it: its name, by which the list goes on, may be long. */
+/** Returns the name after which a page begins. The cursor is the id of that landing page, because names may be long. */
 async function findPosition(
   campaigns: Pick<CampaignStore, 'findLandingPage'>,
   workspaceId: string,

@@ -6,8 +6,7 @@ import type { CampaignStore } from './campaign-store.ts';
 import { findCampaignToMap, toLandingPageViews } from './landing-page.ts';
 
 /**
- * Maps a landing page of the principal's workspace to a campaign, or to none. Leads that are there already stay in
- * their campaigns.
+ * Maps a landing page of the principal's workspace to a campaign, or unmaps it. Existing leads stay in their campaigns.
  *
  * @throws LeadsError `not_found`; `campaign_unavailable`.
  */

@@ -6,9 +6,9 @@ import { toCampaignView } from './campaign.ts';
 import type { Campaign, CampaignStore, CampaignUpdate } from './campaign-store.ts';
 
 /**
- * Changes a campaign of the principal's workspace. Made the default, it takes the place of the one that was.
+ * Changes a campaign of the principal's workspace. A new default replaces the previous default.
  *
- * @throws LeadsError `not_found`; `conflict` for what would leave the workspace without an active default.
+ * @throws LeadsError `not_found`; `conflict` for a change that would leave the workspace without an active default.
  */
 export async function updateCampaign(
   campaigns: Pick<CampaignStore, 'update'>,
@@ -23,7 +23,7 @@ export async function updateCampaign(
   return toCampaignView(updated);
 }
 
-/** A default campaign that takes no leads would lose them: the default is active, before and after. */
+/** Validates a change. The default campaign must stay active, because an inactive default would lose leads. */
 function decideUpdate(campaign: Campaign, changes: CampaignChanges): CampaignUpdate {
   const { status = campaign.status, duplicateWindowSeconds, ...rest } = changes;
   if (status !== 'active') {
@@ -36,7 +36,7 @@ function decideUpdate(campaign: Campaign, changes: CampaignChanges): CampaignUpd
     if (rest.isDefault === true) {
       throw new LeadsError('conflict', {
         message: 'Only an active campaign can be the default',
-        fields: [{ at: 'body', path: '/isDefault', reason: 'is for an active campaign' }],
+        fields: [{ at: 'body', path: '/isDefault', reason: 'must be set on an active campaign only' }],
       });
     }
   }

@@ -1,23 +1,23 @@
 import { uuidPattern } from '../uuid.ts';
 
-/** What an access token (a JWT, RFC 7519) says beyond `iss`, `aud`, `iat` and `exp`, which its codec keeps. */
+/** The claims of an access token (a JWT, RFC 7519). The codec adds `iss`, `aud`, `iat` and `exp`. */
 export interface AccessTokenClaims {
-  /** The user. */
+  /** The id of the user. */
   readonly sub: string;
-  /** The token's row. */
+  /** The id of the token's row. */
   readonly jti: string;
-  /** The workspace. */
+  /** The id of the workspace. */
   readonly ws: string;
 }
 
-/** Signs access tokens and checks them: signature, algorithm, issuer, audience and lifetime. */
+/** Signs access tokens, and verifies their signature, algorithm, issuer, audience and lifetime. */
 export interface AccessTokenCodec {
   sign(claims: AccessTokenClaims, lifetimeSeconds: number): string;
-  /** @returns the token's content, or `undefined` for a token that does not hold. */
+  /** Returns the claims of a token; `undefined` for an invalid token. */
   verify(token: string): unknown;
 }
 
-/** How long a token may live, in seconds. */
+/** The limits of a token's lifetime, in seconds. */
 export const tokenLifetime = {
   minimum: 60 * 60,
   maximum: 365 * 24 * 60 * 60,

@@ -5,18 +5,18 @@ import { generateApiKey, hashApiKey, isApiKey } from './api-key.ts';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 describe('API keys', () => {
-  test('are lk_, 43 digits of secret and 6 of check', () => {
+  test('have the prefix lk_, a secret of 43 digits and a checksum of 6 digits', () => {
     const keys = Array.from({ length: 2_000 }, () => generateApiKey().apiKey);
     for (const key of keys) {
       expect(key).toMatch(/^lk_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/);
       expect(isApiKey(key)).toBe(true);
     }
     expect(new Set(keys).size).toBe(keys.length);
-    // A CRC-32 has 2^32 values of the 62^6 that six digits can say: the first digit is 0 to 4.
+    // A CRC-32 has 2^32 values, fewer than the 62^6 values of 6 digits. The first digit is therefore 0 to 4.
     expect(keys.every((key) => '01234'.includes(key.charAt(46)))).toBe(true);
   });
 
-  test('come with their SHA-256 and a prefix to recognise them by', () => {
+  test('are generated with their SHA-256 and a display prefix', () => {
     const { apiKey, hash, prefix } = generateApiKey();
     expect(hash).toEqual(createHash('sha256').update(apiKey, 'ascii').digest());
     expect(hash).toHaveLength(32);
@@ -25,7 +25,7 @@ describe('API keys', () => {
     expect(prefix).toMatch(/^lk_[0-9A-Za-z]{8}$/);
   });
 
-  test('every change of a single character is refused', () => {
+  test('are rejected with any single character changed', () => {
     for (let round = 0; round < 5; round++) {
       const { apiKey } = generateApiKey();
       for (let at = 0; at < apiKey.length; at++) {
@@ -38,7 +38,7 @@ describe('API keys', () => {
     }
   });
 
-  test('two neighbours swapped are refused', () => {
+  test('are rejected with two adjacent characters swapped', () => {
     const { apiKey } = generateApiKey();
     for (let at = 0; at + 1 < apiKey.length; at++) {
       const [a, b] = [apiKey.charAt(at), apiKey.charAt(at + 1)];
@@ -47,7 +47,7 @@ describe('API keys', () => {
     }
   });
 
-  test('what is cut, lengthened or padded is refused', () => {
+  test('are rejected if they are cut, lengthened or padded', () => {
     const { apiKey } = generateApiKey();
     for (let length = 0; length < apiKey.length; length++)
       expect(isApiKey(apiKey.slice(0, length))).toBe(false);

@@ -2,24 +2,23 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /*
- * An API key is `lk_`, 32 random bytes in base62 (43 characters) and the CRC-32 of those characters in
- * base62 (6): what was mistyped or cut is told from what was revoked without asking the database, and
- * secret scanners can recognise a leaked key.
+ * An API key is `lk_`, then 32 random bytes in base62 (43 characters), then the CRC-32 of these characters in base62
+ * (6 characters). The checksum detects a mistyped or cut key without a query. Secret scanners can recognize a leaked key.
  */
 const mark = 'lk_';
 const secretLength = 43;
 const checkLength = 6;
-/** In characters. */
+/** The length of an API key, in characters. */
 export const apiKeyLength = mark.length + secretLength + checkLength;
 const displayLength = mark.length + 8;
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const shape = new RegExp(`^${mark}[0-9A-Za-z]{${secretLength + checkLength}}$`);
 
-/** A key just made. `apiKey` is shown once and never stored. */
+/** A new API key. `apiKey` is shown once and never stored. */
 export interface NewApiKey {
   readonly apiKey: string;
   readonly hash: Buffer;
-  /** The first characters, for people to recognise the key by. */
+  /** The first characters, by which users recognize the key. */
   readonly prefix: string;
 }
 
@@ -29,7 +28,7 @@ export function generateApiKey(): NewApiKey {
   return { apiKey, hash: hashApiKey(apiKey), prefix: apiKey.slice(0, displayLength) };
 }
 
-/** Whether a text can be an API key at all: its shape and its check digits. */
+/** Whether a text has the format and the checksum of an API key. */
 export function isApiKey(text: string): boolean {
   return (
     shape.test(text) &&
@@ -37,7 +36,7 @@ export function isApiKey(text: string): boolean {
   );
 }
 
-/** SHA-256, 32 bytes. A key holds 256 random bits, so neither salt nor a slow hash would add anything. */
+/** Returns the SHA-256 (32 bytes). A key has 256 random bits, so a salt or a slow hash would not add security. */
 export function hashApiKey(apiKey: string): Buffer {
   return hash('sha256', apiKey, 'buffer');
 }

@@ -8,9 +8,9 @@ export interface ApiKey {
   readonly prefix: string;
   readonly scope: ApiKeyScope;
   readonly defaultCampaignId?: string | undefined;
-  /** Web origins it is bound to; none for a secret key. */
+  /** The web origins that the key is bound to; empty for a secret key. */
   readonly allowedOrigins: readonly string[];
-  /** The key that it is to replace. */
+  /** The id of the key that it replaces. */
   readonly replacesId?: string | undefined;
   readonly createdAt: Date;
   readonly expiresAt?: Date | undefined;
@@ -31,26 +31,26 @@ export interface AccessToken {
   readonly lastUsedFrom?: string | undefined;
 }
 
-/** When and from where a credential was used last. */
+/** The last use of a credential. */
 export interface Use {
   readonly at: Date;
-  /** An IPv4 or IPv6 address; absent if it is not known. */
+  /** The IPv4 or IPv6 address; absent if unknown. */
   readonly from?: string | undefined;
 }
 
-/** Uses of credentials, by the ids of their rows. */
+/** The last uses of credentials, by their ids. */
 export interface Uses {
   readonly apiKeys: ReadonlyMap<string, Use>;
   readonly accessTokens: ReadonlyMap<string, Use>;
 }
 
-/** A member of a workspace, and whose credentials are meant. */
+/** A reference to a member of a workspace. */
 export interface MemberRef {
   readonly workspaceId: string;
   readonly userId: string;
 }
 
-/** What an API key is taken for, with its member's role. */
+/** The properties of an API key that authorization needs, with its member's role. */
 export type KnownApiKey = Pick<
   ApiKey,
   | 'id'
@@ -63,31 +63,31 @@ export type KnownApiKey = Pick<
   | 'revokedAt'
 > & { readonly role: MemberRole };
 
-/** What the guards ask of the store: both look-ups are by a unique key. */
+/** The lookups of the guards, both by a unique key. */
 export interface CredentialLookup {
-  /** The key of a SHA-256 (32 bytes) with its member's role; revoked and expired ones too. */
+  /** Finds a key by its SHA-256 (32 bytes), also a revoked or expired one. */
   findApiKey(hash: Buffer): Promise<KnownApiKey | undefined>;
   findAccessToken(id: string): Promise<AccessToken | undefined>;
 }
 
-/** What managing credentials asks of the store. */
+/** The store of credentials. */
 export interface CredentialStore extends CredentialLookup {
   createApiKey(
     key: Omit<ApiKey, 'revokedAt' | 'lastUsedAt' | 'lastUsedFrom'> & { readonly hash: Buffer },
   ): Promise<void>;
-  /** The keys of a member, or of the whole workspace; newest first. */
+  /** Lists the keys of a member, or of the whole workspace, newest first. */
   listApiKeys(workspaceId: string, userId?: string): Promise<ApiKey[]>;
   /**
-   * Revokes by id or by prefix within a workspace. A key that is revoked already keeps the time of the first
-   * revocation; a prefix of several keys revokes none.
+   * Revokes a key of a workspace by id or by prefix. A revoked key keeps the time of its first revocation. If several keys
+   * have the prefix, none is revoked.
    *
-   * @returns the keys it names: none, the one now revoked, or those to choose from.
+   * @returns the matching keys: none, the revoked key, or several keys to choose from.
    */
   revokeApiKey(workspaceId: string, idOrPrefix: string, at: Date): Promise<ApiKey[]>;
 
   createAccessToken(token: Omit<AccessToken, 'revokedAt' | 'lastUsedAt' | 'lastUsedFrom'>): Promise<void>;
   listAccessTokens(workspaceId: string, userId?: string): Promise<AccessToken[]>;
-  /** @returns the token, revoked; `undefined` where the workspace has no token of that id. */
+  /** Returns the revoked token; `undefined` if the workspace has no token of that id. */
   revokeAccessToken(workspaceId: string, id: string, at: Date): Promise<AccessToken | undefined>;
 
   /** Records when credentials were used last. A use that is older than the stored one is ignored. */

@@ -3,7 +3,7 @@ import type { CredentialStore, Use } from './credential-store.ts';
 
 const intervalMs = 5_000;
 
-/** Records when credentials were last used. It writes every few seconds, outside of requests. */
+/** Records the last use of credentials. It writes every few seconds, outside of requests. */
 export class CredentialUse implements AsyncDisposable {
   readonly #store: Pick<CredentialStore, 'recordUses'>;
   readonly #loop: BackgroundLoop;

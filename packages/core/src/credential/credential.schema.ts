@@ -2,27 +2,27 @@ import { type Static, Type } from 'typebox';
 import { dateTime, id, label } from '../fields.ts';
 import { tokenLifetime } from './access-token.ts';
 
-/** The most web origins a key may be bound to. */
+/** The maximum of web origins that a key may be bound to. */
 const maxOrigins = 50;
 
-const credentialName = label('What people recognise it by.', 'Shop integration');
+const credentialName = label('The display name.', 'Shop integration');
 const ApiKeyScope = Type.Enum(['full', 'intake'], {
-  description: '`intake` keys take leads at the edge and can do nothing else.',
+  description: 'The scope. A key of the scope `intake` can only submit leads to the intake API.',
   examples: ['full'],
 });
 const CredentialState = Type.Enum(['active', 'expired', 'revoked'], { examples: ['active'] });
 
-/** The body that makes an API key. */
+/** The body that creates an API key. */
 export const NewApiKey = Type.Object(
   {
     name: credentialName,
     scope: Type.Optional(ApiKeyScope),
-    expiresAt: Type.Optional(dateTime('When it ends by itself; if absent, never.')),
+    expiresAt: Type.Optional(dateTime('When the key expires. If absent, the key does not expire.')),
     defaultCampaignCode: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 255,
-        description: 'Where its intake leads go when their landing page has no campaign.',
+        description: 'Code of the campaign that gets its intake leads if their landing page has no campaign.',
         examples: ['DEMO'],
       }),
     ),
@@ -31,12 +31,13 @@ export const NewApiKey = Type.Object(
         Type.String({
           maxLength: 255,
           pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s@]+$',
-          'x-reason': 'must be an origin: scheme and host, nothing behind',
+          'x-reason': 'must be an origin: a scheme and a host only',
           examples: ['https://offer.example.com'],
         }),
         {
           maxItems: maxOrigins,
-          description: 'Web pages that may use it, for a key of the scope `intake` that stands in a page.',
+          description:
+            'The origins of the web pages that may use the key. Only a key of the scope `intake` may have them.',
           examples: [['https://offer.example.com']],
         },
       ),
@@ -46,33 +47,35 @@ export const NewApiKey = Type.Object(
 );
 export type NewApiKey = Static<typeof NewApiKey>;
 
-/** An API key as its owner sees it: everything but the key. */
+/** An API key as its owner sees it, without the key itself. */
 export const ApiKeyView = Type.Object(
   {
     id: id('Unique identifier of the key (UUID).'),
     name: credentialName,
-    prefix: Type.String({ description: 'How the key begins.', examples: ['lk_3fT9aQ1z'] }),
+    prefix: Type.String({ description: 'The first characters of the key.', examples: ['lk_3fT9aQ1z'] }),
     scope: ApiKeyScope,
     state: CredentialState,
-    defaultCampaignId: Type.Optional(id('The campaign of its intake leads when nothing else says.')),
-    allowedOrigins: Type.Array(Type.String(), { description: 'The web origins it is bound to.' }),
-    replacesId: Type.Optional(id('The key it was made to replace.')),
+    defaultCampaignId: Type.Optional(
+      id('The campaign of its intake leads if their landing page has no campaign.'),
+    ),
+    allowedOrigins: Type.Array(Type.String(), { description: 'The web origins that the key is bound to.' }),
+    replacesId: Type.Optional(id('The key that it replaces.')),
     createdAt: dateTime('Creation time.'),
-    expiresAt: Type.Optional(dateTime('When it ends by itself.')),
+    expiresAt: Type.Optional(dateTime('When the key expires.')),
     revokedAt: Type.Optional(dateTime('When it was revoked.')),
-    lastUsedAt: Type.Optional(dateTime('When it was used last, some seconds ago at most.')),
+    lastUsedAt: Type.Optional(dateTime('When it was last used. The time may be some seconds old.')),
     lastUsedFrom: Type.Optional(
-      Type.String({ description: 'The address it was used from last.', examples: ['203.0.113.7'] }),
+      Type.String({ description: 'The address of the last use.', examples: ['203.0.113.7'] }),
     ),
   },
   { additionalProperties: false, description: 'An API key.' },
 );
 export type ApiKeyView = Static<typeof ApiKeyView>;
 
-/** The answer that shows an API key: the only one that holds the key itself. */
+/** The answer that shows an API key. No other answer contains the key itself. */
 export const ApiKeyShown = Type.Object({
   success: Type.Literal(true),
-  apiKey: Type.String({ description: 'The key itself, shown this once.' }),
+  apiKey: Type.String({ description: 'The key itself. It is shown only once.' }),
   record: ApiKeyView,
 });
 export type ApiKeyShown = Static<typeof ApiKeyShown>;
@@ -80,7 +83,7 @@ export type ApiKeyShown = Static<typeof ApiKeyShown>;
 /** The answer to the revocation of an API key. */
 export const ApiKeyRevoked = Type.Object({ success: Type.Literal(true), record: ApiKeyView });
 
-/** The body that makes an access token. */
+/** The body that creates an access token. */
 export const NewAccessToken = Type.Object(
   {
     name: credentialName,
@@ -89,7 +92,7 @@ export const NewAccessToken = Type.Object(
         minimum: tokenLifetime.minimum,
         maximum: tokenLifetime.maximum,
         default: tokenLifetime.default,
-        description: 'How long it lives, in seconds: from an hour to a year.',
+        description: 'The lifetime in seconds, from 1 hour to 1 year.',
         examples: [tokenLifetime.default],
       }),
     ),
@@ -98,28 +101,28 @@ export const NewAccessToken = Type.Object(
 );
 export type NewAccessToken = Static<typeof NewAccessToken>;
 
-/** An access token as its owner sees it: everything but the token. */
+/** An access token as its owner sees it, without the token itself. */
 export const AccessTokenView = Type.Object(
   {
     id: id('Unique identifier of the token (its `jti`).'),
     name: credentialName,
     state: CredentialState,
     createdAt: dateTime('Creation time.'),
-    expiresAt: dateTime('When it ends by itself.'),
+    expiresAt: dateTime('When the token expires.'),
     revokedAt: Type.Optional(dateTime('When it was revoked.')),
-    lastUsedAt: Type.Optional(dateTime('When it was used last, some seconds ago at most.')),
+    lastUsedAt: Type.Optional(dateTime('When it was last used. The time may be some seconds old.')),
     lastUsedFrom: Type.Optional(
-      Type.String({ description: 'The address it was used from last.', examples: ['203.0.113.7'] }),
+      Type.String({ description: 'The address of the last use.', examples: ['203.0.113.7'] }),
     ),
   },
   { additionalProperties: false, description: 'An access token.' },
 );
 export type AccessTokenView = Static<typeof AccessTokenView>;
 
-/** The answer that shows an access token: the only one that holds the token itself. */
+/** The answer that shows an access token. No other answer contains the token itself. */
 export const AccessTokenShown = Type.Object({
   success: Type.Literal(true),
-  accessToken: Type.String({ description: 'The token itself, shown this once.' }),
+  accessToken: Type.String({ description: 'The token itself. It is shown only once.' }),
   record: AccessTokenView,
 });
 export type AccessTokenShown = Static<typeof AccessTokenShown>;

@@ -6,9 +6,9 @@ import type { AccessToken, ApiKey, CredentialStore, MemberRef } from './credenti
 import type { ApiKeyScope } from './principal.ts';
 
 /**
- * Makes an API key for a member. The key itself is in the answer and nowhere else.
+ * Creates an API key for a member. The key itself is only returned, and never stored.
  *
- * @throws LeadsError `bad_request` when it would have expired already.
+ * @throws LeadsError `bad_request` if `expiresAt` is not in the future.
  */
 export async function issueApiKey(
   credentials: CredentialStore,
@@ -45,10 +45,10 @@ export async function issueApiKey(
 }
 
 /**
- * Signs an access token for a member and keeps a row of it. The token itself is in the answer and nowhere else.
+ * Creates an access token for a member, and stores its row. The token itself is only returned, and never stored.
  *
  * @param options.lifetimeSeconds within {@link tokenLifetime}.
- * @throws LeadsError `bad_request` for a lifetime outside these bounds.
+ * @throws LeadsError `bad_request` for a lifetime outside these limits.
  */
 export async function issueAccessToken(
   credentials: CredentialStore,
@@ -58,7 +58,9 @@ export async function issueAccessToken(
 ): Promise<{ accessToken: string; record: AccessToken }> {
   const lifetimeSeconds = options.lifetimeSeconds ?? tokenLifetime.default;
   if (!(lifetimeSeconds >= tokenLifetime.minimum && lifetimeSeconds <= tokenLifetime.maximum)) {
-    throw new LeadsError('bad_request', { message: 'An access token lives from 1 hour to 1 year' });
+    throw new LeadsError('bad_request', {
+      message: 'The lifetime of an access token must be from 1 hour to 1 year',
+    });
   }
   const createdAt = new Date();
   const record: AccessToken = {

@@ -7,8 +7,7 @@ import type { AccessToken, ApiKey, CredentialStore, MemberRef } from './credenti
 import { issueAccessToken, issueApiKey } from './issue-credential.ts';
 
 /*
- * What members do with their own API keys and access tokens. Those of others are answered as if they did not
- * exist.
+ * Operations of members on their own API keys and access tokens. Credentials of other members are `not_found`.
  */
 
 function viewApiKey(key: ApiKey): ApiKeyView {
@@ -53,9 +52,11 @@ export async function listOwnApiKeys(store: CredentialStore, member: MemberRef):
 }
 
 /**
- * @returns the key, this once, and what is kept of it.
- * @throws LeadsError `campaign_unavailable`; `invalid_input` for a time that is past, and for origins of a key
- *   that can do more than take leads.
+ * Creates an API key for the member.
+ *
+ * @returns the key itself, which is not stored, and its record.
+ * @throws LeadsError `campaign_unavailable`; `invalid_input` if `expiresAt` is in the past, or if a key of another scope
+ *   than `intake` has origins.
  */
 export async function createOwnApiKey(
   { credentials, campaigns }: { credentials: CredentialStore; campaigns: CampaignStore },
@@ -64,7 +65,7 @@ export async function createOwnApiKey(
 ): Promise<{ apiKey: string; record: ApiKeyView }> {
   if (scope !== 'intake' && allowedOrigins.length > 0) {
     throw new LeadsError('invalid_input', {
-      fields: [{ at: 'body', path: '/allowedOrigins', reason: 'goes with the scope intake only' }],
+      fields: [{ at: 'body', path: '/allowedOrigins', reason: 'requires the scope intake' }],
     });
   }
   if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.now()) {
@@ -78,7 +79,9 @@ export async function createOwnApiKey(
       : await campaigns.findByCode(member.workspaceId, defaultCampaignCode);
   if (defaultCampaignCode !== undefined && campaign?.status !== 'active') {
     throw new LeadsError('campaign_unavailable', {
-      fields: [{ at: 'body', path: '/defaultCampaignCode', reason: 'must be of an active campaign' }],
+      fields: [
+        { at: 'body', path: '/defaultCampaignCode', reason: 'must be the code of an active campaign' },
+      ],
     });
   }
   const { apiKey, record } = await issueApiKey(credentials, member, {
@@ -92,10 +95,10 @@ export async function createOwnApiKey(
 }
 
 /**
- * Makes a key of the same name and rights. The old one goes on until it is revoked: whoever uses it has time to
- * change over.
+ * Creates a key of the same name and permissions. The old key works until it is revoked, so that clients have time to
+ * change keys.
  *
- * @throws LeadsError `not_found`; `conflict` for a key that is no longer active.
+ * @throws LeadsError `not_found`; `conflict` if the key is not active.
  */
 export async function rotateOwnApiKey(
   credentials: CredentialStore,
@@ -113,7 +116,7 @@ export async function rotateOwnApiKey(
     scope: old.scope,
     allowedOrigins: old.allowedOrigins,
     replacesId: old.id,
-    // As long as the old one was to live.
+    // The new key has the lifetime of the old key.
     ...(old.expiresAt !== undefined && {
       expiresAt: new Date(Date.now() + old.expiresAt.getTime() - old.createdAt.getTime()),
     }),
@@ -122,7 +125,7 @@ export async function rotateOwnApiKey(
   return { apiKey, record: viewApiKey(record) };
 }
 
-/** @throws LeadsError `not_found`. */
+/** Revokes an API key. @throws LeadsError `not_found`. */
 export async function revokeOwnApiKey(
   store: CredentialStore,
   member: MemberRef,
@@ -141,7 +144,7 @@ export async function listOwnAccessTokens(
   return (await store.listAccessTokens(member.workspaceId, member.userId)).map(viewAccessToken);
 }
 
-/** @returns the token, this once, and what is kept of it. */
+/** Creates an access token. Returns the token itself, which is not stored, and its record. */
 export async function createOwnAccessToken(
   { credentials, accessTokens }: { credentials: CredentialStore; accessTokens: AccessTokenCodec },
   member: MemberRef,
@@ -154,7 +157,7 @@ export async function createOwnAccessToken(
   return { accessToken, record: viewAccessToken(record) };
 }
 
-/** @throws LeadsError `not_found`. */
+/** Revokes an access token. @throws LeadsError `not_found`. */
 export async function revokeOwnAccessToken(
   store: CredentialStore,
   member: MemberRef,
@@ -168,7 +171,7 @@ export async function revokeOwnAccessToken(
   return viewAccessToken(revoked);
 }
 
-/** An origin as browsers write it. @throws LeadsError `invalid_input` for what is none. */
+/** Returns an origin as browsers send it. @throws LeadsError `invalid_input` for a malformed origin. */
 function originOf(text: string): string {
   if (!URL.canParse(text)) {
     throw new LeadsError('invalid_input', {

@@ -1,32 +1,32 @@
 import { LeadsError } from '../errors.ts';
 
-/** What a member may do in a workspace. */
+/** The roles of members in a workspace. */
 export const memberRoles = ['owner', 'manager', 'publisher'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
-/** Who a request acts for: the member whose API key it carries, or who is signed in. */
+/** The member that a request acts for, by its API key or its session. */
 export interface Principal {
   readonly workspaceId: string;
   readonly userId: string;
   readonly role: MemberRole;
-  /** Absent for who is signed in. */
+  /** Absent for a session. */
   readonly apiKeyId?: string | undefined;
-  /** `intake` keys take leads at the edge and can do nothing else. */
+  /** A key of the scope `intake` can only submit leads to the intake API. */
   readonly scope: ApiKeyScope;
   readonly defaultCampaignId?: string | undefined;
-  /** Web origins the key is bound to; none for a secret key. */
+  /** The web origins that the key is bound to; absent or empty for a secret key. */
   readonly allowedOrigins?: readonly string[] | undefined;
 }
 
 export type ApiKeyScope = 'full' | 'intake';
 
-/** Whether a key may stand in a page that anyone can read: it takes leads only, and from pages of its origins only. */
+/** Whether a key may be public in a web page. Such a key can only submit leads, and only from pages of its origins. */
 export function isBrowserKey({ scope, allowedOrigins = [] }: Principal): boolean {
   return scope === 'intake' && allowedOrigins.length > 0;
 }
 
 /**
- * What only owners and managers may do: change statuses, campaigns and landing pages.
+ * Checks the permission of owners and managers to change statuses, campaigns and landing pages.
  *
  * @throws LeadsError `forbidden` for a publisher.
  */

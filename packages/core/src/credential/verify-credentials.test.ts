@@ -14,12 +14,12 @@ type Found = NonNullable<Awaited<ReturnType<CredentialLookup['findApiKey']>>>;
 
 const member = { workspaceId: newId(), userId: newId() };
 
-/** A store of credentials that counts what it is asked. */
+/** A credential store that counts its queries. */
 class Lookup implements CredentialLookup {
   readonly keys = new Map<string, Found>();
   readonly tokens = new Map<string, AccessToken>();
-  asked = 0;
-  /** Where set, answers wait for it. */
+  queries = 0;
+  /** If set, queries wait for it. */
   gate: Promise<void> | undefined;
   failure: Error | undefined;
 
@@ -46,7 +46,7 @@ class Lookup implements CredentialLookup {
   }
 
   async #answer<T>(find: () => T): Promise<T> {
-    this.asked += 1;
+    this.queries += 1;
     await this.gate;
     if (this.failure !== undefined) throw this.failure;
     return find();
@@ -58,7 +58,7 @@ let verifier: CredentialVerifier;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
-  // The cache keeps the object that it found when it was loaded, so it is its method that is replaced.
+  // The cache keeps a reference to `performance` from its import, so only the method can be replaced.
   vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
   lookup = new Lookup();
   verifier = new CredentialVerifier(lookup);
@@ -69,7 +69,7 @@ afterEach(() => {
 });
 
 describe('an API key', () => {
-  test('stands for its member, with role, scope and default campaign', async () => {
+  test('identifies its member, role, scope and default campaign', async () => {
     const defaultCampaignId = newId();
     const { apiKey } = lookup.addKey({
       id: 'the-key',
@@ -88,35 +88,35 @@ describe('an API key', () => {
     });
   });
 
-  test('that is malformed is refused without asking', async () => {
+  test('that is malformed is rejected without a query', async () => {
     const { apiKey } = lookup.addKey();
     for (const text of ['', 'x', apiKey.slice(0, -1), `${apiKey} `, `${apiKey}, ${apiKey}`]) {
       expect(await verifier.verifyApiKey(text)).toBeUndefined();
     }
-    expect(lookup.asked).toBe(0);
+    expect(lookup.queries).toBe(0);
   });
 
-  test('that is unknown is refused, and remembered as unknown', async () => {
+  test('that is unknown is rejected, and its absence is cached', async () => {
     const { apiKey } = generateApiKey();
     for (let i = 0; i < 100; i++) expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
-    expect(lookup.asked).toBe(1);
+    expect(lookup.queries).toBe(1);
   });
 
-  test('is looked up once for many requests, at once or one after another', async () => {
+  test('is queried once for many concurrent or consecutive requests', async () => {
     const { apiKey } = lookup.addKey();
     const gate = createGate();
     lookup.gate = gate.opened;
     const waiting = Array.from({ length: 500 }, async () => verifier.verifyApiKey(apiKey));
     await turn();
-    expect(lookup.asked).toBe(1);
+    expect(lookup.queries).toBe(1);
     gate.open();
     const principals = await Promise.all(waiting);
     expect(principals.every((principal) => principal?.userId === member.userId)).toBe(true);
     expect(await verifier.verifyApiKey(apiKey)).toBeDefined();
-    expect(lookup.asked).toBe(1);
+    expect(lookup.queries).toBe(1);
   });
 
-  test('that is revoked is refused within 10 s, however busy it is', async () => {
+  test('that is revoked is rejected within 10 s, even under constant use', async () => {
     const { apiKey, change } = lookup.addKey();
     expect(await verifier.verifyApiKey(apiKey)).toBeDefined();
     change({ revokedAt: new Date() });
@@ -126,12 +126,12 @@ describe('an API key', () => {
       vi.advanceTimersByTime(100);
     }
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
-    // Busy use must not have kept it alive; nor is every request a query.
+    // Constant use must not extend the caching, and most requests must not cause a query.
     expect(accepted).toBeLessThan(90);
-    expect(lookup.asked).toBe(2);
+    expect(lookup.queries).toBe(2);
   });
 
-  test('whose look-up was slow is believed no longer for it', async () => {
+  test('with a slow query is cached no longer than with a fast one', async () => {
     const { apiKey, change } = lookup.addKey();
     const gate = createGate();
     lookup.gate = gate.opened;
@@ -147,7 +147,7 @@ describe('an API key', () => {
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
   });
 
-  test('that is made after it was asked for is known within 10 s', async () => {
+  test('that is created after a failed lookup is accepted within 10 s', async () => {
     const { apiKey, hash } = generateApiKey();
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
     const { apiKey: other } = lookup.addKey();
@@ -165,12 +165,12 @@ describe('an API key', () => {
     expect(await verifier.verifyApiKey(apiKey)).toBeDefined();
     vi.advanceTimersByTime(1);
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
-    expect(lookup.asked).toBe(1);
+    expect(lookup.queries).toBe(1);
   });
 
-  test('is neither known nor unknown while the store fails: the failure is not remembered', async () => {
+  test('is rejected with the error of a failed query, which is not cached', async () => {
     const { apiKey } = lookup.addKey();
-    lookup.failure = new Error('away');
+    lookup.failure = new Error('failed');
     const outcomes = await Promise.allSettled([verifier.verifyApiKey(apiKey), verifier.verifyApiKey(apiKey)]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(verifier.verifyApiKey(apiKey)).rejects.toBe(lookup.failure);
@@ -178,7 +178,7 @@ describe('an API key', () => {
     expect(await verifier.verifyApiKey(apiKey)).toBeDefined();
   });
 
-  test('is answered even when a flood of other keys pushes it out of the cache meanwhile', async () => {
+  test('is verified even if many other keys evict it from the cache in the meantime', async () => {
     const { apiKey } = lookup.addKey();
     const gate = createGate();
     lookup.gate = gate.opened;
@@ -212,7 +212,7 @@ describe('while the database is unavailable, with stale keys', () => {
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
   });
 
-  test('a revoked key stays refused', async () => {
+  test('a revoked key stays rejected', async () => {
     const { apiKey } = lookup.addKey({ revokedAt: new Date() });
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
     lookup.failure = new LeadsError('unavailable');
@@ -220,7 +220,7 @@ describe('while the database is unavailable, with stale keys', () => {
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
   });
 
-  test('an unknown key fails with unavailable, and a malformed one is refused', async () => {
+  test('an unknown key fails with unavailable, and a malformed one is rejected', async () => {
     const { apiKey } = generateApiKey();
     expect(await verifier.verifyApiKey(apiKey)).toBeUndefined();
     lookup.failure = new LeadsError('unavailable');
@@ -255,7 +255,7 @@ describe('while the database is unavailable, with stale keys', () => {
 
 describe('an access token', () => {
   const principal: Principal = { ...member, role: 'owner', apiKeyId: newId(), scope: 'full' };
-  /** Takes every text that is JSON: signatures are the codec's matter. */
+  /** A codec that accepts any JSON text, because signatures are not tested here. */
   const codec: AccessTokenCodec = {
     sign: (claims) => JSON.stringify(claims),
     verify: (token) => (token === 'forged' ? undefined : (JSON.parse(token) as unknown)),
@@ -276,14 +276,14 @@ describe('an access token', () => {
   }
   const verify = (token: string) => verifier.verifyAccessToken(codec, token, principal);
 
-  test('of the same user and workspace holds, and is looked up once', async () => {
+  test('of the same user and workspace is valid, and is queried once', async () => {
     const { token, row } = addToken();
     expect(await Promise.all([verify(token), verify(token)])).toEqual([row.id, row.id]);
     expect(await verify(token)).toBe(row.id);
-    expect(lookup.asked).toBe(1);
+    expect(lookup.queries).toBe(1);
   });
 
-  test('that the codec refuses, or whose claims are none, is refused without asking', async () => {
+  test('with an invalid signature or malformed claims is rejected without a query', async () => {
     const { row } = addToken();
     for (const token of [
       'forged',
@@ -300,10 +300,10 @@ describe('an access token', () => {
     ]) {
       expect(await verify(token), token).toBeUndefined();
     }
-    expect(lookup.asked).toBe(0);
+    expect(lookup.queries).toBe(0);
   });
 
-  test('that has no row, or another member’s, is refused', async () => {
+  test('without a row, or with the row of another member, is rejected', async () => {
     expect(
       await verify(tokenOf({ sub: member.userId, ws: member.workspaceId, jti: newId() })),
     ).toBeUndefined();
@@ -311,7 +311,7 @@ describe('an access token', () => {
     expect(await verify(addToken({ workspaceId: newId() }).token)).toBeUndefined();
   });
 
-  test('that is revoked is refused within 10 s', async () => {
+  test('that is revoked is rejected within 10 s', async () => {
     const { token, row } = addToken();
     expect(await verify(token)).toBeDefined();
     lookup.tokens.set(row.id, { ...row, revokedAt: new Date() });
@@ -320,7 +320,7 @@ describe('an access token', () => {
       await verify(token);
     }
     expect(await verify(token)).toBeUndefined();
-    expect(lookup.asked).toBe(2);
+    expect(lookup.queries).toBe(2);
   });
 
   test('expires with its row', async () => {

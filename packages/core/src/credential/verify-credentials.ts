@@ -7,7 +7,7 @@ import { credentialState } from './credential-state.ts';
 import type { AccessToken, CredentialLookup, KnownApiKey, MemberRef } from './credential-store.ts';
 import type { Principal } from './principal.ts';
 
-/** What serves API keys while the database is unavailable. */
+/** The sources of API keys while the database is unavailable. */
 export interface StaleKeys {
   readonly database: DatabaseHealth;
   /** The snapshot's keys, by their SHA-256. */
@@ -16,7 +16,7 @@ export interface StaleKeys {
     | undefined;
 }
 
-/** Finds the principal of a credential. Answers are cached for some seconds, also for unknown credentials. */
+/** Finds the principal of a credential. Results are cached for some seconds, also for unknown credentials. */
 export class CredentialVerifier {
   readonly #lookup: CredentialLookup;
   readonly #staleKeys: StaleKeys | undefined;

@@ -1,16 +1,16 @@
-/** A place in the stream of events: after the event of that number. */
+/** A position in the event stream, after the event with the sequence number. */
 export interface EventPosition {
-  /** When the stream was made, in milliseconds since 1970: another one counts anew. */
+  /** The creation time of the stream, in milliseconds since 1970. A recreated stream restarts its sequence. */
   readonly streamMs: number;
   readonly sequence: number;
 }
 
-/** A position as a text: opaque to who listens. */
+/** Returns a position as a text, which is opaque to clients. */
 export function formatPosition({ streamMs, sequence }: EventPosition): string {
   return `${streamMs.toString(36)}-${sequence.toString(36)}`;
 }
 
-/** @returns nothing for what is no position. */
+/** Parses a position; returns `undefined` for any other text. */
 export function parsePosition(text: string): EventPosition | undefined {
   const [, stream = '', number = ''] = /^([0-9a-z]{1,11})-([0-9a-z]{1,11})$/.exec(text) ?? [];
   const position = { streamMs: Number.parseInt(stream, 36), sequence: Number.parseInt(number, 36) };
@@ -19,5 +19,5 @@ export function parsePosition(text: string): EventPosition | undefined {
     : undefined;
 }
 
-/** Whether a text is the id that a reader of events gives to one. */
+/** Whether a text is an event id as the event stream returns it. */
 export const isEventId = (text: string): boolean => parsePosition(text) !== undefined;

@@ -3,11 +3,11 @@ import { BatchSize } from '../background/batch-size.ts';
 import type { EventPublisher } from '../nats/event-publisher.ts';
 import type { EventOutbox } from './event-outbox.ts';
 
-/** Events in one batch: a tenth of a second of work. */
+/** The largest batch. It takes about 0.1 s to publish. */
 const maxBatchSize = 1_000;
 /** The smallest batch, for a broker whose disk is slow. */
 const minBatchSize = 10;
-/** Pauses in milliseconds: while the outbox is empty, while another instance publishes, and without the broker. */
+/** Pauses in milliseconds: while the outbox is empty, while another instance publishes, and while disconnected. */
 const emptyMs = 100;
 const otherInstanceMs = 500;
 const disconnectedMs = 250;

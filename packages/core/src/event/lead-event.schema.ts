@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { LeadDetail, LeadHistoryEntry } from '../lead/lead.schema.ts';
 
-/** What becomes of leads, by what a history calls it. */
+/** The event type of each type of history entry. */
 const eventTypes = {
   created: 'lead.created',
   updated: 'lead.updated',
@@ -10,7 +10,8 @@ const eventTypes = {
 export type LeadEventType = (typeof eventTypes)[LeadHistoryEntry['type']];
 
 export const LeadEventType = Type.Enum(Object.values(eventTypes), {
-  description: 'What was done. A change of fields and status at once is a `lead.status_changed`.',
+  description:
+    'The type of the change. A change of both fields and status has the type `lead.status_changed`.',
   examples: ['lead.created'],
 });
 
@@ -22,22 +23,22 @@ export const LeadEvent = Type.Object(
     specversion: Type.Literal('1.0'),
     id: Type.String({
       description:
-        "The lead's id and the version that the change made. The same event may be delivered again, with the same id.",
+        "The lead's id and its version after the change. An event may be delivered more than once, with the same id.",
       examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f.1'],
     }),
     source: Type.String({
       format: 'uri-reference',
-      description: 'The workspace, as `/workspaces/` and its id.',
+      description: 'The workspace: `/workspaces/` and its id.',
       examples: ['/workspaces/019c0a3e-3333-7c4e-9f10-2a6b8c0d1e2f'],
     }),
     type: LeadEventType,
     subject: Type.String({
-      description: "The lead's id. Events of one lead come in the order of their versions.",
+      description: "The lead's id. Events of one lead are delivered in the order of their versions.",
       examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'],
     }),
     time: Type.String({
       format: 'date-time',
-      description: 'When it was done.',
+      description: 'The time of the change.',
       examples: ['2026-11-21T09:30:00.000Z'],
     }),
     datacontenttype: Type.Literal('application/json'),
@@ -45,13 +46,13 @@ export const LeadEvent = Type.Object(
       Type.String({
         pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
         description:
-          "The request that did it, where it was traced (CloudEvents, Distributed Tracing extension; W3C Trace Context). In NATS the message's header of that name has it too.",
+          'The trace context of the request, if it was traced (CloudEvents, Distributed Tracing extension; W3C Trace Context). In NATS, the message also has it as a header of this name.',
         examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
       }),
     ),
     data: Type.Object(
       { lead: LeadDetail, change: LeadHistoryEntry },
-      { additionalProperties: false, description: 'The lead as the change left it, and the change.' },
+      { additionalProperties: false, description: 'The lead after the change, and the change.' },
     ),
   },
   { additionalProperties: false, description: 'An event about a lead (CloudEvents 1.0).' },

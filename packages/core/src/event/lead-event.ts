@@ -5,17 +5,17 @@ import type { LeadChange } from '../lead/lead-store.ts';
 import { parsePhone } from '../lead/phone.ts';
 import { type LeadEvent, type LeadEventType, typeOfChange } from './lead-event.schema.ts';
 
-/** The subject that events of a workspace are published to; that of all types without one. */
+/** Returns the NATS subject of events of a workspace; with `*`, a wildcard subject for all types. */
 export function eventSubject(workspaceId: string, type: LeadEventType | '*' = '*'): string {
   return `leads.${workspaceId}.${type === '*' ? '>' : type}`;
 }
 
 /**
- * The event of one version of a lead.
+ * Returns the event of one version of a lead.
  *
- * @param lead as it is now.
- * @param changes those of the lead from that version on, at least.
- * @returns nothing for a version that the lead does not have.
+ * @param lead the current lead.
+ * @param changes the changes of the lead, at least from that version on.
+ * @returns `undefined` if the lead does not have that version.
  */
 export function toLeadEvent(
   lead: FoundLead,
@@ -42,7 +42,7 @@ function entryOf(changes: readonly LeadChange[], version: number): LeadHistoryEn
   return change && toHistoryEntry(change);
 }
 
-/** A lead as it was in a version: what came after it is taken back. */
+/** Returns a lead in an earlier version, by reverting the later changes. */
 function leadAt(lead: FoundLead, changes: readonly LeadChange[], version: number): FoundLead {
   if (lead.version === version) return lead;
   const later = changes

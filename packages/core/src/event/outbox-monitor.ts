@@ -44,7 +44,7 @@ export class OutboxMonitor implements AsyncDisposable {
     });
   }
 
-  /** How long the oldest event has waited, by the last check, in seconds. */
+  /** The age of the oldest event at the last check, in seconds. */
   get waitedSeconds(): number {
     return this.#oldestAt === undefined ? 0 : (Date.now() - this.#oldestAt.getTime()) / 1000;
   }

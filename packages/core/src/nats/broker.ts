@@ -11,31 +11,32 @@ import { LeadsError } from '../errors.ts';
 import { timedOut, withTimeout } from '../with-timeout.ts';
 import { publishAll, type StreamMessage } from './publish-all.ts';
 
+/** Connection settings of the broker. */
 export interface BrokerOptions {
-  /** `nats://user:password@host:4222`, or several, separated by commas; `tls://` for TLS. */
+  /** `nats://user:password@host:4222`, or several URLs separated by commas; `tls://` enables TLS. */
   readonly url: string;
-  /** Shown in the broker's list of connections. */
+  /** The client name in the broker's list of connections. */
   readonly name: string;
-  /** Told when the connection comes and when it goes: once a change. */
+  /** Called once for each change between connected and disconnected. */
   readonly onChange?: ((isConnected: boolean, reason?: unknown) => void) | undefined;
 }
 
 const reconnectMs = 500;
 const connectTimeoutMs = 2_000;
-/** A broker that is gone without a word is noticed within three of these. */
+/** The ping interval. A broker that stops responding is detected within 3 intervals. */
 const pingMs = 5_000;
-/** How long to wait for the broker's word that a message is stored, in milliseconds. */
+/** The timeout of an acknowledgment by JetStream, in milliseconds. */
 const ackTimeoutMs = 2_000;
-const tellTimeoutMs = 1_000;
+const broadcastTimeoutMs = 1_000;
 
 /**
- * A connection to NATS that comes back by itself, however long the broker is away; also when it was never there.
+ * A connection to NATS that reconnects by itself, without a time limit. The broker may also be down at the start.
  *
- * What cannot be done without it throws LeadsError `unavailable`, at once where it is known to be away.
+ * While the connection is down, all operations throw LeadsError `unavailable` at once.
  */
 export class Broker implements AsyncDisposable {
   readonly #options: BrokerOptions;
-  readonly #isOver = new AbortController();
+  readonly #disposal = new AbortController();
   readonly #inboxPrefix: string | undefined;
   readonly #opening: Promise<void>;
   #connection: NatsConnection | undefined;
@@ -53,15 +54,15 @@ export class Broker implements AsyncDisposable {
     return this.#isConnected;
   }
 
-  /** Waits until there is a connection, or until the time is over. */
+  /** Waits for the connection, for at most `timeoutMs`. Returns whether it is connected. */
   async connected(timeoutMs: number): Promise<boolean> {
     const deadline = performance.now() + timeoutMs;
-    while (!this.#isConnected && !this.#isOver.signal.aborted && performance.now() < deadline)
+    while (!this.#isConnected && !this.#disposal.signal.aborted && performance.now() < deadline)
       await sleep(20);
     return this.#isConnected;
   }
 
-  /** Of the server it is connected to: `2.10.4`. */
+  /** The version of the connected server: `2.10.4`. */
   get serverVersion(): string | undefined {
     return this.#connection?.info?.version;
   }
@@ -79,15 +80,15 @@ export class Broker implements AsyncDisposable {
     return this.#jetStream;
   }
 
-  /** @throws LeadsError `unavailable`, also where the broker has no JetStream. */
+  /** @throws LeadsError `unavailable`, also if JetStream is disabled in the broker. */
   async manager(): Promise<JetStreamManager> {
     return available(this.connection.jetstreamManager({ timeout: ackTimeoutMs }));
   }
 
   /**
-   * Publishes to a stream, all at once, and waits until the broker has stored it.
+   * Publishes messages to a stream concurrently, and waits until the broker has stored all of them.
    *
-   * @throws LeadsError `unavailable`: what is stored is then not known.
+   * @throws LeadsError `unavailable`. Some of the messages may be stored nevertheless.
    */
   async publish(messages: readonly StreamMessage[]): Promise<void> {
     const options = { inboxPrefix: this.#inboxPrefix, timeoutMs: ackTimeoutMs };
@@ -95,24 +96,24 @@ export class Broker implements AsyncDisposable {
   }
 
   /**
-   * Publishes to whoever listens now, and waits until the broker has it, for a second at most.
+   * Publishes to the current subscribers, and waits until the broker has received the message, for at most 1 s.
    *
    * @throws LeadsError `unavailable`
    */
   async broadcast(subject: string, payload: string): Promise<void> {
     const { connection } = this;
-    const telling = (async () => {
+    const publishing = (async () => {
       connection.publish(subject, payload);
       await connection.flush();
     })();
-    if ((await available(withTimeout(tellTimeoutMs, telling))) === timedOut)
+    if ((await available(withTimeout(broadcastTimeoutMs, publishing))) === timedOut)
       throw new LeadsError('unavailable');
   }
 
-  /** Listens from when there is a connection until it is closed; what is said while there is none is not heard. */
+  /** Subscribes once connected, until the connection is closed. Messages published while it is down are lost. */
   subscribe(subject: string, listener: (payload: string) => void): void {
     void this.#opening.then(() => {
-      if (this.#isOver.signal.aborted) return;
+      if (this.#disposal.signal.aborted) return;
       this.#connection?.subscribe(subject, {
         callback: (error, message) => {
           if (error === null) listener(message.string());
@@ -122,7 +123,7 @@ export class Broker implements AsyncDisposable {
   }
 
   async #open(options: ConnectionOptions): Promise<void> {
-    const { signal } = this.#isOver;
+    const { signal } = this.#disposal;
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
         const connection = await connect(options);
@@ -151,11 +152,11 @@ export class Broker implements AsyncDisposable {
   #setConnected(isConnected: boolean, reason?: unknown): void {
     if (this.#isConnected === isConnected) return;
     this.#isConnected = isConnected;
-    if (!this.#isOver.signal.aborted) this.#options.onChange?.(isConnected, reason);
+    if (!this.#disposal.signal.aborted) this.#options.onChange?.(isConnected, reason);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver.abort();
+    this.#disposal.abort();
     await this.#opening;
     await this.#connection?.close();
   }
@@ -169,12 +170,12 @@ function connectionOptions({ url, name }: BrokerOptions): ConnectionOptions {
     servers: urls.map(({ host }) => host),
     name,
     ...(user && { user }),
-    // Answers go to inboxes of its own, so that no other user needs the right to hear them (docker/nats-server.conf).
+    // Each user has its own inbox prefix, so that no user may subscribe to replies to another (docker/nats-server.conf).
     ...(/^[\w-]+$/.test(user) && { inboxPrefix: `_INBOX.${user}` }),
     ...(first?.password && { pass: decodeURIComponent(first.password) }),
     ...(first?.protocol === 'tls:' && { tls: {} }),
     timeout: connectTimeoutMs,
-    // By itself it gives up after ten.
+    // By default, the client stops after 10 attempts.
     maxReconnectAttempts: -1,
     reconnectTimeWait: reconnectMs,
     pingInterval: pingMs,
@@ -182,7 +183,7 @@ function connectionOptions({ url, name }: BrokerOptions): ConnectionOptions {
   };
 }
 
-/** @throws LeadsError `unavailable` where the broker, or what it is asked for, is away. */
+/** Awaits work of the broker. @throws LeadsError `unavailable` if the work fails. */
 export async function available<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;

@@ -1,20 +1,20 @@
-/** What is known of how a broker keeps what it has acknowledged. */
+/** The known facts about how durably a broker stores acknowledged messages. */
 export interface BrokerDurability {
-  /** As the server tells it: `2.10.4`. */
+  /** The version that the server reports: `2.10.4`. */
   readonly version: string | undefined;
-  /** How many servers of a cluster keep each message, where that is known. */
+  /** The number of servers of a cluster that store each message, if known. */
   readonly replicas?: number | undefined;
-  /** Its monitoring endpoint's `/varz`, where it is known. */
+  /** The response of the monitoring endpoint `/varz`, if known. */
   readonly varz?: unknown;
 }
 
-/** Before it no server can be told to sync what it acknowledges. */
+/** The first version of nats-server that can sync each message to disk before it acknowledges it. */
 const syncsSince = [2, 10] as const;
 
 /**
- * Why a power cut may take what the broker has acknowledged, and what to do about it, as far as can be known.
+ * Returns the reasons why the broker may lose acknowledged messages in a power cut, each with its fix.
  *
- * @returns nothing where there is no reason to think so.
+ * @returns an empty array if there is no known reason.
  */
 export function lossByPowerCut({ version, replicas, varz }: BrokerDurability): readonly string[] {
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
@@ -23,20 +23,22 @@ export function lossByPowerCut({ version, replicas, varz }: BrokerDurability): r
   const reasons: string[] = [];
   if (isOld) {
     reasons.push(
-      `nats-server ${version} cannot sync what it acknowledges: run 2.10 or newer, with sync_interval: always`,
+      `nats-server ${version} cannot sync messages before it acknowledges them: run 2.10 or newer, with sync_interval: always`,
     );
   } else if (varz !== undefined && !syncsAlways(varz)) {
     reasons.push(
-      'nats-server syncs to disk only now and then: set sync_interval: always in its jetstream block',
+      'nats-server syncs to disk only periodically: set sync_interval: always in its jetstream block',
     );
   }
   if (replicas !== undefined && replicas < 2) {
-    reasons.push('one server keeps each message: run three as a cluster, with 3 replicas of the streams');
+    reasons.push(
+      'each message is stored on one server only: run a cluster of 3 servers, with 3 replicas of the streams',
+    );
   }
   return reasons;
 }
 
-/** `/varz` has it as `jetstream.config.sync_always`. */
+/** Whether `jetstream.config.sync_always` is set in `/varz`. */
 function syncsAlways(varz: unknown): boolean {
   const { jetstream } = varz as { jetstream?: { config?: { sync_always?: boolean } } };
   return jetstream?.config?.sync_always === true;

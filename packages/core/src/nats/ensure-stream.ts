@@ -1,11 +1,13 @@
 import { DiscardPolicy, type JetStreamManager, NatsError, StorageType, type StreamConfig } from 'nats';
 
-/** What may be set about a stream that stands. */
+/** The settings that can be changed on an existing stream. */
 type StreamLimits = Pick<StreamConfig, 'max_bytes' | 'num_replicas'> & Partial<Pick<StreamConfig, 'max_age'>>;
 
 /**
- * Makes a stream on disk, or sets the limits of one that stands. One that refuses what is new is never made smaller than
- * twice what it holds: nats-server before 2.10.5 would drop the rest.
+ * Creates a stream on disk, or updates the limits of an existing one.
+ *
+ * nats-server before 2.10.5 would drop messages of a stream that it shrinks. A stream that rejects new messages when full
+ * therefore never shrinks below twice its current size.
  *
  * @throws NatsError
  */
@@ -14,20 +16,20 @@ export async function ensureStream(
   { name, ...fixed }: Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>,
   limits: StreamLimits,
 ): Promise<void> {
-  const standing = await manager.streams.info(name).catch((error: unknown) => {
+  const existing = await manager.streams.info(name).catch((error: unknown) => {
     if (error instanceof NatsError && error.api_error?.code === 404) return undefined;
     throw error;
   });
-  if (standing === undefined) {
+  if (existing === undefined) {
     await manager.streams.add({ name, ...fixed, storage: StorageType.File, ...limits });
     return;
   }
-  const config = { ...standing.config, ...limits };
-  if (config.discard === DiscardPolicy.New && config.max_bytes < 2 * standing.state.bytes) {
-    config.max_bytes = Math.max(config.max_bytes, standing.config.max_bytes);
+  const config = { ...existing.config, ...limits };
+  if (config.discard === DiscardPolicy.New && config.max_bytes < 2 * existing.state.bytes) {
+    config.max_bytes = Math.max(config.max_bytes, existing.config.max_bytes);
   }
   const isSame = (Object.keys(limits) as (keyof StreamLimits)[]).every(
-    (limit) => standing.config[limit] === config[limit],
+    (limit) => existing.config[limit] === config[limit],
   );
   if (!isSame) await manager.streams.update(name, config);
 }

@@ -12,13 +12,13 @@ import { bufferStreamName, publishBuffered } from './lead-buffer.ts';
 
 const logStreamName = 'LEADS_ERASED';
 const logSubject = 'erasure.log';
-/** Messages that are asked for at once. */
-const atOnce = 100;
-const waitMs = 5_000;
-/** A consumer that nobody asks is removed by the broker. */
+/** Messages in one request to the broker. */
+const fetchSize = 100;
+const timeoutMs = 5_000;
+/** The broker removes a consumer without requests after this time, in milliseconds. */
 const idleMs = 60_000;
 
-/** The events of leads, in their stream. What is taken out of it is written over on the broker's disk. */
+/** Returns the stream of lead events as an erasable store. The broker overwrites erased events on its disk. */
 export function createErasableEvents(broker: Broker): ErasableStore {
   return {
     async visit(isErased, options) {
@@ -37,7 +37,10 @@ export function createErasableEvents(broker: Broker): ErasableStore {
   };
 }
 
-/** The leads that wait for Postgres. Of a message that holds others as well, these are put back before it goes. */
+/**
+ * Returns the buffer of leads that wait for Postgres as an erasable store. A message may also hold leads to keep. They are
+ * published again before the message is deleted.
+ */
 export function createErasableBuffer(broker: Broker): ErasableStore {
   return {
     async visit(isErased, options) {
@@ -53,8 +56,10 @@ export function createErasableBuffer(broker: Broker): ErasableStore {
         buffered += leads.length - kept.length;
         if (!options.erase) continue;
         if (kept.length > 0) {
-          // An insert of a lead that is there already changes nothing, so that it may be in both for a moment.
-          await available(publishBuffered(broker.jetStream, JSON.stringify(kept), bufferStreamName, waitMs));
+          // A lead may be in both messages for a moment, because inserting a stored lead again changes nothing.
+          await available(
+            publishBuffered(broker.jetStream, JSON.stringify(kept), bufferStreamName, timeoutMs),
+          );
         }
         await deleteMessage(manager, bufferStreamName, sequence);
       }
@@ -63,7 +68,7 @@ export function createErasableBuffer(broker: Broker): ErasableStore {
   };
 }
 
-/** The log of erasures in a stream of its own, which is made with the first and forgets none. */
+/** The log of erasures. The first erasure creates its stream, which retains all messages. */
 export class ErasureStream implements ErasureLog {
   readonly #broker: Broker;
 
@@ -93,19 +98,19 @@ export class ErasureStream implements ErasureLog {
   }
 }
 
-/** What an event tells of whom its lead is; nothing for what is no event. */
+/** Returns the traces of a person in an event; `undefined` if the message is not an event. */
 function tracesOfEvent(data: Uint8Array): [LeadTraces, ...LeadTraces[]] | undefined {
   const event = parse(data) as LeadEvent | undefined;
   if (event?.specversion !== '1.0') return undefined;
   const { lead } = event.data;
-  const of = {
+  const identity = {
     id: event.subject,
     workspaceId: event.source.slice(event.source.lastIndexOf('/') + 1),
     createdAt: new Date(lead.createdAt),
   };
   return [
-    tracesOf({ ...lead, ...of }),
-    tracesOfChange({ ...of, country: lead.country }, event.data.change.fields ?? {}),
+    tracesOf({ ...lead, ...identity }),
+    tracesOfChange({ ...identity, country: lead.country }, event.data.change.fields ?? {}),
   ];
 }
 
@@ -114,7 +119,7 @@ interface Message {
   readonly data: Uint8Array;
 }
 
-/** All messages of a stream that are there as it begins, by a reader of its own. */
+/** Reads the messages that a stream holds at the start, by a temporary consumer. */
 async function* readStream(
   broker: Broker,
   manager: JetStreamManager,
@@ -136,16 +141,16 @@ async function* readStream(
     for (let pending = info.num_pending; pending > 0; ) {
       const before = received;
       const messages = await available(
-        consumer.fetch({ max_messages: Math.min(pending, atOnce), expires: waitMs }),
+        consumer.fetch({ max_messages: Math.min(pending, fetchSize), expires: timeoutMs }),
       );
       for await (const message of messages) {
         received += 1;
-        // One before it was lost on the way.
+        // A gap in the delivery sequence means that a message was lost in transit.
         if (message.info.deliverySequence !== received) throw new LeadsError('unavailable');
         pending = message.info.pending;
         yield { sequence: message.seq, data: message.data };
       }
-      // What was pending may have been removed, by its age; else the broker is away.
+      // Pending messages may have expired. If the broker is unavailable, this throws.
       if (received === before) pending = (await available(consumer.info())).num_pending;
     }
   } finally {
@@ -153,20 +158,20 @@ async function* readStream(
   }
 }
 
-/** All messages of a stream, one by one: of a work queue nobody else may be a consumer. */
+/** Reads the messages of a stream one by one, because a work queue allows no second consumer. */
 async function* getMessages(
   manager: JetStreamManager,
   stream: string,
 ): AsyncGenerator<Message, void, undefined> {
   const info = await streamInfo(manager, stream);
   if (info === undefined || info.state.messages === 0) return;
-  const gone = new Set(info.state.deleted);
+  const deleted = new Set(info.state.deleted);
   for (let next = info.state.first_seq; next <= info.state.last_seq; ) {
-    const asked: number[] = [];
-    for (; asked.length < atOnce && next <= info.state.last_seq; next++)
-      if (!gone.has(next)) asked.push(next);
+    const sequences: number[] = [];
+    for (; sequences.length < fetchSize && next <= info.state.last_seq; next++)
+      if (!deleted.has(next)) sequences.push(next);
     const messages = await Promise.all(
-      asked.map((seq) => available(orAbsent(manager.streams.getMessage(stream, { seq })))),
+      sequences.map((seq) => available(orAbsent(manager.streams.getMessage(stream, { seq })))),
     );
     for (const message of messages) {
       if (message !== undefined) yield { sequence: message.seq, data: message.data };
@@ -177,7 +182,7 @@ async function* getMessages(
 const streamInfo = (manager: JetStreamManager, stream: string) =>
   available(orAbsent(manager.streams.info(stream, { deleted_details: true })));
 
-/** With its bytes written over. One that is gone already is no error. */
+/** Deletes a message and overwrites its bytes. A message that is already deleted is not an error. */
 async function deleteMessage(manager: JetStreamManager, stream: string, sequence: number): Promise<void> {
   await available(
     manager.streams.deleteMessage(stream, sequence, true).catch((error: unknown) => {
@@ -195,7 +200,7 @@ async function orAbsent<Result>(work: Promise<Result>): Promise<Result | undefin
   }
 }
 
-/** Of a deletion, servers say so with codes of their own. */
+/** Whether the broker reports that a stream or message does not exist. For deletions, its codes differ by version. */
 function isAbsent(error: unknown): boolean {
   if (!(error instanceof NatsError) || error.api_error === undefined) return false;
   return error.api_error.code === 404 || /not found|no message found/i.test(error.api_error.description);

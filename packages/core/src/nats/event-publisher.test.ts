@@ -1,27 +1,27 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { inTurns } from './event-publisher.ts';
+import { processInOrder } from './event-publisher.ts';
 
 const events = ['a1', 'b1', 'c1', 'a2', 'd1', 'b2', 'a3', 'a4'].map((id) => ({ id, subject: id.charAt(0) }));
-const idsOf = (some: readonly { id: string }[]) => some.map(({ id }) => id).join(' ');
+const idsOf = (batch: readonly { id: string }[]) => batch.map(({ id }) => id).join(' ');
 
-test('events of a lead follow one another, those of others do not wait', async () => {
+test('processes the events of one lead one after another, and events of different leads together', async () => {
   const done: string[] = [];
-  let atOnce = 0;
-  await inTurns(events, async (some) => {
-    expect((atOnce += 1)).toBe(1);
+  let running = 0;
+  await processInOrder(events, async (batch) => {
+    expect((running += 1)).toBe(1);
     await turn();
-    atOnce -= 1;
-    done.push(idsOf(some));
+    running -= 1;
+    done.push(idsOf(batch));
   });
   expect(done).toEqual(['a1 b1 c1', 'a2 d1 b2', 'a3', 'a4']);
-  await inTurns([], () => Promise.reject(new Error('there is nothing to do')));
+  await processInOrder([], () => Promise.reject(new Error('called without events')));
 });
 
-test('what fails keeps back what comes after it', async () => {
+test('does not process later events after a failure', async () => {
   const begun: string[] = [];
-  const work = inTurns(events, async (some) => {
-    begun.push(idsOf(some));
+  const work = processInOrder(events, async (batch) => {
+    begun.push(idsOf(batch));
     await turn();
     throw new Error('not stored');
   });

@@ -6,23 +6,23 @@ import type { Broker } from './broker.ts';
 import { ensureStream } from './ensure-stream.ts';
 import type { StreamMessage } from './publish-all.ts';
 
-/** What the stream of all events is called, in every deployment. */
+/** The name of the event stream, in every deployment. */
 export const eventStreamName = 'LEADS';
 
-/** The stream of all events, by what may be set about it. */
+/** Settings of the event stream. */
 export interface EventStream {
   readonly name: string;
-  /** How long events are kept, in milliseconds. */
+  /** How long events are retained, in milliseconds. */
   readonly maxAgeMs: number;
-  /** How much room they may take, in bytes; the oldest make room for the newest. */
+  /** The size limit of the stream, in bytes. At the limit, the oldest events are removed. */
   readonly maxBytes: number;
   readonly replicas: number;
 }
 
-/** Within it JetStream leaves out repeats by itself, in milliseconds: the rest is for who listens. */
+/** JetStream drops duplicates within this time, in milliseconds. Consumers must ignore later ones. */
 const duplicateWindowMs = 120_000;
 
-/** Publishes events to a JetStream stream, which it makes, or sets right, first. */
+/** Publishes events to a JetStream stream. It creates or updates the stream first. */
 export class EventPublisher {
   readonly #broker: Broker;
   readonly #stream: EventStream;
@@ -38,17 +38,17 @@ export class EventPublisher {
   }
 
   /**
-   * Publishes events, many at once but each after those of the same lead that come before it.
+   * Publishes events concurrently. Events of the same lead keep their order.
    *
-   * @throws LeadsError `unavailable`: some may be published all the same.
+   * @throws LeadsError `unavailable`. Some events may be published nevertheless.
    */
   async publish(events: readonly LeadEvent[]): Promise<void> {
     try {
       if (!this.#isStreamReady) await this.#prepare();
       this.#isStreamReady = true;
-      await inTurns(events, (turn) => this.#broker.publish(turn.map(toMessage)));
+      await processInOrder(events, (batch) => this.#broker.publish(batch.map(toMessage)));
     } catch (error) {
-      // The stream itself may be what is gone.
+      // The stream may have been deleted.
       this.#isStreamReady = false;
       throw error instanceof LeadsError ? error : new LeadsError('unavailable', { cause: error });
     }
@@ -69,23 +69,23 @@ export class EventPublisher {
   }
 }
 
-/** Does something for events, for many at once, but for each once it is done for those of the same lead before it. */
-export async function inTurns<Event extends { readonly subject: string }>(
+/** Processes events in consecutive batches. No batch has two events of the same lead. */
+export async function processInOrder<Event extends { readonly subject: string }>(
   events: readonly Event[],
-  work: (turn: readonly Event[]) => Promise<unknown>,
+  work: (batch: readonly Event[]) => Promise<unknown>,
 ): Promise<void> {
-  let turn: Event[] = [];
+  let batch: Event[] = [];
   const leads = new Set<string>();
   for (const event of events) {
     if (leads.has(event.subject)) {
-      await work(turn);
-      turn = [];
+      await work(batch);
+      batch = [];
       leads.clear();
     }
     leads.add(event.subject);
-    turn.push(event);
+    batch.push(event);
   }
-  if (turn.length > 0) await work(turn);
+  if (batch.length > 0) await work(batch);
 }
 
 function toMessage(event: LeadEvent): StreamMessage {

@@ -6,26 +6,27 @@ import type { LeadEvent, LeadEventType } from '../event/lead-event.schema.ts';
 import { eventSubject } from '../event/lead-event.ts';
 import { available, type Broker } from './broker.ts';
 
-/** Where to begin: with what comes from now, with the oldest there is, after an event, or at a time. */
+/** Where to start: with new events, with the oldest retained event, after an event id, or at a time. */
 export type EventStart = 'now' | 'oldest' | { readonly after: string } | { readonly since: Date };
 
+/** Selects the events of a reader. */
 export interface EventFilter {
-  /** Of one workspace; without it of all. */
+  /** The workspace; if absent, all workspaces. */
   readonly workspaceId?: string | undefined;
-  /** Without it, all. */
+  /** The event types; if absent, all types. */
   readonly types?: readonly LeadEventType[] | undefined;
-  /** What else is asked of an event. */
+  /** An additional condition. */
   readonly wants?: ((event: LeadEvent) => boolean) | undefined;
 }
 
-/** How far a reader has come: with an event, or past some that it was not asked for. */
+/** A reader's progress: one event, or a new position past events that the filter excludes. */
 export interface EventStep {
-  /** To begin after, another time; none where there is no stream yet. */
+  /** The position to resume after; absent if the stream does not exist yet. */
   readonly id: string | undefined;
   readonly event?: LeadEvent;
 }
 
-/** What is known of the stream. */
+/** The state of the stream. */
 interface StreamState {
   readonly streamMs: number;
   readonly first: number;
@@ -36,17 +37,17 @@ interface StreamState {
 
 type Place = EventPosition | undefined;
 
-/** The broker sends so much ahead of a reader at most. */
-const aheadBytes = 2 * 1024 * 1024;
-/** So many events the client asks for at once; that they have all come, brokers do not say where bytes are bounded. */
-const atOnce = 100;
-/** How long the broker is asked for what comes, in milliseconds; then again. */
-const waitMs = 5_000;
-/** A consumer whose reader is gone, or asks for nothing, is removed by the broker: it is made anew where it is missed. */
+/** The limit of data that the broker sends before the reader requests more. */
+const maxFetchBytes = 2 * 1024 * 1024;
+/** Events after which a fetch ends. With a byte limit, brokers do not report that a fetch is complete. */
+const maxFetchEvents = 100;
+/** How long one fetch waits for events, in milliseconds. The next fetch follows. */
+const fetchTimeoutMs = 5_000;
+/** The broker removes a consumer without requests after this time, in milliseconds. The reader then creates another. */
 const idleMs = 60_000;
 const pauseMs = 500;
 
-/** Reads the stream of events. */
+/** Reads the event stream. */
 export class EventReader {
   readonly #broker: Broker;
   readonly #stream: string;
@@ -58,15 +59,15 @@ export class EventReader {
   }
 
   /**
-   * Reads events in the order of the stream, each once, for as long as it is asked to: also when the broker was away
-   * meanwhile. It reads no faster than its steps are taken.
+   * Reads events in stream order, each once, until the signal aborts. It resumes after an outage of the broker, and
+   * reads no faster than the caller consumes.
    *
-   * @param options.signal ends it.
-   * @returns the first step tells where it begins; one without an event comes every few seconds, also where there is
-   *   nothing to tell. It throws LeadsError `events_gone` where events may have been removed that it has not read; the
-   *   step before tells after which.
-   * @throws LeadsError `unavailable` without the broker, `events_gone` where it would begin with events that are no
-   *   longer kept, `invalid_input` for an id that is none.
+   * @param options.signal ends the generator.
+   * @returns a generator. Its first step has the start position. A step without an event follows every few seconds, even
+   *   if no event arrives. The generator throws LeadsError `events_gone` if unread events may have been removed. Its last
+   *   step then has the position before them.
+   * @throws LeadsError `unavailable` without the broker; `events_gone` if events after the start position are no longer
+   *   retained; `invalid_input` for a malformed id.
    */
   async open(options: {
     start: EventStart;
@@ -93,11 +94,11 @@ export class EventReader {
     return { streamMs, sequence: start === 'now' ? state.last : Math.max(state.first - 1, 0) };
   }
 
-  /** The number of the last event before a time. */
+  /** Returns the sequence number of the last event before a time. */
   async #lastBefore(manager: JetStreamManager, state: StreamState, time: Date): Promise<number> {
     const { first, last, firstAt, lastAt } = state;
     const isEmpty = first > last;
-    // Where nothing was ever removed, there is nothing older.
+    // If the stream still has its first event, no older event was removed.
     if (first > 1 && (isEmpty ? time <= lastAt : time < firstAt)) {
       throw gone(isEmpty ? undefined : firstAt);
     }
@@ -134,7 +135,7 @@ export class EventReader {
     }
   }
 
-  /** Reads until the broker, the stream or the consumer is away. */
+  /** Reads until the broker, the stream or the consumer becomes unavailable. */
   async *#read(
     start: Place,
     filter: EventFilter,
@@ -162,15 +163,15 @@ export class EventReader {
     try {
       while (!signal.aborted) {
         const before = sequence;
-        const enough = received + atOnce;
-        const messages = await consumer.fetch({ max_bytes: aheadBytes, expires: waitMs });
+        const enough = received + maxFetchEvents;
+        const messages = await consumer.fetch({ max_bytes: maxFetchBytes, expires: fetchTimeoutMs });
         const stop = () => void messages.close();
         signal.addEventListener('abort', stop, { once: true });
         try {
           for await (const message of messages as AsyncIterable<JsMsg>) {
             if (signal.aborted) return;
             received += 1;
-            // One before it was lost on the way.
+            // A gap in the delivery sequence means that a message was lost in transit.
             if (message.info.deliverySequence !== received) throw new LeadsError('unavailable');
             sequence = message.seq;
             const event = parseEvent(message);
@@ -187,13 +188,13 @@ export class EventReader {
           signal.removeEventListener('abort', stop);
         }
         if (signal.aborted) return;
-        // The consumer itself says how far it has looked, past events of others; that much has been received.
+        // The consumer reports its position past events that the filter excludes. All events before it are received.
         const { delivered } = await available(consumer.info());
         if (delivered.consumer_seq !== received) throw new LeadsError('unavailable');
         sequence = Math.max(sequence, delivered.stream_seq);
         const place = { streamMs, sequence: before };
         try {
-          // What was removed before the consumer came to it, it passed over without a word.
+          // The consumer skips removed events silently, so they are detected here.
           requireKept(await this.#state(manager), place);
         } catch (error) {
           if (error instanceof LeadsError && error.code === 'events_gone') yield place;
@@ -206,7 +207,7 @@ export class EventReader {
     }
   }
 
-  /** @returns nothing where there is no stream: it is made with the first event. */
+  /** Returns the state of the stream; `undefined` if it does not exist. The first event creates it. */
   async #state(manager: JetStreamManager): Promise<StreamState | undefined> {
     const found = await available(
       manager.streams.info(this.#stream).catch((error: unknown) => {
@@ -241,11 +242,11 @@ function toPosition(id: string): EventPosition {
   return position;
 }
 
-/** @throws LeadsError `events_gone` where what comes after a position is not all there. */
+/** Checks that the stream still has all events after a position. @throws LeadsError `events_gone` */
 function requireKept(state: StreamState | undefined, { streamMs, sequence }: EventPosition): void {
   if (state?.streamMs !== streamMs || state.last < sequence) {
     throw new LeadsError('events_gone', {
-      message: 'The events that this id is one of are no longer kept: begin anew, without it',
+      message: 'The event stream of this id is no longer kept: connect again without the id',
     });
   }
   if (state.first > sequence + 1) throw gone(state.first > state.last ? undefined : state.firstAt);
@@ -257,7 +258,7 @@ function gone(firstAt: Date | undefined): LeadsError {
   });
 }
 
-/** What somebody else has published there is no event. */
+/** Parses an event; returns `undefined` for a message of another publisher that is not an event. */
 function parseEvent(message: JsMsg): LeadEvent | undefined {
   try {
     const event = message.json<LeadEvent | null>();

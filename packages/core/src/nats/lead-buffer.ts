@@ -68,8 +68,8 @@ const maxRedeliveryMs = 10_000;
 const largestMessage = 1024 * 1024;
 const headersRoom = 1024;
 /**
- * What a message takes of the stream is a multiple of this, in bytes. nats-server before 2.10.5 leaves out what it writes
- * around a message when it looks whether there is room, and where that is what is missing it drops the oldest one.
+ * The size of each message in the stream is a multiple of this, in bytes. nats-server before 2.10.5 ignores its own
+ * overhead when it checks for room. If only the overhead does not fit, it drops the oldest message.
  */
 const grain = 64;
 
@@ -237,10 +237,9 @@ function toPayloads(leads: readonly LeadToInsert[], maxBytes: number): string[] 
 }
 
 /**
- * Publishes leads to the stream they wait in, with blanks behind them so that the message takes a multiple of
- * {@link grain}.
+ * Publishes leads to the buffer stream. Spaces pad the message to a multiple of {@link grain}.
  *
- * @param json a JSON array of them.
+ * @param json the leads as a JSON array.
  * @throws NatsError
  */
 export async function publishBuffered(
@@ -250,9 +249,9 @@ export async function publishBuffered(
   timeoutMs: number,
 ): Promise<void> {
   const headers = `NATS/1.0\r\nNats-Expected-Stream: ${streamName}\r\n\r\n`;
-  // Length, sequence, time and the lengths of subject and headers before it; a checksum behind it.
-  const around = 4 + 8 + 8 + 2 + bufferSubject.length + 4 + headers.length + 8;
-  const over = (around + Buffer.byteLength(json)) % grain;
+  // nats-server writes length, sequence, time and the lengths of subject and headers first, and a checksum last.
+  const overhead = 4 + 8 + 8 + 2 + bufferSubject.length + 4 + headers.length + 8;
+  const over = (overhead + Buffer.byteLength(json)) % grain;
   const payload = over === 0 ? json : json + ' '.repeat(grain - over);
   await jetStream.publish(bufferSubject, payload, { timeout: timeoutMs, expect: { streamName } });
 }

@@ -1,21 +1,23 @@
 import { createInbox, headers, type Msg, type NatsConnection } from 'nats';
 
-/** What a stream is to store. */
+/** A message to publish to a stream. */
 export interface StreamMessage {
   readonly subject: string;
   readonly payload: string;
-  /** Tells repeats apart, within the stream's window. */
+  /** Identifies duplicates within the duplicate window of the stream. */
   readonly id: string;
-  /** Of the request that it came of, for the header `traceparent`. */
+  /** The trace context of the request that caused the message, for the header `traceparent`. */
   readonly traceparent?: string | undefined;
 }
 
 /**
- * Publishes messages to a stream, all at once, and waits until the broker has stored each. The client does that for one,
- * with a subscription, a timer and an error in reserve for each: a thousand take three times as long.
+ * Publishes messages to a stream concurrently, and waits until the broker has acknowledged all of them.
  *
- * @param options.timeoutMs for the broker's next word, whichever message it is about.
- * @throws Error: which of them are stored is then not known.
+ * The client's own `publish` allocates a subscription, a timer and an error for each message. For 1,000 messages it takes
+ * 3 times as long.
+ *
+ * @param options.timeoutMs the limit between two acknowledgments.
+ * @throws Error if a message fails. The others may be stored nevertheless.
  */
 export function publishAll(
   connection: NatsConnection,
@@ -24,20 +26,20 @@ export function publishAll(
 ): Promise<void> {
   const inbox = createInbox(inboxPrefix);
   return new Promise((resolve, reject) => {
-    let waiting = messages.length;
+    let unacknowledged = messages.length;
     const settle = (error?: Error) => {
       clearTimeout(timer);
       subscription.unsubscribe();
       if (error === undefined) resolve();
       else reject(error);
     };
-    const timer = setTimeout(() => settle(new Error('NATS does not say that it has stored it')), timeoutMs);
+    const timer = setTimeout(() => settle(new Error('NATS did not acknowledge in time')), timeoutMs);
     const subscription = connection.subscribe(`${inbox}.*`, {
       callback(error, answer) {
         const failure = error ?? failureOf(answer);
         if (failure !== undefined) return settle(failure);
-        waiting -= 1;
-        if (waiting === 0) settle();
+        unacknowledged -= 1;
+        if (unacknowledged === 0) settle();
         else timer.refresh();
       },
     });
@@ -55,9 +57,9 @@ export function publishAll(
   });
 }
 
-/** Why a message is not stored, as the broker says. */
+/** Returns the error of a reply; `undefined` for an acknowledgment. */
 function failureOf(answer: Msg): Error | undefined {
-  if (answer.headers?.code === 503) return new Error('No stream takes it');
+  if (answer.headers?.code === 503) return new Error('No stream has this subject');
   const { error } = answer.json<{ error?: { description: string } }>();
   return error && new Error(error.description);
 }

@@ -16,12 +16,12 @@ test.each([
   ['America/New_York', '2026-11-01', '2026-11-01T04:00:00.000Z', 25],
   ['Asia/Kolkata', '2026-07-01', '2026-06-30T18:30:00.000Z', 24],
   ['Asia/Kathmandu', '2026-07-01', '2026-06-30T18:15:00.000Z', 24],
-  // The clock goes forth at midnight: the day begins at one.
+  // The clock is set forward at midnight, so the day begins at 1:00.
   ['America/Sao_Paulo', '2018-11-04', '2018-11-04T03:00:00.000Z', 23],
   ['Africa/Cairo', '2024-04-26', '2024-04-25T22:00:00.000Z', 23],
   ['Australia/Lord_Howe', '2026-10-04', '2026-10-03T13:30:00.000Z', 23.5],
   ['Pacific/Kiritimati', '2026-01-01', '2025-12-31T10:00:00.000Z', 24],
-  // Samoa went over the date line, and had no 30 December.
+  // Samoa crossed the date line, and skipped 30 December.
   ['Pacific/Apia', '2011-12-29', '2011-12-29T10:00:00.000Z', 24],
   ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00.000Z', 0],
   ['Pacific/Apia', '2011-12-31', '2011-12-30T10:00:00.000Z', 24],
@@ -30,15 +30,15 @@ test.each([
   expect(hoursOf(name, text)).toBe(hours);
 });
 
-test('a moment is in the day that its zone has', () => {
+test('returns the day of a time in its time zone', () => {
   expect(formatDay(zone('Europe/Berlin').dayAt(Date.UTC(2026, 2, 10, 23, 30)))).toBe('2026-03-11');
 });
 
-test.each(['2026-02-30', '2026-2-3', '', 'today', '2026-13-01'])('%j is no day', (text) => {
+test.each(['2026-02-30', '2026-2-3', '', 'today', '2026-13-01'])('rejects %j as a day', (text) => {
   expect(parseDay(text)).toBe(undefined);
 });
 
-test.each(['', 'Nowhere/Land', 'x'.repeat(64), "'; --"])('%j is no time zone', (name) => {
+test.each(['', 'Nowhere/Land', 'x'.repeat(64), "'; --"])('rejects %j as a time zone', (name) => {
   expect(daysOf(name)).toBe(undefined);
 });
 
@@ -50,11 +50,11 @@ test.each([
   ['America/New_York', '2026-03-01', '2026-03-31', 'day', 31],
   ['Pacific/Apia', '2011-12-01', '2011-12-31', 'day', 30],
   ['UTC', '2026-01-01', '2026-04-10', 'day', 100],
-  // A Thursday to begin with, and the Mondays.
+  // The first step begins on a Thursday, the others on Mondays.
   ['UTC', '2026-01-01', '2026-12-31', 'week', 53],
   ['Europe/Berlin', '2024-01-01', '2026-12-31', 'month', 36],
   ['Europe/Berlin', '2016-11-22', '2026-11-21', 'quarter', 41],
-])('%s, from %s to %s: by %s, %d of them', (name, from, to, unit, count) => {
+])('%s, from %s to %s has the unit %s and %d steps', (name, from, to, unit, count) => {
   const steps = stepsOf(zone(name), day(from), day(to));
   expect([steps.unit, steps.bounds.length - 1]).toEqual([unit, count]);
   expect(new Date(steps.bounds[0] ?? 0).toISOString()).toBe(startOf(name, from));
@@ -62,17 +62,17 @@ test.each([
   expect(steps.bounds.toSorted((one, other) => one - other)).toEqual(steps.bounds);
 });
 
-test('a range of ten years is cut into days by few looks at the clock', () => {
-  const asked = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');
+test('a range of ten years needs at most 11 time zone conversions for each step', () => {
+  const conversions = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');
   try {
     for (const from of ['2016-11-22', '2026-08-14']) {
       const { bounds } = stepsOf(zone('Europe/Berlin'), day(from), day('2026-11-21'));
-      // By halves of 32 hours, to a minute.
-      expect(asked.mock.calls.length).toBeLessThanOrEqual(bounds.length * 11);
-      expect(asked).toHaveBeenCalled();
-      asked.mockClear();
+      // The binary search of 32 hours, to a minute.
+      expect(conversions.mock.calls.length).toBeLessThanOrEqual(bounds.length * 11);
+      expect(conversions).toHaveBeenCalled();
+      conversions.mockClear();
     }
   } finally {
-    asked.mockRestore();
+    conversions.mockRestore();
   }
 });

@@ -1,15 +1,15 @@
 import type { OverviewUnit } from './overview.schema.ts';
 
-/** A day of the calendar, wherever that is: days since 1970-01-01. */
+/** A calendar day, independent of the time zone, as the number of days since 1970-01-01. */
 export type Day = number;
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 const dayMs = 24 * hourMs;
-/** Chains of islands on both sides of the date line are this far from UTC at most, and a little. */
-const farthestMs = 16 * hourMs;
+/** An upper bound of a time zone's offset from UTC. */
+const maxOffsetMs = 16 * hourMs;
 
-/** @param text `2026-01-31`. @returns undefined for a day that there is not. */
+/** Parses a day such as `2026-01-31`; returns `undefined` for an invalid day. */
 export function parseDay(text: string): Day | undefined {
   const ms = Date.parse(`${text}T00:00:00Z`);
   return Number.isNaN(ms) || formatDay(ms / dayMs) !== text ? undefined : ms / dayMs;
@@ -21,12 +21,12 @@ export function formatDay(day: Day): string {
 
 /** The days of a time zone. */
 export interface ZoneDays {
-  /** The first moment of a day. Of one that the zone has left out, the moment that it went over it. */
+  /** Returns the first moment of a day. For a day that the zone skipped, the moment of the skip. */
   startOf(day: Day): number;
   dayAt(timeMs: number): Day;
 }
 
-/** @returns undefined for a time zone that there is not. */
+/** Returns the days of a time zone; `undefined` for an unknown time zone. */
 export function daysOf(zone: string): ZoneDays | undefined {
   let format: Intl.DateTimeFormat;
   try {
@@ -47,9 +47,9 @@ export function daysOf(zone: string): ZoneDays | undefined {
   return {
     dayAt,
     startOf(day) {
-      // By halves: a zone's clock may be set back or forth at midnight, and over whole days.
-      let before = day * dayMs - farthestMs;
-      let from = day * dayMs + farthestMs;
+      // A binary search, because a zone's clock may be changed at midnight, or by a whole day.
+      let before = day * dayMs - maxOffsetMs;
+      let from = day * dayMs + maxOffsetMs;
       while (from - before > minuteMs) {
         const middle = before + Math.floor((from - before) / 2 / minuteMs) * minuteMs;
         if (dayAt(middle) >= day) from = middle;
@@ -60,10 +60,10 @@ export function daysOf(zone: string): ZoneDays | undefined {
   };
 }
 
-/** How many steps fit beside each other. */
+/** The maximum of steps. */
 const maxSteps = 100;
 
-/** The steps that a range of days is shown in, and where each begins; the end of the last comes last. */
+/** Divides a range of days into steps. The bounds are the start of each step, and then the end of the last step. */
 export function stepsOf(
   days: ZoneDays,
   first: Day,
@@ -91,7 +91,7 @@ export function stepsOf(
   for (let day = first; day <= last; day++) {
     if (day === first || begins(day)) starts.push(days.startOf(day));
   }
-  // A day that the zone has left out has no time to it.
+  // A day that the zone skipped has no duration, so its bound is a duplicate.
   return { unit, bounds: [...new Set([...starts, end])] };
 }
 

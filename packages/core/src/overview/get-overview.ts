@@ -8,10 +8,10 @@ const maxDays = 3_660;
 const top = 20;
 
 /**
- * What became of the leads of some days that a principal may see.
+ * Returns the counts of the leads that a principal may see, for a range of days.
  *
- * @throws LeadsError `invalid_input` for a day or a time zone that there is not, for days in the wrong order, and for
- *   more than ten years.
+ * @throws LeadsError `invalid_input` for an invalid day or time zone, for days in the wrong order, and for more than ten
+ *   years.
  */
 export async function getOverview(
   store: OverviewStore,
@@ -21,7 +21,7 @@ export async function getOverview(
   const first = dayOf(query, 'from');
   const last = dayOf(query, 'to');
   const days = daysOf(query.zone ?? 'UTC');
-  if (days === undefined) throw fault('zone', 'must be a time zone, as Europe/Berlin');
+  if (days === undefined) throw fault('zone', 'must be a time zone such as Europe/Berlin');
   if (last < first) throw fault('to', 'must not be before from');
   const length = last - first + 1;
   if (length > maxDays) throw fault('to', 'must be within ten years of from');
@@ -79,7 +79,7 @@ function summaryOf({ OnHold, Approved, Paid, Trashed }: StatusCounts) {
 
 function dayOf(query: OverviewQuery, path: 'from' | 'to') {
   const day = parseDay(query[path]);
-  // Before 1970 and after 9999 there are no leads, and the year 0 Postgres does not know.
+  // There are no leads before 1970 or after 9999, and Postgres has no year 0.
   if (day === undefined || day < 0) throw fault(path, 'must be a day since 1970');
   return day;
 }

@@ -5,12 +5,12 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 test('aggregates smaller batches after a failure, and larger ones after each success', async () => {
-  const asked: number[] = [];
+  const limits: number[] = [];
   let waiting = 3 * maxLeadsPerAggregation;
   let limit = maxLeadsPerAggregation / 10;
   const onError = vi.fn<(error: unknown) => void>();
   const aggregate = async (count: number) => {
-    asked.push(count);
+    limits.push(count);
     if (count > limit) throw new Error('timed out');
     const aggregated = Math.min(count, waiting);
     waiting -= aggregated;
@@ -19,12 +19,12 @@ test('aggregates smaller batches after a failure, and larger ones after each suc
   await using _aggregator = new LeadCountAggregator({ aggregate }, onError);
 
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(asked).toEqual([maxLeadsPerAggregation, maxLeadsPerAggregation / 4]);
+  expect(limits).toEqual([maxLeadsPerAggregation, maxLeadsPerAggregation / 4]);
   expect(onError).toHaveBeenCalledTimes(2);
   await vi.advanceTimersByTimeAsync(5_000);
   expect(waiting).toBeLessThan(3 * maxLeadsPerAggregation);
   limit = Number.POSITIVE_INFINITY;
   await vi.advanceTimersByTimeAsync(5_000);
   expect(waiting).toBe(0);
-  expect(Math.max(...asked.slice(2))).toBe(maxLeadsPerAggregation);
+  expect(Math.max(...limits.slice(2))).toBe(maxLeadsPerAggregation);
 });

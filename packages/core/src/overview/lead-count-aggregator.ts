@@ -4,7 +4,7 @@ import type { OverviewStore } from './overview-store.ts';
 
 /** The pause between two aggregations, in milliseconds. */
 const intervalMs = 5_000;
-/** Leads in one aggregation: 0.7 s of work if each has its own sub-id, some hundredths of a second if few differ. */
+/** Leads in one aggregation. It takes 0.7 s if all sub-ids differ, and some hundredths of a second if few differ. */
 export const maxLeadsPerAggregation = 5_000;
 const minLeadsPerAggregation = 100;
 

@@ -7,22 +7,24 @@ export type StatusCounts = Readonly<Record<LeadStatus, number>>;
 export type CountedValue = StatusCounts & { readonly value: string };
 
 interface OverviewFigures {
-  /** One for each step. */
+  /** The counts of each step. */
   readonly steps: readonly StatusCounts[];
   readonly previous: StatusCounts;
   readonly campaigns: readonly (CountedValue & { readonly name: string })[];
   readonly landingPages: readonly CountedValue[];
   readonly s1: readonly CountedValue[];
-  /** How many leads have sub-ids that are not told apart, since their day had too many. */
+  /** The number of leads whose sub-ids are not counted separately, because their day has too many sub-ids. */
   readonly s1Others: number;
 }
 
-/** Where leads are counted. Every method throws LeadsError `unavailable` when the database cannot be reached. */
+/** The store of lead counts. Its methods throw LeadsError `unavailable` if the database is unavailable. */
 export interface OverviewStore {
   /**
-   * @param range.previousFrom where the time before the range begins that it is compared with.
-   * @param range.bounds where each step begins, and the end of the last, each at a quarter of an hour.
-   * @param range.top how many campaigns, landing pages and sub-ids.
+   * Counts leads.
+   *
+   * @param range.previousFrom the start of the previous range, which ends where the range begins.
+   * @param range.bounds the start of each step, and the end of the last step. Each is a multiple of 15 minutes.
+   * @param range.top the maximum of campaigns, landing pages and sub-ids.
    */
   count(
     scope: LeadScope,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 const day = (description: string) => Type.String({ format: 'date', description, examples: ['2026-01-31'] });
 
-/** Of which days an overview is asked for. */
+/** The query of an overview: its days and time zone. */
 export const OverviewQuery = Type.Object(
   {
     from: day('The first day.'),
@@ -11,7 +11,7 @@ export const OverviewQuery = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'The time zone whose days they are (IANA). When absent, UTC.',
+        description: 'The time zone of the days (IANA). The default is UTC.',
         examples: ['Europe/Berlin'],
       }),
     ),
@@ -23,7 +23,7 @@ export type OverviewQuery = Static<typeof OverviewQuery>;
 const count = (description: string) => Type.Integer({ description, examples: [12] });
 const rate = (description: string) =>
   Type.Union([Type.Number(), Type.Null()], {
-    description: `${description} From 0 to 1; null where there is nothing to divide by.`,
+    description: `${description} From 0 to 1, or null if the divisor is 0.`,
     examples: [0.25],
   });
 
@@ -36,9 +36,9 @@ const counts = {
 
 const summary = {
   ...counts,
-  total: count('All of them.'),
-  approveRate: rate('Approved and paid leads of all leads.'),
-  approveRateWithoutTrash: rate('Approved and paid leads of those that are not trashed.'),
+  total: count('All leads.'),
+  approveRate: rate('The share of approved and paid leads in all leads.'),
+  approveRateWithoutTrash: rate('The share of approved and paid leads in all leads that are not trashed.'),
 };
 
 const Summary = Type.Object(summary, { additionalProperties: false });
@@ -52,23 +52,23 @@ const named = (description: string) =>
     { additionalProperties: false },
   );
 
-/** How many leads there are in a range of days, and what became of them. */
+/** The counts of leads in a range of days, by status. */
 export const Overview = Type.Object(
   {
     from: time('The first moment of the range.'),
     to: time('The first moment after it.'),
     unit: Type.Enum(['hour', 'day', 'week', 'month', 'quarter'], {
-      description: 'How long a step is. The first and the last may be cut short by the range.',
+      description: 'The length of a step. The range may shorten the first and the last step.',
       examples: ['day'],
     }),
     steps: list(
       Type.Object({ start: time('Its first moment.'), ...counts }, { additionalProperties: false }),
-      'The leads by the time they were created, oldest first; a hundred or fewer.',
+      'At most 100 steps by creation time, oldest first.',
     ),
     total: Summary,
     previous: Type.Object(
       { from: time('Its first moment.'), ...summary },
-      { additionalProperties: false, description: 'As many days before the range.' },
+      { additionalProperties: false, description: 'The same number of days before the range.' },
     ),
     campaigns: list(
       Type.Object(
@@ -83,9 +83,9 @@ export const Overview = Type.Object(
     ),
     landingPages: list(named('Name of the landing page.'), 'The landing pages with the most leads.'),
     s1: list(named('The sub-id.'), 'The sub-ids with the most leads.'),
-    s1Others: count('Leads whose sub-ids are not told apart: of each day, the first 100 are.'),
+    s1Others: count('Leads whose sub-ids are not counted separately. Each day counts its first 100 sub-ids.'),
   },
-  { additionalProperties: false, description: 'What became of the leads of some days.' },
+  { additionalProperties: false, description: 'The counts of leads in a range of days, by status.' },
 );
 export type Overview = Static<typeof Overview>;
 

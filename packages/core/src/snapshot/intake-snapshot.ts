@@ -9,7 +9,7 @@ export const snapshotBounds = { keys: 10_000, campaigns: 5_000, landingPages: 20
 
 const Id = Type.String({ format: 'uuid' });
 
-/** What the intake needs to accept leads without the database. It holds hashes of API keys, and nothing of leads. */
+/** The data that the intake needs to accept leads without the database. It has hashes of API keys, and no leads. */
 export const IntakeSnapshot = Type.Object({
   /** When it was begun, in milliseconds since the epoch. It holds all earlier changes. */
   at: Type.Integer(),

@@ -55,12 +55,12 @@ afterEach(async () => {
 
 const soon = { timeout: 10_000, interval: 20 };
 
-test('several instances store one snapshot every 15 seconds', async () => {
+test('several instances store one snapshot every 15 s', async () => {
   for (let n = 0; n < 3; n++) start();
   await expect.poll(() => store.stored?.revision, soon).toBe(1);
   const first = store.stored?.at ?? 0;
   vi.setSystemTime(first + 5_000);
-  // An instance that has not seen the new snapshot looks for it once.
+  // An instance that has not read the new snapshot checks for it once.
   await expect.poll(() => store.finds, soon).toBeGreaterThanOrEqual(3);
   expect(store.stored?.revision).toBe(1);
   vi.setSystemTime(first + 15_001);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { slugOf } from './slug.ts';
 import type { Membership, User, WorkspaceStore } from './workspace-store.ts';
 
-/** Makes a workspace of which a user is the owner, with its default campaign. */
+/** Creates a workspace with a default campaign. The user becomes its owner. */
 export function openWorkspace(
   workspaces: WorkspaceStore,
   user: User,
@@ -12,7 +12,7 @@ export function openWorkspace(
     email: user.email,
     name: user.name,
     role: 'owner',
-    // Readable, and unlike any other.
+    // The random suffix makes the slug unique.
     workspace: {
       slug: `${slugOf(name.slice(0, 40)) ?? 'workspace'}-${randomBytes(4).toString('hex')}`,
       name,

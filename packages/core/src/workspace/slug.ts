@@ -1,7 +1,7 @@
-/** The longest name that operators know a workspace by. */
+/** The maximum length of a slug. */
 export const slugMaxLength = 63;
 
-/** The slug nearest to a text; `undefined` where the text has neither Latin letters nor digits. */
+/** Returns the slug of a text; `undefined` if the text has no Latin letters and no digits. */
 export function slugOf(text: string): string | undefined {
   const slug = text
     .normalize('NFKD')

@@ -12,7 +12,7 @@ export interface Workspace {
   readonly name: string;
 }
 
-/** A user's place in a workspace. */
+/** The membership of a user in a workspace. */
 export interface Membership {
   readonly id: string;
   readonly user: User;
@@ -21,24 +21,24 @@ export interface Membership {
   readonly createdAt: Date;
 }
 
-/** Users, workspaces, and who is a member of what. */
+/** The store of users, workspaces and memberships. */
 export interface WorkspaceStore {
   findWorkspace(slug: string): Promise<Workspace | undefined>;
-  /** Workspaces by slug, `limit` of them at most. */
+  /** Lists at most `limit` workspaces, sorted by slug. */
   listWorkspaces(limit: number): Promise<Workspace[]>;
   findUser(email: string): Promise<User | undefined>;
   getUser(id: string): Promise<User | undefined>;
   renameWorkspace(id: string, name: string): Promise<void>;
-  /** The memberships of a user, oldest first. */
+  /** Lists the memberships of a user, oldest first. */
   listMemberships(userId: string): Promise<Membership[]>;
-  /** The members of a workspace, oldest first. */
+  /** Lists the members of a workspace, oldest first. */
   listMembers(workspaceId: string): Promise<Membership[]>;
 
   /**
-   * Adds a user to a workspace. The user, and the workspace with its default campaign, are made in the same
-   * transaction where they do not exist.
+   * Adds a user to a workspace. In the same transaction, it creates the user, and the workspace with its default campaign,
+   * if they do not exist.
    *
-   * @throws LeadsError `conflict` when the user is a member already.
+   * @throws LeadsError `conflict` if the user is already a member.
    */
   addMember(member: {
     email: string;

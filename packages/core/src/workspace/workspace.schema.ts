@@ -4,7 +4,7 @@ import { dateTime, id, label } from '../fields.ts';
 
 /** The body that names a workspace. */
 export const WorkspaceName = Type.Object(
-  { name: label('What people call it.', 'Acme') },
+  { name: label('The display name.', 'Acme') },
   { additionalProperties: false },
 );
 export type WorkspaceName = Static<typeof WorkspaceName>;
