@@ -5,11 +5,11 @@ import { compression } from 'vite-plugin-compression2';
 export default defineConfig({
   plugins: [
     react(),
-    // Ahead, once and as small as can be, instead of with every answer.
+    // The build compresses each file once, at the highest level, so that the service does not compress responses.
     compression({ algorithms: ['gzip', 'brotliCompress'], include: /\.(?:html|js|css|svg|webmanifest)$/ }),
   ],
-  // While it is being changed, everything but its own files is what the CRM service answers, which takes pages of
-  // the host that a request names for its own: so that stays.
+  // The development server forwards API requests to the CRM service. It keeps the Host header, because the service
+  // accepts only pages of the host that the request names.
   server: {
     host: '127.0.0.1',
     proxy: {
@@ -21,12 +21,12 @@ export default defineConfig({
   },
   build: {
     target: 'es2022',
-    // To read the stack traces in the service's log by; not served.
+    // Source maps decode the stack traces in the service's log. They are not served.
     sourcemap: 'hidden',
-    // An inlined file is one that no hash names.
+    // An inlined file would have no content hash in its name.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // What a page loads is reckoned up by it in the tests; not served.
+    // Tests compute the size of each page's scripts from the manifest. It is not served.
     manifest: true,
   },
 });

@@ -7,7 +7,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { meQuery } from './api/account.ts';
-import { ApiError, askWithin } from './api/client.ts';
+import { ApiError, configureClient } from './api/client.ts';
 import { reportError, reportUncaughtErrors } from './report-errors.ts';
 import { createAppRouter } from './router.tsx';
 import { startOver } from './shell/start-over.ts';
@@ -16,14 +16,14 @@ import './website.css';
 
 reportUncaughtErrors();
 
-// What an answer changes is drawn before anything that waits for the answer goes on: by a timer, as is the default,
-// a dialog may close and a notification tell of a change while the rows behind still show what was.
+// The default scheduler renders query results after a timer. A dialog could then close and a notification could report
+// a change while the list still shows the old rows. Microtasks render the results first.
 notifyManager.setScheduler(queueMicrotask);
 
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // What was refused is refused again; what nobody answered may go better.
+      // A retry after a 4xx response fails again. A retry after a network error or a 5xx response can succeed.
       retry: (failures, error) =>
         failures < 2 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
       staleTime: 5_000,
@@ -32,7 +32,7 @@ const queryClient = new QueryClient({
 });
 const router = createAppRouter(queryClient);
 
-askWithin({
+configureClient({
   workspaceId: () => queryClient.getQueryData(meQuery.queryKey)?.workspace?.id,
   onSignedOut() {
     const { pathname, searchStr } = router.state.location;
@@ -44,7 +44,7 @@ askWithin({
 });
 
 const root = document.getElementById('root');
-if (root === null) throw new Error('The document has no place for the website');
+if (root === null) throw new Error('The document has no element with the id root');
 createRoot(root, { onUncaughtError: reportError, onCaughtError: reportError }).render(
   <StrictMode>
     <MantineProvider theme={theme} cssVariablesResolver={readableColors} defaultColorScheme="auto">

@@ -140,7 +140,7 @@ export function createAppRouter(queryClient: QueryClient) {
       integration,
     ]),
     context: { queryClient },
-    // Texts stand in the address as they are, not as JSON: a phone number is not quoted.
+    // Search parameters are plain text, not JSON, so that a phone number is not quoted.
     parseSearch: parseSearchWith((text) => text),
     stringifySearch: stringifySearchWith(JSON.stringify),
     defaultPreload: 'intent',

@@ -4,27 +4,30 @@ import { type Inbox, linkIn, openInbox } from '@leads/test-kit/inbox';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
-import { type Console, password, startConsole } from './website.ts';
+import { type Website, password, startWebsite } from './website.ts';
 
-let console: Console;
+let website: Website;
 let inbox: Inbox;
 beforeAll(async () => {
   inbox = await openInbox();
-  console = await startConsole({
+  website = await startWebsite({
     SMTP_URL: inbox.url,
     MAIL_FROM: 'Leads <leads@example.com>',
     PUBLIC_URL: 'http://leads.example',
   });
 }, 400_000);
-afterEach(() => console.closePages());
+afterEach(() => website.closePages());
 afterAll(async () => {
-  await console?.[Symbol.asyncDispose]();
+  await website?.[Symbol.asyncDispose]();
   await inbox?.[Symbol.asyncDispose]();
 });
 
 const passwordField = (page: Page, label = 'Password') => page.getByLabel(label).first();
 
-/** The path of the link in the next mail to an address; the website is the same by whatever name it is called. */
+/**
+ * Returns the path of the link in the next mail to an address. The tests open the path on the website's own host, because
+ * the host of the link does not exist.
+ */
 async function mailedPath(email: string, page: string): Promise<string> {
   const { pathname, search } = linkIn(await inbox.mailTo(email));
   expect(pathname).toBe(page);
@@ -38,9 +41,9 @@ async function choosePassword(page: Page, chosen: string): Promise<void> {
 }
 
 describe('an account', () => {
-  test('is made on the website and confirmed by mail, signed out and in again, by a new password by mail too', async () => {
+  test('signs up, is confirmed by mail, signs out and in again, and resets its password by mail', async () => {
     const email = 'ada@example.com';
-    const page = await console.openPage();
+    const page = await website.openPage();
     await page.goto('/leads?status=Paid');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.getByRole('link', { name: 'Create an account' }).click();
@@ -55,7 +58,7 @@ describe('an account', () => {
     const resend = page.getByRole('button', { name: 'Send it again' });
     await resend.click();
     const confirm = await mailedPath(email, '/verify-email');
-    // Once it is sent, not only while it is.
+    // The button stays disabled after the mail is sent.
     await expect.poll(() => resend.getAttribute('data-loading')).toBeNull();
     expect(await resend.isDisabled()).toBe(true);
 
@@ -65,7 +68,7 @@ describe('an account', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Email not verified').waitFor();
     await expectGoodPage(page);
-    // Who has lost the first one has another.
+    // A sign-in with an unverified address sends another mail.
     await mailedPath(email, '/verify-email');
     await page.goto(confirm);
     await page.getByRole('button', { name: "Switch workspace: Ada Lovelace's workspace" }).waitFor();
@@ -90,7 +93,7 @@ describe('an account', () => {
     await choosePassword(page, 'another horse battery');
     await page.getByRole('status').getByText('Your password is changed').waitFor();
     await expectGoodEverywhere(page, 'reset-password-done');
-    const again = await console.openPage();
+    const again = await website.openPage();
     await again.goto(reset);
     await choosePassword(again, 'yet another horse');
     await again.getByRole('alert').getByText('Invalid token').waitFor();
@@ -114,10 +117,10 @@ describe('an account', () => {
     await mailedPath('guest@example.com', shown.pathname);
   }, 120_000);
 
-  test('is by invitation only where sign-up is closed: the first one by a link of the operator', async () => {
-    const env = { DATABASE_URL: console.databaseUrl, JWT_SECRET: jwtSecret };
+  test('can only be created by invitation or by a link of the operator if sign-up is closed', async () => {
+    const env = { DATABASE_URL: website.databaseUrl, JWT_SECRET: jwtSecret };
     await using closed = await startService('crm', { env: { ...env, ALLOW_SIGN_UP: 'false' } });
-    const stranger = await console.openPage();
+    const stranger = await website.openPage();
     await stranger.goto(`${closed.url}/sign-up`);
     await stranger.getByText('New accounts are by invitation only').waitFor();
     await expectGoodEverywhere(stranger, 'sign-up-closed');
@@ -125,12 +128,12 @@ describe('an account', () => {
     await stranger.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await stranger.getByRole('link', { name: 'Create an account' }).count()).toBe(0);
 
-    const { owner, slug } = await console.fixture.createWorkspace();
+    const { owner, slug } = await website.fixture.createWorkspace();
     const { link } = (await runLeads(['user', 'password-link', '--email', owner.email], {
       ...env,
       PUBLIC_URL: closed.url,
     })) as { link: string };
-    const page = await console.openPage();
+    const page = await website.openPage();
     await page.goto(link);
     await choosePassword(page, password);
     await page.getByText('Your password is changed').waitFor();

@@ -5,18 +5,21 @@ import type { Page } from 'playwright-core';
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Of what nothing is told below: what is in order, by which selector it is found, and what would be fetched anew. */
-const leaveOut = { resultTypes: ['violations'], selectors: false, preload: false } as const;
+/** Options that skip unused results: passed rules, selectors of elements, and preloaded assets. */
+const options = { resultTypes: ['violations'], selectors: false, preload: false } as const;
 
 /**
- * What axe finds in a page, or in a part of it, that is serious or critical: a line for each element.
- * @param rules only these of axe's, by their ids.
+ * Checks a page or a part of it with axe.
+ *
+ * @param within a selector of the part.
+ * @param rules the ids of axe rules. Without it, all rules are checked.
+ * @returns the serious and critical violations, one line for each element.
  */
-export async function findBarriers(
+export async function findViolations(
   page: Page,
   { within = 'html', rules }: { readonly within?: string; readonly rules?: readonly string[] } = {},
 ): Promise<string[]> {
-  // Colours on their way from one to another may be hard to tell apart.
+  // During a transition, colors may lack contrast.
   await page.evaluate(() =>
     Promise.allSettled(
       document
@@ -25,14 +28,14 @@ export async function findBarriers(
         .map(({ finished }) => finished),
     ),
   );
-  // Evaluated by the browser itself: the page's policy lets no other script in.
+  // The script is evaluated by the browser, because the page's content security policy blocks other scripts.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
   const { violations } = await page.evaluate(
-    async ([part, options]) => {
+    async ([part, runOptions]) => {
       const { axe } = globalThis as unknown as { axe: { run(...args: unknown[]): Promise<AxeResults> } };
-      return axe.run(part, options);
+      return axe.run(part, runOptions);
     },
-    [within, { ...leaveOut, ...(rules !== undefined && { runOnly: rules }) }] as const,
+    [within, { ...options, ...(rules !== undefined && { runOnly: rules }) }] as const,
   );
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -4,28 +4,28 @@ import { join, resolve } from 'node:path';
 const website = resolve(import.meta.dirname, '..');
 const built = resolve(website, 'dist');
 
-/** A file of the manifest that the build writes, by what it was built from. */
+/** A file in the manifest of the build. */
 interface Chunk {
   readonly file: string;
   readonly isEntry?: boolean;
-  /** What it imports by itself, not when something happens. */
+  /** The static imports, without dynamic ones. */
   readonly imports?: readonly string[];
 }
 
-/** How many bytes a file has on its way to a browser that knows gzip; what that makes no smaller is sent as it is. */
+/** Returns the size in bytes of a file as it is sent with gzip. A file that gzip does not make smaller is sent uncompressed. */
 export function gzippedBytes(file: string): number {
   const path = resolve(built, file);
   return statSync(existsSync(`${path}.gz`) ? `${path}.gz` : path).size;
 }
 
-/** The scripts without which a page shows nothing, for each page of the website by its source. */
+/** Returns the scripts that each page loads before it shows anything, by the source file of the page. */
 export function readInitialScripts(): Map<string, ReadonlySet<string>> {
   const manifest = JSON.parse(readFileSync(resolve(built, '.vite/manifest.json'), 'utf8')) as Readonly<
     Record<string, Chunk>
   >;
   const chunk = (name: string) => {
     const found = manifest[name];
-    if (found === undefined) throw new Error(`The build has nothing of ${name}`);
+    if (found === undefined) throw new Error(`The manifest of the build has no entry ${name}`);
     return found;
   };
   const entry = Object.keys(manifest).filter((name) => chunk(name).isEntry === true);
@@ -35,12 +35,12 @@ export function readInitialScripts(): Map<string, ReadonlySet<string>> {
   return new Map(
     pages.map((page) => {
       const scripts = new Set<string>();
-      const left = [...entry, page];
-      for (let name = left.pop(); name !== undefined; name = left.pop()) {
+      const queue = [...entry, page];
+      for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
         const { file, imports = [] } = chunk(name);
         if (scripts.has(file)) continue;
         scripts.add(file);
-        left.push(...imports);
+        queue.push(...imports);
       }
       return [page, scripts];
     }),

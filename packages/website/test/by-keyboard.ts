@@ -1,12 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** How many stops there may be on the way. */
+/** The maximum number of presses of Tab. */
 const maxStops = 80;
-/** How many there may be to choose from. */
+/** The maximum number of options in a list. */
 const maxChoices = 20;
 
-/** What has the focus, as it is called; empty where nothing has it. */
+/** Returns the accessible name of the focused element, or an empty text if no element has the focus. */
 export async function focusedName(page: Page): Promise<string> {
   return page.evaluate(() => {
     const element = document.activeElement as HTMLInputElement | null;
@@ -16,7 +16,7 @@ export async function focusedName(page: Page): Promise<string> {
   });
 }
 
-/** Goes on by Tab until what has the focus is called so, from what has it now on. */
+/** Presses Tab until the focused element has the given name. Starts with the current element. */
 export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   const matches = (text: string) => (typeof name === 'string' ? text === name : name.test(text));
   const seen: string[] = [];
@@ -26,10 +26,10 @@ export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
     seen.push(focused);
     await page.keyboard.press('Tab');
   }
-  throw new Error(`${String(name)} is not reached by Tab: ${seen.join(' | ')}`);
+  throw new Error(`Tab does not reach ${String(name)}, only: ${seen.join(' | ')}`);
 }
 
-/** Goes to a button, a link or a box by Tab, and presses it. */
+/** Moves to a button, a link or a checkbox with Tab, and presses a key. */
 export async function press(
   page: Page,
   name: string | RegExp,
@@ -39,14 +39,14 @@ export async function press(
   await page.keyboard.press(key);
 }
 
-/** Goes to a field by Tab, and writes in the place of what is there. */
+/** Moves to a field with Tab, and replaces its content. */
 export async function write(page: Page, name: string | RegExp, text: string): Promise<void> {
   await tabTo(page, name);
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.type(text);
 }
 
-/** Goes to a list of choices by Tab, and chooses by the arrows. */
+/** Moves to a select with Tab, and chooses an option with the arrow keys. */
 export async function choose(page: Page, name: string | RegExp, option: string): Promise<void> {
   await tabTo(page, name);
   await page.keyboard.press('ArrowDown');
@@ -59,13 +59,13 @@ export async function choose(page: Page, name: string | RegExp, option: string):
     }
     await page.keyboard.press('ArrowDown');
   }
-  throw new Error(`${option} is not reached by the arrows`);
+  throw new Error(`The arrow keys do not reach ${option}`);
 }
 
-/** Opens a menu, and goes to an item of it by the arrows. */
+/** Opens a menu, and chooses an item with the arrow keys. */
 export async function chooseItem(page: Page, menu: string | RegExp, item: string): Promise<void> {
   await press(page, menu);
-  // What is pressed before it has the focus is for its button.
+  // Until the menu has the focus, its button receives the keys.
   await expectFocusWithin(page.getByRole('menu'));
   const chosen = page.locator('[role^="menuitem"]', { hasText: item });
   await chosen.waitFor();
@@ -76,16 +76,16 @@ export async function chooseItem(page: Page, menu: string | RegExp, item: string
       return;
     }
   }
-  throw new Error(`${item} is not reached by the arrows`);
+  throw new Error(`The arrow keys do not reach ${item}`);
 }
 
-/** The focus comes to something in it. */
+/** Waits until an element of a part has the focus. */
 export async function expectFocusWithin(part: Locator): Promise<void> {
   const isWithin = () => part.evaluate((element) => element.contains(document.activeElement));
   await expect.poll(isWithin, { timeout: 15_000 }).toBe(true);
 }
 
-/** The focus comes to what is called so. */
+/** Waits until the element with the given name has the focus. */
 export async function expectFocusOn(page: Page, name: string | RegExp): Promise<void> {
   const focused = () => focusedName(page);
   if (typeof name === 'string') await expect.poll(focused, { timeout: 15_000 }).toBe(name);

@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
-import { type Console, startConsole } from './website.ts';
+import { type Website, startWebsite } from './website.ts';
 
-let console: Console;
+let website: Website;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
 }, 400_000);
-afterEach(() => console.closePages());
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
 
 const campaign = (page: Page, code: string) => page.locator(`[data-campaign="${code}"]`);
 const landingPage = (page: Page, name: string) => page.locator(`[data-landing-page="${name}"]`);
@@ -19,15 +19,15 @@ async function choose(page: Page, of: string, item: string): Promise<void> {
 }
 
 const statusOf = async (workspaceId: string, code: string) => {
-  const [row] = await console.fixture.sql<{ status: string; is_default: boolean }>(
+  const [row] = await website.fixture.sql<{ status: string; is_default: boolean }>(
     'SELECT status, is_default FROM campaign WHERE workspace_id = $1 AND code = $2',
     [workspaceId, code],
   );
   return row;
 };
 
-test('campaigns are made, changed, paused, archived and made the default', async () => {
-  const { page, workspace } = await console.openSignedIn({ role: 'manager' });
+test('managers create, edit, pause and archive campaigns, and make one the default', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   await page.goto('/campaigns');
   await campaign(page, 'DEMO').waitFor();
   await page.getByRole('button', { name: 'New campaign' }).click();
@@ -67,7 +67,7 @@ test('campaigns are made, changed, paused, archived and made the default', async
   await dialog.getByRole('button', { name: 'Make default' }).click();
   await campaign(page, 'SPRING').getByText('Default', { exact: true }).waitFor();
   expect(await statusOf(workspace.id, 'SPRING')).toEqual({ status: 'active', is_default: true });
-  // Of the default, neither pausing nor archiving is offered.
+  // The default campaign cannot be paused or archived.
   await page.getByRole('button', { name: 'More for Spring offers' }).click();
   await page.getByRole('menuitem', { name: 'Integration page' }).waitFor();
   expect(await page.getByRole('menuitem').count()).toBe(1);
@@ -83,10 +83,10 @@ test('campaigns are made, changed, paused, archived and made the default', async
   await campaign(page, 'DEMO').getByText('Active').waitFor();
 }, 60_000);
 
-test('landing pages are mapped by list and by drag and drop, and registered', async () => {
-  const { page, workspace, member } = await console.openSignedIn();
+test('landing pages are mapped with the select and by drag and drop, and can be registered', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
   for (const name of ['quiz', 'spring-offer']) await workspace.mapLandingPage(name, null);
-  await console.fixture.leads.insert(
+  await website.fixture.leads.insert(
     [1, 2, 3].map(() => workspace.lead(member, { source: 'intake', lpName: 'quiz' })),
   );
   await page.goto('/campaigns');
@@ -99,7 +99,7 @@ test('landing pages are mapped by list and by drag and drop, and registered', as
   await landingPage(page, 'spring-offer').dragTo(campaign(page, 'DEMO'));
   await campaign(page, 'DEMO').getByText('quiz, spring-offer').waitFor();
   expect(
-    await console.fixture.sql(
+    await website.fixture.sql(
       'SELECT name, campaign_id FROM landing_page WHERE workspace_id = $1 ORDER BY name',
       [workspace.id],
     ),
@@ -121,9 +121,9 @@ test('landing pages are mapped by list and by drag and drop, and registered', as
   await page.getByText('1 landing page without a campaign').waitFor();
 }, 60_000);
 
-test('more landing pages than come at once are shown page by page', async () => {
-  const { page, workspace } = await console.openSignedIn();
-  await console.fixture.campaigns.addLandingPages(
+test('landing pages are shown in pages of 50', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  await website.fixture.campaigns.addLandingPages(
     Array.from({ length: 60 }, (_, index) => ({
       workspaceId: workspace.id,
       name: `page-${String(index).padStart(2, '0')}`,
@@ -138,8 +138,8 @@ test('more landing pages than come at once are shown page by page', async () => 
   await page.getByText('60 landing pages without a campaign').waitFor();
 });
 
-test('publishers see campaigns and landing pages, and change nothing', async () => {
-  const { page, workspace } = await console.openSignedIn({ role: 'publisher' });
+test('publishers see campaigns and landing pages but cannot change them', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'publisher' });
   await workspace.mapLandingPage('quiz', workspace.demoCampaignId);
   await page.goto('/campaigns');
   await landingPage(page, 'quiz').getByText('DEMO').waitFor();
@@ -150,11 +150,11 @@ test('publishers see campaigns and landing pages, and change nothing', async () 
   await expectGoodEverywhere(page, 'campaigns-publisher');
 });
 
-test('campaigns and landing pages of one workspace are not seen in another', async () => {
-  const { page, workspace } = await console.openSignedIn();
+test('campaigns and landing pages are visible only in their own workspace', async () => {
+  const { page, workspace } = await website.openSignedIn();
   await workspace.addCampaign('MINE');
   await workspace.mapLandingPage('my-page', null);
-  const stranger = await console.openSignedIn();
+  const stranger = await website.openSignedIn();
   await page.goto('/campaigns');
   await campaign(page, 'MINE').waitFor();
   await landingPage(page, 'my-page').waitFor();
@@ -164,8 +164,8 @@ test('campaigns and landing pages of one workspace are not seen in another', asy
   expect(await campaign(stranger.page, 'MINE').count()).toBe(0);
 });
 
-test('an integration page is read without an account, and its link dies when it is renewed', async () => {
-  const { page, workspace, member } = await console.openSignedIn();
+test('an integration page is readable without an account until its link is renewed or deleted', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
   await workspace.mapLandingPage('quiz', workspace.demoCampaignId);
   await page.goto('/campaigns');
   await choose(page, 'DEMO', 'Integration page');
@@ -175,7 +175,7 @@ test('an integration page is read without an account, and its link dies when it 
   const first = new URL(await link.innerText()).pathname;
   await expectGoodEverywhere(page, 'campaigns-integration');
 
-  const visitor = await console.openPage();
+  const visitor = await website.openPage();
   await visitor.goto(first);
   await visitor.getByRole('heading', { level: 1, name: 'Send leads to DEMO' }).waitFor();
   await visitor.getByText(`A campaign of ${workspace.slug}.`).waitFor();
@@ -187,9 +187,9 @@ test('an integration page is read without an account, and its link dies when it 
   expect(await visitor.context().cookies()).toEqual([]);
   await expectGoodEverywhere(visitor, 'integration');
 
-  const others = page.getByRole('dialog').last();
+  const confirmation = page.getByRole('dialog').last();
   await dialog.getByRole('button', { name: 'Renew the link' }).click();
-  await others.getByRole('button', { name: 'Renew the link' }).click();
+  await confirmation.getByRole('button', { name: 'Renew the link' }).click();
   await expect.poll(async () => new URL(await link.innerText()).pathname).not.toBe(first);
   const second = new URL(await link.innerText()).pathname;
   await visitor.reload();
@@ -198,7 +198,7 @@ test('an integration page is read without an account, and its link dies when it 
   await visitor.goto(second);
   await visitor.getByRole('heading', { name: 'Send leads to DEMO' }).waitFor();
   await dialog.getByRole('button', { name: 'Delete the page' }).click();
-  await others.getByRole('button', { name: 'Delete the page' }).click();
+  await confirmation.getByRole('button', { name: 'Delete the page' }).click();
   await dialog.getByText('This campaign has no integration page yet.').waitFor();
   await visitor.reload();
   await visitor.getByRole('heading', { name: 'This link no longer works' }).waitFor();

@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type Console, password, startConsole } from './website.ts';
+import { type Website, password, startWebsite } from './website.ts';
 
-let console: Console;
+let website: Website;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
 }, 400_000);
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterAll(() => website?.[Symbol.asyncDispose]());
 
-/** Serves the website from its sources, as `npm run dev` does. @returns where. */
+/** Starts the development server with `npm run dev`. @returns its URL. */
 async function startDevServer(): Promise<string> {
   const child = spawn('npm', ['run', '--silent', 'dev'], {
     cwd: resolve(import.meta.dirname, '..'),
-    env: { ...process.env, CRM_URL: console.crm, NODE_ENV: 'development' },
+    env: { ...process.env, CRM_URL: website.crm, NODE_ENV: 'development' },
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -33,11 +33,11 @@ async function startDevServer(): Promise<string> {
   return address() ?? '';
 }
 
-test('from its sources, the website is that of the service it is told of', async () => {
-  const { page, member } = await console.openSignedIn();
+test('the development server serves the website from its sources and forwards API requests to CRM_URL', async () => {
+  const { page, member } = await website.openSignedIn();
   await page.context().clearCookies();
   const url = await startDevServer();
-  expect(url).not.toBe(console.crm);
+  expect(url).not.toBe(website.crm);
   await page.goto(`${url}/leads`);
   await page.getByLabel('Email address').fill(member.email);
   await page.getByLabel('Password').first().fill(password);

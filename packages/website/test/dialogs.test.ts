@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { findBarriers } from './axe.ts';
+import { findViolations } from './axe.ts';
 import {
   choose,
   chooseItem,
@@ -13,100 +13,100 @@ import {
 } from './by-keyboard.ts';
 import { showIn } from './page-checks.ts';
 import { totp } from './totp.ts';
-import { type Console, password, startConsole } from './website.ts';
+import { type Website, password, startWebsite } from './website.ts';
 
-// Every dialog and menu is opened, used and left by keys alone: no mouse, and nobody is kept out of it.
+// Every dialog and menu is opened, used and closed with the keyboard only, and checked for accessibility.
 
-let console: Console;
+let website: Website;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
 }, 400_000);
-afterEach(() => console.closePages());
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
 
-// Each takes around ten seconds, and many times that on a machine that others use too.
+// Each test takes about 10 s, and many times as long on a busy machine.
 const timeout = 120_000;
 
-/** The rows that a query answers, as soon as they are these: what a page did is in the database by then. */
+/** Waits until a query returns the given rows, because a page's change reaches the database later. */
 async function expectRows(query: string, values: readonly unknown[], rows: readonly object[]): Promise<void> {
-  await expect.poll(() => console.fixture.sql(query, [...values]), { timeout: 10_000 }).toEqual(rows);
+  await expect.poll(() => website.fixture.sql(query, [...values]), { timeout: 10_000 }).toEqual(rows);
 }
 
-/** What is open has the focus, and axe finds nothing in it, in light colours and in dark ones. */
-async function expectUsable(page: Page, part: Locator, selector: string): Promise<void> {
+/** Checks that a part has the focus and no accessibility violations in light and in dark mode. */
+async function expectAccessible(page: Page, part: Locator, selector: string): Promise<void> {
   await part.waitFor();
   await expectFocusWithin(part);
-  expect(await findBarriers(page, { within: selector })).toEqual([]);
+  expect(await findViolations(page, { within: selector })).toEqual([]);
   await showIn(page, 'dark');
-  // What else there is to find does not depend on the colours.
-  expect(await findBarriers(page, { within: selector, rules: ['color-contrast'] })).toEqual([]);
+  // All other rules are independent of the color scheme.
+  expect(await findViolations(page, { within: selector, rules: ['color-contrast'] })).toEqual([]);
   await showIn(page, 'light');
 }
 
-/** The dialog of a title, which is looked at. */
-async function lookAtDialog(page: Page, title: string | RegExp): Promise<Locator> {
+/** Returns the dialog with a title after checking it. */
+async function checkDialog(page: Page, title: string | RegExp): Promise<Locator> {
   const dialog = page.getByRole('dialog', { name: title });
-  await expectUsable(page, dialog, '[role="dialog"]');
+  await expectAccessible(page, dialog, '[role="dialog"]');
   return dialog;
 }
 
-const isGone = (part: Locator) => part.waitFor({ state: 'detached' });
+const waitUntilClosed = (part: Locator) => part.waitFor({ state: 'detached' });
 
-/** Opens a menu, looks at it, leaves it, and is back at its button. */
-async function lookAtMenu(page: Page, name: string): Promise<void> {
+/** Opens a menu, checks it, and closes it. The focus must return to its button. */
+async function checkMenu(page: Page, name: string): Promise<void> {
   await press(page, name);
   const menu = page.getByRole('menu');
-  await expectUsable(page, menu, '[role="menu"]');
+  await expectAccessible(page, menu, '[role="menu"]');
   await page.keyboard.press('Escape');
-  await isGone(menu);
+  await waitUntilClosed(menu);
   await expectFocusOn(page, name);
 }
 
-/** Opens what asks first, leaves it, is back, opens it again, and does it. */
+/** Opens a confirmation, cancels it, opens it again, and confirms it. */
 async function confirm(page: Page, button: string | RegExp, title: string, action: string): Promise<void> {
   await press(page, button);
-  const dialog = await lookAtDialog(page, title);
-  // What is not easily undone is not the first that is at hand.
+  const dialog = await checkDialog(page, title);
+  // The initial focus is on Cancel, because the action is hard to undo.
   await expectFocusOn(page, 'Cancel');
   await page.keyboard.press('Escape');
-  await isGone(dialog);
+  await waitUntilClosed(dialog);
   await expectFocusOn(page, button);
   await page.keyboard.press('Enter');
   await expectFocusOn(page, 'Cancel');
   await press(page, action);
-  await isGone(dialog);
+  await waitUntilClosed(dialog);
 }
 
-/** Shows a page of the console; what is tabbed to next is its first. */
-async function show(page: Page, path: string, heading: string): Promise<void> {
+/** Opens a page of the website. The focus is before its first element. */
+async function openPage(page: Page, path: string, heading: string): Promise<void> {
   await page.goto(path);
   await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
 }
 
 test(
-  'campaigns: made, edited, paused, archived, their pages',
+  'campaigns can be created, edited, paused and archived, and landing pages registered, with the keyboard',
   async () => {
-    const { page, workspace } = await console.openSignedIn({ role: 'manager' });
+    const { page, workspace } = await website.openSignedIn({ role: 'manager' });
     const campaign = (columns: string) =>
       `SELECT ${columns} FROM campaign WHERE workspace_id = $1 AND code = 'DEMO'`;
-    await show(page, '/campaigns', 'Campaigns');
-    const [before] = await console.fixture.sql<{ name: string }>(campaign('name'), [workspace.id]);
+    await openPage(page, '/campaigns', 'Campaigns');
+    const [before] = await website.fixture.sql<{ name: string }>(campaign('name'), [workspace.id]);
     const name = before?.name ?? '';
 
     await press(page, 'New campaign');
-    const created = await lookAtDialog(page, 'New campaign');
+    const created = await checkDialog(page, 'New campaign');
     await page.keyboard.press('Escape');
-    await isGone(created);
+    await waitUntilClosed(created);
     await expectFocusOn(page, 'New campaign');
 
     await press(page, `Edit ${name}`);
-    const edit = await lookAtDialog(page, 'Edit the campaign');
+    const edit = await checkDialog(page, 'Edit the campaign');
     await write(page, 'Name', 'Summer');
     await choose(page, 'Duplicate window', 'Another number of days...');
     await write(page, 'Days', '3');
-    await expectUsable(page, edit, '[role="dialog"]');
+    await expectAccessible(page, edit, '[role="dialog"]');
     await press(page, 'Save');
-    await isGone(edit);
+    await waitUntilClosed(edit);
     await expectFocusOn(page, 'Edit Summer');
     await expectRows(
       campaign('name, duplicate_window_seconds AS window'),
@@ -114,20 +114,20 @@ test(
       [{ name: 'Summer', window: 259_200 }],
     );
 
-    await lookAtMenu(page, 'More for Summer');
+    await checkMenu(page, 'More for Summer');
     for (const [item, title, action, status] of [
       ['Pause', 'Pause this campaign?', 'Pause', 'paused'],
       ['Resume', 'Take leads again?', 'Resume', 'active'],
       ['Archive', 'Archive this campaign?', 'Archive', 'archived'],
     ] as const) {
       await chooseItem(page, 'More for Summer', item);
-      const dialog = await lookAtDialog(page, title);
+      const dialog = await checkDialog(page, title);
       await press(page, action);
-      await isGone(dialog);
+      await waitUntilClosed(dialog);
       await expectRows(campaign('status::text'), [workspace.id], [{ status }]);
       if (status !== 'archived') await expectFocusOn(page, 'More for Summer');
     }
-    // It is shown on demand from now on.
+    // An archived campaign is hidden by default.
     await page.getByText('Show archived (1)').waitFor();
     await expectFocusOn(page, /./);
     await page.reload();
@@ -138,17 +138,17 @@ test(
     await expectRows(campaign('status::text'), [workspace.id], [{ status: 'active' }]);
     await expectFocusOn(page, 'More for Summer');
     await chooseItem(page, 'More for Summer', 'Make default');
-    const made = await lookAtDialog(page, 'Make this the default campaign?');
+    const made = await checkDialog(page, 'Make this the default campaign?');
     await press(page, 'Make default');
-    await isGone(made);
+    await waitUntilClosed(made);
     await expectRows(campaign('is_default'), [workspace.id], [{ is_default: true }]);
 
     await press(page, 'Register a landing page');
-    const register = await lookAtDialog(page, 'Register a landing page');
+    const register = await checkDialog(page, 'Register a landing page');
     await page.keyboard.type('autumn-offer');
     await choose(page, 'Campaign', 'Summer (DEMO)');
     await press(page, 'Create');
-    await isGone(register);
+    await waitUntilClosed(register);
     await expectFocusOn(page, 'Register a landing page');
     await expectRows(
       'SELECT landing_page.name, code FROM landing_page JOIN campaign ON campaign.id = campaign_id WHERE landing_page.workspace_id = $1',
@@ -160,29 +160,29 @@ test(
 );
 
 test(
-  'the page of a campaign: made, renewed, taken down',
+  'an integration page can be created, renewed and deleted with the keyboard',
   async () => {
-    const { page, workspace } = await console.openSignedIn();
-    const [campaign] = await console.fixture.sql<{ name: string }>(
+    const { page, workspace } = await website.openSignedIn();
+    const [campaign] = await website.fixture.sql<{ name: string }>(
       'SELECT name FROM campaign WHERE id = $1',
       [workspace.demoCampaignId],
     );
     const menu = `More for ${campaign?.name}`;
     const token = async () => {
-      const rows = await console.fixture.sql<{ token: string | null }>(
+      const rows = await website.fixture.sql<{ token: string | null }>(
         'SELECT integration_token AS token FROM campaign WHERE id = $1',
         [workspace.demoCampaignId],
       );
       return rows[0]?.token;
     };
-    await show(page, '/campaigns', 'Campaigns');
+    await openPage(page, '/campaigns', 'Campaigns');
     await chooseItem(page, menu, 'Integration page');
-    const dialog = await lookAtDialog(page, /^Integration page of/);
+    const dialog = await checkDialog(page, /^Integration page of/);
     await press(page, 'Create the page');
     await dialog.getByRole('button', { name: 'Renew the link' }).waitFor();
     const first = await token();
     expect(first).toBeTypeOf('string');
-    await expectUsable(page, dialog, '[role="dialog"]');
+    await expectAccessible(page, dialog, '[role="dialog"]');
     await confirm(page, 'Renew the link', 'Renew the link?', 'Renew the link');
     await expectFocusOn(page, 'Renew the link');
     expect(await token()).not.toBe(first);
@@ -191,42 +191,42 @@ test(
     expect(await token()).toBeNull();
     await expectFocusWithin(dialog);
     await page.keyboard.press('Escape');
-    await isGone(dialog);
+    await waitUntilClosed(dialog);
     await expectFocusOn(page, menu);
   },
   timeout,
 );
 
 test(
-  'credentials: made, shown once, rotated, revoked',
+  'credentials can be created, rotated and revoked with the keyboard',
   async () => {
-    const { page, member } = await console.openSignedIn();
+    const { page, member } = await website.openSignedIn();
     const keys = `SELECT name FROM api_key WHERE user_id = $1 AND revoked_at IS NULL ORDER BY name`;
     const tokens = `SELECT name FROM access_token WHERE user_id = $1 AND revoked_at IS NULL ORDER BY name`;
-    const [rotated] = await console.fixture.sql<{ name: string }>(keys, [member.userId]);
-    const [token] = await console.fixture.sql<{ name: string }>(tokens, [member.userId]);
+    const [rotated] = await website.fixture.sql<{ name: string }>(keys, [member.userId]);
+    const [token] = await website.fixture.sql<{ name: string }>(tokens, [member.userId]);
     const keyName = rotated?.name ?? '';
     const tokenName = token?.name ?? '';
-    await show(page, '/profile', 'Profile');
+    await openPage(page, '/profile', 'Profile');
     const store = async (title: string) => {
-      const dialog = await lookAtDialog(page, title);
+      const dialog = await checkDialog(page, title);
       await press(page, 'I have stored it');
-      await isGone(dialog);
+      await waitUntilClosed(dialog);
     };
 
     await press(page, 'Create an access token');
-    const newToken = await lookAtDialog(page, 'Create an access token');
+    const newToken = await checkDialog(page, 'Create an access token');
     await page.keyboard.type('Nightly');
     await choose(page, 'Lifetime', 'Another number of days...');
     await write(page, 'Days', '3');
-    await expectUsable(page, newToken, '[role="dialog"]');
+    await expectAccessible(page, newToken, '[role="dialog"]');
     await press(page, 'Create');
     await store('Your new access token');
     await expectFocusOn(page, 'Create an access token');
     await expectRows(tokens, [member.userId], [{ name: 'Nightly' }, { name: tokenName }]);
 
     await press(page, 'Create an API key');
-    const newKey = await lookAtDialog(page, 'Create an API key');
+    const newKey = await checkDialog(page, 'Create an API key');
     await page.keyboard.type('Form');
     await choose(page, 'Expires', 'At the end of a day...');
     await choose(page, 'Default campaign', 'DEMO');
@@ -234,7 +234,7 @@ test(
     await tabTo(page, 'Allowed origins');
     await page.keyboard.type('https://offer.example.com');
     await page.keyboard.press('Enter');
-    await expectUsable(page, newKey, '[role="dialog"]');
+    await expectAccessible(page, newKey, '[role="dialog"]');
     await choose(page, 'Expires', 'In 90 days');
     await press(page, 'Create');
     await store('Your new API key');
@@ -248,7 +248,7 @@ test(
     const rotate = new RegExp(`^Rotate ${keyName} `);
     await confirm(page, rotate, 'Create a replacement for this key?', 'Create the new key');
     await store('Your new API key');
-    // The row is still there, its button is not: one goes on from the row.
+    // The button is gone, so the focus is on its row.
     await expectFocusOn(page, /Being replaced by/);
     await confirm(page, new RegExp(`^Revoke ${keyName} `), 'Revoke this API key?', 'Revoke');
     await expectRows(keys, [member.userId], [{ name: 'Form' }, { name: keyName }]);
@@ -259,76 +259,76 @@ test(
     await press(page, 'Show old ones (1)');
     await page.getByText('Revoked').first().waitFor();
     await press(page, `Forget ${keyName}`);
-    await isGone(page.getByRole('button', { name: `Forget ${keyName}` }));
+    await waitUntilClosed(page.getByRole('button', { name: `Forget ${keyName}` }));
   },
   timeout,
 );
 
 test(
-  'an account: its name, its password, the second factor',
+  'the name, the password and the second factor of an account can be changed with the keyboard',
   async () => {
-    const { page, member } = await console.openSignedIn();
+    const { page, member } = await website.openSignedIn();
     const user = `SELECT name, two_factor_enabled AS two FROM "user" WHERE id = $1`;
-    await show(page, '/profile?tab=account', 'Profile');
+    await openPage(page, '/profile?tab=account', 'Profile');
     await page.getByRole('button', { name: 'Turn on' }).waitFor();
     await write(page, 'Your name', 'Ada Lovelace');
     await page.keyboard.press('Enter');
     await expectRows(user, [member.userId], [{ name: 'Ada Lovelace', two: false }]);
 
     const hash = 'SELECT password FROM account WHERE user_id = $1';
-    const [old] = await console.fixture.sql<{ password: string }>(hash, [member.userId]);
+    const [old] = await website.fixture.sql<{ password: string }>(hash, [member.userId]);
     await write(page, 'Current password', password);
     await write(page, 'New password', 'another horse battery');
     await press(page, 'Sign out everywhere else', 'Space');
     await press(page, 'Change the password');
     await page.getByText('Your password is changed.').waitFor();
-    const [now] = await console.fixture.sql<{ password: string }>(hash, [member.userId]);
+    const [now] = await website.fixture.sql<{ password: string }>(hash, [member.userId]);
     expect(now?.password).not.toBe(old?.password);
-    await expectUsable(page, page.locator('body'), 'main');
+    await expectAccessible(page, page.locator('body'), 'main');
 
     await press(page, 'Turn on');
-    const enable = await lookAtDialog(page, 'Turn on two-factor authentication');
+    const enable = await checkDialog(page, 'Turn on two-factor authentication');
     await page.keyboard.type('wrong password');
     await press(page, 'Continue');
     await enable.getByText('Invalid password').waitFor();
-    await expectUsable(page, enable, '[role="dialog"]');
+    await expectAccessible(page, enable, '[role="dialog"]');
     await write(page, 'Current password', 'another horse battery');
     await page.keyboard.press('Enter');
     await enable.getByRole('img', { name: 'QR code' }).waitFor();
-    await expectUsable(page, enable, '[role="dialog"]');
+    await expectAccessible(page, enable, '[role="dialog"]');
     await expectFocusOn(page, 'Current code of the app');
     await page.keyboard.type(totp(await enable.locator('pre').innerText()));
     await page.keyboard.press('Enter');
-    await isGone(enable);
+    await waitUntilClosed(enable);
     await expectRows(user, [member.userId], [{ name: 'Ada Lovelace', two: true }]);
     await expectFocusOn(page, 'Two-factor authentication');
 
     const codes = 'SELECT backup_codes AS codes FROM two_factor WHERE user_id = $1';
-    const [before] = await console.fixture.sql<{ codes: string }>(codes, [member.userId]);
+    const [before] = await website.fixture.sql<{ codes: string }>(codes, [member.userId]);
     await press(page, 'New recovery codes');
-    const renewed = await lookAtDialog(page, 'New recovery codes');
+    const renewed = await checkDialog(page, 'New recovery codes');
     await page.keyboard.type('another horse battery');
     await page.keyboard.press('Enter');
     await renewed.getByRole('list', { name: 'Recovery codes' }).waitFor();
-    await expectUsable(page, renewed, '[role="dialog"]');
-    const [after] = await console.fixture.sql<{ codes: string }>(codes, [member.userId]);
+    await expectAccessible(page, renewed, '[role="dialog"]');
+    const [after] = await website.fixture.sql<{ codes: string }>(codes, [member.userId]);
     expect(after?.codes).not.toBe(before?.codes);
     const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Download')]);
     expect(download.suggestedFilename()).toBe('recovery-codes.txt');
     await press(page, 'I have stored it');
-    await isGone(renewed);
+    await waitUntilClosed(renewed);
     await expectFocusOn(page, 'New recovery codes');
 
     await press(page, 'Turn off');
-    const disable = await lookAtDialog(page, 'Turn off two-factor authentication?');
+    const disable = await checkDialog(page, 'Turn off two-factor authentication?');
     await page.keyboard.press('Escape');
-    await isGone(disable);
+    await waitUntilClosed(disable);
     await expectFocusOn(page, 'Turn off');
     await page.keyboard.press('Enter');
     await expectFocusWithin(disable);
     await page.keyboard.type('another horse battery');
     await press(page, 'Turn off');
-    await isGone(disable);
+    await waitUntilClosed(disable);
     await expectRows(user, [member.userId], [{ name: 'Ada Lovelace', two: false }]);
     await expectFocusOn(page, 'Two-factor authentication');
   },
@@ -336,20 +336,20 @@ test(
 );
 
 test(
-  'sessions: one is ended, and all others',
+  'one session or all other sessions can be signed out with the keyboard',
   async () => {
-    const { page, member } = await console.openSignedIn();
+    const { page, member } = await website.openSignedIn();
     for (let i = 0; i < 3; i++) {
-      const other = await console.openPage();
-      const answer = await other.context().request.post(`${console.crm}/api/auth/sign-in/email`, {
-        headers: { origin: console.crm },
+      const other = await website.openPage();
+      const answer = await other.context().request.post(`${website.crm}/api/auth/sign-in/email`, {
+        headers: { origin: website.crm },
         data: { email: member.email, password },
       });
       expect(answer.ok()).toBe(true);
     }
     const sessions = 'SELECT count(*)::int FROM session WHERE user_id = $1';
     await expectRows(sessions, [member.userId], [{ count: 4 }]);
-    await show(page, '/profile?tab=sessions', 'Profile');
+    await openPage(page, '/profile?tab=sessions', 'Profile');
     await page.getByText('This browser').waitFor();
     await confirm(page, /^Sign out (?!all)/, 'Sign out this browser?', 'Sign out');
     await expectRows(sessions, [member.userId], [{ count: 3 }]);
@@ -364,15 +364,15 @@ test(
 );
 
 test(
-  'members: invited, uninvited, given a role, removed; the workspace: renamed, left',
+  'members can be invited, changed and removed, and the workspace renamed and left, with the keyboard',
   async () => {
-    const { page, workspace } = await console.openSignedIn();
+    const { page, workspace } = await website.openSignedIn();
     const guest = await workspace.addMember('publisher');
-    const [{ name } = { name: '' }] = await console.fixture.sql<{ name: string }>(
+    const [{ name } = { name: '' }] = await website.fixture.sql<{ name: string }>(
       `UPDATE "user" SET name = 'Grace Hopper' WHERE id = $1 RETURNING name`,
       [guest.userId],
     );
-    await show(page, '/members', 'Members');
+    await openPage(page, '/members', 'Members');
     await page.getByText(name).waitFor();
     await choose(page, `Role of ${name}`, 'Manager');
     const roles = 'SELECT role::text FROM member WHERE workspace_id = $1 AND user_id = $2';
@@ -385,14 +385,14 @@ test(
     await page.reload();
     await page.getByText('No pending invitations').waitFor();
     await press(page, 'Invite someone');
-    const invite = await lookAtDialog(page, 'Invite someone');
+    const invite = await checkDialog(page, 'Invite someone');
     await page.keyboard.type('guest@example.com');
     await choose(page, 'Role', 'Manager');
     await press(page, 'Invite');
-    const invited = await lookAtDialog(page, 'The invitation is ready');
+    const invited = await checkDialog(page, 'The invitation is ready');
     await press(page, 'Close');
-    await isGone(invited);
-    await isGone(invite);
+    await waitUntilClosed(invited);
+    await waitUntilClosed(invite);
     await expectFocusOn(page, 'Invite someone');
     const invitations = 'SELECT email, role::text, status FROM invitation WHERE workspace_id = $1';
     const invitation = { email: 'guest@example.com', role: 'manager' };
@@ -422,13 +422,13 @@ test(
 );
 
 test(
-  'the navigation on a phone: opened, followed, closed',
+  'the navigation on a phone can be opened, used and closed with the keyboard',
   async () => {
-    const { page } = await console.openSignedIn({ width: 390, height: 844 });
-    await show(page, '/overview', 'Overview');
+    const { page } = await website.openSignedIn({ width: 390, height: 844 });
+    await openPage(page, '/overview', 'Overview');
     const navigation = page.getByRole('navigation', { name: 'Navigation' });
     expect(await navigation.isVisible()).toBe(false);
-    // What is not seen is not on the way.
+    // Tab skips the hidden navigation.
     await tabTo(page, /^Your account/);
     await page.keyboard.press('Tab');
     await expectFocusOn(page, 'Range');
@@ -438,7 +438,7 @@ test(
     await expectFocusOn(page, 'Close the navigation');
     expect(await navigation.getByRole('link').count()).toBe(6);
     await tabTo(page, 'Overview');
-    await expectUsable(page, navigation, 'body');
+    await expectAccessible(page, navigation, 'body');
     await press(page, 'Leads');
     await page.getByRole('heading', { name: 'Leads', level: 1 }).waitFor();
     await navigation.waitFor({ state: 'hidden' });
@@ -453,28 +453,28 @@ test(
 );
 
 test(
-  'the menus of the frame: workspaces, the account, colours',
+  'the menus of the workspaces and of the account can be used with the keyboard',
   async () => {
-    const { page, workspace, member } = await console.openSignedIn();
-    await show(page, '/overview', 'Overview');
-    await lookAtMenu(page, `Switch workspace: ${workspace.slug}`);
+    const { page, workspace, member } = await website.openSignedIn();
+    await openPage(page, '/overview', 'Overview');
+    await checkMenu(page, `Switch workspace: ${workspace.slug}`);
     await chooseItem(page, `Switch workspace: ${workspace.slug}`, 'New workspace');
-    const dialog = await lookAtDialog(page, 'New workspace');
+    const dialog = await checkDialog(page, 'New workspace');
     await page.keyboard.press('Escape');
-    await isGone(dialog);
+    await waitUntilClosed(dialog);
     await expectFocusOn(page, `Switch workspace: ${workspace.slug}`);
     await page.keyboard.press('Enter');
     const menu = page.getByRole('menu');
     await expectFocusWithin(menu);
     await page.keyboard.press('Escape');
-    await isGone(menu);
+    await waitUntilClosed(menu);
     await expectFocusOn(page, `Switch workspace: ${workspace.slug}`);
     await chooseItem(page, `Switch workspace: ${workspace.slug}`, 'New workspace');
     await expectFocusWithin(dialog);
     await page.keyboard.type('Autumn');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Switch workspace: Autumn' }).waitFor();
-    await isGone(dialog);
+    await waitUntilClosed(dialog);
     await expectFocusOn(page, /./);
     await expectRows(
       `SELECT workspace.name FROM workspace JOIN member ON workspace_id = workspace.id WHERE user_id = $1 AND name = 'Autumn'`,
@@ -484,7 +484,7 @@ test(
     await chooseItem(page, 'Switch workspace: Autumn', workspace.slug);
     await page.getByRole('button', { name: `Switch workspace: ${workspace.slug}` }).waitFor();
 
-    await lookAtMenu(page, 'Your account: Test Person');
+    await checkMenu(page, 'Your account: Test Person');
     await chooseItem(page, 'Your account: Test Person', 'Profile');
     await page.getByRole('heading', { name: 'Profile', level: 1 }).waitFor();
     await chooseItem(page, 'Your account: Test Person', 'Dark');
@@ -495,7 +495,7 @@ test(
   timeout,
 );
 
-/** The list has the focus, and its first lead is the one that the keys are about. */
+/** Moves the focus to the list and makes its first lead active. */
 async function goToList(page: Page): Promise<void> {
   await page.keyboard.press('/');
   await expectFocusOn(page, 'Search leads');
@@ -505,15 +505,15 @@ async function goToList(page: Page): Promise<void> {
 }
 
 test(
-  'leads: made by hand, filtered, exported, imported',
+  'leads can be created, filtered, exported and imported with the keyboard',
   async () => {
-    const { page, workspace } = await console.openSignedIn();
+    const { page, workspace } = await website.openSignedIn();
     const names = 'SELECT name, phone FROM lead WHERE workspace_id = $1 ORDER BY name';
-    await show(page, '/leads', 'Leads');
+    await openPage(page, '/leads', 'Leads');
     await press(page, 'New lead');
-    const created = await lookAtDialog(page, 'New lead');
+    const created = await checkDialog(page, 'New lead');
     await page.keyboard.press('Escape');
-    await isGone(created);
+    await waitUntilClosed(created);
     await expectFocusOn(page, 'New lead');
     await page.keyboard.press('Enter');
     await expectFocusOn(page, 'Name');
@@ -521,41 +521,41 @@ test(
     await write(page, 'Phone', '+12025550147');
     await choose(page, 'Campaign', 'DEMO');
     await press(page, 'Create');
-    await isGone(created);
+    await waitUntilClosed(created);
     await expectRows(names, [workspace.id], [{ name: 'Ada', phone: '+12025550147' }]);
     await expectFocusOn(page, 'New lead');
 
     await press(page, 'Filters');
     const filters = page.getByRole('dialog');
-    await expectUsable(page, filters, '[role="dialog"]');
+    await expectAccessible(page, filters, '[role="dialog"]');
     await write(page, 'Sub-id (s1)', 'click-1');
     const search = () => new URL(page.url()).search;
     await expect.poll(search, { timeout: 15_000 }).toBe('?s1=click-1');
     await page.keyboard.press('Escape');
-    await isGone(filters);
+    await waitUntilClosed(filters);
     await expectFocusOn(page, 'Filters');
     const cleared = async () => {
-      // The focus may be given back once more a moment later, and Enter then opens the filters again.
+      // The focus may return to the filters a moment later, and Enter then opens them again.
       if (search() !== '') await press(page, 'Clear all');
       return search();
     };
     await expect.poll(cleared, { timeout: 15_000, interval: 1_000 }).toBe('');
-    await isGone(filters);
+    await waitUntilClosed(filters);
 
-    await lookAtMenu(page, 'More actions');
+    await checkMenu(page, 'More actions');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       chooseItem(page, 'More actions', 'Export as CSV'),
     ]);
     expect(download.suggestedFilename()).toMatch(/\.csv$/);
     await chooseItem(page, 'More actions', 'Keyboard shortcuts');
-    const shortcuts = await lookAtDialog(page, 'Keyboard shortcuts');
+    const shortcuts = await checkDialog(page, 'Keyboard shortcuts');
     await page.keyboard.press('Escape');
-    await isGone(shortcuts);
+    await waitUntilClosed(shortcuts);
     await expectFocusOn(page, 'More actions');
 
     await chooseItem(page, 'More actions', 'Import a CSV file');
-    const dialog = await lookAtDialog(page, 'Import leads');
+    const dialog = await checkDialog(page, 'Import leads');
     const choosing = page.waitForEvent('filechooser');
     await expectFocusOn(page, 'Choose a CSV file');
     await page.keyboard.press('Enter');
@@ -563,22 +563,22 @@ test(
     await chooser.setFiles({
       name: 'leads.csv',
       mimeType: 'text/csv',
-      buffer: Buffer.from('Who,Phone\nGrace,+12025550143\nNobody,\n'),
+      buffer: Buffer.from('Customer No,Phone\nGrace,+12025550143\nMissing,\n'),
     });
     await dialog.getByRole('button', { name: 'Import', exact: true }).waitFor();
-    await choose(page, 'Where Who goes to', 'Name');
+    await choose(page, 'Where Customer No goes to', 'Name');
     await choose(page, 'Campaign for these leads', 'DEMO');
-    await expectUsable(page, dialog, '[role="dialog"]');
+    await expectAccessible(page, dialog, '[role="dialog"]');
     await press(page, 'Import');
     await dialog.getByRole('table', { name: 'Import report' }).waitFor();
-    await expectUsable(page, dialog, '[role="dialog"]');
+    await expectAccessible(page, dialog, '[role="dialog"]');
     const [rejected] = await Promise.all([
       page.waitForEvent('download'),
       press(page, 'Download the rejected lines'),
     ]);
     expect(rejected.suggestedFilename()).toBe('leads-rejected.csv');
     await press(page, 'Done');
-    await isGone(dialog);
+    await waitUntilClosed(dialog);
     await expectFocusOn(page, 'More actions');
     await expectRows(
       names,
@@ -593,14 +593,14 @@ test(
 );
 
 test(
-  'a lead: opened, edited, trashed; many at once; what cannot be undone, and what is refused',
+  'leads can be edited and change status one by one and in bulk, with the keyboard',
   async () => {
-    const { page, workspace, member } = await console.openSignedIn({ role: 'manager' });
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     const nowMs = Date.now() - 60_000;
     const leads = ['Ada', 'Grace', 'Joan'].map((name, i) =>
       workspace.lead(member, { name, phone: `+1202555014${i}`, createdAt: new Date(nowMs - i * 1000) }),
     );
-    await console.fixture.leads.insert(leads);
+    await website.fixture.leads.insert(leads);
     const [ada] = leads;
     const status = 'SELECT name, status::text FROM lead WHERE workspace_id = $1 ORDER BY name';
     const expectStatuses = (...statuses: string[]) =>
@@ -609,33 +609,33 @@ test(
         [workspace.id],
         statuses.map((each, i) => ({ name: leads[i]?.name, status: each })),
       );
-    await show(page, '/leads', 'Leads');
+    await openPage(page, '/leads', 'Leads');
     await page.getByRole('row').filter({ hasText: 'Joan' }).waitFor();
 
     await goToList(page);
     await page.keyboard.press('Enter');
-    const drawer = await lookAtDialog(page, 'Lead');
+    const drawer = await checkDialog(page, 'Lead');
     await drawer.getByText(/^Created by/).waitFor();
-    await expectUsable(page, drawer, '[role="dialog"]');
+    await expectAccessible(page, drawer, '[role="dialog"]');
     await write(page, 'City', 'London');
     await press(page, 'Save');
     await expectRows('SELECT city FROM lead WHERE id = $1', [ada?.id], [{ city: 'London' }]);
     await expectFocusWithin(drawer);
     await press(page, 'Mark as Trashed');
-    const reason = await lookAtDialog(page, /why\?$/);
+    const reason = await checkDialog(page, /why\?$/);
     await page.keyboard.press('Escape');
-    await isGone(reason);
+    await waitUntilClosed(reason);
     expect(await drawer.count()).toBe(1);
     await expectFocusWithin(drawer);
     await press(page, 'Mark as Trashed');
     await expectFocusWithin(reason);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await isGone(reason);
+    await waitUntilClosed(reason);
     await expectStatuses('Trashed', 'OnHold', 'OnHold');
     await expectFocusOn(page, 'Ada');
     await page.keyboard.press('Escape');
-    await isGone(drawer);
+    await waitUntilClosed(drawer);
     await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
 
     await goToList(page);
@@ -644,26 +644,26 @@ test(
     await page.keyboard.press('Shift+ArrowDown');
     await page.getByRole('toolbar', { name: '2 selected' }).waitFor();
     await press(page, 'Mark as Trashed');
-    const reasonOfBoth = await lookAtDialog(page, /why\?$/);
+    const reasonOfBoth = await checkDialog(page, /why\?$/);
     await write(page, 'Or write your own reason', 'Called twice');
     await press(page, 'Mark as Trashed');
-    await isGone(reasonOfBoth);
+    await waitUntilClosed(reasonOfBoth);
     await expectStatuses('Trashed', 'Trashed', 'Trashed');
     await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
-    // Each is answered before the next key: while one is under way, another is not taken.
-    const told = (text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor();
-    await told('2 leads marked as Trashed');
+    // The test waits for each response before the next key.
+    const waitForNotice = (text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+    await waitForNotice('2 leads marked as Trashed');
     await page.keyboard.press('u');
-    await told('Undone for 2 leads');
+    await waitForNotice('Undone for 2 leads');
     await expectStatuses('Trashed', 'OnHold', 'OnHold');
     await page.keyboard.press('a');
-    await told('2 leads marked as Approved');
+    await waitForNotice('2 leads marked as Approved');
     await expectStatuses('Trashed', 'Approved', 'Approved');
 
     await page.keyboard.press('p');
-    const final = await lookAtDialog(page, 'Mark as Paid?');
+    const final = await checkDialog(page, 'Mark as Paid?');
     await press(page, 'Cancel');
-    await isGone(final);
+    await waitUntilClosed(final);
     await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
     await press(page, 'Clear the selection');
     await page.keyboard.press('Home');
@@ -671,33 +671,33 @@ test(
     await page.keyboard.press('p');
     await expectFocusOn(page, 'Mark as paid');
     await page.keyboard.press('Enter');
-    await isGone(final);
+    await waitUntilClosed(final);
     await expectStatuses('Trashed', 'Paid', 'Approved');
     await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
 
-    // Somebody else was faster, which this page does not know yet.
+    // Another user has changed the lead, which this page does not know yet.
     await page.keyboard.press('ArrowDown');
-    await console.fixture.sql(`UPDATE lead SET status = 'OnHold' WHERE id = $1`, [leads[2]?.id]);
+    await website.fixture.sql(`UPDATE lead SET status = 'OnHold' WHERE id = $1`, [leads[2]?.id]);
     await page.keyboard.press('p');
     await expectFocusOn(page, 'Mark as paid');
     await page.keyboard.press('Enter');
-    const refused = await lookAtDialog(page, '1 lead could not be changed');
+    const refused = await checkDialog(page, '1 lead could not be changed');
     await page.keyboard.press('Escape');
-    await isGone(refused);
+    await waitUntilClosed(refused);
     await expectFocusWithin(page.getByRole('grid', { name: 'Leads' }));
   },
   timeout,
 );
 
 test(
-  'a busy machine: the focus stays where keys have gone, comes back where a list changes late, and no key is lost',
+  'on a busy machine, late timers do not move the focus, and no key is lost',
   async () => {
-    const { page, workspace, member } = await console.openSignedIn({ timersAtLeastMs: 200 });
+    const { page, workspace, member } = await website.openSignedIn({ minTimerMs: 200 });
     const leads = ['Ada', 'Grace', 'Joan'].map((name, i) =>
       workspace.lead(member, { name, createdAt: new Date(Date.now() - (i + 60) * 1000) }),
     );
-    await console.fixture.leads.insert(leads);
-    await show(page, '/leads', 'Leads');
+    await website.fixture.leads.insert(leads);
+    await openPage(page, '/leads', 'Leads');
     await page.getByRole('row').filter({ hasText: 'Joan' }).waitFor();
 
     await press(page, 'Filters');
@@ -706,7 +706,7 @@ test(
     await page.waitForTimeout(500);
     expect(await focusedName(page)).toBe('Sub-id (s1)');
     await page.keyboard.press('Escape');
-    await isGone(page.getByRole('dialog'));
+    await waitUntilClosed(page.getByRole('dialog'));
 
     await goToList(page);
     for (const key of ['a', 'a', 'ArrowDown', 'a', 'ArrowDown', 'a', 'a', 'u'])
@@ -719,7 +719,7 @@ test(
       ['Approved', 'Approved', 'OnHold'].map((status, i) => ({ name: leads[i]?.name, status })),
     );
 
-    await show(page, '/profile', 'Profile');
+    await openPage(page, '/profile', 'Profile');
     await press(page, /^Revoke .*token/);
     await press(page, 'Revoke');
     await expectFocusOn(page, 'Access tokens');

@@ -1,18 +1,18 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Console, password, startConsole } from './website.ts';
+import { type Website, password, startWebsite } from './website.ts';
 
 const run = promisify(execFile);
 
-let console: Console;
+let website: Website;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
 }, 400_000);
-afterEach(() => console.closePages());
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
 
-/** What curl is answered, as anyone would call the APIs. */
+/** Sends a request with curl, like an integrator. @returns the status of the response. */
 async function curl(url: string, headers: Record<string, string>, body: object): Promise<number> {
   const { stdout } = await run('curl', [
     '--silent',
@@ -28,8 +28,8 @@ async function curl(url: string, headers: Record<string, string>, body: object):
   return Number(stdout);
 }
 
-test('from signing up to two leads that appear by themselves, and credentials that end', async () => {
-  const page = await console.openPage();
+test('a new user signs up, creates credentials, sees sent leads appear, and revokes the credentials', async () => {
+  const page = await website.openPage();
   await page.goto('/');
   await page.getByRole('link', { name: 'Create an account' }).click();
   await page.getByLabel('Your name').fill('Grace Hopper');
@@ -38,8 +38,8 @@ test('from signing up to two leads that appear by themselves, and credentials th
   await page.keyboard.press('Enter');
 
   await page.getByRole('link', { name: 'Profile', exact: true }).click();
-  const make = async (what: string) => {
-    await page.getByRole('button', { name: `Create an ${what}` }).click();
+  const create = async (kind: string) => {
+    await page.getByRole('button', { name: `Create an ${kind}` }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('My shop');
     await page.keyboard.press('Enter');
     const secret = await page.getByLabel(/^Secret of /).innerText();
@@ -47,17 +47,17 @@ test('from signing up to two leads that appear by themselves, and credentials th
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     return secret;
   };
-  const apiKey = await make('API key');
-  const accessToken = await make('access token');
+  const apiKey = await create('API key');
+  const accessToken = await create('access token');
   const send = {
     crm: (name: string) =>
       curl(
-        `${console.crm}/api/v1/order/leads`,
+        `${website.crm}/api/v1/order/leads`,
         { API_KEY: apiKey, Authorization: `Bearer ${accessToken}` },
         { campaignCode: 'default', name, phone: '+44 20 7946 0958' },
       ),
     intake: (name: string) =>
-      curl(`${console.intake}/api/v1/leads`, { API_KEY: apiKey }, { name, phone: '+1 202 555 0143' }),
+      curl(`${website.intake}/api/v1/leads`, { API_KEY: apiKey }, { name, phone: '+1 202 555 0143' }),
   };
 
   await page.getByRole('link', { name: 'Leads', exact: true }).click();
@@ -68,9 +68,9 @@ test('from signing up to two leads that appear by themselves, and credentials th
   await page.getByRole('row').filter({ hasText: 'Alan Turing' }).waitFor();
 
   await page.getByRole('link', { name: 'Profile', exact: true }).click();
-  const revoke = async (what: string) => {
+  const revoke = async (section: string) => {
     await page
-      .getByRole('region', { name: what })
+      .getByRole('region', { name: section })
       .getByRole('button', { name: /^Revoke/ })
       .click();
     await page
@@ -81,10 +81,10 @@ test('from signing up to two leads that appear by themselves, and credentials th
     return Date.now();
   };
   const tokenRevokedAt = await revoke('Access tokens');
-  await expect.poll(() => send.crm('Nobody'), { timeout: 10_000, interval: 300 }).toBe(401);
+  await expect.poll(() => send.crm('Rejected'), { timeout: 10_000, interval: 300 }).toBe(401);
   expect(Date.now() - tokenRevokedAt).toBeLessThan(10_000);
-  // The key by itself is still good for the intake.
+  // The intake requires only the API key, which is still valid.
   expect(await send.intake('Mary Somerville')).toBe(200);
   await revoke('API keys');
-  await expect.poll(() => send.intake('Nobody'), { timeout: 10_000, interval: 300 }).toBe(401);
+  await expect.poll(() => send.intake('Rejected'), { timeout: 10_000, interval: 300 }).toBe(401);
 });

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { choose, chooseItem, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
-import { type Console, password, startConsole } from './website.ts';
+import { type Website, password, startWebsite } from './website.ts';
 
-let console: Console;
+let website: Website;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
 }, 400_000);
-afterEach(() => console.closePages());
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
 
-test('without a mouse: to every page, and through what is done there', async () => {
-  const { page, workspace } = await console.openSignedIn();
-  await console.fixture.campaigns.addLandingPages([{ workspaceId: workspace.id, name: 'spring-offer' }]);
+test('every page can be reached and used with the keyboard', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  await website.fixture.campaigns.addLandingPages([{ workspaceId: workspace.id, name: 'spring-offer' }]);
   const open = async (label: string) => {
     await tabTo(page, label);
     await page.keyboard.press('Enter');
@@ -20,7 +20,7 @@ test('without a mouse: to every page, and through what is done there', async () 
   };
   await page.goto('/overview');
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  // The way past the navigation is the first of all.
+  // The first link skips the navigation.
   await tabTo(page, 'Skip to the content');
   await page.keyboard.press('Enter');
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
@@ -47,7 +47,7 @@ test('without a mouse: to every page, and through what is done there', async () 
   await page.keyboard.press('Enter');
   await expect
     .poll(() =>
-      console.fixture.sql(
+      website.fixture.sql(
         `SELECT code FROM landing_page JOIN campaign ON campaign.id = campaign_id WHERE landing_page.name = $1`,
         ['spring-offer'],
       ),
@@ -78,8 +78,8 @@ test('without a mouse: to every page, and through what is done there', async () 
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
 
-test('without a mouse: an account, an invitation, the range of the overview, a test lead', async () => {
-  const { page: inviting, workspace } = await console.openSignedIn();
+test('invitations, sign-up, the range of the overview and test leads can be used with the keyboard', async () => {
+  const { page: inviting, workspace } = await website.openSignedIn();
   const email = `${randomUUID()}@example.com`;
   await inviting.goto('/members');
   await inviting.getByRole('heading', { name: 'Members', level: 1 }).waitFor();
@@ -91,7 +91,7 @@ test('without a mouse: an account, an invitation, the range of the overview, a t
   await inviting.keyboard.press('Enter');
   const link = await dialog.locator('pre').innerText();
 
-  const page = await console.openPage();
+  const page = await website.openPage();
   await page.goto(new URL(link).pathname);
   await page.getByRole('heading', { name: `Join ${workspace.slug}` }).waitFor();
   await press(page, 'Create an account');
@@ -128,7 +128,7 @@ test('without a mouse: an account, an invitation, the range of the overview, a t
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await tabTo(page, 'CRM API');
   await page.keyboard.press('ArrowRight');
-  // What is seen of it is its label.
+  // The input itself is hidden. Its label is visible.
   await page.getByRole('radio', { name: 'Intake API', checked: true }).waitFor({ state: 'attached' });
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await press(page, 'Copy the example');

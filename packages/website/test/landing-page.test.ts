@@ -7,9 +7,9 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { exampleLead, intakeRequest } from '../src/examples/example-request.ts';
 import { writeSnippet } from '../src/examples/snippets.ts';
-import { type Console, startConsole } from './website.ts';
+import { type Website, startWebsite } from './website.ts';
 
-/** A site with one landing page, at an origin of its own. */
+/** A site with one landing page, on its own origin. */
 interface Site {
   readonly origin: string;
   html: string;
@@ -31,31 +31,31 @@ async function startSite(): Promise<Site> {
   return site;
 }
 
-let console: Console;
+let website: Website;
 let workspace: TestWorkspace;
 let allowed: Site;
 let foreign: Site;
 let browserKey: string;
 beforeAll(async () => {
-  console = await startConsole({}, { INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: '60' });
-  workspace = await console.fixture.createWorkspace();
+  website = await startWebsite({}, { INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: '60' });
+  workspace = await website.fixture.createWorkspace();
   [allowed, foreign] = await Promise.all([startSite(), startSite()]);
   browserKey = await issueBrowserKey();
 }, 400_000);
 afterEach(async () => {
-  await console.closePages();
-  await console.fixture.sql('DELETE FROM lead');
+  await website.closePages();
+  await website.fixture.sql('DELETE FROM lead');
 });
 afterAll(async () => {
   for (const server of servers) {
     server.closeAllConnections();
     server.close();
   }
-  await console?.[Symbol.asyncDispose]();
+  await website?.[Symbol.asyncDispose]();
 });
 
 const issueBrowserKey = async () => {
-  const { apiKey } = await issueApiKey(console.fixture.credentials, workspace.owner, {
+  const { apiKey } = await issueApiKey(website.fixture.credentials, workspace.owner, {
     name: 'In a page',
     scope: 'intake',
     allowedOrigins: [allowed.origin],
@@ -64,13 +64,13 @@ const issueBrowserKey = async () => {
 };
 
 const leads = () =>
-  console.fixture.sql<{ id: string; name: string; phone: string; extra: unknown }>(
+  website.fixture.sql<{ id: string; name: string; phone: string; extra: unknown }>(
     'SELECT id, name, phone, extra FROM lead',
   );
 
-/** A page that is refused what it asks for: its faults are no faults of a test. */
+/** Opens a landing page. Its errors do not fail the test, because rejected requests are expected. */
 async function visit(site: Site, html = ''): Promise<Page> {
-  const context = await console.browser.newContext();
+  const context = await website.browser.newContext();
   const page = await context.newPage();
   site.html = `<!doctype html><meta charset="utf-8"><title>An offer</title>${html}`;
   await page.goto(`${site.origin}/offer`);
@@ -78,15 +78,15 @@ async function visit(site: Site, html = ''): Promise<Page> {
 }
 
 const form = (apiKey = browserKey) =>
-  writeSnippet('html', intakeRequest(`${console.intake}/api`, { apiKey }, exampleLead, allowed.origin));
+  writeSnippet('html', intakeRequest(`${website.intake}/api`, { apiKey }, exampleLead, allowed.origin));
 
 async function fillIn(page: Page): Promise<void> {
   await page.getByLabel('name').fill('Zoë "Z" <Müller> & Co');
   await page.getByLabel('phone').fill('+1 202 555 0147');
 }
 
-/** What the script of a page learns of the answer to a lead. */
-const fetchIn = (page: Page, apiKey: string, body: object, more: Record<string, string> = {}) =>
+/** Sends a lead from a script of a page. @returns the response as the script sees it, or the error. */
+const fetchIn = (page: Page, apiKey: string, body: object, headers: Record<string, string> = {}) =>
   page.evaluate(
     async ({ url, headers, text }) => {
       try {
@@ -103,15 +103,15 @@ const fetchIn = (page: Page, apiKey: string, body: object, more: Record<string, 
       }
     },
     {
-      url: `${console.intake}/api/v1/leads`,
-      headers: { API_KEY: apiKey, 'Content-Type': 'application/json', ...more },
+      url: `${website.intake}/api/v1/leads`,
+      headers: { API_KEY: apiKey, 'Content-Type': 'application/json', ...headers },
       text: JSON.stringify(body),
     },
   );
 
 const blocked = 'TypeError: Failed to fetch';
 
-test('a plain form of an allowed origin stores a lead and sends the visitor on', async () => {
+test('a plain form of an allowed origin stores a lead and redirects the visitor', async () => {
   const page = await visit(allowed, form());
   await fillIn(page);
   await page.getByRole('button', { name: 'Send' }).click();
@@ -127,8 +127,8 @@ test('a plain form of an allowed origin stores a lead and sends the visitor on',
   ]);
 }, 60_000);
 
-test('the example that the Profile tab shows is such a form', async () => {
-  const { page } = await console.openSignedIn({ workspace });
+test('the HTML form that the profile page shows stores a lead', async () => {
+  const { page } = await website.openSignedIn({ workspace });
   await page.goto('/profile');
   await page.getByRole('button', { name: 'Create an API key' }).click();
   const dialog = page.getByRole('dialog');
@@ -151,7 +151,7 @@ test('the example that the Profile tab shows is such a form', async () => {
   expect(await leads()).toHaveLength(1);
 }, 60_000);
 
-test('a plain form of a foreign origin, of a page that hides its origin, or with a secret key is refused', async () => {
+test('a plain form is rejected from a foreign origin, without an origin, and with a secret key', async () => {
   const cases: [site: Site, html: string, message: string][] = [
     [foreign, form(), 'This API key is bound to other web origins'],
     [
@@ -174,7 +174,7 @@ test('a plain form of a foreign origin, of a page that hides its origin, or with
   expect(await leads()).toEqual([]);
 }, 60_000);
 
-test('a form that a program filled in is answered as any other, and stores nothing', async () => {
+test('a form that a bot has filled in is redirected like any other, and stores nothing', async () => {
   const page = await visit(allowed, form());
   await page.evaluate(() => {
     for (const input of document.querySelectorAll<HTMLInputElement>('input:not([type=hidden])')) {
@@ -187,7 +187,7 @@ test('a form that a program filled in is answered as any other, and stores nothi
   expect(await leads()).toEqual([]);
 }, 60_000);
 
-test('the script of a page of an allowed origin reads what is answered, faults included', async () => {
+test('a script of an allowed origin can read responses, including errors', async () => {
   const page = await visit(allowed);
   const good = await fetchIn(page, browserKey, exampleLead, { 'Idempotency-Key': 'one' });
   expect(good).toMatchObject({ status: 200, requestId: expect.any(String), body: { success: true } });
@@ -198,10 +198,10 @@ test('the script of a page of an allowed origin reads what is answered, faults i
   });
 }, 60_000);
 
-test('the script of a page reads when it may try again', async () => {
+test('a script of an allowed origin can read Retry-After and RateLimit of a 429 response', async () => {
   const page = await visit(allowed);
   const apiKey = await issueBrowserKey();
-  // As fast as a browser can, which is much faster than the quota comes back.
+  // A browser sends requests much faster than the quota recovers.
   const answers = await Promise.all(Array.from({ length: 75 }, () => fetchIn(page, apiKey, {})));
   expect(answers).toContainEqual({
     status: 429,
@@ -212,22 +212,22 @@ test('the script of a page reads when it may try again', async () => {
   });
 }, 60_000);
 
-test('the script of any other page reads nothing, and stores nothing', async () => {
+test('a script of a foreign origin reads no response and stores nothing', async () => {
   const page = await visit(foreign);
   expect(await fetchIn(page, browserKey, exampleLead)).toBe(blocked);
   expect(await leads()).toEqual([]);
 }, 60_000);
 
-test('no page reads what is answered to a secret key', async () => {
+test('no script can read a response to a secret key', async () => {
   for (const site of [allowed, foreign]) {
     expect(await fetchIn(await visit(site), workspace.owner.apiKey, exampleLead)).toBe(blocked);
   }
 }, 60_000);
 
-test('a beacon, which takes no headers, is taken from an allowed origin', async () => {
+test('a beacon, which cannot have headers, stores a lead from an allowed origin', async () => {
   const page = await visit(allowed);
   await page.evaluate(({ url, fields }) => navigator.sendBeacon(url, new URLSearchParams(fields)), {
-    url: `${console.intake}/api/v1/leads?API_KEY=${browserKey}`,
+    url: `${website.intake}/api/v1/leads?API_KEY=${browserKey}`,
     fields: exampleLead,
   });
   await expect.poll(async () => (await leads()).length).toBe(1);

@@ -4,23 +4,23 @@ import type { LeadStatus } from '@leads/core/lead';
 import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findBarriers } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { expectFocusOn, expectFocusWithin, press as pressOn } from './by-keyboard.ts';
-import { type Console, screenshot, startConsole } from './website.ts';
+import { type Website, screenshot, startWebsite } from './website.ts';
 
-let console: Console;
+let website: Website;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
 }, 400_000);
-afterEach(() => console.closePages());
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
 
-const inTurn = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const;
-const statusOf = (i: number): LeadStatus => inTurn[i % inTurn.length] ?? 'OnHold';
+const statusCycle = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const;
+const statusOf = (i: number): LeadStatus => statusCycle[i % statusCycle.length] ?? 'OnHold';
 
 type Changes = Parameters<TestWorkspace['lead']>[1];
 
-/** Stores so many leads, each a second older than the one before. */
+/** Stores leads. Each lead is 1 s older than the previous one. */
 async function addLeads(
   workspace: TestWorkspace,
   member: TestMember,
@@ -37,7 +37,7 @@ async function addLeads(
       ...changes(i),
     }),
   );
-  for (let at = 0; at < count; at += 500) await console.fixture.leads.insert(leads.slice(at, at + 500));
+  for (let at = 0; at < count; at += 500) await website.fixture.leads.insert(leads.slice(at, at + 500));
   return leads.map(({ id }) => id);
 }
 
@@ -47,26 +47,26 @@ const notice = (page: Page, text: string): Locator => page.getByRole('alert').fi
 const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-/** What is stored of a lead: its status, and the statuses it went through. */
-async function storedOf(id: string): Promise<{ status: LeadStatus; way: string[] }> {
-  const [lead] = await console.fixture.sql<{ status: LeadStatus }>(
+/** Returns the stored status of a lead and its previous status changes. */
+async function storedOf(id: string): Promise<{ status: LeadStatus; changes: string[] }> {
+  const [lead] = await website.fixture.sql<{ status: LeadStatus }>(
     'SELECT status::text FROM lead WHERE id = $1',
     [id],
   );
-  const history = await console.fixture.sql<{ to: string; reason: string | null }>(
+  const history = await website.fixture.sql<{ to: string; reason: string | null }>(
     'SELECT to_status::text AS to, reason FROM lead_change WHERE lead_id = $1 AND to_status IS NOT NULL ORDER BY version',
     [id],
   );
   if (lead === undefined) throw new Error(`No lead ${id}`);
   return {
     status: lead.status,
-    way: history.map(({ to, reason }) => (reason === null ? to : `${to} (${reason})`)),
+    changes: history.map(({ to, reason }) => (reason === null ? to : `${to} (${reason})`)),
   };
 }
 
-describe('the list', () => {
-  test('scrolls through thousands of leads, page by page, with few rows in the document', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+describe('the lead list', () => {
+  test('loads 1,700 leads page by page and keeps less than 80 rows in the document', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     await addLeads(workspace, member, 1_700);
     const requests: string[] = [];
     page.on('request', (request) => {
@@ -95,44 +95,44 @@ describe('the list', () => {
     expect(await grid(page).getAttribute('aria-rowcount')).toBe('1701');
     expect(await last.getAttribute('aria-rowindex')).toBe('1701');
     expect(await grid(page).getAttribute('aria-activedescendant')).toBe(await last.getAttribute('id'));
-    // The focus is where it was, and so is the row that it stands for, however far it is scrolled.
+    // The active row stays in the document while the list is scrolled away from it.
     await page.evaluate(() => document.querySelector('[role="grid"]')?.scrollTo(0, 0));
     await rowOf(page, 'Person 0000').waitFor();
     expect(await last.count()).toBe(1);
   });
 
-  test('does not draw rows again while it is scrolled', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+  test('does not render rows again while it is scrolled', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     await addLeads(workspace, member, 150);
-    // Each row that is drawn writes its time once.
+    // A row formats its time once for each rendering, so the calls count the rendered rows.
     await page.addInitScript(() => {
       const { prototype } = Intl.RelativeTimeFormat;
       const { format } = prototype;
-      const drawn = { rows: 0 };
-      Object.assign(globalThis, { drawn });
+      const rendered = { rows: 0 };
+      Object.assign(globalThis, { rendered });
       prototype.format = function count(this: Intl.RelativeTimeFormat, ...args: Parameters<typeof format>) {
-        drawn.rows += 1;
+        rendered.rows += 1;
         return format.apply(this, args);
       };
     });
-    const drawn = () =>
-      page.evaluate(() => (globalThis as unknown as { drawn: { rows: number } }).drawn.rows);
+    const renderedRows = () =>
+      page.evaluate(() => (globalThis as unknown as { rendered: { rows: number } }).rendered.rows);
     await page.goto('/leads');
     await rowOf(page, 'Person 0015').waitFor();
     await page.getByText('150 leads').waitFor();
-    const before = await drawn();
+    const before = await renderedRows();
     const shown = await grid(page).getByRole('row').count();
     await grid(page).hover();
     for (let i = 0; i < 10; i++) await page.mouse.wheel(0, 42);
     await rowOf(page, 'Person 0035').waitFor();
     await expect.poll(() => grid(page).evaluate((element) => element.scrollTop)).toBe(420);
-    const more = (await drawn()) - before;
+    const more = (await renderedRows()) - before;
     expect(more).toBeGreaterThan(0);
     expect(more).toBeLessThan(shown);
   });
 
-  test('is filtered and searched by its address, and goes back', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+  test('keeps filters and search in the address, and supports the back button', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     await workspace.addCampaign('OTHER');
     await addLeads(workspace, member, 30, (i) => ({
       status: i % 3 === 0 ? 'Approved' : 'OnHold',
@@ -140,7 +140,7 @@ describe('the list', () => {
     }));
     await page.goto('/leads');
     await page.getByText('30 leads').waitFor();
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
 
     await page.getByRole('radiogroup', { name: 'Status' }).getByText('Approved').click();
     await page.waitForURL('**/leads?status=Approved');
@@ -184,8 +184,8 @@ describe('the list', () => {
     await page.getByRole('alert').getByText('phone must contain a digit').waitFor();
   });
 
-  test('keeps what is selected while another list is awaited, and nothing of the list before', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+  test('clears the selection when the filters change, and keeps leads selected meanwhile', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     await addLeads(workspace, member, 4);
     await page.goto('/leads');
     await rowOf(page, 'Person 0000').waitFor();
@@ -220,8 +220,8 @@ describe('the list', () => {
     await selection(2).waitFor({ state: 'detached' });
   });
 
-  test('is sorted both ways', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+  test('sorts by time in both directions', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     await addLeads(workspace, member, 3);
     await page.goto('/leads');
     const first = () => grid(page).getByRole('row').nth(1).textContent();
@@ -237,10 +237,10 @@ describe('the list', () => {
     expect(await head.getAttribute('aria-sort')).toBe('descending');
   });
 
-  test('shows what was stored as text, and runs none of it, nor does any other page', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+  test('shows stored HTML as text, like all other pages', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     const hostile = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
-    // An IP address is stored as such, and never a text.
+    // The IP address is not hostile, because the database accepts only addresses.
     const [id] = await addLeads(workspace, member, 1, () => ({
       ...Object.fromEntries(
         ['name', 'phone', 'address', 'country', 'region', 'city', 'street', 'zipcode', 'website']
@@ -251,14 +251,14 @@ describe('the list', () => {
       ip: '2001:db8::1',
       extra: JSON.stringify({ [hostile]: hostile }),
     }));
-    const changed = await fetch(`${console.crm}/api/v1/order/leads/${id}`, {
+    const changed = await fetch(`${website.crm}/api/v1/order/leads/${id}`, {
       method: 'PATCH',
       headers: { ...member.headers, 'content-type': 'application/json' },
       body: JSON.stringify({ status: 'Trashed', reason: hostile, street: `${hostile} 2` }),
     });
     expect(changed.status).toBe(200);
     await workspace.mapLandingPage(hostile, workspace.demoCampaignId);
-    await console.fixture.sql('UPDATE campaign SET name = $1 WHERE id = $2', [
+    await website.fixture.sql('UPDATE campaign SET name = $1 WHERE id = $2', [
       hostile,
       workspace.demoCampaignId,
     ]);
@@ -293,17 +293,17 @@ describe('the list', () => {
     await expectHarmless('Campaigns');
   });
 
-  test('fits a phone', async () => {
-    const { page, workspace, member } = await console.openSignedIn({ width: 390, height: 844 });
+  test('fits on a phone', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ width: 390, height: 844 });
     const ids = await addLeads(workspace, member, 60, (i) => ({
       status: statusOf(i),
       country: 'GB',
-      ...(i === 2 && { name: 'A very long name that goes on and on '.repeat(4), phone: '1'.repeat(200) }),
+      ...(i === 2 && { name: 'A very long name with many words '.repeat(4), phone: '1'.repeat(200) }),
     }));
     await page.goto('/leads');
     await rowOf(page, 'Person 0001').waitFor();
     expect(await overflow(page)).toBe(0);
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-390');
     await rowOf(page, 'Person 0000').getByLabel('Select Person 0000').click();
     await rowOf(page, 'Person 0004').getByLabel('Select Person 0004').click();
@@ -322,9 +322,9 @@ describe('the list', () => {
     await screenshot(page, 'leads-detail-390');
   });
 
-  test('looks right', async () => {
+  test('has no accessibility violations in light and in dark mode', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      const { page, workspace, member } = await console.openSignedIn({ colorScheme });
+      const { page, workspace, member } = await website.openSignedIn({ colorScheme });
       await addLeads(workspace, member, 60, (i) => ({
         status: statusOf(i),
         country: 'GB',
@@ -338,50 +338,50 @@ describe('the list', () => {
         .getByLabel('Select Person 0008')
         .click({ modifiers: ['Shift'] });
       await page.getByText('9 selected').waitFor();
-      expect(await findBarriers(page)).toEqual([]);
+      expect(await findViolations(page)).toEqual([]);
       await screenshot(page, `leads-${colorScheme}`);
     }
   });
 });
 
-describe('a change of status', () => {
-  test('of one lead is made in its row, and undone', async () => {
-    const { page, workspace, member } = await console.openSignedIn({ role: 'manager' });
+describe('a status change', () => {
+  test('of one lead can be made in its row and undone', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     const [id = ''] = await addLeads(workspace, member, 2);
     await page.goto('/leads');
     await rowOf(page, 'Person 0000').getByRole('button', { name: 'Change the status' }).click();
     await page.getByRole('menuitem', { name: 'Mark as Approved' }).waitFor();
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.getByRole('menuitem', { name: 'Mark as Approved' }).click();
     await notice(page, '1 lead marked as Approved').waitFor();
     expect((await storedOf(id)).status).toBe('Approved');
     await rowOf(page, 'Person 0000').getByText('Approved').waitFor();
 
-    // Into Trashed a reason is asked for; to Approved it goes back by way of OnHold.
+    // A change to Trashed requires a reason. The undo goes back to Approved through OnHold.
     await rowOf(page, 'Person 0000').getByRole('button', { name: 'Change the status' }).click();
     await page.getByRole('menuitem', { name: 'Mark as Trashed' }).click();
     const dialog = page.getByRole('dialog', { name: 'why?' });
     await dialog.waitFor();
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-reason');
     await dialog.getByRole('button', { name: 'Mark as Trashed' }).click();
     await dialog.getByText('Choose a reason or write one').waitFor();
-    await dialog.getByLabel('Or write your own reason').fill('Called twice, nobody there');
+    await dialog.getByLabel('Or write your own reason').fill('Called twice, no answer');
     await page.keyboard.press('Enter');
-    const told = notice(page, '1 lead marked as Trashed');
-    await told.waitFor();
+    const notification = notice(page, '1 lead marked as Trashed');
+    await notification.waitFor();
     expect((await storedOf(id)).status).toBe('Trashed');
-    await told.getByRole('button', { name: 'Undo' }).click();
+    await notification.getByRole('button', { name: 'Undo' }).click();
     await notice(page, 'Undone for 1 lead').waitFor();
     expect(await storedOf(id)).toEqual({
       status: 'Approved',
-      way: ['Approved', 'Trashed (Called twice, nobody there)', 'OnHold', 'Approved'],
+      changes: ['Approved', 'Trashed (Called twice, no answer)', 'OnHold', 'Approved'],
     });
     await rowOf(page, 'Person 0000').getByText('Approved').waitFor();
   });
 
-  test('of many is made at once, only where all may go, and each goes back to where it was', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+  test('of several leads is offered only if all of them allow it, and its undo restores each status', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     const ids = await addLeads(workspace, member, 6, (i) => ({ status: i < 3 ? 'OnHold' : 'Approved' }));
     await page.goto('/leads');
     const box = (i: number) => page.getByLabel(`Select Person 000${i}`);
@@ -393,13 +393,13 @@ describe('a change of status', () => {
     await bar.getByRole('button', { name: 'Mark as Trashed' }).click();
     await page.getByRole('radio', { name: 'Spam or test' }).check();
     await page.keyboard.press('Enter');
-    const told = notice(page, '5 leads marked as Trashed');
-    await told.waitFor();
+    const notification = notice(page, '5 leads marked as Trashed');
+    await notification.waitFor();
     expect(await Promise.all(ids.map(async (id) => (await storedOf(id)).status))).toEqual([
       ...Array.from({ length: 5 }, () => 'Trashed'),
       'Approved',
     ]);
-    await told.getByRole('button', { name: 'Undo' }).click();
+    await notification.getByRole('button', { name: 'Undo' }).click();
     await notice(page, 'Undone for 5 leads').waitFor();
     expect(await Promise.all(ids.map(async (id) => (await storedOf(id)).status))).toEqual([
       ...Array.from({ length: 3 }, () => 'OnHold'),
@@ -409,14 +409,14 @@ describe('a change of status', () => {
     await page.getByText('6 selected').waitFor();
   });
 
-  test('that the service refuses is told with its reason', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+  test('that the service rejects is reported with the reason', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     const [first = '', second = ''] = await addLeads(workspace, member, 2);
     await page.goto('/leads');
     await rowOf(page, 'Person 0001').waitFor();
-    // Meanwhile, and before this page can know.
+    // The lead is deleted, and the page cannot poll for the change.
     await page.route('**/api/console/order/leads?*', (route) => route.abort());
-    await console.fixture.sql('DELETE FROM lead WHERE id = $1', [second]);
+    await website.fixture.sql('DELETE FROM lead WHERE id = $1', [second]);
     await page.getByLabel('Select all loaded leads').check();
     await page.getByRole('button', { name: 'Mark as Approved' }).click();
     const dialog = page.getByRole('dialog', { name: '1 lead could not be changed' });
@@ -425,8 +425,8 @@ describe('a change of status', () => {
     expect((await storedOf(first)).status).toBe('Approved');
   });
 
-  test('to Paid is confirmed by a manager, who cannot undo it, and undone by an owner with a reason', async () => {
-    const manager = await console.openSignedIn({ role: 'manager' });
+  test('to Paid requires a confirmation, and only an owner can undo it', async () => {
+    const manager = await website.openSignedIn({ role: 'manager' });
     const [id = ''] = await addLeads(manager.workspace, manager.member, 1, () => ({ status: 'Approved' }));
     await manager.page.goto('/leads');
     await rowOf(manager.page, 'Person 0000').getByRole('button', { name: 'Change the status' }).click();
@@ -434,13 +434,13 @@ describe('a change of status', () => {
     await manager.page.getByRole('dialog', { name: 'Mark as Paid?' }).waitFor();
     expect((await storedOf(id)).status).toBe('Approved');
     await manager.page.getByRole('button', { name: 'Mark as paid' }).click();
-    const told = notice(manager.page, '1 lead marked as Paid');
-    await told.waitFor();
-    expect(await told.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+    const notification = notice(manager.page, '1 lead marked as Paid');
+    await notification.waitFor();
+    expect(await notification.getByRole('button', { name: 'Undo' }).count()).toBe(0);
     await rowOf(manager.page, 'Person 0000').getByRole('button', { name: 'Change the status' }).click();
     await manager.page.getByText('This lead cannot change to that status').waitFor();
 
-    const owner = await console.openSignedIn({ workspace: manager.workspace });
+    const owner = await website.openSignedIn({ workspace: manager.workspace });
     await owner.page.goto(`/leads?lead=${id}`);
     await owner.page.getByRole('dialog').getByRole('button', { name: 'Mark as Approved' }).click();
     await owner.page.getByRole('radio', { name: 'Marked by mistake' }).waitFor();
@@ -452,11 +452,11 @@ describe('a change of status', () => {
     const back = notice(owner.page, '1 lead marked as Approved');
     await back.getByRole('button', { name: 'Undo' }).click();
     await notice(owner.page, 'Undone for 1 lead').waitFor();
-    expect((await storedOf(id)).way).toEqual(['Paid', 'Approved (Marked by mistake)', 'Paid']);
+    expect((await storedOf(id)).changes).toEqual(['Paid', 'Approved (Marked by mistake)', 'Paid']);
   });
 
-  test('is not there for publishers, who see their own leads', async () => {
-    const { page, workspace, member } = await console.openSignedIn({ role: 'publisher' });
+  test('is not offered to publishers, who see only their own leads', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'publisher' });
     const [id] = await addLeads(workspace, member, 1, () => ({ name: 'Mine' }));
     await addLeads(workspace, workspace.owner, 1, () => ({ name: 'Theirs' }));
     await page.goto('/leads');
@@ -470,13 +470,13 @@ describe('a change of status', () => {
     await page.waitForURL(`**lead=${id}`);
     await page.getByText('Created by You').waitFor();
     expect(await page.getByRole('button', { name: /Mark as/ }).count()).toBe(0);
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   });
 });
 
-describe('the detail', () => {
-  test('is edited with its faults beside the fields, and never over the change of another', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+describe('the lead detail', () => {
+  test('shows errors beside the fields and does not overwrite a concurrent change', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     const [first = ''] = await addLeads(workspace, member, 1, () => ({ name: 'First of all' }));
     const [id = ''] = await addLeads(workspace, member, 1, () => ({
       duplicateOf: first,
@@ -490,7 +490,7 @@ describe('the detail', () => {
     await drawer.getByText('"source": "newsletter"').waitFor();
     await drawer.getByText('click-1').waitFor();
     await drawer.getByText('Created by').waitFor();
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-detail');
 
     await drawer.getByLabel('Email address').fill('ada@example.com');
@@ -501,8 +501,8 @@ describe('the detail', () => {
     await notice(page, 'Saved').waitFor();
     await drawer.getByText('Email address: empty to ada@example.io').waitFor();
 
-    // Another changes it meanwhile.
-    const answer = await fetch(`${console.crm}/api/v1/order/leads/${id}`, {
+    // Another user changes the lead meanwhile.
+    const answer = await fetch(`${website.crm}/api/v1/order/leads/${id}`, {
       method: 'PATCH',
       headers: { ...workspace.owner.headers, 'content-type': 'application/json' },
       body: JSON.stringify({ city: 'London' }),
@@ -511,14 +511,14 @@ describe('the detail', () => {
     await drawer.getByLabel('Name', { exact: false }).first().fill('Grace Hopper');
     await drawer.getByRole('button', { name: 'Save' }).click();
     await drawer.getByText('Someone else changed this lead meanwhile').waitFor();
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await pressOn(page, 'Load the current version');
     await expect.poll(() => drawer.getByLabel('City').inputValue()).toBe('London');
-    // What had the focus is gone, and the focus is still in the drawer.
+    // The focused button is gone, and the focus is still in the drawer.
     await expectFocusWithin(drawer);
     await pressOn(page, 'Save');
     await drawer.getByRole('heading', { level: 2, name: 'Grace Hopper' }).waitFor();
-    const [stored] = await console.fixture.leads.find({ workspaceId: workspace.id }, [id]);
+    const [stored] = await website.fixture.leads.find({ workspaceId: workspace.id }, [id]);
     expect(stored).toMatchObject({ name: 'Grace Hopper', city: 'London', email: 'ada@example.io' });
 
     await drawer.getByRole('button', { name: 'Open the original' }).click();
@@ -531,14 +531,14 @@ describe('the detail', () => {
   });
 });
 
-describe('leads that come in', () => {
-  test('appear at once, whichever service took them, and wait where one has scrolled', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+describe('new leads', () => {
+  test('of both services appear at once, but wait for a click if the list is scrolled', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     const [id = ''] = await addLeads(workspace, member, 300);
     await page.goto('/leads');
     await page.getByText('300 leads').waitFor();
     const create = async (name: string) => {
-      const answer = await fetch(`${console.crm}/api/v1/order/leads`, {
+      const answer = await fetch(`${website.crm}/api/v1/order/leads`, {
         method: 'POST',
         headers: { ...member.headers, 'content-type': 'application/json' },
         body: JSON.stringify({ campaignCode: 'DEMO', name, phone: '+442079460958' }),
@@ -546,7 +546,7 @@ describe('leads that come in', () => {
       expect(answer.status).toBe(200);
     };
     const submit = async (name: string) => {
-      const answer = await fetch(`${console.intake}/api/v1/leads`, {
+      const answer = await fetch(`${website.intake}/api/v1/leads`, {
         method: 'POST',
         headers: { API_KEY: member.apiKey, 'content-type': 'application/json' },
         body: JSON.stringify({ name, phone: '+442079460958' }),
@@ -582,8 +582,8 @@ describe('leads that come in', () => {
     expect(await grid(page).evaluate((element) => element.scrollTop)).toBe(0);
     await expectFocusOn(page, 'Leads');
 
-    // What another changes is changed in place.
-    const changed = await fetch(`${console.crm}/api/v1/order/leads/${id}`, {
+    // A change by another user updates the row in place.
+    const changed = await fetch(`${website.crm}/api/v1/order/leads/${id}`, {
       method: 'PATCH',
       headers: { ...workspace.owner.headers, 'content-type': 'application/json' },
       body: JSON.stringify({ status: 'Approved', name: 'Changed elsewhere' }),
@@ -593,57 +593,57 @@ describe('leads that come in', () => {
     expect(await rowOf(page, 'Person 0000').count()).toBe(0);
   });
 
-  test('are asked for less and less while nobody answers', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+  test('are requested less and less often while the service is unavailable', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     await addLeads(workspace, member, 1);
     await page.clock.install();
     await page.goto('/leads');
     await rowOf(page, 'Person 0000').waitFor();
-    /** When it was asked, by the page's clock, which goes on by itself as well. */
-    const askedAt: number[] = [];
+    /** The times of the requests by the page's clock, which also advances by itself. */
+    const requestedAt: number[] = [];
     await page.route('**/api/console/order/leads?*updatedSince*', async (route) => {
-      askedAt.push(await page.evaluate(() => Date.now()));
+      requestedAt.push(await page.evaluate(() => Date.now()));
       await route.abort();
     });
-    const pass = async (ms: number) => {
+    const advance = async (ms: number) => {
       await page.clock.fastForward(ms);
-      // Whatever was to be asked by now is asked before this is answered.
+      // Requests that are due are sent before the response to this request.
       await page.evaluate(() => fetch('/icon.svg').then(() => undefined));
     };
-    for (let times = 0; askedAt.length < 4; times++) {
+    for (let times = 0; requestedAt.length < 4; times++) {
       expect(times).toBeLessThan(200);
-      await pass(250);
+      await advance(250);
     }
-    const gaps = askedAt.slice(1).map((at, index) => at - (askedAt[index] ?? 0));
+    const gaps = requestedAt.slice(1).map((at, index) => at - (requestedAt[index] ?? 0));
     expect(gaps[0]).toBeGreaterThan(3_500);
     expect(gaps[1]).toBeGreaterThan(7_500);
     expect(gaps[2]).toBeGreaterThan(15_500);
     await page.getByText('New leads cannot be fetched').waitFor();
 
-    // Who does not look is not answered; who comes back is at once.
-    const look = (hidden: boolean) =>
+    // A hidden page sends no requests. It sends one as soon as it is visible again.
+    const setHidden = (hidden: boolean) =>
       page.evaluate((value) => {
         Object.defineProperty(document, 'hidden', { value, configurable: true });
         document.dispatchEvent(new Event('visibilitychange'));
       }, hidden);
-    await look(true);
-    await pass(120_000);
-    expect(askedAt).toHaveLength(4);
-    await look(false);
-    await expect.poll(() => askedAt).toHaveLength(5);
+    await setHidden(true);
+    await advance(120_000);
+    expect(requestedAt).toHaveLength(4);
+    await setHidden(false);
+    await expect.poll(() => requestedAt).toHaveLength(5);
     await page.unroute('**/api/console/order/leads?*updatedSince*');
   });
 });
 
-describe('the file of an export', () => {
-  test('holds exactly what is filtered', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+describe('an exported file', () => {
+  test('contains exactly the filtered leads', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     await addLeads(workspace, member, 1_200, (i) => ({ status: i % 2 === 0 ? 'Approved' : 'OnHold' }));
     await page.goto('/leads?status=Approved&q=person');
     await page.getByText('600 leads').waitFor();
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Export as CSV' }).waitFor();
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('menuitem', { name: 'Export as CSV' }).click(),
@@ -655,9 +655,9 @@ describe('the file of an export', () => {
   });
 });
 
-describe('by keyboard alone', () => {
-  test('leads are found, selected, changed, undone, opened and created', async () => {
-    const { page, workspace, member } = await console.openSignedIn();
+describe('with the keyboard only', () => {
+  test('leads can be found, selected, changed, opened and created', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
     const ids = await addLeads(workspace, member, 5);
     await page.goto('/leads');
     await rowOf(page, 'Person 0000').waitFor();
@@ -666,11 +666,11 @@ describe('by keyboard alone', () => {
     };
     await press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-shortcuts');
     await press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    // Where the focus goes a moment after the dialog is gone.
+    // The focus returns to the list a moment after the dialog has closed.
     const isOnList = () => grid(page).evaluate((element) => document.activeElement === element);
     await expect.poll(isOnList).toBe(true);
     await press('/');
@@ -698,7 +698,7 @@ describe('by keyboard alone', () => {
     await press('Enter');
     await notice(page, '2 leads marked as Trashed').waitFor();
     await expect.poll(isOnList).toBe(true);
-    expect((await storedOf(ids[1] ?? '')).way.at(-1)).toBe('Trashed (Wrong number)');
+    expect((await storedOf(ids[1] ?? '')).changes.at(-1)).toBe('Trashed (Wrong number)');
     await press('h');
     await notice(page, '2 leads marked as On hold').waitFor();
     await notice(page, '2 leads marked as Trashed').waitFor({ state: 'detached' });
@@ -715,7 +715,7 @@ describe('by keyboard alone', () => {
     await press('Enter');
     const dialog = page.getByRole('dialog', { name: 'New lead' });
     await dialog.waitFor();
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.keyboard.type('Person Typed');
     await press('Enter');
     await dialog.getByText('Must not be empty').or(dialog.getByText('Is required')).first().waitFor();

@@ -2,28 +2,28 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
-import { type Console, password, startConsole } from './website.ts';
+import { type Website, password, startWebsite } from './website.ts';
 
-let console: Console;
+let website: Website;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
 }, 400_000);
-afterEach(() => console.closePages());
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
 
 const row = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text });
 
-/** The one who made the workspace goes, so that who is signed in is its only owner. */
+/** Opens a page in a workspace whose only owner is the signed-in user. */
 async function openAsOnlyOwner() {
-  const opened = await console.openSignedIn();
-  await console.fixture.sql('DELETE FROM member WHERE workspace_id = $1 AND user_id = $2', [
+  const opened = await website.openSignedIn();
+  await website.fixture.sql('DELETE FROM member WHERE workspace_id = $1 AND user_id = $2', [
     opened.workspace.id,
     opened.workspace.owner.userId,
   ]);
   return opened;
 }
 
-/** Invites someone, and closes what shows the link. @returns its path. */
+/** Invites a user and closes the dialog. @returns the path of the invitation link. */
 async function invite(page: Page, email: string): Promise<string> {
   await page.getByRole('button', { name: 'Invite someone' }).click();
   const dialog = page.getByRole('dialog');
@@ -35,7 +35,7 @@ async function invite(page: Page, email: string): Promise<string> {
   return new URL(link).pathname;
 }
 
-test('are invited by a link, become members, and do what their role may', async () => {
+test('a user who accepts an invitation becomes a member with the permissions of the role', async () => {
   const { page, workspace } = await openAsOnlyOwner();
   await page.goto('/members');
   await page.getByText('You are the only owner').waitFor();
@@ -53,7 +53,7 @@ test('are invited by a link, become members, and do what their role may', async 
   await row(page, email).getByText('Publisher').waitFor();
   await expectGoodEverywhere(page, 'members');
 
-  const other = await console.openPage();
+  const other = await website.openPage();
   await other.goto(new URL(link).pathname);
   await other.getByRole('heading', { name: `Join ${workspace.slug}` }).waitFor();
   await other.getByRole('link', { name: 'Create an account' }).click();
@@ -71,14 +71,14 @@ test('are invited by a link, become members, and do what their role may', async 
   await page.getByRole('option', { name: 'Manager' }).click();
   await expect
     .poll(() =>
-      console.fixture.sql('SELECT role FROM member WHERE workspace_id = $1 AND role <> $2', [
+      website.fixture.sql('SELECT role FROM member WHERE workspace_id = $1 AND role <> $2', [
         workspace.id,
         'owner',
       ]),
     )
     .toEqual([{ role: 'manager' }]);
   await other.reload();
-  // A manager sees who is here, and changes nothing about it.
+  // A manager sees the members but cannot change them.
   await row(other, 'Grace Hopper').getByText('You').waitFor();
   expect(await other.getByRole('button', { name: /Remove|Invite/ }).count()).toBe(0);
   expect(await other.getByRole('combobox', { name: /Role of/ }).count()).toBe(0);
@@ -90,7 +90,7 @@ test('are invited by a link, become members, and do what their role may', async 
   await other.getByText('You are not a member of any workspace').waitFor();
 }, 60_000);
 
-test('are uninvited: the link leads nowhere then', async () => {
+test('the link of a canceled invitation no longer works', async () => {
   const { page } = await openAsOnlyOwner();
   await page.goto('/members');
   const path = await invite(page, 'someone@example.com');
@@ -102,12 +102,12 @@ test('are uninvited: the link leads nowhere then', async () => {
   expect(await page.getByRole('button', { name: 'Accept' }).count()).toBe(0);
 });
 
-test('decline an invitation, which nobody else can answer, and have a workspace of their own', async () => {
+test('only the invited user can decline an invitation, and can then create a workspace', async () => {
   const { page, workspace } = await openAsOnlyOwner();
   await page.goto('/members');
   const email = `${randomUUID()}@example.com`;
   const path = await invite(page, email);
-  const { page: other, member } = await console.openSignedIn();
+  const { page: other, member } = await website.openSignedIn();
   await other.goto(path);
   await other.getByText(`You are signed in as ${member.email}`).waitFor();
   expect(await other.getByRole('button', { name: /Accept|Decline/ }).count()).toBe(0);
@@ -123,7 +123,7 @@ test('decline an invitation, which nobody else can answer, and have a workspace 
   await other.getByText('You are not a member of any workspace').waitFor();
   await expectGoodEverywhere(other, 'no-workspace');
   expect(
-    await console.fixture.sql('SELECT email, status FROM invitation WHERE workspace_id = $1', [workspace.id]),
+    await website.fixture.sql('SELECT email, status FROM invitation WHERE workspace_id = $1', [workspace.id]),
   ).toEqual([{ email, status: 'rejected' }]);
   await other.goto(path);
   await other.getByText('This invitation has expired').waitFor();
@@ -137,9 +137,9 @@ test('decline an invitation, which nobody else can answer, and have a workspace 
   await other.getByText('There are no leads yet').waitFor();
 }, 60_000);
 
-test('leave, and rename the workspace; what the server refuses is said', async () => {
+test('an owner can rename the workspace, and cannot leave it as its only owner', async () => {
   const { page, workspace } = await openAsOnlyOwner();
-  const second = await console.openSignedIn({ workspace });
+  const second = await website.openSignedIn({ workspace });
   await page.goto('/members');
   await page.getByLabel('Name of the workspace').fill('   ');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -148,7 +148,7 @@ test('leave, and rename the workspace; what the server refuses is said', async (
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Switch workspace: Spring campaigns' }).waitFor();
 
-  // The other owner leaves meanwhile: this page still offers it.
+  // The other owner leaves meanwhile. This page still offers to leave.
   await page.getByRole('button', { name: 'Leave the workspace' }).waitFor();
   await second.page.goto('/members');
   await second.page.getByRole('button', { name: 'Leave the workspace' }).click();
@@ -163,13 +163,13 @@ test('leave, and rename the workspace; what the server refuses is said', async (
     .getByText(/only owner/)
     .waitFor();
   expect(
-    await console.fixture.sql('SELECT role FROM member WHERE workspace_id = $1', [workspace.id]),
+    await website.fixture.sql('SELECT role FROM member WHERE workspace_id = $1', [workspace.id]),
   ).toEqual([{ role: 'owner' }]);
 });
 
-test('of one workspace are not seen in another', async () => {
-  const { page, member } = await console.openSignedIn();
-  const stranger = await console.openSignedIn();
+test('members are visible only in their own workspace', async () => {
+  const { page, member } = await website.openSignedIn();
+  const stranger = await website.openSignedIn();
   await page.goto('/members');
   await row(page, member.email).waitFor();
   await stranger.page.goto('/members');

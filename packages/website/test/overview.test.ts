@@ -1,17 +1,17 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findBarriers } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { choose, expectFocusOn, tabTo } from './by-keyboard.ts';
-import { type Console, type SignedInPage, screenshot, startConsole } from './website.ts';
+import { type Website, type SignedInPage, screenshot, startWebsite } from './website.ts';
 
-let console: Console;
+let website: Website;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
 }, 400_000);
-afterEach(() => console.closePages());
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
 
-/** Ten leads of two days in March 2026 and two before them, of an owner and a publisher. */
+/** Adds 10 leads on two days in March 2026 and 2 leads before, of an owner and a publisher. */
 async function addLeads({ workspace, member }: SignedInPage) {
   const publisher = member.role === 'publisher' ? member : await workspace.addMember('publisher');
   const lead = (at: string, changes: Parameters<typeof workspace.lead>[1] = {}) => {
@@ -19,7 +19,7 @@ async function addLeads({ workspace, member }: SignedInPage) {
     return workspace.lead(publisher, { createdAt, source: 'intake', ...changes });
   };
   const { defaultCampaignId: campaignId, owner } = workspace;
-  await console.fixture.leads.insert([
+  await website.fixture.leads.insert([
     lead('2026-03-10T09:00:00Z', { status: 'Paid', lpName: 'spring offer', s1: 'click/1' }),
     lead('2026-03-10T10:00:00Z', { status: 'Paid', lpName: 'spring offer', s1: 'click/1' }),
     lead('2026-03-10T11:00:00Z', { status: 'Approved', lpName: 'spring offer' }),
@@ -58,8 +58,8 @@ const figuresOf = (page: Page) =>
     );
 
 describe('the overview', () => {
-  test('shows the figures of the range, and leads to the leads they are about', async () => {
-    const signedIn = await console.openSignedIn();
+  test('shows the figures of the range, with links to the leads', async () => {
+    const signedIn = await website.openSignedIn();
     const { page } = signedIn;
     await addLeads(signedIn);
     await page.goto(twoDays);
@@ -67,8 +67,8 @@ describe('the overview', () => {
     expect(await page.title()).toContain('Overview');
     const chart = page.getByRole('figure', { name: /^Leads by hour/ });
     await chart.locator('svg').first().waitFor();
-    expect(await findBarriers(page)).toEqual([]);
-    // What it shows can be told without knowing: both axes, their units, and what each colour stands for.
+    expect(await findViolations(page)).toEqual([]);
+    // The chart explains itself: it has labeled axes and a legend for the colors.
     const labels = ['Hour', 'Leads', '10 Mar, 00:00', '0', '2', '4', '6', '8'];
     await expect
       .poll(() => chart.locator('svg text').allTextContents())
@@ -102,7 +102,7 @@ describe('the overview', () => {
     await page.keyboard.press('ArrowRight');
     await page.getByRole('radio', { name: 'Table', checked: true }).waitFor({ state: 'attached' });
     await chart.waitFor({ state: 'detached' });
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     const steps = await rowsOf(page, 'Leads by hour');
     expect(steps).toHaveLength(1 + 48);
     expect(steps.find(([name]) => name?.includes('11 Mar') && name.includes('08:00'))?.slice(1)).toEqual([
@@ -124,8 +124,8 @@ describe('the overview', () => {
     await page.waitForURL('**/leads?*');
   });
 
-  test('keeps range and time zone in the address, and has the days of the zone', async () => {
-    const signedIn = await console.openSignedIn();
+  test('keeps range and time zone in the address, and counts days in the time zone', async () => {
+    const signedIn = await website.openSignedIn();
     const { page } = signedIn;
     await addLeads(signedIn);
     await page.goto('/overview');
@@ -164,17 +164,17 @@ describe('the overview', () => {
     await page.getByText(/must be a time zone/i).waitFor();
   });
 
-  test('says that there are none yet', async () => {
-    const { page } = await console.openSignedIn();
+  test('shows an empty state if there are no leads', async () => {
+    const { page } = await website.openSignedIn();
     await page.goto('/overview');
     await page.getByText('No leads in this range').waitFor();
     expect((await figuresOf(page))['Approve rate']).toEqual(['–']);
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'overview-empty');
   });
 
-  test('shows a publisher its own leads, on a phone in the dark', async () => {
-    const signedIn = await console.openSignedIn({ role: 'publisher', width: 390, colorScheme: 'dark' });
+  test('shows a publisher only its own leads, on a phone in dark mode', async () => {
+    const signedIn = await website.openSignedIn({ role: 'publisher', width: 390, colorScheme: 'dark' });
     const { page } = signedIn;
     await addLeads(signedIn);
     await page.goto(twoDays);
@@ -182,7 +182,7 @@ describe('the overview', () => {
     expect((await figuresOf(page))['Leads']?.[0]).toBe('7');
     expect((await rowsOf(page, 'By campaign')).slice(1).map((row) => row[1])).toEqual(['6', '1']);
     await page.getByRole('figure').locator('svg').first().waitFor();
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     const overflow = await page.evaluate(() => {
       const { scrollWidth, clientWidth } = document.documentElement;
       return scrollWidth - clientWidth;
@@ -191,12 +191,12 @@ describe('the overview', () => {
     await screenshot(page, 'overview-390-dark');
   });
 
-  test.each(['light', 'dark'] as const)('can be read in %s', async (colorScheme) => {
-    const signedIn = await console.openSignedIn({ colorScheme });
+  test.each(['light', 'dark'] as const)('has no accessibility violations in %s mode', async (colorScheme) => {
+    const signedIn = await website.openSignedIn({ colorScheme });
     await addLeads(signedIn);
     await signedIn.page.goto('/overview?from=2026-02-20&to=2026-03-20&zone=UTC');
     await signedIn.page.getByRole('figure').locator('svg').first().waitFor();
-    expect(await findBarriers(signedIn.page)).toEqual([]);
+    expect(await findViolations(signedIn.page)).toEqual([]);
     await screenshot(signedIn.page, `overview-1440-${colorScheme}`);
   });
 });

@@ -1,34 +1,34 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { findBarriers } from './axe.ts';
+import { findViolations } from './axe.ts';
 import { screenshot } from './website.ts';
 
-/** Nothing of a page is beyond its right edge, and nobody is kept out of it. */
+/** Checks that a page has no accessibility violations and does not scroll horizontally. */
 export async function expectGoodPage(page: Page): Promise<void> {
-  expect(await findBarriers(page)).toEqual([]);
-  const beyond = await page.evaluate(
+  expect(await findViolations(page)).toEqual([]);
+  const overflow = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );
-  expect(beyond).toBeLessThanOrEqual(0);
+  expect(overflow).toBeLessThanOrEqual(0);
 }
 
-/** Shows a page in other colours, as a browser does whose user prefers them. */
+/** Emulates the user's preference for a color scheme. */
 export async function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
   await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
 }
 
-/** Checks a page in light colours and in dark ones, on which nothing depends but contrast, and keeps pictures of it. */
+/** Checks a page in light mode, and its contrast in dark mode. Takes screenshots of both. */
 export async function expectGoodInBothColors(page: Page, name: string): Promise<void> {
   await expectGoodPage(page);
   await screenshot(page, `${name}-light`);
   await showIn(page, 'dark');
-  expect(await findBarriers(page, { rules: ['color-contrast'] })).toEqual([]);
+  expect(await findViolations(page, { rules: ['color-contrast'] })).toEqual([]);
   await screenshot(page, `${name}-dark`);
   await showIn(page, 'light');
 }
 
-/** Checks a page as wide as a desk in light colours and as narrow as a phone in dark ones, and keeps pictures of it. */
+/** Checks a page on a desktop in light mode and on a phone in dark mode. Takes screenshots of both. */
 export async function expectGoodEverywhere(page: Page, name: string): Promise<void> {
   const size = page.viewportSize();
   for (const [width, colorScheme] of [

@@ -2,25 +2,25 @@ import { addDemoLeads } from '@leads/local-stack/demo-leads';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectGoodInBothColors } from './page-checks.ts';
-import { type Console, startConsole } from './website.ts';
+import { type Website, startWebsite } from './website.ts';
 
-/* Every page as people see it: on a desk and on a phone, light and dark. */
+/* Checks every page on a desktop and on a phone, in light and in dark mode. */
 
-let console: Console;
+let website: Website;
 let workspace: TestWorkspace;
 beforeAll(async () => {
-  console = await startConsole();
-  workspace = await console.fixture.createWorkspace();
-  await console.fixture.sql(`UPDATE workspace SET name = 'Acme' WHERE id = $1`, [workspace.id]);
-  await addDemoLeads(console.databaseUrl, workspace.slug, new Date());
+  website = await startWebsite();
+  workspace = await website.fixture.createWorkspace();
+  await website.fixture.sql(`UPDATE workspace SET name = 'Acme' WHERE id = $1`, [workspace.id]);
+  await addDemoLeads(website.databaseUrl, workspace.slug, new Date());
 }, 400_000);
-afterEach(() => console.closePages());
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
 
-describe.for([1440, 390])('%d pixels', (width) => {
-  test('pages of who is signed in', async () => {
-    const { page } = await console.openSignedIn({ width, workspace });
-    const [lead] = await console.fixture.sql<{ id: string }>(
+describe.for([1440, 390])('at a width of %d pixels', (width) => {
+  test('pages after sign-in have no accessibility violations and do not overflow', async () => {
+    const { page } = await website.openSignedIn({ width, workspace });
+    const [lead] = await website.fixture.sql<{ id: string }>(
       `SELECT lead.id FROM lead JOIN lead_change ON lead_id = lead.id WHERE workspace_id = $1 LIMIT 1`,
       [workspace.id],
     );
@@ -42,17 +42,17 @@ describe.for([1440, 390])('%d pixels', (width) => {
     }
   }, 240_000);
 
-  test('pages of who is not', async () => {
-    const page = await console.openPage({ width });
+  test('pages before sign-in have no accessibility violations and do not overflow', async () => {
+    const page = await website.openPage({ width });
     const token = 'x'.repeat(43);
-    await console.fixture.sql('UPDATE campaign SET integration_token = NULL WHERE integration_token = $1', [
+    await website.fixture.sql('UPDATE campaign SET integration_token = NULL WHERE integration_token = $1', [
       token,
     ]);
-    await console.fixture.sql('UPDATE campaign SET integration_token = $1 WHERE id = $2', [
+    await website.fixture.sql('UPDATE campaign SET integration_token = $1 WHERE id = $2', [
       token,
       workspace.demoCampaignId,
     ]);
-    const [invitation] = await console.fixture.sql<{ id: string }>(
+    const [invitation] = await website.fixture.sql<{ id: string }>(
       `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)
        VALUES (gen_random_uuid(), $1, 'guest@example.com', 'manager', $2, now() + interval '1 day') RETURNING id`,
       [workspace.id, workspace.owner.userId],
@@ -73,8 +73,8 @@ describe.for([1440, 390])('%d pixels', (width) => {
     }
   }, 240_000);
 
-  test('pages that cannot be shown', async () => {
-    const { page } = await console.openSignedIn({ width, workspace });
+  test('error pages have no accessibility violations and offer a next step', async () => {
+    const { page } = await website.openSignedIn({ width, workspace });
     await page.goto('/campaigns');
     await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
     await page.evaluate(() => history.pushState(null, '', '/no/such/page'));
@@ -82,7 +82,7 @@ describe.for([1440, 390])('%d pixels', (width) => {
     await expectGoodInBothColors(page, `not-found-${width}`);
     await page.getByRole('link', { name: 'Go to the overview' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-    // The service is away, as far as this page can tell.
+    // For this page, the service is unavailable.
     await page.route('**/api/console/**', (route) => route.abort());
     await page.reload();
     await page.getByRole('alert').getByText('The server cannot be reached').waitFor();

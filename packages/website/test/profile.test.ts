@@ -5,18 +5,18 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectFocusOn, press } from './by-keyboard.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 import { totp } from './totp.ts';
-import { type Console, password, startConsole } from './website.ts';
+import { type Website, password, startWebsite } from './website.ts';
 
 const run = promisify(execFile);
 
-let console: Console;
+let website: Website;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
 }, 400_000);
-afterEach(() => console.closePages());
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
 
-/** Runs a command as a user who pastes it does; with the status of the answer behind its body. */
+/** Runs a curl command in a shell. @returns the status and the body of the response. */
 async function inShell(command: string): Promise<{ status: number; body: string }> {
   const { stdout } = await run('sh', [
     '-c',
@@ -33,7 +33,7 @@ async function copied(page: Page, copy: () => Promise<void>): Promise<string> {
   return page.evaluate(() => navigator.clipboard.readText());
 }
 
-/** The credential that a dialog shows, which is closed then. */
+/** Returns the secret that a dialog shows, and closes the dialog. */
 async function takeSecret(page: Page): Promise<string> {
   const secret = await page.getByLabel(/^Secret of /).innerText();
   await page.getByRole('button', { name: 'I have stored it' }).click();
@@ -41,14 +41,14 @@ async function takeSecret(page: Page): Promise<string> {
   return secret;
 }
 
-async function makeKey(page: Page, name: string): Promise<string> {
+async function createKey(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'Create an API key' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(name);
   await page.keyboard.press('Enter');
   return takeSecret(page);
 }
 
-async function makeToken(page: Page, name: string): Promise<string> {
+async function createToken(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'Create an access token' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(name);
   await page.keyboard.press('Enter');
@@ -57,8 +57,8 @@ async function makeToken(page: Page, name: string): Promise<string> {
 
 const row = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
 
-/** All of a page and of what its browser keeps for it. */
-const everything = (page: Page) =>
+/** Returns the document, the browser's storage and the address of a page. */
+const contentOf = (page: Page) =>
   page.evaluate(() =>
     [
       document.documentElement.outerHTML,
@@ -70,19 +70,19 @@ const everything = (page: Page) =>
   );
 
 const leadsOf = async (workspaceId: string) =>
-  console.fixture.sql<{ source: string; name: string }>(
+  website.fixture.sql<{ source: string; name: string }>(
     'SELECT source, name FROM lead WHERE workspace_id = $1 ORDER BY id',
     [workspaceId],
   );
 
-/** Waits until something answers 401, for the 10 s that a revocation may take. */
-async function expectRefusedSoon(send: () => Promise<number>): Promise<void> {
+/** Waits for a 401 response, at most the 10 s that a revocation may take. */
+async function expectUnauthorizedSoon(send: () => Promise<number>): Promise<void> {
   await expect.poll(send, { timeout: 10_000, interval: 500 }).toBe(401);
 }
 
 describe('credentials', () => {
-  test('are made by keyboard, used by the curl that is shown, and revoked', async () => {
-    const { page, workspace } = await console.openSignedIn();
+  test('can be created with the keyboard, work in the shown examples, and can be revoked', async () => {
+    const { page, workspace } = await website.openSignedIn();
     await page.goto('/profile');
     await row(page, 'Test key').waitFor();
     await press(page, 'Create an API key');
@@ -97,9 +97,9 @@ describe('credentials', () => {
     expect(await copied(page, () => press(page, 'Copy'))).toBe(apiKey);
     await press(page, 'I have stored it');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    const accessToken = await makeToken(page, 'Shop token');
+    const accessToken = await createToken(page, 'Shop token');
 
-    const visible = await everything(page);
+    const visible = await contentOf(page);
     expect(visible).not.toContain(apiKey);
     expect(visible).not.toContain(accessToken);
 
@@ -140,7 +140,7 @@ describe('credentials', () => {
         { timeout: 10_000, interval: 1_000 },
       )
       .toBe(true);
-    const afterReload = await everything(page);
+    const afterReload = await contentOf(page);
     expect(afterReload).not.toContain(apiKey);
     expect(afterReload).not.toContain(accessToken);
 
@@ -151,20 +151,20 @@ describe('credentials', () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
     await Promise.all(
-      [toCrm, toIntake].map((command) => expectRefusedSoon(async () => (await inShell(command)).status)),
+      [toCrm, toIntake].map((command) => expectUnauthorizedSoon(async () => (await inShell(command)).status)),
     );
     await page.getByRole('button', { name: 'Show old ones (1)' }).first().click();
     await row(page, 'Shop \'n\' "more"').getByText('Revoked').first().waitFor();
   }, 60_000);
 
-  test('are rotated with an overlap', async () => {
-    const { page, member } = await console.openSignedIn();
+  test('stay valid during a rotation until the old key is revoked', async () => {
+    const { page, member } = await website.openSignedIn();
     await page.goto('/profile');
     await page.getByRole('button', { name: /^Rotate Test key/ }).click();
     await page.getByRole('button', { name: 'Create the new key' }).click();
     const apiKey = await takeSecret(page);
     const send = async (key: string) => {
-      const response = await fetch(`${console.intake}/api/v1/leads`, {
+      const response = await fetch(`${website.intake}/api/v1/leads`, {
         method: 'POST',
         headers: { API_KEY: key, 'content-type': 'application/json' },
         body: JSON.stringify({ name: 'Ada', phone: '+12025550147' }),
@@ -175,19 +175,19 @@ describe('credentials', () => {
     await old.getByText('It was never used. It is safe to revoke.').waitFor();
     expect(await send(member.apiKey)).toBe(200);
     expect(await send(apiKey)).toBe(200);
-    // Without a reload: it is looked at again while a rotation is under way.
+    // The page refreshes by itself during a rotation.
     await old.getByText('so it is still in use').waitFor();
     expect(await old.getByRole('button', { name: /Rotate/ }).count()).toBe(0);
     await expectGoodEverywhere(page, 'profile-rotation');
     await old.getByRole('button', { name: /Revoke/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await expectRefusedSoon(() => send(member.apiKey));
+    await expectUnauthorizedSoon(() => send(member.apiKey));
     expect(await send(apiKey)).toBe(200);
   }, 60_000);
 
-  test('of the intake are bound to origins, and are tried from the page', async () => {
-    const { page, workspace } = await console.openSignedIn();
+  test('for the intake can be limited to origins and tested on the page', async () => {
+    const { page, workspace } = await website.openSignedIn();
     await page.goto('/profile');
     await page.getByRole('button', { name: 'Create an API key' }).click();
     const dialog = page.getByRole('dialog');
@@ -233,7 +233,7 @@ describe('credentials', () => {
     await page.getByRole('button', { name: 'Send a test lead' }).click();
     await page.getByText(/^Answer: 200 in/).waitFor();
     await page.getByText('"order_id"').waitFor();
-    expect(await everything(page)).not.toContain(apiKey);
+    expect(await contentOf(page)).not.toContain(apiKey);
     await expectGoodEverywhere(page, 'profile-tried');
     await page.getByLabel('Origin', { exact: true }).fill('https://elsewhere.example.com');
     await page.getByRole('button', { name: 'Send a test lead' }).click();
@@ -241,8 +241,8 @@ describe('credentials', () => {
     expect(await leadsOf(workspace.id)).toHaveLength(2);
   }, 60_000);
 
-  test('that are pasted send a lead to the CRM', async () => {
-    const { page, workspace, member } = await console.openSignedIn({ role: 'publisher' });
+  test('can be pasted to send a test lead to the CRM', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'publisher' });
     await page.goto('/profile');
     await page.locator('input[name=apiKey]').fill(member.apiKey);
     await page.locator('input[name=accessToken]').fill('something else');
@@ -256,8 +256,8 @@ describe('credentials', () => {
     await page.getByText(/^Answer: 200 in/).waitFor();
     const request = await page.getByRole('region', { name: 'Request' }).innerText();
     expect(request).toContain(`API_KEY: ${member.apiKey.slice(0, 11)}••••`);
-    expect(await everything(page)).not.toContain(member.apiKey);
-    expect(await everything(page)).not.toContain(member.accessToken);
+    expect(await contentOf(page)).not.toContain(member.apiKey);
+    expect(await contentOf(page)).not.toContain(member.accessToken);
     expect(await leadsOf(workspace.id)).toEqual([{ source: 'crm', name: 'Grace' }]);
     await page.getByRole('link', { name: 'See the leads' }).click();
     await page.waitForURL('**/leads');
@@ -278,8 +278,8 @@ async function signOut(page: Page): Promise<void> {
 }
 
 describe('an account', () => {
-  test('has a second factor: an app, or a recovery code once', async () => {
-    const { page, member, workspace } = await console.openSignedIn();
+  test('can sign in with an authenticator app, and with each recovery code once', async () => {
+    const { page, member, workspace } = await website.openSignedIn();
     await page.goto('/profile?tab=account');
     await expectGoodEverywhere(page, 'profile-account');
     await page.getByRole('button', { name: 'Turn on' }).click();
@@ -300,8 +300,8 @@ describe('an account', () => {
     await dialog.getByLabel('Current code of the app').fill(totp(secret));
     await page.keyboard.press('Enter');
     await page.getByText('On. Signing in needs your password and a code').waitFor();
-    expect(await everything(page)).not.toContain(secret);
-    // The session that took the old one's place shows the same workspace.
+    expect(await contentOf(page)).not.toContain(secret);
+    // The new session has the same workspace as the old one.
     await page.getByRole('button', { name: `Switch workspace: ${workspace.slug}` }).waitFor();
 
     await signOut(page);
@@ -338,9 +338,9 @@ describe('an account', () => {
     await page.getByText('Off. Signing in needs your password only').waitFor();
   }, 60_000);
 
-  test('changes its name and its password, which signs out the other browsers', async () => {
-    const { page, member } = await console.openSignedIn();
-    const other = await console.openPage();
+  test('can change its name and its password, and a new password signs out other browsers', async () => {
+    const { page, member } = await website.openSignedIn();
+    const other = await website.openPage();
     await signIn(other, member.email);
     await other.waitForURL('**/overview');
 
@@ -365,10 +365,10 @@ describe('an account', () => {
     expect(await page.getByText('Your password is changed.').isVisible()).toBe(true);
   });
 
-  test('signs out a second browser', async () => {
-    const { page, member } = await console.openSignedIn();
-    const other = await console.openPage();
-    const third = await console.openPage();
+  test('can sign out one other browser and all other browsers', async () => {
+    const { page, member } = await website.openSignedIn();
+    const other = await website.openPage();
+    const third = await website.openPage();
     await signIn(other, member.email);
     await other.waitForURL('**/overview');
     await page.goto('/profile?tab=sessions');
@@ -400,14 +400,14 @@ describe('an account', () => {
   });
 });
 
-test('credentials of one workspace are not seen in another, nor those of others', async () => {
-  const { page, workspace } = await console.openSignedIn();
-  const colleague = await console.openSignedIn({ workspace, role: 'manager' });
-  const stranger = await console.openSignedIn();
+test('credentials are visible only to their user and in their workspace', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  const colleague = await website.openSignedIn({ workspace, role: 'manager' });
+  const stranger = await website.openSignedIn();
   await page.goto('/profile');
-  await makeKey(page, 'Mine alone');
+  await createKey(page, 'Mine alone');
   await row(page, 'Mine alone').first().waitFor();
-  // What a tab holds goes with it.
+  // A tab loses its secrets when the user leaves it.
   await page.getByRole('button', { name: 'Forget Mine alone' }).waitFor();
   await page.getByRole('tab', { name: 'Sessions' }).click();
   await page.waitForURL('**/profile?tab=sessions');

@@ -1,34 +1,34 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { findBarriers } from './axe.ts';
-import { type Console, startConsole } from './website.ts';
+import { findViolations } from './axe.ts';
+import { type Website, startWebsite } from './website.ts';
 
-let console: Console;
+let website: Website;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
 }, 400_000);
-afterEach(() => console.closePages());
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
 
-/** What axe finds in the reference's own elements, which no setting changes. */
+/** Violations in elements of the reference's library, which no setting changes. */
 const inElementsOfTheReference =
   /^(aria-allowed-attr|aria-input-field-name|aria-required-children|button-name|label-content-name-mismatch|nested-interactive) /;
 
-test("the API reference, from the website on, is tried with credentials of one's own", async () => {
-  const { page, workspace, member } = await console.openSignedIn();
-  await console.fixture.leads.insert([workspace.lead(member, { name: 'Ada Lovelace' })]);
+test("the API reference opens from the website and sends requests with the user's credentials", async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  await website.fixture.leads.insert([workspace.lead(member, { name: 'Ada Lovelace' })]);
   await page.goto('/overview');
   const opened = page.context().waitForEvent('page');
   await page.getByRole('link', { name: 'API reference' }).click();
   const reference = await opened;
   await reference.getByRole('heading', { name: 'Leads: CRM' }).waitFor();
   await reference.getByText('ApiKey & AccessToken').first().waitFor();
-  const barriers = await findBarriers(reference);
-  expect(barriers.filter((barrier) => !inElementsOfTheReference.test(barrier))).toEqual([]);
+  const violations = await findViolations(reference);
+  expect(violations.filter((violation) => !inElementsOfTheReference.test(violation))).toEqual([]);
   await reference.emulateMedia({ colorScheme: 'dark' });
   await reference.reload();
   await reference.locator('.dark-mode').first().waitFor();
   await reference.getByText('ApiKey & AccessToken').first().waitFor();
-  expect(await findBarriers(reference, { rules: ['color-contrast'] })).toEqual([]);
+  expect(await findViolations(reference, { rules: ['color-contrast'] })).toEqual([]);
   await reference.getByPlaceholder('QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT').first().fill(member.apiKey);
   await reference.getByPlaceholder('Token').first().fill(member.accessToken);
 

@@ -14,7 +14,7 @@ import { writeSnippet } from '../src/examples/snippets.ts';
 
 const run = promisify(execFile);
 
-/** What is in no program by accident: quotes, escapes and expansions of all the languages, and the end of a script. */
+/** Quotes, escapes and expansions of all the languages, and the end tag of a script. */
 const hostile = `'"\\ $HOME \`id\` $(id) %s @x </script><b> & é 😀 \\' \\n {$x}`;
 
 const received: { url: string; headers: IncomingHttpHeaders; body: string }[] = [];
@@ -47,7 +47,7 @@ afterAll(() => {
   server.close();
 });
 
-/** PHP with its curl, and libraries of Debian 12 that not every machine has. */
+/** The Debian 12 packages of PHP and curl, with their libraries, for machines that lack them. */
 const phpPackages = [
   'php8.2-cli',
   'php8.2-curl',
@@ -72,18 +72,18 @@ async function runPhp(snippet: string): Promise<void> {
   await ran;
 }
 
-/** Headers take no more than this, on any way. */
+/** Special characters that are valid in headers in all languages. */
 const secrets = { apiKey: `lk_'"$HOME\`id\`\\`, accessToken: `a'b"$(id)` };
 const hostileRequest = (): ExampleRequest =>
   crmRequest({ crm: api }, secrets, { campaignCode: hostile, name: 'Ada' });
 
-describe('an example', () => {
+describe('a code example', () => {
   test.each([
     ['curl', (snippet: string) => run('sh', ['-c', snippet])],
     ['javascript', (snippet: string) => run(process.execPath, ['--input-type=module', '--eval', snippet])],
     ['python', async (snippet: string) => run(await provideProgram('usr/bin/python3'), ['-c', snippet])],
     ['php', runPhp],
-  ] as const)('in %s sends to the letter what it is to send', async (language, execute) => {
+  ] as const)('in %s sends special characters unchanged', async (language, execute) => {
     await execute(writeSnippet(language, hostileRequest()));
     expect(received).toHaveLength(1);
     expect(JSON.parse(received[0]?.body ?? '')).toEqual({ campaignCode: hostile, name: 'Ada' });
@@ -94,7 +94,7 @@ describe('an example', () => {
     });
   });
 
-  test('as a form sends what is entered, from a page', async () => {
+  test('in HTML sends the entered values of the form', async () => {
     const hostileKey = `lk_</form>&amp;"'+%41#?=é`;
     page = `<!doctype html><meta charset="utf-8"><title>A landing page</title>${writeSnippet(
       'html',
@@ -126,7 +126,7 @@ describe('an example', () => {
   }, 60_000);
 });
 
-test('a masked secret is good for nothing, and a placeholder stays readable', () => {
+test('mask hides all but the beginning of a secret and keeps a placeholder', () => {
   expect(mask('lk_3fT9aQ1zXXXXXXXXXXXXXXXXXXXX')).toBe('lk_3fT9aQ1z••••••••');
   expect(mask('eyJhbGciOiJIUzI1NiJ9.payload.signature')).toBe('eyJh••••••••');
   expect(mask('<API_KEY>')).toBe('<API_KEY>');

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Console, password, startConsole } from './website.ts';
+import { type Website, password, startWebsite } from './website.ts';
 
 /*
- * What pages of other sites can do to who is signed in here. They are of the same host at another port: to cookies
- * that is the same site, so that nothing but what this website does itself stands between.
+ * Attacks by pages of other origins on a signed-in user. These pages have the same host and another port. For cookies,
+ * they are the same site, so only the defenses of this website itself protect the user.
  */
 
-let console: Console;
+let website: Website;
 let stranger: Server;
 let strangerUrl: string;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
   stranger = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html; charset=utf-8');
     response.end('<!doctype html><title>A stranger</title><iframe name="frame"></iframe>');
@@ -21,20 +21,20 @@ beforeAll(async () => {
   await once(stranger, 'listening');
   strangerUrl = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
 }, 400_000);
-afterEach(() => console.closePages().catch(() => undefined));
+afterEach(() => website.closePages().catch(() => undefined));
 afterAll(async () => {
   stranger?.close();
-  await console?.[Symbol.asyncDispose]();
+  await website?.[Symbol.asyncDispose]();
 });
 
-test('a form or a script of another site does nothing in the name of who is signed in', async () => {
-  const { page, workspace, member } = await console.openSignedIn();
+test('a form or a script of another origin cannot act for the signed-in user', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
   await page.goto(strangerUrl);
   const statuses: number[] = [];
   page.on('response', (response) => {
     if (response.request().method() === 'POST') statuses.push(response.status());
   });
-  // A form whose body is JSON by a trick; the browser sends the cookies along.
+  // The form's body is valid JSON by a trick. The browser sends the cookies.
   const submit = (path: string, body: object) =>
     page.evaluate(
       async ([action, text]) => {
@@ -50,7 +50,7 @@ test('a form or a script of another site does nothing in the name of who is sign
         document.body.append(form);
         form.submit();
       },
-      [`${console.crm}/api${path}`, JSON.stringify(body)] as const,
+      [`${website.crm}/api${path}`, JSON.stringify(body)] as const,
     );
   const attempts: [string, object][] = [
     ['/console/api-keys', { name: 'Stolen' }],
@@ -69,13 +69,13 @@ test('a form or a script of another site does nothing in the name of who is sign
     (url) =>
       fetch(url, { credentials: 'include' }).then(
         (response) => response.text(),
-        () => 'not to be read',
+        () => 'blocked',
       ),
-    `${console.crm}/api/console/me`,
+    `${website.crm}/api/console/me`,
   );
-  expect(read).toBe('not to be read');
+  expect(read).toBe('blocked');
 
-  const sql = (text: string, values?: unknown[]) => console.fixture.sql(text, values);
+  const sql = (text: string, values?: unknown[]) => website.fixture.sql(text, values);
   expect(
     await sql('SELECT FROM api_key WHERE workspace_id = $1 AND name = $2', [workspace.id, 'Stolen']),
   ).toEqual([]);
@@ -84,11 +84,11 @@ test('a form or a script of another site does nothing in the name of who is sign
   expect(await sql('SELECT FROM session WHERE user_id = $1', [member.userId])).toHaveLength(1);
 });
 
-test('leads and their figures are seen in their own workspace only, as soon as they come', async () => {
+test('leads and their figures are visible only in their own workspace, also when they arrive', async () => {
   const open = async (name: string, other: string) => {
-    const { page, workspace, member } = await console.openSignedIn();
+    const { page, workspace, member } = await website.openSignedIn();
     const lead = workspace.lead(member, { name, lpName: `page of ${name}`, s1: `click of ${name}` });
-    await console.fixture.leads.insert([lead]);
+    await website.fixture.leads.insert([lead]);
     return { page, member, name, other, id: lead.id };
   };
   const mine = await open('Ada', 'Grace');
@@ -109,28 +109,28 @@ test('leads and their figures are seen in their own workspace only, as soon as t
     await page.getByRole('row').filter({ hasText: name }).waitFor();
   }
 
-  const answer = await fetch(`${console.intake}/api/v1/leads`, {
+  const answer = await fetch(`${website.intake}/api/v1/leads`, {
     method: 'POST',
     headers: { API_KEY: mine.member.apiKey, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'Ada again', phone: '+442079460958' }),
   });
   expect(answer.status).toBe(200);
   await mine.page.getByRole('row').filter({ hasText: 'Ada again' }).waitFor();
-  // By now the other page has asked too, or does so next.
+  // The other page polls for changes, too.
   await theirs.page.waitForResponse((response) => response.url().includes('updatedSince'));
   await theirs.page.getByText('1 lead', { exact: true }).waitFor();
   expect(await theirs.page.getByRole('grid').innerText()).not.toContain('Ada');
 });
 
-test('no page is shown within a page of another site', async () => {
-  const { page } = await console.openSignedIn();
+test('no page can be framed by a page of another origin', async () => {
+  const { page } = await website.openSignedIn();
   await page.goto(strangerUrl);
   for (const path of ['/leads', '/profile', '/sign-in', '/docs']) {
     const answered = page.waitForResponse((response) => response.url().endsWith(path));
     await page.evaluate((url) => {
       const frame = document.querySelector('iframe');
       if (frame !== null) frame.src = url;
-    }, `${console.crm}${path}`);
+    }, `${website.crm}${path}`);
     await answered;
     await expect
       .poll(() => page.frame({ name: 'frame' })?.url(), { timeout: 30_000 })
@@ -138,15 +138,15 @@ test('no page is shown within a page of another site', async () => {
   }
 });
 
-test('the address behind a sign-in leads to no other site', async () => {
+test('the redirect after a sign-in never leads to another origin', async () => {
   const email = 'someone@example.com';
-  const known = await console.openPage();
-  await known.context().request.post(`${console.crm}/api/auth/sign-up/email`, {
-    headers: { origin: console.crm },
+  const known = await website.openPage();
+  await known.context().request.post(`${website.crm}/api/auth/sign-up/email`, {
+    headers: { origin: website.crm },
     data: { name: 'Someone', email, password },
   });
   for (const to of ['//evil.example/', 'https://evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
-    const page = await console.openPage();
+    const page = await website.openPage();
     await page.goto(`/sign-in?to=${encodeURIComponent(to)}`);
     await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').first().fill(password);
@@ -156,12 +156,12 @@ test('the address behind a sign-in leads to no other site', async () => {
       .or(page.getByText('Page not found'))
       .first()
       .waitFor();
-    expect(new URL(page.url()).origin).toBe(console.crm);
+    expect(new URL(page.url()).origin).toBe(website.crm);
   }
 });
 
-test('an error of a script is told to the service', async () => {
-  const { page } = await console.openSignedIn();
+test('an error of a script is reported to the service', async () => {
+  const { page } = await website.openSignedIn();
   await page.goto('/overview');
   const reported = page.waitForRequest((request) => request.url().endsWith('/api/console/client-errors'));
   await page.evaluate(() => {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** The code of an authenticator app (RFC 6238), of a secret in base32. */
+/** Returns the code of an authenticator app (RFC 6238). @param secret the secret in base32. */
 export function totp(secret: string, at = Date.now()): string {
   const bits = Array.from(secret.replaceAll('=', ''))
     .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))

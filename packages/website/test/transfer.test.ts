@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findBarriers } from './axe.ts';
-import { type Console, screenshot, startConsole } from './website.ts';
+import { findViolations } from './axe.ts';
+import { type Website, screenshot, startWebsite } from './website.ts';
 
-let console: Console;
+let website: Website;
 let folder: string;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
   folder = await mkdtemp(join(tmpdir(), 'leads-transfer-'));
 }, 400_000);
-afterEach(() => console.closePages());
+afterEach(() => website.closePages());
 afterAll(async () => {
-  await console?.[Symbol.asyncDispose]();
+  await website?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -30,12 +30,12 @@ const figure = (page: Page, label: string) =>
   page.getByRole('table', { name: 'Import report' }).getByRole('row', { name: label }).textContent();
 
 describe('an import', () => {
-  test('maps columns, tells what was rejected, and adds nothing when it is sent again', async () => {
-    const { page, workspace } = await console.openSignedIn();
+  test('maps columns, reports rejected lines, and stores nothing twice if the file is sent again', async () => {
+    const { page, workspace } = await website.openSignedIn();
     const file = join(folder, 'from elsewhere.csv');
-    // As spreadsheets of much of Europe write it; a header of two lines, and a record too.
+    // Semicolons, as spreadsheets in much of Europe write them. The header and a record have two lines.
     const lines = [
-      '\uFEFF"Who is\nit";Mobile;E-Mail;utm_source;status;Secret\r',
+      '\uFEFF"Contact\nperson";Mobile;E-Mail;utm_source;status;Secret\r',
       'Ada Lovelace;+44 20 7946 0958;ada@example.io;newsletter;Paid;hide me\r',
       '"Grace\r\n""Amazing"" Hopper";+1 202 555 0143;;;;\r',
       'No Phone;;;;;\r',
@@ -47,13 +47,13 @@ describe('an import', () => {
     await page.getByText('Columns are separated by semicolons.').waitFor();
     const target = (column: string) =>
       page.getByRole('combobox', { name: `Where ${column} goes to`, exact: true });
-    expect(await target('Who is it').inputValue()).toBe('Keep as extra data');
-    await target('Who is it').click();
+    expect(await target('Contact person').inputValue()).toBe('Keep as extra data');
+    await target('Contact person').click();
     await page.getByRole('option', { name: 'Name', exact: true }).click();
     expect(await target('Mobile').inputValue()).toBe('Phone');
     expect(await target('status').inputValue()).toBe('Leave out');
     expect(await target('utm_source').inputValue()).toBe('Keep as extra data');
-    // A field that two columns go to is told before anything is sent.
+    // The dialog warns of a field with two columns before anything is sent.
     await target('E-Mail').click();
     await page.getByRole('option', { name: 'Name', exact: true }).click();
     await page.getByText('More than one column goes to Name.').waitFor();
@@ -64,14 +64,14 @@ describe('an import', () => {
     await page.getByRole('option', { name: 'Leave out' }).click();
     await page.getByRole('combobox', { name: 'Campaign for these leads' }).click();
     await page.getByRole('option', { name: 'DEMO' }).click();
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-import');
     await page.getByRole('button', { name: 'Import', exact: true }).click();
 
     await page.getByRole('button', { name: 'Download the rejected lines' }).waitFor();
     expect(await figure(page, 'Stored')).toBe('Stored2');
     expect(await figure(page, 'Rejected')).toBe('Rejected2');
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-import-report');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -79,11 +79,11 @@ describe('an import', () => {
     ]);
     expect(download.suggestedFilename()).toBe('from elsewhere-rejected.csv');
     const rejected = (await readFile(await download.path(), 'utf8')).split('\r\n');
-    expect(rejected[0]).toBe('line;reason;"Who is\nit";Mobile;E-Mail;utm_source;status;Secret');
+    expect(rejected[0]).toBe('line;reason;"Contact\nperson";Mobile;E-Mail;utm_source;status;Secret');
     expect(rejected[1]).toMatch(/^6;"phone [^"]*";No Phone;;;;;$/);
     expect(rejected[2]).toMatch(/^7;"email [^"]*";Wrong Mail;\+442079460000;x@example.com;"a;b";;$/);
 
-    const leads = await console.fixture.sql<{
+    const leads = await website.fixture.sql<{
       name: string;
       email: string | null;
       extra: unknown;
@@ -104,7 +104,7 @@ describe('an import', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('Stored before').waitFor();
     expect(await figure(page, 'Stored before')).toBe('Stored before2');
-    const [{ count } = { count: -1 }] = await console.fixture.sql<{ count: number }>(
+    const [{ count } = { count: -1 }] = await website.fixture.sql<{ count: number }>(
       'SELECT count(*)::int AS count FROM lead WHERE workspace_id = $1',
       [workspace.id],
     );
@@ -113,8 +113,8 @@ describe('an import', () => {
     await page.getByRole('row').filter({ hasText: 'Ada Lovelace' }).waitFor();
   });
 
-  test('says how far it is, can be cancelled, and goes on from there', async () => {
-    const { page, workspace } = await console.openSignedIn({ width: 390, height: 844 });
+  test('shows its progress, can be canceled, and completes if it is started again', async () => {
+    const { page, workspace } = await website.openSignedIn({ width: 390, height: 844 });
     const file = join(folder, 'large.csv');
     const rows = Array.from(
       { length: 9_000 },
@@ -122,7 +122,7 @@ describe('an import', () => {
     );
     await writeFile(file, ['campaign_code,name,phone,notes', ...rows].join('\r\n'));
     await openImport(page, file);
-    // As slow as a line in the country.
+    // A slow connection keeps the import in progress.
     const client = await page.context().newCDPSession(page);
     const limit = (uploadThroughput: number) =>
       client.send('Network.emulateNetworkConditions', {
@@ -147,12 +147,12 @@ describe('an import', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('table', { name: 'Import report' }).waitFor();
     expect(await figure(page, 'Rejected')).toBe('Rejected0');
-    const [{ count } = { count: -1 }] = await console.fixture.sql<{ count: number }>(
+    const [{ count } = { count: -1 }] = await website.fixture.sql<{ count: number }>(
       'SELECT count(*)::int AS count FROM lead WHERE workspace_id = $1',
       [workspace.id],
     );
     expect(count).toBe(9_000);
-    // So many at once are not merged one by one: the list begins anew.
+    // The list reloads because more leads have arrived than one response holds.
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByText('9,000 leads').waitFor();
     await page.getByRole('grid', { name: 'Leads' }).focus();
@@ -162,8 +162,8 @@ describe('an import', () => {
       .toBeGreaterThan(200 * 60 + 36);
   });
 
-  test('refuses what is no UTF-8 before it is sent', async () => {
-    const { page } = await console.openSignedIn();
+  test('rejects a file that is not UTF-8 before it is sent', async () => {
+    const { page } = await website.openSignedIn();
     const file = join(folder, 'latin.csv');
     await writeFile(file, Buffer.from('name,phone\nZo\xeb,123\n', 'latin1'));
     await openImport(page, file);
@@ -172,22 +172,22 @@ describe('an import', () => {
   });
 });
 
-describe('the addresses of an export', () => {
-  test('want a session, answer what is filtered, and publishers their own only', async () => {
-    const { page, workspace, member } = await console.openSignedIn({ role: 'publisher' });
-    const owner = await console.openSignedIn({ workspace });
-    await console.fixture.leads.insert([
+describe('an export', () => {
+  test('requires a session, returns the filtered leads, and returns a publisher only its own', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'publisher' });
+    const owner = await website.openSignedIn({ workspace });
+    await website.fixture.leads.insert([
       workspace.lead(member, { name: 'Mine' }),
       workspace.lead(member, { name: 'Mine and paid', status: 'Paid' }),
       workspace.lead(workspace.owner, { name: 'Theirs' }),
     ]);
-    const address = `${console.crm}/api/console/order/leads`;
+    const address = `${website.crm}/api/console/order/leads`;
     for (const format of ['csv', 'ndjson']) {
       expect((await fetch(`${address}.${format}`)).status).toBe(401);
-      // Credentials of the API are no session.
+      // API credentials are not accepted instead of a session.
       expect((await fetch(`${address}.${format}`, { headers: { ...member.headers } })).status).toBe(401);
       expect(
-        (await fetch(`${console.crm}/api/v1/order/leads.${format}`, { headers: { ...member.headers } }))
+        (await fetch(`${website.crm}/api/v1/order/leads.${format}`, { headers: { ...member.headers } }))
           .status,
       ).toBe(404);
     }

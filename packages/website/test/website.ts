@@ -15,25 +15,25 @@ import { createTestDatabase } from '@leads/test-kit/test-database';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { TestRunner } from 'vitest';
 
-/** Where screenshots go; not kept by git. */
+/** The folder of the screenshots. Git ignores it. */
 export const screenshots = resolve(import.meta.dirname, '../.screenshots');
 
-/** What every account of these tests signs in with. */
+/** The password of every account in the tests. */
 export const password = 'correct horse battery';
 
-/** Both services as processes of their own, on a database of their own, and a browser to look at the website with. */
-export interface Console extends AsyncDisposable {
-  /** Where the CRM and its website are, without a path. */
+/** Both services as separate processes with their own database, and a browser. */
+export interface Website extends AsyncDisposable {
+  /** The origin of the CRM and its website. */
   readonly crm: string;
   readonly intake: string;
   readonly databaseUrl: string;
   readonly fixture: Fixture;
   readonly browser: Browser;
-  /** A page of a browser that nobody is signed in to. What goes wrong in it fails the test: see {@link closePages}. */
+  /** Opens a page without a session. Its errors fail the test: see {@link closePages}. */
   openPage(options?: PageOptions): Promise<Page>;
-  /** A page that an account of a new workspace, or of the given one, is signed in on; it shows nothing yet. */
+  /** Opens an empty page with the session of a new member of a workspace. Without `workspace`, the workspace is new. */
   openSignedIn(options?: PageOptions & SignInOptions): Promise<SignedInPage>;
-  /** Closes all pages. @throws Error for what went wrong in them and was not expected. */
+  /** Closes all pages. @throws Error if a page had an uncaught error or logged an error. */
   closePages(): Promise<void>;
 }
 
@@ -41,8 +41,8 @@ export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
-  /** How long a page puts off at least what it does by a timer, as on a busy machine, in milliseconds. */
-  readonly timersAtLeastMs?: number;
+  /** The minimum delay of the page's timers in milliseconds, to simulate a busy machine. */
+  readonly minTimerMs?: number;
 }
 
 export interface SignInOptions {
@@ -53,29 +53,31 @@ export interface SignInOptions {
 export interface SignedInPage {
   readonly page: Page;
   readonly workspace: TestWorkspace;
-  /** Who is signed in, with an API key and an access token made beforehand. */
+  /** The signed-in member, with an API key and an access token. */
   readonly member: TestMember;
 }
 
 /**
- * @param settings of the CRM service, beyond what the tests need.
- * @param intakeSettings of the intake.
+ * Starts both services and a browser.
+ *
+ * @param settings additional environment variables of the CRM service.
+ * @param intakeSettings additional environment variables of the intake service.
  */
-export async function startConsole(
+export async function startWebsite(
   settings: Record<string, string> = {},
   intakeSettings: Record<string, string> = {},
-): Promise<Console> {
+): Promise<Website> {
   const database = await createTestDatabase();
   const fixture = openFixture(database.url);
   const env = { DATABASE_URL: database.url, LOG_LEVEL: 'info' };
   const browser = await openBrowser();
   const intake = await startService('intake', { env: { ...env, ...intakeSettings } });
-  // Its own address is only known once it listens, and pages of whatever host it is called by are its own.
+  // PUBLIC_URL is not set, because the port is known only after the start. The service accepts any host name.
   const crm = await startService('crm', {
     env: { ...env, JWT_SECRET: jwtSecret, INTAKE_URL: intake.url, ...settings },
   });
 
-  const faults: string[] = [];
+  const pageErrors: string[] = [];
   const contexts: BrowserContext[] = [];
   const open = async (options: PageOptions = {}) => {
     const context = await browser.newContext({
@@ -87,20 +89,20 @@ export async function startConsole(
     });
     contexts.push(context);
     context.setDefaultTimeout(30_000);
-    if (options.timersAtLeastMs !== undefined) {
-      await context.addInitScript((atLeastMs) => {
-        const inTime = window.setTimeout.bind(window);
-        const late = (handler: TimerHandler, ms = 0, ...rest: unknown[]) =>
-          inTime(handler, Math.max(ms, atLeastMs), ...rest);
-        Object.assign(window, { setTimeout: late });
-      }, options.timersAtLeastMs);
+    if (options.minTimerMs !== undefined) {
+      await context.addInitScript((minMs) => {
+        const setTimer = window.setTimeout.bind(window);
+        const setSlowTimer = (handler: TimerHandler, ms = 0, ...rest: unknown[]) =>
+          setTimer(handler, Math.max(ms, minMs), ...rest);
+        Object.assign(window, { setTimeout: setSlowTimer });
+      }, options.minTimerMs);
     }
     const page = await context.newPage();
-    page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.stack ?? error.message}`));
+    page.on('pageerror', (error) => pageErrors.push(`${page.url()}: ${error.stack ?? error.message}`));
     page.on('console', (message) => {
-      // A refusal that a page asks for is shown by the page, and by the browser as a resource that did not load.
+      // The browser logs every 4xx response as a resource that failed to load. The page itself handles such responses.
       if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
-      faults.push(`${page.url()}: ${message.text()}`);
+      pageErrors.push(`${page.url()}: ${message.text()}`);
     });
     return page;
   };
@@ -116,7 +118,7 @@ export async function startConsole(
       const workspace = options.workspace ?? (await fixture.createWorkspace());
       const email = `${randomUUID()}@example.com`;
       const page = await open(options);
-      // By the website's own paths: the account, and then its place in the workspace.
+      // Creates the account through the website's own endpoints, then adds it to the workspace.
       const headers = { origin: crm.url };
       const post = async (path: string, data: object) => {
         const answer = await page.context().request.post(`${crm.url}/api/auth${path}`, { headers, data });
@@ -130,12 +132,12 @@ export async function startConsole(
     async closePages() {
       if (TestRunner.getCurrentTest()?.result?.state === 'fail') {
         for (const page of contexts.flatMap((context) => context.pages())) {
-          process.stderr.write(`${page.url()} as the test failed:\n${await describePage(page)}\n`);
+          process.stderr.write(`${page.url()} when the test failed:\n${await describePage(page)}\n`);
         }
       }
       await Promise.all(contexts.splice(0).map((context) => context.close()));
-      const found = faults.splice(0);
-      if (found.length > 0) throw new Error(`Something went wrong in a page:\n${found.join('\n')}`);
+      const found = pageErrors.splice(0);
+      if (found.length > 0) throw new Error(`A page had errors:\n${found.join('\n')}`);
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(browser.contexts().map((context) => context.close()));
@@ -157,7 +159,7 @@ async function openBrowser(): Promise<Browser> {
   return opened;
 }
 
-/** What tells why a page did not do as it should: where keys go, and what it says. */
+/** Describes the state of a page after a failure: the focused element and the visible messages. */
 async function describePage(page: Page): Promise<string> {
   const described = page.evaluate(() => {
     const texts = [...document.querySelectorAll('[role="dialog"], [role="alert"], [role="menu"], h1')];
@@ -169,7 +171,7 @@ async function describePage(page: Page): Promise<string> {
   return described.catch((error: unknown) => String(error));
 }
 
-/** Writes what a page shows to an ignored folder, where SCREENSHOTS is set: to be looked at, not compared. */
+/** Writes a screenshot for a human reviewer if SCREENSHOTS is set. Screenshots are not compared. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (!process.env['SCREENSHOTS']) return;
   mkdirSync(screenshots, { recursive: true });

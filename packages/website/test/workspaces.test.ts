@@ -3,17 +3,17 @@ import type { Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { chooseItem, expectFocusOn } from './by-keyboard.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Console, startConsole } from './website.ts';
+import { type Website, startWebsite } from './website.ts';
 
-let console: Console;
+let website: Website;
 beforeAll(async () => {
-  console = await startConsole();
+  website = await startWebsite();
 }, 400_000);
-afterEach(() => console.closePages());
-afterAll(() => console?.[Symbol.asyncDispose]());
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
 
 const timeout = 120_000;
-const startedOver = /You are in another workspace now/;
+const reloadNotice = /You are in another workspace now/;
 
 const lead = (page: Page, name: string) => page.getByRole('row', { name });
 const campaign = (page: Page, code: string) => page.locator(`[data-campaign="${code}"]`);
@@ -24,17 +24,17 @@ const goTo = async (page: Page, name: string) => {
   await page.getByRole('heading', { name, level: 1 }).waitFor();
 };
 
-/** The page tells why it started over, until it is read. */
-async function expectTold(page: Page): Promise<void> {
-  const notice = page.getByRole('alert').filter({ hasText: startedOver });
+/** Waits for the notification about the reload, and closes it. */
+async function expectReloadNotice(page: Page): Promise<void> {
+  const notice = page.getByRole('alert').filter({ hasText: reloadNotice });
   await notice.waitFor();
   await notice.getByRole('button', { name: 'Close' }).click();
   await notice.waitFor({ state: 'detached' });
 }
 
-/** Sends a lead by way of the API. */
+/** Sends a lead with the CRM API. */
 async function send({ owner }: TestWorkspace, name: string): Promise<void> {
-  const answer = await fetch(`${console.crm}/api/v1/order/leads`, {
+  const answer = await fetch(`${website.crm}/api/v1/order/leads`, {
     method: 'POST',
     headers: { ...owner.headers, 'content-type': 'application/json' },
     body: JSON.stringify({ campaignCode: 'DEMO', name, phone: '+44 20 7946 0958' }),
@@ -42,10 +42,10 @@ async function send({ owner }: TestWorkspace, name: string): Promise<void> {
   expect(answer.status).toBe(200);
 }
 
-/** A page of the first of two workspaces that its user is an owner of, each with a lead and a campaign. */
-async function openOfTwo() {
-  const { page, workspace: first, member } = await console.openSignedIn();
-  const second = await console.fixture.createWorkspace();
+/** Opens a page in the first of two workspaces of an owner. Each workspace has a lead and a campaign. */
+async function openWithTwoWorkspaces() {
+  const { page, workspace: first, member } = await website.openSignedIn();
+  const second = await website.fixture.createWorkspace();
   await second.addMember('owner', { email: member.email });
   await send(first, 'Ada First');
   await send(second, 'Grace Second');
@@ -54,7 +54,7 @@ async function openOfTwo() {
   return { page, first, second };
 }
 
-/** What pages show is of the second workspace, whatever they showed of the first. */
+/** Checks that all pages show only data of the second workspace. */
 async function expectSecondOnly(page: Page, second: TestWorkspace): Promise<void> {
   await switcher(page, second).waitFor();
   await goTo(page, 'Leads');
@@ -67,16 +67,18 @@ async function expectSecondOnly(page: Page, second: TestWorkspace): Promise<void
   expect(await page.getByLabel('Name of the workspace').inputValue()).toBe(second.slug);
 }
 
-test('chosen on a page, its own data is what all pages show', { timeout }, async () => {
-  const { page, first, second } = await openOfTwo();
-  const asked: Request[] = [];
+test('after a switch of the workspace, all pages show only data of the new workspace', {
+  timeout,
+}, async () => {
+  const { page, first, second } = await openWithTwoWorkspaces();
+  const requests: Request[] = [];
   page.on('request', (request) => {
     const { pathname } = new URL(request.url());
-    // Which workspace it is, a page that was just loaded learns by the first of them.
-    if (pathname.startsWith('/api/console/') && pathname !== '/api/console/me') asked.push(request);
+    // A page learns its workspace from the response to /me, so that request does not name a workspace.
+    if (pathname.startsWith('/api/console/') && pathname !== '/api/console/me') requests.push(request);
   });
-  const expectAskedFor = async ({ id }: TestWorkspace) => {
-    const all = asked.splice(0);
+  const expectRequestsFor = async ({ id }: TestWorkspace) => {
+    const all = requests.splice(0);
     expect(all.length).toBeGreaterThan(2);
     for (const request of all) {
       const named = await request.headerValue('workspace-id');
@@ -104,20 +106,20 @@ test('chosen on a page, its own data is what all pages show', { timeout }, async
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
   await lead(page, 'Imported First').waitFor();
-  await expectAskedFor(first);
+  await expectRequestsFor(first);
 
   await chooseItem(page, `Switch workspace: ${first.slug}`, second.slug);
   await switcher(page, second).waitFor();
   await expectFocusOn(page, `Switch workspace: ${second.slug}`);
   await lead(page, 'Grace Second').waitFor();
-  asked.splice(0);
+  requests.splice(0);
   await expectSecondOnly(page, second);
-  await expectAskedFor(second);
-  expect(await page.getByText(startedOver).count()).toBe(0);
+  await expectRequestsFor(second);
+  expect(await page.getByText(reloadNotice).count()).toBe(0);
 });
 
-test('chosen in one tab, the other starts over with it, and says why', { timeout }, async () => {
-  const { page, first, second } = await openOfTwo();
+test('after a switch in one tab, the other tab reloads and shows the reason', { timeout }, async () => {
+  const { page, first, second } = await openWithTwoWorkspaces();
   await page.goto('/leads');
   await lead(page, 'Ada First').waitFor();
   const otherTab = await page.context().newPage();
@@ -125,31 +127,33 @@ test('chosen in one tab, the other starts over with it, and says why', { timeout
   await chooseItem(otherTab, `Switch workspace: ${first.slug}`, second.slug);
   await switcher(otherTab, second).waitFor();
 
-  // By what it asks for again and again, without being touched.
-  await page.getByText(startedOver).waitFor();
+  // The other tab notices the switch when it polls for changes.
+  await page.getByText(reloadNotice).waitFor();
   await expectGoodEverywhere(page, 'other-workspace');
-  await expectTold(page);
+  await expectReloadNotice(page);
   await lead(page, 'Grace Second').waitFor();
   await send(second, 'Live Second');
   await lead(page, 'Live Second').waitFor();
   await expectSecondOnly(page, second);
   await otherTab.reload();
-  expect(await otherTab.getByText(startedOver).count()).toBe(0);
+  expect(await otherTab.getByText(reloadNotice).count()).toBe(0);
 });
 
-test('chosen in one tab, nothing that the other was about to do is done in it', { timeout }, async () => {
-  const { page, first, second } = await openOfTwo();
+test('after a switch in one tab, a form of the other tab changes nothing in the new workspace', {
+  timeout,
+}, async () => {
+  const { page, first, second } = await openWithTwoWorkspaces();
   const otherTab = await page.context().newPage();
   const stored = async () => [
-    await console.fixture.sql('SELECT id, name FROM workspace WHERE id = ANY ($1) ORDER BY id', [
+    await website.fixture.sql('SELECT id, name FROM workspace WHERE id = ANY ($1) ORDER BY id', [
       [first.id, second.id],
     ]),
-    await console.fixture.sql('SELECT code FROM campaign WHERE workspace_id = ANY ($1) ORDER BY code', [
+    await website.fixture.sql('SELECT code FROM campaign WHERE workspace_id = ANY ($1) ORDER BY code', [
       [first.id, second.id],
     ]),
   ];
   const before = await stored();
-  const choose = async (from: TestWorkspace, to: TestWorkspace) => {
+  const switchWorkspace = async (from: TestWorkspace, to: TestWorkspace) => {
     await otherTab.goto('/overview');
     await chooseItem(otherTab, `Switch workspace: ${from.slug}`, to.slug);
     await switcher(otherTab, to).waitFor();
@@ -160,26 +164,28 @@ test('chosen in one tab, nothing that the other was about to do is done in it', 
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Strayed');
   await dialog.getByLabel('Code').fill('STRAYED');
-  await choose(first, second);
+  await switchWorkspace(first, second);
   await page.keyboard.press('Enter');
-  await expectTold(page);
+  await expectReloadNotice(page);
   await campaign(page, 'SECOND').waitFor();
   expect(await dialog.count()).toBe(0);
 
   await goTo(page, 'Members');
   await page.getByLabel('Name of the workspace').fill('Strayed');
-  await choose(second, first);
+  await switchWorkspace(second, first);
   await page.getByRole('button', { name: 'Save' }).click();
-  await expectTold(page);
+  await expectReloadNotice(page);
   await expect.poll(() => page.getByLabel('Name of the workspace').inputValue()).toBe(first.slug);
   expect(await stored()).toEqual(before);
 });
 
-test('an import and a secret that are shown stay until they are looked at', { timeout }, async () => {
-  const { page, first, second } = await openOfTwo();
+test('a tab with an import or a new secret reloads only after the user closes the dialog', {
+  timeout,
+}, async () => {
+  const { page, first, second } = await openWithTwoWorkspaces();
   const otherTab = await page.context().newPage();
-  const refused = () => page.waitForResponse((answer) => answer.status() === 409, { timeout });
-  const choose = async (from: TestWorkspace, to: TestWorkspace) => {
+  const conflictResponse = () => page.waitForResponse((answer) => answer.status() === 409, { timeout });
+  const switchWorkspace = async (from: TestWorkspace, to: TestWorkspace) => {
     await otherTab.goto('/overview');
     await chooseItem(otherTab, `Switch workspace: ${from.slug}`, to.slug);
     await switcher(otherTab, to).waitFor();
@@ -193,22 +199,22 @@ test('an import and a secret that are shown stay until they are looked at', { ti
     mimeType: 'text/csv',
     buffer: Buffer.from('name,phone,campaignCode\nImported First,+44 20 7946 0000,FIRST\n'),
   });
-  // It is answered only after the page is told that it is of another workspace.
+  // The response to the import arrives after the page has received the 409 response.
   await page.route('**/order/leads/import*', async (route) => {
     const response = await route.fetch();
-    const told = refused();
-    await choose(first, second);
-    await told;
+    const conflict = conflictResponse();
+    await switchWorkspace(first, second);
+    await conflict;
     await route.fulfill({ response });
   });
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
   await dialog.getByRole('row', { name: 'Stored' }).waitFor();
-  expect(await page.getByText(startedOver).count()).toBe(0);
+  expect(await page.getByText(reloadNotice).count()).toBe(0);
   await dialog.getByRole('button', { name: 'Close' }).last().click();
-  await expectTold(page);
+  await expectReloadNotice(page);
   await lead(page, 'Grace Second').waitFor();
-  const stored = await console.fixture.sql(
+  const stored = await website.fixture.sql(
     `SELECT workspace_id AS id FROM lead WHERE name = 'Imported First' AND workspace_id = ANY ($1)`,
     [[first.id, second.id]],
   );
@@ -220,12 +226,12 @@ test('an import and a secret that are shown stay until they are looked at', { ti
   await page.keyboard.press('Enter');
   const secret = page.getByLabel(/^Secret of /);
   await secret.waitFor();
-  const told = refused();
-  await choose(second, first);
-  await told;
+  const conflict = conflictResponse();
+  await switchWorkspace(second, first);
+  await conflict;
   await secret.waitFor();
   await page.getByRole('button', { name: 'I have stored it' }).click();
-  await expectTold(page);
+  await expectReloadNotice(page);
   await page.getByRole('list', { name: 'API keys' }).waitFor();
   expect(await page.getByText('Of the second').count()).toBe(0);
 });

@@ -2,7 +2,7 @@ import type { Features, Me } from '@leads/core/account';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 
-/** The workspace stays the same as long as a page is not loaded anew: all that is cached is of that one. */
+/** The user and the workspace of this page. The workspace changes only with a reload, so all cached data belongs to it. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: ({ signal }) => call<Me>('/console/me', { signal }),
@@ -15,7 +15,7 @@ export const featuresQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** Calls a path of accounts, below `/api/auth`. */
+/** Calls an account endpoint, below `/api/auth`. */
 export function account<Answer = unknown>(path: string, body: object = {}): Promise<Answer> {
   return call<Answer>(`/auth${path}`, { method: 'POST', body });
 }

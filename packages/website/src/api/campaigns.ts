@@ -21,10 +21,10 @@ export function updateCampaign(id: string, body: CampaignChanges): Promise<unkno
   return call(`/console/campaigns/${id}`, { method: 'PATCH', body });
 }
 
-/** How many landing pages come at once. */
+/** The number of landing pages in one response. */
 const pageSize = '50';
 
-/** Landing pages by name, those of no campaign or all others. */
+/** Queries the landing pages with a campaign or those without, ordered by name. */
 export const landingPagesQuery = (mapped: boolean) =>
   infiniteQueryOptions({
     queryKey: ['landing-pages', mapped],
@@ -46,7 +46,7 @@ export function createLandingPage(body: { name: string; campaignCode?: string })
   return call('/console/landing-pages', { method: 'POST', body });
 }
 
-/** @param campaignCode empty for none. */
+/** Maps a landing page to a campaign. @param campaignCode the code of the campaign. Empty removes the mapping. */
 export function mapLandingPage(id: string, campaignCode: string): Promise<unknown> {
   return call(`/console/landing-pages/${id}`, { method: 'PATCH', body: { campaignCode } });
 }
@@ -59,7 +59,7 @@ export const integrationLinkQuery = (campaignId: string) =>
     queryFn: ({ signal }) => call<IntegrationLink>(linkPath(campaignId), { signal }),
   });
 
-/** Gives the page an address; one it had leads nowhere any more. */
+/** Creates a link to the campaign's integration page. The previous link stops working. */
 export function renewIntegrationLink(campaignId: string): Promise<IntegrationLink> {
   return call(linkPath(campaignId), { method: 'POST', body: {} });
 }

@@ -1,48 +1,50 @@
 import type { Problem } from '@leads/core/error-schema';
 import { texts } from '../texts/index.ts';
 
-/** What is wrong with one field of what was sent. */
-export interface FieldFault {
-  /** The field's name: that of a body's member, a parameter or a header. */
+/** An invalid field of a request. */
+export interface FieldError {
+  /** The name of a field of the body, a parameter or a header. */
   readonly field: string;
-  /** Goes on from the name: "must not be empty". */
+  /** The second part of a sentence that starts with the name, such as "must not be empty". */
   readonly reason: string;
 }
 
-/** A request that was refused, or that nobody answered (status 0). `message` is for people. */
+/** A failed request. `status` is 0 if there was no response. `message` is human-readable. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
-  readonly fields: readonly FieldFault[];
+  readonly fields: readonly FieldError[];
 
-  constructor(status: number, message: string, fields: readonly FieldFault[] = []) {
+  constructor(status: number, message: string, fields: readonly FieldError[] = []) {
     super(message);
     this.status = status;
     this.fields = fields;
   }
 }
 
-/** What requests need of the website around them, and tell it. */
-export interface Surroundings {
-  /** The workspace that the page is for, once it is known: every request names it. */
+/** The connection between the client and the rest of the website. */
+export interface ClientContext {
+  /** Returns the workspace of the page, once known. Every request sends it. */
   readonly workspaceId: () => string | undefined;
-  /** Nobody is signed in any more. */
+  /** Called if the session has ended. */
   readonly onSignedOut: () => void;
-  /** The user is in another workspace than the page is for; nothing was done. */
+  /** Called if the user has switched to another workspace. The server has then rejected the request. */
   readonly onOtherWorkspace: () => void;
 }
 
-let surroundings: Surroundings | undefined;
-export function askWithin(given: Surroundings): void {
-  surroundings = given;
+let context: ClientContext | undefined;
+
+/** Connects the client to the website. */
+export function configureClient(given: ClientContext): void {
+  context = given;
 }
 
-/** The workspace that the page is for, for a link: it sends no headers. */
+/** Returns the workspace of the page. A link needs it as a parameter, because a link sends no headers. */
 export function workspaceOfPage(): string | undefined {
-  return surroundings?.workspaceId();
+  return context?.workspaceId();
 }
 
-/** What every request to this website's own API says, however it is sent. */
+/** Returns the headers of every request to this website's own API. */
 export function commonHeaders(): Record<string, string> {
   const workspaceId = workspaceOfPage();
   return {
@@ -53,7 +55,7 @@ export function commonHeaders(): Record<string, string> {
 
 export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | undefined>>;
@@ -63,14 +65,14 @@ export interface ApiRequest {
 /**
  * Calls this website's own API.
  *
- * @param path below `/api`: `/console/me`.
+ * @param path the path below `/api`, such as `/console/me`.
  * @throws ApiError
  */
 export async function call<Answer>(path: string, request: ApiRequest = {}): Promise<Answer> {
   return (await send(path, request)).json() as Promise<Answer>;
 }
 
-/** As {@link call}, for who needs the answer's headers. */
+/** Sends a request like {@link call} and returns the response with its headers. */
 export async function send(path: string, request: ApiRequest = {}): Promise<Response> {
   const { body, headers, signal } = request;
   const query = new URLSearchParams(
@@ -93,14 +95,14 @@ export async function send(path: string, request: ApiRequest = {}): Promise<Resp
     throw new ApiError(0, texts.common.unreachable);
   }
   if (response.ok) return response;
-  throw await readRefusal(path, response);
+  throw await readError(path, response);
 }
 
-/** Why a request to a path was refused; what that means for the whole website it is told. */
-export async function readRefusal(path: string, response: Response): Promise<ApiError> {
+/** Returns the error of a response, and calls {@link ClientContext} if the session or the workspace has changed. */
+export async function readError(path: string, response: Response): Promise<ApiError> {
   const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
-  if (response.status === 401 && path.startsWith('/console/')) surroundings?.onSignedOut();
-  if (problem.type === 'urn:leads:error:other_workspace') surroundings?.onOtherWorkspace();
+  if (response.status === 401 && path.startsWith('/console/')) context?.onSignedOut();
+  if (problem.type === 'urn:leads:error:other_workspace') context?.onOtherWorkspace();
   const fields = (problem.errors ?? []).map(({ pointer, parameter, header, detail }) => ({
     field: pointer === undefined ? (parameter ?? header ?? '') : nameOf(pointer),
     reason: detail,
@@ -108,14 +110,14 @@ export async function readRefusal(path: string, response: Response): Promise<Api
   return new ApiError(response.status, problem.detail ?? problem.title ?? response.statusText, fields);
 }
 
-/** `#/allowedOrigins/0` is about `allowedOrigins`. */
+/** Returns the field of a JSON pointer: `allowedOrigins` for `#/allowedOrigins/0`. */
 function nameOf(pointer: string): string {
   return decodeURIComponent(pointer.slice(2).split('/', 1)[0] ?? '')
     .replaceAll('~1', '/')
     .replaceAll('~0', '~');
 }
 
-/** The faults of an error by field, each a sentence: what forms take. Empty where it names none. */
+/** Returns the errors of a form by field, each as a sentence. Empty if the error names no field. */
 export function faultsOf(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(
@@ -123,7 +125,7 @@ export function faultsOf(error: unknown): Record<string, string> {
   );
 }
 
-/** The cursor in the address of the next page (RFC 8288); absent on the last. */
+/** Returns the cursor from the link to the next page (RFC 8288), or `undefined` on the last page. */
 export function nextCursorOf({ headers }: Response): string | undefined {
   const target = /<([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];
   if (target === undefined) return undefined;

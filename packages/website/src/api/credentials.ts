@@ -9,7 +9,7 @@ import type {
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 
-/** A credential that was just made: the secret is shown this once. */
+/** A new credential with its secret, which is shown only once. */
 export interface MadeCredential {
   readonly kind: 'apiKey' | 'accessToken';
   readonly id: string;
@@ -17,13 +17,13 @@ export interface MadeCredential {
   readonly secret: string;
 }
 
-/** How often what is known of credentials is looked up again, in milliseconds. */
+/** Refresh intervals of the lists of credentials, in milliseconds. */
 const refreshMs = { rotating: 5_000, otherwise: 15_000 } as const;
 
-/** The keys that are to replace active ones, by the id of the one they replace. */
+/** Returns the keys that replace other active keys, by the id of the replaced key. */
 export function replacementsOf(keys: readonly ApiKeyView[]): ReadonlyMap<string, ApiKeyView> {
   const active = keys.filter(({ state }) => state === 'active');
-  // Newest first: of several, the newest counts.
+  // The list is sorted newest first, so the newest replacement is set last.
   return new Map(
     active
       .toReversed()
@@ -59,7 +59,7 @@ export async function createApiKey(body: NewApiKey): Promise<MadeCredential> {
   return madeApiKey(await call<ApiKeyShown>('/console/api-keys', { method: 'POST', body }));
 }
 
-/** Makes the key that is to replace another one, which goes on. */
+/** Creates a key that replaces another key. The other key stays valid until it is revoked. */
 export async function rotateApiKey(id: string): Promise<MadeCredential> {
   return madeApiKey(await call<ApiKeyShown>(`/console/api-keys/${id}/rotate`, { method: 'POST', body: {} }));
 }

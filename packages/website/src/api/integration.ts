@@ -2,7 +2,7 @@ import type { IntegrationPageView } from '@leads/core/campaign';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 
-/** @param token what the page's address ends in. */
+/** Queries an integration page. @param token the last segment of the page's address. */
 export const integrationQuery = (token: string) =>
   queryOptions({
     queryKey: ['integration', token],

@@ -13,16 +13,16 @@ import type {
 } from '@leads/core/lead';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { texts } from '../texts/index.ts';
-import { ApiError, call, commonHeaders, nextCursorOf, readRefusal, send, workspaceOfPage } from './client.ts';
+import { ApiError, call, commonHeaders, nextCursorOf, readError, send, workspaceOfPage } from './client.ts';
 
 const pageSize = 200;
 
-/** One page of the list. */
+/** A page of the lead list. */
 export interface LeadPage {
   readonly leads: readonly Lead[];
-  /** Where the next page starts; absent on the last. */
+  /** The cursor of the next page. Absent on the last page. */
   readonly cursor?: string;
-  /** When it was answered by the server's clock, in milliseconds. */
+  /** Time of the response by the server's clock, in milliseconds. */
   readonly answeredAt: number;
 }
 
@@ -32,14 +32,14 @@ export const leadListQuery = (filters: LeadFilterQuery) =>
     queryFn: ({ pageParam, signal }) => listLeads({ ...filters, cursor: pageParam }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ cursor }) => cursor,
-    // What changes is merged in; a second fetch of every page that was scrolled through is not needed.
+    // Changes are merged into the loaded pages, so the pages are never fetched again.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
 
-/** The leads that were created or changed since, the latest first. */
+/** Returns the leads that were created or changed since a time, latest change first. */
 export function listChanges(
   filters: LeadFilterQuery,
   sinceMs: number,
@@ -65,7 +65,7 @@ async function listLeads(
   };
 }
 
-/** How many leads match. It takes the longer the more there are, so the list does not wait for it. */
+/** Queries the number of matching leads. Counting many leads is slow, so the list does not wait for the result. */
 export const leadCountQuery = (filters: LeadFilterQuery) =>
   queryOptions({
     queryKey: ['leads', 'count', filters],
@@ -80,7 +80,7 @@ export const leadCountQuery = (filters: LeadFilterQuery) =>
     refetchInterval: 30_000,
   });
 
-/** A lead and the version that it is in. */
+/** A lead and its version. */
 export interface LeadVersion {
   readonly lead: LeadDetail;
   readonly etag: string;
@@ -105,7 +105,12 @@ export const leadHistoryQuery = (id: string) =>
       call<LeadHistoryEntry[]>(`/console/order/leads/${encodeURIComponent(id)}/history`, { signal }),
   });
 
-/** Changes fields of a lead that is still in the version that was looked at; else the error is 412. */
+/**
+ * Changes fields of a lead.
+ *
+ * @param request.etag the version that the user edited.
+ * @throws ApiError 412 if the lead has another version now.
+ */
 export async function editLead({ id, etag, patch }: { id: string; etag: string; patch: LeadPatch }) {
   const path = `/console/order/leads/${encodeURIComponent(id)}`;
   const response = await send(path, { method: 'PATCH', body: patch, headers: { 'if-match': etag } });
@@ -120,10 +125,10 @@ export async function createLead(body: NewLead): Promise<Lead> {
 
 export type StatusResult = StatusChangeAnswer['results'][number];
 
-/** The most that the server takes at once. */
+/** The maximum number of leads in one request. */
 const maxIds = 1000;
 
-/** @returns what became of each. */
+/** Changes the status of leads in batches. @returns one result for each lead. */
 export async function changeStatuses({ ids, ...change }: StatusChange): Promise<StatusResult[]> {
   const results: StatusResult[] = [];
   for (let at = 0; at < ids.length; at += maxIds) {
@@ -137,7 +142,7 @@ export async function changeStatuses({ ids, ...change }: StatusChange): Promise<
   return results;
 }
 
-/** Where what is filtered can be downloaded from. */
+/** Returns the address from which the filtered leads can be downloaded. */
 export function exportAddress(format: 'csv' | 'ndjson', filters: LeadFilterQuery): string {
   const workspaceId = workspaceOfPage();
   const query = new URLSearchParams({ ...filters, ...(workspaceId !== undefined && { workspaceId }) });
@@ -145,9 +150,9 @@ export function exportAddress(format: 'csv' | 'ndjson', filters: LeadFilterQuery
 }
 
 /**
- * Sends a CSV file, as it is read: it is never held in memory.
+ * Uploads a CSV file without holding it in memory. It uses XMLHttpRequest because `fetch` reports no upload progress.
  *
- * @param onSent hears how many bytes are sent. `fetch` does not tell.
+ * @param onSent called with the number of bytes that were sent.
  * @throws ApiError
  */
 export function importLeads({
@@ -160,7 +165,7 @@ export function importLeads({
 }: {
   body: Blob;
   campaignCode: string | undefined;
-  /** Names of columns to leave out. */
+  /** Names of columns to skip. */
   ignore: readonly string[];
   idempotencyKey: string;
   onSent: (bytes: number) => void;
@@ -178,7 +183,7 @@ export function importLeads({
     request.addEventListener('load', () => {
       const { status, responseText } = request;
       if (status === 200) resolve(JSON.parse(responseText) as ImportAnswer);
-      else void readRefusal(path, new Response(responseText, { status })).then(reject);
+      else void readError(path, new Response(responseText, { status })).then(reject);
     });
     request.addEventListener('error', () => reject(new ApiError(0, texts.common.unreachable)));
     request.addEventListener('abort', () => reject(new DOMException('Cancelled', 'AbortError')));

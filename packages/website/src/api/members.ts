@@ -15,9 +15,7 @@ export const invitationsQuery = queryOptions({
   queryFn: ({ signal }) => call<PendingInvitationView[]>('/console/invitations', { signal }),
 });
 
-/*
- * The paths of accounts take the workspace that the page shows in their bodies.
- */
+/* The account endpoints take the workspace from the request body, so the page passes its own workspace. */
 
 export function changeRole(organizationId: string, memberId: string, role: MemberRole): Promise<unknown> {
   return account('/organization/update-member-role', { organizationId, memberId, role });

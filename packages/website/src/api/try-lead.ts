@@ -1,19 +1,19 @@
 import type { IntakeTry, IntakeTryAnswer } from '@leads/core/lead';
 import { call } from './client.ts';
 
-/** What a service answered to a lead that was sent to try a credential. */
-export interface Tried {
+/** The response of a service to a test lead. */
+export interface TestResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
   readonly durationMs: number;
 }
 
-/** The headers of an answer that tell an integrator something. */
+/** The response headers that are useful to an integrator. */
 const shownHeaders = ['content-type', 'x-request-id', 'retry-after', 'deprecation', 'sunset'];
 
-/** Sends a lead to the CRM API as an integrator does: with both credentials, and without the session. */
-export async function tryCrm(headers: Readonly<Record<string, string>>, lead: object): Promise<Tried> {
+/** Sends a lead to the CRM API like an integrator: with both credentials and without the session. */
+export async function tryCrm(headers: Readonly<Record<string, string>>, lead: object): Promise<TestResponse> {
   const start = performance.now();
   const response = await fetch('/api/v1/order/leads', {
     method: 'POST',
@@ -33,12 +33,12 @@ export async function tryCrm(headers: Readonly<Record<string, string>>, lead: ob
   };
 }
 
-/** Sends a lead to the intake, by way of the CRM service: a page of this website cannot reach another service. */
+/** Sends a lead to the intake through the CRM service, because a page of this website cannot call another service. */
 export async function tryIntake(
   apiKey: string,
   origin: string | undefined,
   lead: IntakeTry['lead'],
-): Promise<Tried> {
+): Promise<TestResponse> {
   const start = performance.now();
   const { status, body } = await call<IntakeTryAnswer>('/console/try-intake', {
     method: 'POST',

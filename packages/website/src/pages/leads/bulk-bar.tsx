@@ -7,7 +7,7 @@ import classes from './leads.module.css';
 
 const t = texts.leads;
 
-/** What can be done with the leads that are selected: only what is allowed for all of them. */
+/** The actions on the selected leads. It offers only statuses that are allowed for all of them. */
 export function BulkBar({
   leads,
   role,

@@ -5,7 +5,7 @@ import { texts } from '../../texts/index.ts';
 
 export type ContactField = keyof typeof texts.leads.fields;
 
-/** Everything that an edit can change. */
+/** The fields that an edit can change. */
 export const contactFields = Object.keys(texts.leads.fields) as readonly ContactField[];
 
 /** Fields with one line of text that are optional. The description has several lines and comes last. */
@@ -14,6 +14,6 @@ export const optionalFields = contactFields.filter(
     name !== 'name' && name !== 'phone' && name !== 'description',
 );
 
-/** Whether a field can be set when a lead is created. */
+/** Returns whether a create request can set a field. */
 export const isNewLeadField = (name: string): name is NewLeadFieldName =>
   newLeadFieldNames.some((each) => each === name);

@@ -273,14 +273,14 @@ const targetOptions = [
   { value: 'nothing', label: t.leaveOut },
 ];
 
-/** Returns why the service would reject the file as a whole. */
+/** Returns the reasons why the service would reject the whole file. */
 function faultsOfTargets(
   targets: readonly ColumnTarget[],
   header: readonly string[],
-  isPlaced: boolean,
+  hasCampaign: boolean,
 ): string[] {
   const labelOf = (target: string) => targetOptions.find(({ value }) => value === target)?.label ?? target;
-  const needed = isPlaced ? (['name', 'phone'] as const) : (['name', 'phone', 'campaignCode'] as const);
+  const needed = hasCampaign ? (['name', 'phone'] as const) : (['name', 'phone', 'campaignCode'] as const);
   const missing = needed.filter((field) => !targets.includes(field));
   const twice = (names: readonly string[]) => new Set(names.filter((name, i) => names.indexOf(name) !== i));
   const fields = targets.filter((target) => target !== 'extra' && target !== 'nothing');

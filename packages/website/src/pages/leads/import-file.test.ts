@@ -3,14 +3,14 @@ import { guessTargets, headerFor, lineInFile, readHead, rejectedLines, withHeade
 
 const fileOf = (...parts: BlobPart[]) => new File(parts, 'leads.csv');
 
-describe('reading the head of a file', () => {
-  test('finds the separator, the columns, the first records and where they start', async () => {
-    const text = '\uFEFF\n"Who is\nit"; Mobile ;"\'-x"\r\n\r\n"Zo\u00eb;\nX";1;2\r\n3;4;5\n6;7;8\n9;;\n';
+describe('readHead', () => {
+  test('returns the separator, the columns, the first records and their offset', async () => {
+    const text = '\uFEFF\n"Contact\nperson"; Mobile ;"\'-x"\r\n\r\n"Zo\u00eb;\nX";1;2\r\n3;4;5\n6;7;8\n9;;\n';
     const head = await readHead(fileOf(text));
     expect(head).toMatchObject({
       separator: ';',
-      columns: ['Who is\nit', 'Mobile', '-x'],
-      header: '"Who is\nit"; Mobile ;"\'-x"',
+      columns: ['Contact\nperson', 'Mobile', '-x'],
+      header: '"Contact\nperson"; Mobile ;"\'-x"',
       bodyLine: 5,
       sample: [
         { line: 5, cells: ['Zo\u00eb;\nX', '1', '2'] },
@@ -22,7 +22,7 @@ describe('reading the head of a file', () => {
     expect(sent).toBe(`"name";"phone";"x""y"\r\n${text.slice(text.indexOf('"Zo'))}`);
   });
 
-  test('a file of a header alone has no records to send', async () => {
+  test('returns no records for a file with only a header', async () => {
     for (const end of ['', '\n', '\r\n\r\n']) {
       const head = await readHead(fileOf(`name,phone${end}`));
       expect(head).toMatchObject({ columns: ['name', 'phone'], header: 'name,phone', sample: [] });
@@ -30,7 +30,7 @@ describe('reading the head of a file', () => {
     }
   });
 
-  test('reads on until there are enough records, however long they are', async () => {
+  test('reads until there are enough records, even if the records are long', async () => {
     const long = `${'x'.repeat(60_000)},`.repeat(20);
     const head = await readHead(fileOf(`a,b\n${long}\n1,2\n`));
     expect(head.sample.map(({ line }) => line)).toEqual([2, 3]);
@@ -42,12 +42,12 @@ describe('reading the head of a file', () => {
     ['not UTF-8', [new Uint8Array([0x61, 0x0a, 0xff, 0x0a])]],
     ['not UTF-8', ['a\nb\0\n']],
     ['has a quote that is never closed', ['a,"b']],
-  ])('a file is refused: %s', async (reason, parts) => {
+  ])('rejects a file with the message: %s', async (reason, parts) => {
     await expect(readHead(fileOf(...parts))).rejects.toThrow(reason);
   });
 });
 
-test('columns are guessed by their names and by what other systems call them, each field once', () => {
+test('guessTargets maps columns by field names and aliases, and each field once', () => {
   const columns = ['Full Name', 'MOBILE', 'post-code', 'zip', 'status', 'Line', 'state', 'extra', 'campaign'];
   expect(guessTargets(columns)).toEqual([
     'name',
@@ -62,7 +62,7 @@ test('columns are guessed by their names and by what other systems call them, ea
   ]);
 });
 
-test('the header that is sent names fields, keeps extra data apart, and names what to ignore', () => {
+test('headerFor names fields, renames extra columns that collide with fields, and lists the columns to ignore', () => {
   const columns = ['Who', 'Secret', 'id', 'City', 'left out', '', 'a\nb', 'extra', 'Secret'];
   const targets = [
     'name',
@@ -88,7 +88,7 @@ test('the header that is sent names fields, keeps extra data apart, and names wh
   expect(headerFor({ columns: ['id'] }, ['extra'])).toEqual({ names: ['id (file)'], ignore: [] });
 });
 
-test('rejected lines are as the file has them, broken ones too, with their numbers in the file', async () => {
+test('rejectedLines returns rejected lines unchanged, even invalid ones, with their line numbers in the file', async () => {
   const lines = ['"a\nb",c', '1,2', '', '"x""\ny",z', '"open,1', '5,6', 'x,"y"z', '7,8', '"last'];
   const head = await readHead(fileOf(lines.join('\r\n')));
   const numbers = [2, 4, 6, 8, 10];

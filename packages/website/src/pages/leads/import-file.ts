@@ -7,7 +7,7 @@ import { contactFields, isNewLeadField } from './contact-fields.ts';
 
 type ImportField = 'name' | 'phone' | 'campaignCode' | NewLeadFieldName;
 
-/** The fields that a column can go to, in the order in which people choose. */
+/** The fields that a column can be mapped to, in the order of the select. */
 export const importFields: readonly ImportField[] = [
   'name',
   'phone',
@@ -15,7 +15,7 @@ export const importFields: readonly ImportField[] = [
   ...contactFields.filter(isNewLeadField),
 ];
 
-/** Where a column goes: to a field, to the lead's extra data, or nowhere. */
+/** The target of a column: a field, the lead's extra data, or none. */
 export type ColumnTarget = ImportField | 'extra' | 'nothing';
 
 export interface ImportFile {
@@ -39,7 +39,7 @@ const sampleRecords = 3;
 /**
  * Reads the header and the first records of a file.
  *
- * @throws Error for a file that is not UTF-8 or has no header, with a message for people.
+ * @throws Error with a human-readable message if the file is not UTF-8 or has no header.
  */
 export async function readHead(file: File): Promise<ImportFile> {
   if (!(await isUtf8(file.slice(0, headBytes)))) throw new Error(texts.leads.notUtf8);
@@ -114,10 +114,10 @@ export function guessTargets(columns: readonly string[]): ColumnTarget[] {
   });
 }
 
-/** The name of all columns that are left out, in the header that is sent. */
+/** The name of all skipped columns in the sent header. */
 const leftOutName = 'left out';
 
-/** Names that mean something else than extra data in the header that is sent. */
+/** Names that do not mean extra data in the sent header. */
 const reserved = new Set([...importFields, ...serviceFieldNames, leftOutName].map(foldName));
 
 /**
@@ -166,7 +166,10 @@ export async function keyOf(file: File): Promise<string> {
   return `file-${file.size}-${file.lastModified}-${hex(a)}${hex(b)}`;
 }
 
-/** Returns the line of the file for a line of what was sent: its header has one line, and no empty lines follow. */
+/**
+ * Returns the line of the file for a line of the sent body. The sent header has one line, and no empty lines follow
+ * it.
+ */
 export function lineInFile({ bodyLine }: Pick<ImportFile, 'bodyLine'>, line: number): number {
   return line + bodyLine - 2;
 }
@@ -191,7 +194,7 @@ async function readRecords(file: File, lines: ReadonlySet<number>): Promise<Map<
 /**
  * Returns the rejected lines with their number and the reason in front, as a file that can be corrected and imported.
  *
- * @param rejections by the lines of what was sent.
+ * @param rejections the rejections, with lines of the sent body.
  */
 export async function rejectedLines(
   imported: Pick<ImportFile, 'file' | 'separator' | 'header' | 'bodyLine'>,

@@ -23,7 +23,7 @@ import { defaultSort } from './merge-leads.ts';
 const t = texts.leads;
 const debounceMs = 250;
 
-/** Filters to change; `undefined` takes one away. */
+/** Filters to change. `undefined` removes a filter. */
 export type FilterChanges = { readonly [Name in keyof LeadFilters]?: LeadFilters[Name] | undefined };
 
 interface FiltersProps {
@@ -109,7 +109,7 @@ export function LeadFilterBar({
   );
 }
 
-/** Its text runs ahead of the address, which follows it; an address from elsewhere changes the text. */
+/** The search field. The address follows its text after a delay. A navigation to another address replaces the text. */
 function SearchBox({
   box,
   text,
@@ -260,7 +260,7 @@ function TextFilter({
   );
 }
 
-/** The day of a time where the user is, as a date field takes it. */
+/** Returns the day of a time in the user's time zone, as `YYYY-MM-DD`. */
 function toDay(iso: string | undefined, shiftMs = 0): string {
   if (iso === undefined) return '';
   const timeMs = Date.parse(iso);
@@ -270,7 +270,7 @@ function toDay(iso: string | undefined, shiftMs = 0): string {
   return `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** The first moment of a day where the user is, or of one so many days after it. */
+/** Returns the start of a day in the user's time zone, or of the day `daysAfter` days later. */
 function startOf(day: string, daysAfter: number): string | undefined {
   const [year, month, date] = day.split('-').map(Number);
   if (year === undefined || month === undefined || date === undefined) return undefined;

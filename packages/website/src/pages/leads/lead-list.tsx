@@ -30,11 +30,11 @@ import type { StatusChanges } from './use-status-changes.tsx';
 
 const t = texts.leads;
 
-/** So many rows before the last one that is loaded the next page is fetched. */
+/** The list fetches the next page when the user is this many rows from the last loaded row. */
 const ahead = 100;
 const nothing: ReadonlySet<string> = new Set();
 
-/** The list itself: the rows that are seen, of however many there are. */
+/** The list of leads. It renders only the visible rows. */
 export function LeadList({
   data: { list, leads, shownKey, fresh, waiting, isBehind, showWaiting },
   scroller,
@@ -62,7 +62,7 @@ export function LeadList({
   const [activeId, setActiveId] = useState<string>();
   const [selected, setSelected] = useState(nothing);
   const [menuId, setMenuId] = useState<string>();
-  /** Where a range begins. */
+  /** The first lead of a range selection. */
   const anchor = useRef<string>(undefined);
   const nowMs = useNow();
   const { data: campaigns } = useQuery(campaignsQuery);
@@ -73,7 +73,7 @@ export function LeadList({
 
   const places = useMemo(() => new Map(leads.map(({ id }, i) => [id, i])), [leads]);
   const activeIndex = activeId === undefined ? -1 : (places.get(activeId) ?? -1);
-  // oxlint-disable-next-line react/incompatible-library -- it draws anew by itself, and is passed on to nothing
+  // oxlint-disable-next-line react/incompatible-library -- the hook renders by itself, and its result is not passed to other components
   const virtualizer = useVirtualizer({
     count: leads.length,
     getScrollElement: () => scroller.current,
@@ -82,7 +82,7 @@ export function LeadList({
     overscan: 12,
     scrollMargin: headHeight,
     scrollPaddingStart: headHeight,
-    // The row that the keys act on stays, so that a screen reader's focus does.
+    // The active row stays in the document, so that a screen reader keeps its position.
     rangeExtractor: (range) => {
       const shown = defaultRangeExtractor(range);
       if (activeIndex === -1 || shown.includes(activeIndex)) return shown;
@@ -91,8 +91,8 @@ export function LeadList({
   });
   useEffect(() => virtualizer.measure(), [virtualizer, height]);
 
-  // Another list begins with nothing selected, as soon as it is asked for: what is selected while the one before is
-  // still shown is meant for what comes, and goes on as far as it is in it.
+  // New filters clear the selection at once, before the new list arrives. Leads that the user selects in the old list
+  // meanwhile stay selected if the new list contains them.
   const [forFilters, setForFilters] = useState(filters);
   if (forFilters !== filters) {
     setForFilters(filters);
@@ -194,13 +194,13 @@ export function LeadList({
     const action: RowAction =
       (event.target.closest<HTMLElement>('[data-action]')?.dataset['action'] as RowAction | undefined) ??
       (event.shiftKey ? 'select' : 'open');
-    // A link opens in another tab where that is asked for.
+    // With Ctrl or Command, the browser opens the link in another tab.
     if (action === 'open' && (event.ctrlKey || event.metaKey)) return;
     if (action === 'select' && event.target instanceof HTMLLabelElement) {
-      // The browser clicks the box of the label next.
+      // The browser sends a second click, for the checkbox of the label.
       return;
     }
-    // A box is only drawn as it is where its own click goes through.
+    // A checkbox shows its state only if its click is not prevented.
     if (!(event.target instanceof HTMLInputElement)) event.preventDefault();
     setActiveId(lead.id);
     focusList();

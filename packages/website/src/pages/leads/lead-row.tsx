@@ -8,7 +8,7 @@ import { exactTime, relativeTime } from '../../shell/time.ts';
 
 const t = texts.leads;
 
-/** What a click in a row is for; the list hears of it, so that rows hold no functions that change. */
+/** The action of a click in a row. The list handles the clicks, so that rows need no functions that change. */
 export type RowAction = 'open' | 'select' | 'menu';
 
 export const rowId = (id: string) => `lead-${id}`;
@@ -26,13 +26,13 @@ export interface LeadRowProps {
   readonly isSelected: boolean;
   readonly isActive: boolean;
   readonly isFresh: boolean;
-  /** Where the lead may go, while its menu is open. */
+  /** The possible statuses while the row's menu is open. */
   readonly menu: readonly LeadStatus[] | undefined;
   readonly onStatus: (lead: Lead, to: LeadStatus) => void;
   readonly onMenuClose: () => void;
 }
 
-/** One row of the list. Drawn again only when something of it changes, never because of scrolling. */
+/** One row of the list. It renders again only if its props change, not while the user scrolls. */
 export const LeadRow = memo(function LeadRow(props: LeadRowProps) {
   const { lead, index, isSelectable, isSelected, campaign, time, nowMs } = props;
   const place = [lead.country, lead.region].filter((text) => text !== undefined).join(', ');
@@ -125,7 +125,7 @@ function StatusCell({ lead, isSelectable, menu, onStatus, onMenuClose }: LeadRow
       <StatusText status={status} />
     </button>
   );
-  // A menu in each row would cost more than the row itself.
+  // A menu component is only rendered while it is open, because it is slower to render than the whole row.
   if (menu === undefined) return button;
   return (
     <Menu opened onClose={onMenuClose} position="bottom-end" returnFocus={false}>

@@ -1,9 +1,9 @@
 import type { LeadFilterQuery } from '@leads/core/lead';
 
-/** The filters of the list, as they stand in the address: the names are those of the API. */
+/** The filters in the address of the list, with the names of the API. */
 export type LeadFilters = Pick<LeadFilterQuery, (typeof filterNames)[number]>;
 
-/** What the address says: the filters, and the lead that is open. */
+/** The search parameters of the address: the filters and the open lead. */
 export interface LeadSearch extends LeadFilters {
   readonly lead?: string;
 }
@@ -23,14 +23,14 @@ const filterNames = [
   'sort',
 ] as const;
 
-/** Those that take one of a few values; another is as none. */
+/** The parameters with a fixed set of values. Any other value is ignored. */
 const choices: Readonly<Record<string, readonly string[]>> = {
   status: ['OnHold', 'Approved', 'Paid', 'Trashed'],
   source: ['crm', 'intake'],
   sort: ['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'],
 };
 
-/** What an address says of the list; what it does not know is left out. */
+/** Parses the search parameters of the address and drops unknown ones. */
 export function readLeadSearch(search: Record<string, unknown>): LeadSearch {
   const found: Record<string, string> = {};
   for (const name of [...filterNames, 'lead']) {
@@ -42,12 +42,12 @@ export function readLeadSearch(search: Record<string, unknown>): LeadSearch {
   return found;
 }
 
-/** The filters alone. */
+/** Returns the filters without the open lead. */
 export function filtersOf({ lead: _lead, ...filters }: LeadSearch): LeadFilters {
   return filters;
 }
 
-/** How many things are filtered by, apart from the search. */
+/** Returns the number of filters, without search text and sort order. */
 export function countFilters({ q: _q, sort: _sort, ...rest }: LeadFilters): number {
   return Object.values(rest).filter((value) => value !== undefined).length;
 }

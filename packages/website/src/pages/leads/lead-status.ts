@@ -6,7 +6,7 @@ export const statuses: readonly LeadStatus[] = ['OnHold', 'Approved', 'Paid', 'T
 
 export const statusColors = { OnHold: 'yellow', Approved: 'blue', Paid: 'green', Trashed: 'gray' } as const;
 
-/** The key that changes a lead to a status. */
+/** The keyboard shortcuts for status changes. */
 export const statusKeys: Readonly<Record<string, LeadStatus>> = {
   a: 'Approved',
   t: 'Trashed',
@@ -27,7 +27,7 @@ export function commonStatuses(leads: readonly Lead[], role: MemberRole): readon
   return statuses.filter((to) => [...from].every((status) => nextStatuses(status, role).includes(to)));
 }
 
-/** The specification allows a lead without a status; the service always sends one. */
+/** Returns the status of a lead. The specification makes it optional, but the service always sends it. */
 export function statusOf({ status }: Lead): LeadStatus {
   return status ?? 'OnHold';
 }

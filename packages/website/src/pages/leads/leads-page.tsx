@@ -21,8 +21,8 @@ import { useTitle } from '../../shell/use-title.ts';
 const t = texts.leads;
 const route = getRouteApi('/console/leads');
 
-/** Where keys are for something else than the list. */
-const writing =
+/** The elements in which keys are not shortcuts of the list. */
+const keyConsumers =
   'input:not([type="radio"], [type="checkbox"]), textarea, select, [role="dialog"], [role="menu"]';
 
 const LeadDrawer = lazyDialog(async () => (await import('./lead-drawer.tsx')).LeadDrawer);
@@ -35,7 +35,7 @@ export function LeadsPage() {
   const navigate = useNavigate();
   const { data: me } = useSuspenseQuery(meQuery);
   const role = me.workspace?.role ?? 'publisher';
-  // The same as long as the filters are: which lead is open does not matter to the list.
+  // The same object while the filters do not change. Opening a lead does not change the filters.
   const key = JSON.stringify(filtersOf(search));
   const filters = useMemo(() => filtersOf(JSON.parse(key) as LeadSearch), [key]);
 
@@ -59,7 +59,7 @@ export function LeadsPage() {
 
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;
-    if (event.target.closest(writing) !== null) return;
+    if (event.target.closest(keyConsumers) !== null) return;
     if (event.key === '/') searchBox.current?.select();
     else if (event.key === '?') setDialog('shortcuts');
     else return;

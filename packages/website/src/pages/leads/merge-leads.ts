@@ -4,12 +4,12 @@ import type { LeadSort } from './lead-search.ts';
 
 export const defaultSort: LeadSort = '-createdAt';
 
-/** What a list is sorted by. */
+/** Returns the field that a list is sorted by. */
 export function timeOf(sort: LeadSort): 'createdAt' | 'updatedAt' {
   return sort.endsWith('createdAt') ? 'createdAt' : 'updatedAt';
 }
 
-/** Below zero where the first comes before the second. Times are ISO 8601 in UTC, all of one length. */
+/** Returns a negative number if `a` comes before `b`. Times are ISO 8601 in UTC and have equal length. */
 function compare(a: Lead, b: Lead, sort: LeadSort): number {
   const by = timeOf(sort);
   const isBefore = a[by] === b[by] ? a.id < b.id : a[by] < b[by];
@@ -17,10 +17,10 @@ function compare(a: Lead, b: Lead, sort: LeadSort): number {
 }
 
 /**
- * Puts what was created or changed meanwhile to where it belongs in the pages that are loaded. What belongs behind
- * them comes with a later page.
+ * Merges created and changed leads into the loaded pages, in sort order. A lead that belongs after the loaded pages is
+ * dropped, because it arrives with a later page.
  *
- * @returns the pages, those that nothing changes in the very same; and the leads that were not there before.
+ * @returns the pages, where an unchanged page is the same object; and the leads that were not loaded before.
  */
 export function mergeLeads(
   pages: readonly LeadPage[],
@@ -65,7 +65,7 @@ export function mergeLeads(
   };
 }
 
-/** Whether a lead would come before all that are loaded. */
+/** Returns whether a lead comes before all loaded leads. */
 export function isAbove(lead: Lead, pages: readonly LeadPage[], sort: LeadSort): boolean {
   const first = pages.find(({ leads }) => leads.length > 0)?.leads[0];
   return first !== undefined && compare(lead, first, sort) < 0;

@@ -22,7 +22,7 @@ const empty = {
   ...(Object.fromEntries(newLeadFieldNames.map((name) => [name, ''])) as Record<NewLeadFieldName, string>),
 };
 
-/** Creates a lead by hand. */
+/** A form that creates a lead. */
 export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
   const { data: campaigns } = useQuery(campaignsQuery);
   const active = campaigns?.filter(({ status }) => status === 'active') ?? [];

@@ -4,7 +4,7 @@ import { texts } from '../../texts/index.ts';
 
 const t = texts.leads;
 
-/** What the keys of the list do. */
+/** Lists the keyboard shortcuts. */
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog onClose={onClose} title={t.shortcuts}>

@@ -14,7 +14,7 @@ interface DialogProps {
   readonly onCancel: () => void;
 }
 
-/** Before what cannot be undone. */
+/** Asks for confirmation of a change that cannot be undone. */
 export function FinalDialog({
   change: { leads, to },
   isPending,
@@ -40,6 +40,7 @@ export function FinalDialog({
   );
 }
 
+/** Asks for the reason for a change. */
 export function ReasonDialog({
   change: { leads, to },
   isPending,
@@ -74,7 +75,7 @@ export function ReasonDialog({
                   label={reason}
                   data-autofocus={i === 0 || undefined}
                   onKeyDown={(event) => {
-                    // A radio alone does not send a form in every browser.
+                    // Not every browser submits a form when the user presses Enter in a radio button.
                     if (event.key !== 'Enter') return;
                     event.preventDefault();
                     submit();
@@ -109,7 +110,7 @@ export function ReasonDialog({
   );
 }
 
-/** Which leads were not changed, and why. */
+/** Lists the leads that were not changed, with the reasons. */
 export function RefusalsDialog({ refusals, onClose }: { refusals: readonly Refusal[]; onClose: () => void }) {
   return (
     <Dialog onClose={onClose} title={t.refusedTitle(refusals.length)}>

@@ -5,19 +5,19 @@ import { type LeadPage, leadCountQuery, leadListQuery, listChanges } from '../..
 import type { LeadFilters } from './lead-search.ts';
 import { defaultSort, isAbove, mergeLeads } from './merge-leads.ts';
 
-/** How often is asked for what changed, and the longest that is waited where nobody answers. */
+/** The interval of requests for changes, and the longest interval while requests fail. */
 const intervalMs = 2_000;
-const longestMs = 60_000;
-/** What is asked for again each time: a lead may become visible later than the time that it was stored with. */
+const maxIntervalMs = 60_000;
+/** The overlap of successive requests, because a lead can become visible after the time of its change. */
 const overlapMs = 10_000;
-/** How long a lead that came in is marked. */
+/** How long a new lead is highlighted. */
 const freshMs = 3_000;
-const failuresToTell = 3;
+const failuresToReport = 3;
 
 /**
- * The leads that match, page by page, and what changes among them while they are looked at.
+ * Loads the matching leads page by page, and merges later changes.
  *
- * @param isAtTop whether the user looks at the beginning: what is new only moves what is not looked at.
+ * @param isAtTop returns whether the list is scrolled to the top. If not, new leads wait, so that visible rows do not move.
  */
 export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
   const queryClient = useQueryClient();
@@ -28,12 +28,12 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
   const leads = useMemo(() => pages?.flatMap((page) => page.leads) ?? [], [pages]);
 
   const [waiting, setWaiting] = useState<readonly Lead[]>([]);
-  /** More came in than one answer holds. */
+  /** Whether more leads have arrived than one response holds. */
   const [isBehind, setBehind] = useState(false);
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
   const [arrived, setArrived] = useState(0);
 
-  // Another list begins anew.
+  // Other filters start a new list.
   const key = JSON.stringify(filters);
   const [shownKey, setShownKey] = useState(key);
   if (!list.isPlaceholderData && shownKey !== key) {
@@ -104,10 +104,10 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
   return {
     list,
     leads,
-    /** Stays the same while the same list is shown. */
+    /** Identifies the shown list. */
     shownKey,
     fresh,
-    /** How many have come in since the page was opened. */
+    /** The number of leads that have arrived since the page was opened. */
     arrived,
     waiting: waiting.length,
     isBehind,
@@ -124,58 +124,58 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
   };
 }
 
-/** Asks again and again for what changed since, while anybody looks. */
+/** Polls for changed leads while the page is visible. */
 function useChanges(
   filters: LeadFilters,
   fromMs: number | undefined,
-  onAnswer: (page: LeadPage) => void,
+  onPage: (page: LeadPage) => void,
 ): { isFailing: boolean; pollNow: () => void } {
   const [isFailing, setFailing] = useState(false);
-  const [asked, setAsked] = useState(0);
+  const [pollRequests, setPollRequests] = useState(0);
   const key = JSON.stringify(filters);
-  const tell = useEffectEvent(onAnswer);
+  const handlePage = useEffectEvent(onPage);
 
   useEffect(() => {
     if (fromMs === undefined) return;
     const end = new AbortController();
-    const asks = JSON.parse(key) as LeadFilters;
+    const query = JSON.parse(key) as LeadFilters;
     let sinceMs = fromMs;
     let failures = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let isAsking = false;
-    const ask = async () => {
+    let isPolling = false;
+    const poll = async () => {
       clearTimeout(timer);
-      // Nobody looks: whoever comes back is answered at once.
-      if (isAsking || document.hidden) return;
-      isAsking = true;
+      // A hidden page does not poll. It polls as soon as it becomes visible again.
+      if (isPolling || document.hidden) return;
+      isPolling = true;
       try {
-        const page = await listChanges(asks, sinceMs - overlapMs, end.signal);
+        const page = await listChanges(query, sinceMs - overlapMs, end.signal);
         sinceMs = page.answeredAt;
         failures = 0;
-        tell(page);
+        handlePage(page);
       } catch {
         failures += 1;
       }
-      isAsking = false;
+      isPolling = false;
       if (end.signal.aborted) return;
-      setFailing(failures >= failuresToTell);
-      timer = setTimeout(() => void ask(), Math.min(intervalMs * 2 ** failures, longestMs));
+      setFailing(failures >= failuresToReport);
+      timer = setTimeout(() => void poll(), Math.min(intervalMs * 2 ** failures, maxIntervalMs));
     };
-    const onVisible = () => void ask();
+    const onVisible = () => void poll();
     document.addEventListener('visibilitychange', onVisible);
-    timer = setTimeout(() => void ask(), asked === 0 ? intervalMs : 0);
+    timer = setTimeout(() => void poll(), pollRequests === 0 ? intervalMs : 0);
     return () => {
       end.abort();
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', onVisible);
     };
-  }, [key, fromMs, asked]);
+  }, [key, fromMs, pollRequests]);
 
-  const pollNow = useCallback(() => setAsked((before) => before + 1), []);
+  const pollNow = useCallback(() => setPollRequests((before) => before + 1), []);
   return { isFailing, pollNow };
 }
 
-/** Changes leads wherever they are listed. */
+/** Applies a change to the leads of all cached lists. */
 export function updateListed(queryClient: QueryClient, change: (lead: Lead) => Lead): void {
   queryClient.setQueriesData<{ pages: LeadPage[]; pageParams: unknown[] }>(
     { queryKey: ['leads', 'list'] },

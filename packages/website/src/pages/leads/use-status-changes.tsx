@@ -12,9 +12,9 @@ import { commonStatuses, statusOf, wayBack } from './lead-status.ts';
 import { updateListed } from './use-lead-list.ts';
 
 const t = texts.leads;
-/** How long a change may be taken back by its notification. */
+/** How long a notification offers to undo its change, in milliseconds. */
 const undoMs = 12_000;
-/** Changes that keys ask for while another is under way wait for it, and each is made in its turn. */
+/** Mutations of one scope run one after the other, so that quick key presses do not send concurrent changes. */
 const scope = { id: 'status' };
 
 const ReasonDialog = lazyDialog(async () => (await import('./status-dialogs.tsx')).ReasonDialog);
@@ -26,7 +26,7 @@ export interface Change {
   readonly to: LeadStatus;
 }
 
-/** A change that was made, and the notification that tells of it. */
+/** A completed change, and the id of its notification. */
 interface Done extends Change {
   readonly notice: string;
   readonly canUndo: boolean;
@@ -39,13 +39,13 @@ export interface Refusal {
 }
 
 export interface StatusChanges {
-  /** Changes the status of leads, and asks before for what has to be known. */
+  /** Changes the status of leads. It first asks for a reason or a confirmation if one is needed. */
   change(leads: readonly Lead[], to: LeadStatus): void;
-  /** Takes the last change back. */
+  /** Undoes the last change. */
   undo(): void;
-  /** Whether something is being asked: the keys are for that. */
+  /** Whether a dialog is open, which then handles the keys. */
   readonly isAsking: boolean;
-  /** What is asked and told meanwhile. */
+  /** The open dialogs. */
   readonly dialogs: ReactNode;
 }
 
@@ -53,12 +53,12 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
   const queryClient = useQueryClient();
   const [asking, setAsking] = useState<Change & { for: 'reason' | 'confirmation' }>();
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
-  /** Only the last change can be taken back: the ones before may build upon nothing any more. */
+  /** Only the last change can be undone, because a later change may depend on an earlier one. */
   const last = useRef<Done>(undefined);
-  /** What leads are on their way to, by id: a key that is pressed twice asks for one change. */
-  const underWay = useRef(new Map<string, LeadStatus>());
+  /** The requested statuses of leads, by id, so that a key that is pressed twice sends one change. */
+  const inFlight = useRef(new Map<string, LeadStatus>());
 
-  /** @returns the leads that were changed. */
+  /** Sends a change. @returns the changed leads. */
   const apply = async ({ leads, to }: Change, reason?: string): Promise<readonly Lead[]> => {
     const results = await changeStatuses({
       ids: leads.map(({ id }) => id),
@@ -78,7 +78,7 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
   const undo = useMutation({
     scope,
     async mutationFn(chosen: Done | undefined) {
-      // The last one when its turn comes: one that is under way now will be it.
+      // Read when the undo starts: a change that is still in progress is the last one by then.
       const done = chosen ?? last.current;
       if (done?.canUndo !== true) return 0;
       if (done === last.current) last.current = undefined;
@@ -89,7 +89,7 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
         let back = leads.filter((lead) => statusOf(lead) === from);
         let at = to;
         for (const next of wayBack(to, from, role) ?? []) {
-          // One that somebody else has changed meanwhile stays as they left it.
+          // A lead that another user has changed meanwhile is not changed back.
           back = [
             ...(await apply({ leads: back, to: next }, needsReason(at, next) ? t.undoReason : undefined)),
           ];
@@ -107,13 +107,13 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
     scope,
     mutationFn: ({ reason, ...change }: Change & { reason?: string }) => apply(change, reason),
     onMutate({ leads, to }) {
-      for (const { id } of leads) underWay.current.set(id, to);
+      for (const { id } of leads) inFlight.current.set(id, to);
     },
     onSettled(_changed, _error, { leads }) {
-      for (const { id } of leads) underWay.current.delete(id);
+      for (const { id } of leads) inFlight.current.delete(id);
     },
     onSuccess(changed, { leads, to }) {
-      // Something else may be asked by now.
+      // Another dialog may be open by now.
       setAsking((now) => (now?.leads === leads ? undefined : now));
       if (changed.length === 0) return;
       const canUndo = changed.every((lead) => wayBack(to, statusOf(lead), role) !== undefined);
@@ -136,14 +136,14 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
       });
     },
     onError(error, { leads }) {
-      // Where its dialog is open, that says so itself.
+      // An open dialog shows the error itself.
       if (asking?.leads !== leads) notifications.show({ color: 'red', message: error.message });
     },
   });
 
   return {
     change(asked, to) {
-      const leads = asked.filter(({ id }) => underWay.current.get(id) !== to);
+      const leads = asked.filter(({ id }) => inFlight.current.get(id) !== to);
       if (leads.length === 0) return;
       run.reset();
       if (!commonStatuses(leads, role).includes(to)) {

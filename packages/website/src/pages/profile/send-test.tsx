@@ -14,7 +14,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { accessTokensQuery, apiKeysQuery } from '../../api/credentials.ts';
-import { type Tried, tryCrm, tryIntake } from '../../api/try-lead.ts';
+import { type TestResponse, tryCrm, tryIntake } from '../../api/try-lead.ts';
 import { CodeBlock } from '../../examples/code-block.tsx';
 import {
   type Api,
@@ -48,7 +48,7 @@ export function SendTest({
   const [campaign, setCampaign] = useState<string | null>(null);
   const [sent, setSent] = useState<ExampleRequest>();
   // Reads the form directly. Mutation variables would keep the secrets in the cache.
-  const send = useMutation<Tried, Error, () => Promise<Tried>>({
+  const send = useMutation<TestResponse, Error, () => Promise<TestResponse>>({
     mutationFn: (request) => request(),
     gcTime: 0,
     onSettled: () =>
@@ -144,7 +144,7 @@ function SecretInput({ label, name, made }: { label: string; name: string; made:
   return <PasswordInput label={label} name={name} required autoComplete="off" maxLength={4096} />;
 }
 
-function Answer({ tried: { status, headers, body, durationMs } }: { tried: Tried }) {
+function Answer({ tried: { status, headers, body, durationMs } }: { tried: TestResponse }) {
   const isGood = status >= 200 && status < 300;
   return (
     <Stack gap="xs" role="status">
