@@ -21,7 +21,7 @@ const meOf = async (visitor: Visitor) => (await visitor.get('/me')).json<Me>();
 const newEmail = () => `${randomUUID()}@example.com`;
 
 describe('sign-up', () => {
-  test('makes an account and a workspace with its default campaign, and signs in', async () => {
+  test('creates an account and a workspace with a default campaign, and signs the user in', async () => {
     const visitor = new Visitor(service);
     const email = newEmail();
     const answer = await visitor.signUp(email.toUpperCase());
@@ -37,7 +37,7 @@ describe('sign-up', () => {
     expect(campaigns).toEqual([expect.objectContaining({ code: 'default', isDefault: true })]);
   });
 
-  test('the session is in a cookie that scripts cannot read, and nowhere in the answer', async () => {
+  test('sets the session token in an HttpOnly cookie, and no response body contains it', async () => {
     const visitor = new Visitor(service);
     const answer = await visitor.signUp();
     const [line = '', ...more] = visitor.setCookies;
@@ -49,7 +49,7 @@ describe('sign-up', () => {
     expect((await visitor.get('/sessions')).text).not.toContain(token);
   });
 
-  test('what does not hold is named, and makes nothing', async () => {
+  test('rejects an invalid field with 400, names the field and creates no user', async () => {
     const visitor = new Visitor(service);
     const before = await fixture.sql('SELECT id FROM "user"');
     for (const [field, body] of [
@@ -71,7 +71,7 @@ describe('sign-up', () => {
     expect(await fixture.sql('SELECT id FROM "user"')).toHaveLength(before.length);
   });
 
-  test('who was made by an operator chooses the first password by a link, once', async () => {
+  test('lets a user that an operator created set the first password through a link that works once', async () => {
     const { owner } = await fixture.createWorkspace();
     const email = owner.email;
     const visitor = new Visitor(service);
@@ -95,7 +95,7 @@ describe('sign-up', () => {
 });
 
 describe('sign-in', () => {
-  test('does not tell an unknown address from a wrong password', async () => {
+  test('returns the same 401 for an unknown email address and for a wrong password', async () => {
     const email = newEmail();
     await new Visitor(service).signUp(email);
     const answers = await Promise.all([
@@ -111,7 +111,7 @@ describe('sign-in', () => {
     }
   });
 
-  test('a session that was there before means nothing afterwards', async () => {
+  test('issues a new session token even if the client sends one', async () => {
     const email = newEmail();
     const mallory = new Visitor(service);
     await mallory.signUp();
@@ -130,8 +130,10 @@ describe('sign-in', () => {
     expect(chosen.cookies.get('leads.session_token')).not.toContain('x'.repeat(32));
     expect((await meOf(chosen)).user.email).toBe(email);
   });
+});
 
-  test('signing out ends the session itself, not only its cookie', async () => {
+describe('a session', () => {
+  test('ends on the server at sign-out, not only in the cookies of the browser', async () => {
     const visitor = new Visitor(service);
     await visitor.signUp();
     const cookie = visitor.cookies.get('leads.session_token') ?? '';
@@ -142,7 +144,7 @@ describe('sign-in', () => {
     expect((await thief.get('/me')).status).toBe(401);
   });
 
-  test('a cookie that was changed by a character signs nobody in', async () => {
+  test('is rejected with 401 if 1 character of its cookie was changed', async () => {
     const visitor = new Visitor(service);
     await visitor.signUp();
     const cookie = decodeURIComponent(visitor.cookies.get('leads.session_token') ?? '');
@@ -154,7 +156,7 @@ describe('sign-in', () => {
     }
   });
 
-  test('sessions are listed and ended one by one, those of others never', async () => {
+  test('is listed and revoked by its own user; another user gets 404', async () => {
     const email = newEmail();
     const [here, there, stranger] = [new Visitor(service), new Visitor(service), new Visitor(service)];
     await here.signUp(email);
@@ -170,7 +172,7 @@ describe('sign-in', () => {
     expect((await here.get('/me')).status).toBe(200);
   });
 
-  test('a new password ends the other sessions, and this one stays in its workspace', async () => {
+  test('ends if another session changes the password, and the other session stays in its workspace', async () => {
     const email = newEmail();
     const [here, there] = [new Visitor(service), new Visitor(service)];
     await here.signUp(email);
@@ -194,11 +196,11 @@ describe('sign-in', () => {
   });
 });
 
-describe('attempts', () => {
-  test('at one account are stopped after ten, wherever they come from, with a time to wait', {
+describe('rate limiting', () => {
+  test('rejects sign-in to an account with 429 and Retry-After after 10 attempts, from any IP address', {
     timeout: 30_000,
   }, async () => {
-    // Thirty at once wait for each other, on a busy machine for long.
+    // 30 concurrent attempts wait for each other. On a busy machine they exceed the default timeout.
     const throttled = await startCrm({ TRUST_PROXY: 'loopback', DATABASE_CONNECT_TIMEOUT_MS: '20000' });
     try {
       const email = newEmail();
@@ -216,7 +218,7 @@ describe('attempts', () => {
       const statuses = answers.map(({ status }) => status);
       expect(statuses.filter((status) => status === 401)).toHaveLength(10);
       expect(statuses.filter((status) => status === 429)).toHaveLength(20);
-      // The right one too: else it would be told from a wrong one.
+      // The correct password is rejected as well. Otherwise the status would reveal that it is correct.
       const right = await attempt(99, password);
       expect([right.status, right.json()]).toEqual([
         429,
@@ -224,16 +226,18 @@ describe('attempts', () => {
       ]);
       expect(Number(right.headers['retry-after'])).toBeGreaterThan(800);
       expect(Number(right.headers['retry-after'])).toBeLessThanOrEqual(900);
-      // An address that nobody has is stopped alike.
-      const nobody = newEmail();
+      // An email address without an account has the same limit.
+      const unknownEmail = newEmail();
       const guesses = await Promise.all(
-        Array.from({ length: 12 }, () => new Visitor(throttled.service).signIn(nobody, 'a wrong guess')),
+        Array.from({ length: 12 }, () =>
+          new Visitor(throttled.service).signIn(unknownEmail, 'a wrong guess'),
+        ),
       );
       expect(guesses.filter(({ status }) => status === 429)).toHaveLength(2);
-      // When the time is over, it counts anew.
+      // After 15 minutes, the count starts again.
       await throttled.fixture.sql(`UPDATE attempt SET since = since - interval '15 minutes'`);
       expect((await attempt(99, password)).status).toBe(200);
-      // Who got in was not guessing.
+      // A successful sign-in resets the count of its own account only.
       const [left] = await throttled.fixture.sql(
         `SELECT FROM attempt WHERE key LIKE 'account:%' AND count > 10`,
       );
@@ -243,10 +247,10 @@ describe('attempts', () => {
     }
   });
 
-  test('from one address are stopped after a hundred, whichever the account', async () => {
+  test('rejects attempts from an IP address with 429 after 100, for any account', async () => {
     const throttled = await startCrm();
     try {
-      // Of all that can be guessed at, what takes the least work to refuse.
+      // Of all values to guess, a reset token costs the service the least work.
       const guess = { token: 'a wrong guess', newPassword: password };
       const answers = await Promise.all(
         Array.from({ length: 110 }, () => new Visitor(throttled.service).account('/reset-password', guess)),
@@ -262,7 +266,7 @@ describe('attempts', () => {
 });
 
 describe('a second factor', () => {
-  /** RFC 6238: six digits of HMAC-SHA-1 over the number of half minutes. */
+  /** Returns the current code by RFC 6238: 6 digits of HMAC-SHA-1 over the number of 30 s intervals. */
   const totp = (uri: string) => {
     const secret = new URL(uri).searchParams.get('secret') ?? '';
     const bits = Array.from(secret)
@@ -276,7 +280,7 @@ describe('a second factor', () => {
     return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
   };
 
-  test('is asked for after the password, and a recovery code is good once', async () => {
+  test('is required after the password, and a recovery code works once', async () => {
     const email = newEmail();
     const owner = new Visitor(service);
     await owner.signUp(email);
@@ -313,7 +317,7 @@ describe('ALLOW_SIGN_UP=false', () => {
   });
   afterAll(() => closed[Symbol.asyncDispose]());
 
-  test('lets in who is invited, to that workspace and in that role, and nobody else', async () => {
+  test('allows sign-up by invitation only, for the invited email address, workspace and role', async () => {
     const visitor = new Visitor(closed.service);
     expect((await visitor.get('/features')).json()).toMatchObject({ signUp: false });
     const refused = {
@@ -324,7 +328,7 @@ describe('ALLOW_SIGN_UP=false', () => {
     const stranger = await visitor.signUp();
     expect([stranger.status, stranger.json()]).toEqual([403, refused]);
 
-    // The owner was made by an operator, and has a password by a link.
+    // The invitation is inserted directly, since the owner has no password yet and cannot sign in.
     const workspace = await closed.fixture.createWorkspace();
     const email = newEmail();
     const [{ id: invitationId } = { id: '' }] = await closed.fixture.sql<{ id: string }>(
@@ -341,7 +345,7 @@ describe('ALLOW_SIGN_UP=false', () => {
     expect((await signUp(newEmail(), invitationId)).json()).toEqual(refused);
     expect((await signUp(email, randomUUID())).json()).toEqual(refused);
     expect((await signUp(email, invitationId)).status).toBe(200);
-    // Nobody is a member before saying so.
+    // The user becomes a member only by accepting the invitation.
     expect((await meOf(visitor)).workspaces).toEqual([]);
     expect((await visitor.get('/order/leads')).status).toBe(403);
     expect((await visitor.account('/organization/accept-invitation', { invitationId })).status).toBe(200);
@@ -368,7 +372,7 @@ describe('with a mail server', () => {
     await inbox[Symbol.asyncDispose]();
   });
 
-  test('an address is confirmed before anyone is signed in', async () => {
+  test('sign-in requires a verified email address', async () => {
     const email = newEmail();
     const visitor = new Visitor(mailing.service);
     const answer = await visitor.signUp(email);
@@ -386,7 +390,7 @@ describe('with a mail server', () => {
     expect((await meOf(visitor)).workspace).toMatchObject({ role: 'owner' });
   });
 
-  test('an address that is taken is told to its owner only', async () => {
+  test('sign-up with a taken email address gets the usual response, and the owner gets a mail', async () => {
     const email = newEmail();
     const first = await new Visitor(mailing.service).signUp(email);
     await inbox.mailTo(email);
@@ -399,26 +403,26 @@ describe('with a mail server', () => {
     expect(await inbox.mailTo(email)).toContain('You have an account already');
   });
 
-  test('a new password by mail, which ends all sessions; an unknown address is answered alike', async () => {
+  test('a password reset ends all sessions, and an unknown email address gets the same response', async () => {
     const email = newEmail();
     const visitor = new Visitor(mailing.service);
     await visitor.signUp(email);
     const token = encodeURIComponent(linkIn(await inbox.mailTo(email)).searchParams.get('token') ?? '');
     await visitor.send('GET', `/auth/verify-email?token=${token}`);
 
-    const asking = new Visitor(mailing.service);
-    const known = await asking.account('/request-password-reset', { email });
-    const unknown = await asking.account('/request-password-reset', { email: newEmail() });
+    const requester = new Visitor(mailing.service);
+    const known = await requester.account('/request-password-reset', { email });
+    const unknown = await requester.account('/request-password-reset', { email: newEmail() });
     expect([unknown.status, unknown.json()]).toEqual([known.status, known.json()]);
     const link = linkIn(await inbox.mailTo(email));
     expect(link.pathname).toBe('/reset-password');
     const reset = { token: link.searchParams.get('token'), newPassword: 'another password' };
-    expect((await asking.account('/reset-password', reset)).status).toBe(200);
+    expect((await requester.account('/reset-password', reset)).status).toBe(200);
     expect((await visitor.get('/me')).status).toBe(401);
-    expect((await asking.signIn(email, 'another password')).status).toBe(200);
+    expect((await requester.signIn(email, 'another password')).status).toBe(200);
   });
 
-  test('an invitation comes by mail', async () => {
+  test('an invitation is sent by mail', async () => {
     const workspace = await mailing.fixture.createWorkspace();
     await mailing.fixture.sql('UPDATE "user" SET email_verified = true WHERE id = $1', [
       workspace.owner.userId,
@@ -443,7 +447,7 @@ describe('with a mail server', () => {
   });
 });
 
-test('with an https address, cookies are for https only', async () => {
+test('session cookies are Secure if PUBLIC_URL is an https URL', async () => {
   const secure = await startCrm({ PUBLIC_URL: 'https://leads.example' });
   try {
     const visitor = new Visitor(secure.service);
@@ -463,7 +467,7 @@ test('with an https address, cookies are for https only', async () => {
   }
 });
 
-test('whatever is sent to an account path, the answer is a refusal, never a 5xx', async () => {
+test('no request body causes a 5xx response on an account path', async () => {
   const workspace = await fixture.createWorkspace();
   const { visitor } = await signInAs(service, workspace, 'owner');
   const paths = [...new Set(service.routes.map(({ path }) => path))].filter(

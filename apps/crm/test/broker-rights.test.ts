@@ -9,16 +9,16 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startCrm } from './crm.ts';
 import { leadsApi } from './leads-api.ts';
 
-const shipped = join(import.meta.dirname, '../../../docker/nats-server.conf');
+const shippedPath = join(import.meta.dirname, '../../../docker/nats-server.conf');
 const directory = mkdtempSync(join(tmpdir(), 'leads-nats-'));
 const users = ['crm', 'intake', 'reader', 'operator'] as const;
 type User = (typeof users)[number];
 
 let nats: LocalNats;
 
-/** The shipped configuration, but for where it listens and keeps its data. */
+/** Returns the shipped configuration without its ports, and with the test's own data directory. */
 function shippedSettings(): string {
-  const text = readFileSync(shipped, 'utf8');
+  const text = readFileSync(shippedPath, 'utf8');
   const replaced = { '^listen: .*$': '', '^http: .*$': '', '(?<=store_dir: ).*$': `"${directory}/streams"` };
   return Object.entries(replaced).reduce((settings, [pattern, by]) => {
     expect(settings).toMatch(new RegExp(pattern, 'm'));
@@ -27,13 +27,13 @@ function shippedSettings(): string {
 }
 
 beforeAll(async () => {
-  // As compose.yaml gives them, so that what begins with a digit is no number.
+  // Quoted as in compose.yaml. Without quotes, NATS reads a password that begins with a digit as a number.
   for (const user of users) vi.stubEnv(`NATS_${user.toUpperCase()}_PASSWORD`, `"1-${user}"`);
   const options = { binary: await findNatsServer(), dataDir: directory };
   try {
     nats = await startNats({ ...options, settings: shippedSettings() });
   } catch (error) {
-    // Debian's is older than what production needs: the rest of the configuration is the same.
+    // The nats-server of Debian is too old for sync_interval. All other settings still apply.
     if (!(error as Error).message.includes('unknown field "sync_interval"')) throw error;
     nats = await startNats({ ...options, settings: shippedSettings().replace('sync_interval: always', '') });
   }
@@ -49,11 +49,11 @@ const urlOf = (user: User) => nats.url.replace('//', `//${user}:1-${user}@`);
 
 async function connectAs(user: User): Promise<Broker> {
   const broker = new Broker({ url: urlOf(user), name: `test-${user}` });
-  expect(await broker.connected(5_000), `${user} is let in`).toBe(true);
+  expect(await broker.connected(5_000), `${user} is connected`).toBe(true);
   return broker;
 }
 
-test('with the rights that it has the CRM makes the stream and tells events, which the reader reads', async () => {
+test('with its permissions, the CRM creates the stream and publishes events, and the reader consumes them', async () => {
   await using crm = await startCrm({ NATS_URL: urlOf('crm') });
   const { owner } = await crm.fixture.createWorkspace();
   const lead = { name: 'Ada Lovelace', phone: '+1 202 555 0143' };
@@ -71,13 +71,13 @@ test('with the rights that it has the CRM makes the stream and tells events, whi
   expect(warnings.filter(({ msg }) => String(msg).includes('power cut'))).toHaveLength(1);
 });
 
-test('with the rights that it has the intake puts leads into its stream and takes them out, and keeps a snapshot', async () => {
+test('with its permissions, the intake buffers leads in its stream, consumes them, and stores a snapshot', async () => {
   await using intake = await connectAs('intake');
   const manager = await intake.manager();
   const stream = 'LEADS_BUFFER';
   await manager.streams.add({ name: stream, subjects: ['buffer.leads'] });
   await manager.streams.update(stream, { max_bytes: 1_000_000 });
-  // As `AckPolicy.Explicit`, whose name is core's alone.
+  // The value of `AckPolicy.Explicit`. Only the core package may import its name.
   const { config } = await manager.consumers.add(stream, {
     durable_name: 'drainer',
     ack_policy: 'explicit' as never,
@@ -97,7 +97,7 @@ test('with the rights that it has the intake puts leads into its stream and take
   }
 });
 
-test('with the rights that it has the operator erases from both streams, and notes it in a third', async () => {
+test('with its permissions, the operator erases leads from 2 streams and logs the erasure in a third', async () => {
   await using intake = await connectAs('intake');
   const lead = {
     id: randomUUID(),
@@ -177,28 +177,31 @@ test.each<[User, string[], string[]]>([
     ],
     ['>', 'leads.>', 'buffer.>', 'cache.invalidate', '_INBOX.>', '_INBOX.crm.>'],
   ],
-])('%s may do no more than its work', async (user, publications, subscriptions) => {
-  await using broker = await connectAs(user);
-  const { connection } = broker;
-  const refused: string[] = [];
-  void (async () => {
-    for await (const { permissionContext } of connection.status()) {
-      if (permissionContext !== undefined) {
-        refused.push(`${permissionContext.operation} ${permissionContext.subject}`);
+])(
+  'NATS rejects every publication and subscription that %s does not need',
+  async (user, publications, subscriptions) => {
+    await using broker = await connectAs(user);
+    const { connection } = broker;
+    const refused: string[] = [];
+    void (async () => {
+      for await (const { permissionContext } of connection.status()) {
+        if (permissionContext !== undefined) {
+          refused.push(`${permissionContext.operation} ${permissionContext.subject}`);
+        }
       }
-    }
-  })();
-  for (const subject of publications) connection.publish(subject);
-  for (const subject of subscriptions) connection.subscribe(subject, { callback: () => undefined });
-  await connection.flush();
-  const expected = [
-    ...publications.map((subject) => `publish ${subject}`),
-    ...subscriptions.map((subject) => `subscription ${subject}`),
-  ];
-  await vi.waitFor(() => expect(refused.toSorted()).toEqual(expected.toSorted()), { timeout: 30_000 });
-});
+    })();
+    for (const subject of publications) connection.publish(subject);
+    for (const subject of subscriptions) connection.subscribe(subject, { callback: () => undefined });
+    await connection.flush();
+    const expected = [
+      ...publications.map((subject) => `publish ${subject}`),
+      ...subscriptions.map((subject) => `subscription ${subject}`),
+    ];
+    await vi.waitFor(() => expect(refused.toSorted()).toEqual(expected.toSorted()), { timeout: 30_000 });
+  },
+);
 
-test('nobody is let in without a password', async () => {
+test('NATS rejects a connection without the correct password', async () => {
   for (const url of [nats.url, nats.url.replace('//', '//crm:wrong@')]) {
     await using broker = new Broker({ url, name: 'test-stranger' });
     expect(await broker.connected(500)).toBe(false);

@@ -22,42 +22,42 @@ afterAll(async () => {
 });
 
 const messages = (count: number) =>
-  Array.from({ length: count }, (_, index) => ({ subject: 'told.x', payload: `${index}`, id: `${index}` }));
-const stateOf = async () => (await (await broker.manager()).streams.info('TOLD')).state;
+  Array.from({ length: count }, (_, index) => ({ subject: 'test.x', payload: `${index}`, id: `${index}` }));
+const stateOf = async () => (await (await broker.manager()).streams.info('TEST')).state;
 
-test('what is published is stored in its order, repeats are not, and nothing is said of what is not stored', async () => {
-  const refused = { code: 'unavailable' };
+test('publishing stores messages in order, skips repeated ones, and fails if a message is not stored', async () => {
+  const unavailable = { code: 'unavailable' };
   await expect(broker.publish(messages(2))).rejects.toMatchObject({
-    ...refused,
+    ...unavailable,
     cause: { message: 'No stream has this subject' },
   });
   const { streams } = await broker.manager();
-  // As `DiscardPolicy.New`, whose name is core's alone.
+  // The value of `DiscardPolicy.New`. Only the core package may import its name.
   const bounds = { max_msgs: 1_000, discard: 'new' as never };
-  await streams.add({ name: 'TOLD', subjects: ['told.>'], ...bounds });
+  await streams.add({ name: 'TEST', subjects: ['test.>'], ...bounds });
 
   await broker.publish([]);
   await broker.publish(messages(900));
   await broker.publish(messages(900));
   expect(await stateOf()).toMatchObject({ messages: 900 });
   for (const seq of [1, 450, 900]) {
-    const stored = await streams.getMessage('TOLD', { seq });
+    const stored = await streams.getMessage('TEST', { seq });
     expect(stored.string()).toBe(`${seq - 1}`);
   }
 
   await expect(broker.publish(messages(1_100))).rejects.toMatchObject({
-    ...refused,
+    ...unavailable,
     cause: { message: 'maximum messages exceeded' },
   });
   expect(await stateOf()).toMatchObject({ messages: 1_000 });
 });
 
-test('a broker that stands still is given up, and what was sent to it is no harm later', async () => {
+test('publishing to a frozen broker fails, and a retry stores no message twice', async () => {
   process.kill(nats.pid, 'SIGSTOP');
   try {
-    // A thread of it may still answer when the signal has been sent.
-    const refusal = () => broker.publish(messages(3)).catch((error: unknown) => error);
-    await expect.poll(refusal, { timeout: 20_000 }).toMatchObject({
+    // Just after the signal, a thread of the broker may still answer.
+    const publishError = () => broker.publish(messages(3)).catch((error: unknown) => error);
+    await expect.poll(publishError, { timeout: 20_000 }).toMatchObject({
       code: 'unavailable',
       cause: { message: 'NATS did not acknowledge in time' },
     });

@@ -46,7 +46,7 @@ async function accepted(answer: Awaited<ReturnType<typeof post>>): Promise<Campa
   return campaign;
 }
 
-/** The rule that nothing may break: one default, and it takes leads. */
+/** Checks the invariant: a workspace has one default campaign, and it is active. */
 async function expectOneDefault({ id }: TestWorkspace, code: string = expect.any(String)) {
   const defaults = await fixture.sql<{ code: string; status: string }>(
     'SELECT code, status FROM campaign WHERE workspace_id = $1 AND is_default',
@@ -55,12 +55,12 @@ async function expectOneDefault({ id }: TestWorkspace, code: string = expect.any
   expect(defaults).toEqual([{ code, status: 'active' }]);
 }
 
-/** What bounds a text that people read, for campaigns and landing pages alike. */
+/** Invalid values of a display text. */
 const wrongTexts = ['', ' ', '\t', '\u00a0\u2003', 'a\u0000b', 'a\nb', '\u007f', 'a\u0085', 'x'.repeat(256)];
 const wrongTypes = [null, 7, true, ['x'], { x: 1 }];
 
-describe('creating', () => {
-  test('a campaign is active, answered and listed alike', async () => {
+describe('POST /api/v1/campaigns', () => {
+  test('creates an active campaign and returns it as the list does', async () => {
     const { owner, defaultCampaignId, demoCampaignId } = await fixture.createWorkspace();
     const campaign = await accepted(await post(owner, { code: 'SPRING', name: 'Spring offer' }));
     expect(campaign).toEqual({
@@ -77,7 +77,7 @@ describe('creating', () => {
     expect(campaigns[2]).toEqual(campaign);
   });
 
-  test('texts of any kind and length up to 255 characters are kept to the letter', async () => {
+  test('stores any code and name of up to 255 characters unchanged', async () => {
     const { owner } = await fixture.createWorkspace();
     for (const text of ['x', 'é'.repeat(255), '😀'.repeat(255), ' padded ', "o'neill; --", '👩‍👩‍👧']) {
       expect(await accepted(await post(owner, { code: text, name: text }))).toMatchObject({
@@ -87,7 +87,7 @@ describe('creating', () => {
     }
   });
 
-  test('what is wrong, missing or unknown is 400', async () => {
+  test('rejects an invalid, missing or unknown field with 400', async () => {
     const { owner } = await fixture.createWorkspace();
     const good = { code: 'GOOD', name: 'Good' };
     const bodies = [
@@ -110,7 +110,7 @@ describe('creating', () => {
     expect(codesOf(await list(owner))).toEqual(['default', 'DEMO']);
   });
 
-  test('a window of 0 is none; others are kept, up to ten years', async () => {
+  test('treats a duplicate window of 0 as none, and stores one of up to 10 years', async () => {
     const { owner } = await fixture.createWorkspace();
     for (const [seconds, kept] of [
       [0, undefined],
@@ -124,7 +124,7 @@ describe('creating', () => {
     }
   });
 
-  test('a taken code is 409, in other case or another workspace it is free', async () => {
+  test('rejects a taken code with 409, but accepts it in another case or in another workspace', async () => {
     const { owner } = await fixture.createWorkspace();
     const other = await fixture.createWorkspace();
     await accepted(await post(owner, { code: 'ONCE', name: 'First' }));
@@ -138,14 +138,14 @@ describe('creating', () => {
     await accepted(await post(other.owner, { code: 'ONCE', name: 'First' }));
   });
 
-  test('one made as the default takes the place of the one that was', async () => {
+  test('replaces the default campaign if the new one is the default', async () => {
     const workspace = await fixture.createWorkspace();
     const body = { code: 'NEW', name: 'New', isDefault: true };
     expect((await accepted(await post(workspace.owner, body))).isDefault).toBe(true);
     await expectOneDefault(workspace, 'NEW');
   });
 
-  test('of a code made many times at once there is one campaign, and one default', async () => {
+  test('creates one campaign and one default if 10 concurrent requests have the same code', async () => {
     const workspace = await fixture.createWorkspace();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => post(workspace.owner, { code: 'RACE', name: 'x', isDefault: true })),
@@ -158,8 +158,8 @@ describe('creating', () => {
   });
 });
 
-describe('listing', () => {
-  test('by status', async () => {
+describe('GET /api/v1/campaigns', () => {
+  test('filters campaigns by status', async () => {
     const workspace = await fixture.createWorkspace();
     await workspace.addCampaign('P', 'paused');
     await workspace.addCampaign('A', 'archived');
@@ -170,7 +170,7 @@ describe('listing', () => {
     expect(codesOf(await list(owner, '?status=archived'))).toEqual(['A']);
   });
 
-  test('any other query is 400', async () => {
+  test('rejects any other query with 400', async () => {
     const { owner } = await fixture.createWorkspace();
     for (const search of ['?status=', '?status=Active', '?status=active&status=paused', '?limit=1', '?x']) {
       const answer = await service.send({ path: path + search, headers: { ...owner.headers } });
@@ -179,8 +179,8 @@ describe('listing', () => {
   });
 });
 
-describe('changing', () => {
-  test('what is named changes, the rest stays', async () => {
+describe('PATCH /api/v1/campaigns/{id}', () => {
+  test('changes the given fields and keeps the others', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, demoCampaignId: id } = workspace;
     const before = (await list(owner)).find((campaign) => campaign.id === id);
@@ -207,7 +207,7 @@ describe('changing', () => {
     await expectOneDefault(workspace, 'default');
   });
 
-  test('a campaign takes leads while it is active, and no longer', async () => {
+  test('makes the creation of leads fail with 400 unless the campaign is active', async () => {
     const { owner, demoCampaignId } = await fixture.createWorkspace();
     const create = async () => {
       const body = { campaignCode: 'DEMO', name: 'Canary', phone: '1' };
@@ -224,7 +224,7 @@ describe('changing', () => {
     }
   });
 
-  test('what is wrong, unknown or nothing at all is 400, and changes nothing', async () => {
+  test('rejects an invalid, unknown or empty change with 400 and changes nothing', async () => {
     const { owner, demoCampaignId: id } = await fixture.createWorkspace();
     const before = await list(owner);
     const bodies = [
@@ -244,7 +244,7 @@ describe('changing', () => {
     expect(await list(owner)).toEqual(before);
   });
 
-  test('an id that is unknown, malformed or of another workspace is 404', async () => {
+  test('returns 404 for an id that is unknown, malformed or of another workspace', async () => {
     const { owner, demoCampaignId } = await fixture.createWorkspace();
     const other = await fixture.createWorkspace();
     const ids = [
@@ -263,7 +263,7 @@ describe('changing', () => {
     expect((await list(other.owner)).map(({ name }) => name)).not.toContain('Changed');
   });
 
-  test('the default stays active, until another one is the default', async () => {
+  test('rejects pausing or archiving the default campaign with 409 until another one is the default', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, defaultCampaignId, demoCampaignId } = workspace;
     for (const status of ['paused', 'archived']) {
@@ -274,7 +274,7 @@ describe('changing', () => {
     }
     expect((await list(owner))[0]).toMatchObject({ name: 'Default campaign', status: 'active' });
 
-    // It is the default already.
+    // This campaign is already the default.
     expect(await accepted(await patch(owner, defaultCampaignId, { isDefault: true }))).toMatchObject({
       isDefault: true,
     });
@@ -284,7 +284,7 @@ describe('changing', () => {
     await expectOneDefault(workspace, 'DEMO');
   });
 
-  test('only an active one becomes the default, or one that becomes active with it', async () => {
+  test('rejects an inactive default campaign with 409 unless the same change activates it', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, demoCampaignId } = workspace;
     for (const status of ['paused', 'archived'] as const) {
@@ -304,8 +304,8 @@ describe('changing', () => {
   });
 });
 
-describe('at once', () => {
-  test('many made the default: each is answered, and one is it', async () => {
+describe('concurrent requests', () => {
+  test('that each make another campaign the default all succeed and leave one default', async () => {
     const workspace = await fixture.createWorkspace();
     const ids = await Promise.all(Array.from({ length: 8 }, (_, i) => workspace.addCampaign(`C${i}`)));
     for (let round = 0; round < 5; round++) {
@@ -315,7 +315,7 @@ describe('at once', () => {
     }
   });
 
-  test('made as the default, and made the default: each is answered, and one is it', async () => {
+  test('that create default campaigns and change the default all succeed and leave one default', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, defaultCampaignId, demoCampaignId } = workspace;
     for (let round = 0; round < 5; round++) {
@@ -329,7 +329,7 @@ describe('at once', () => {
     }
   });
 
-  test('paused and made the default: one of both is refused', async () => {
+  test('that pause a campaign and make it the default get one 200 and one 409', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, defaultCampaignId } = workspace;
     for (let round = 0; round < 10; round++) {
@@ -344,7 +344,7 @@ describe('at once', () => {
     }
   });
 
-  test('the default given away and paused, from two sides', async () => {
+  test('that replace the default campaign and archive the old one leave one active default', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, defaultCampaignId, demoCampaignId } = workspace;
     for (let round = 0; round < 10; round++) {
@@ -359,7 +359,7 @@ describe('at once', () => {
     }
   });
 
-  test('changes of different fields are all kept', async () => {
+  test('that change different fields all take effect', async () => {
     const { owner, demoCampaignId: id } = await fixture.createWorkspace();
     await Promise.all([
       patch(owner, id, { name: 'Named' }),
@@ -371,7 +371,7 @@ describe('at once', () => {
   });
 });
 
-test('managers change campaigns as owners do; publishers read them, and are refused before their body is read', async () => {
+test('managers may change campaigns; publishers may only list them and get 403 before the body is parsed', async () => {
   const workspace = await fixture.createWorkspace();
   const manager = await workspace.addMember('manager');
   const campaign = await accepted(await post(manager, { code: 'M', name: 'M' }));

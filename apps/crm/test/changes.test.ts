@@ -18,7 +18,7 @@ let nats: LocalNats;
 let crm: Crm;
 let other: RunningService;
 let listener: Broker;
-const heard: Invalidation[] = [];
+const received: Invalidation[] = [];
 
 beforeAll(async () => {
   binary = await findNatsServer();
@@ -26,7 +26,7 @@ beforeAll(async () => {
   crm = await startCrm({ NATS_URL: nats.url });
   other = await startCrmService(crm.databaseUrl, { NATS_URL: nats.url });
   listener = new Broker({ url: nats.url, name: 'test' });
-  new Invalidations(listener, () => undefined).subscribe((change) => heard.push(change));
+  new Invalidations(listener, () => undefined).subscribe((change) => received.push(change));
   await listener.connected(5_000);
 });
 afterAll(async () => {
@@ -37,16 +37,16 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Long before an answer is asked for anew by itself, which is after 8 s. */
-const within = { timeout: 5_000, interval: 20 };
-/** For what is not told, and for a machine that is slow. */
-const atLast = { timeout: 30_000, interval: 50 };
+/** Ends well before an instance refreshes a cached answer on its own, which it does after 8 s. */
+const beforeRefresh = { timeout: 5_000, interval: 20 };
+/** Leaves time for that refresh, also on a slow machine. */
+const afterRefresh = { timeout: 30_000, interval: 50 };
 const logged = ({ logs }: RunningService, text: string) =>
   logs.entries().filter(({ msg }) => String(msg).startsWith(text));
 const list = ({ headers }: TestMember) => other.send({ path: '/api/v1/order/leads', headers });
 const statusOf = async (member: TestMember) => (await list(member)).status;
 
-test('a key, a token and a member that go are refused by other instances, because they are told', async () => {
+test('other instances reject a revoked API key, a revoked token and a removed member once the invalidation is published', async () => {
   const workspace = await crm.fixture.createWorkspace();
   const owner = await signInAs(crm.service, workspace, 'owner');
   const own = await signInAs(crm.service, workspace, 'manager');
@@ -56,71 +56,71 @@ test('a key, a token and a member that go are refused by other instances, becaus
   for (const member of [byKey, byToken, removed, leaving.member]) expect(await statusOf(member)).toBe(200);
 
   expect((await own.visitor.send('DELETE', `/console/api-keys/${byKey.apiKeyId}`)).status).toBe(200);
-  await expect.poll(() => statusOf(byKey), within).toBe(401);
+  await expect.poll(() => statusOf(byKey), beforeRefresh).toBe(401);
 
   const env = { DATABASE_URL: crm.databaseUrl, NATS_URL: nats.url };
   await runLeads(['token', 'revoke', byToken.accessTokenId, '--workspace', workspace.slug], env);
-  await expect.poll(() => statusOf(byToken), within).toBe(401);
+  await expect.poll(() => statusOf(byToken), beforeRefresh).toBe(401);
 
   const members = (await owner.visitor.get('/members')).json<{ id: string; userId: string }[]>();
   const memberIdOrEmail = members.find(({ userId }) => userId === removed.userId)?.id;
   const answer = await owner.visitor.account('/organization/remove-member', { memberIdOrEmail });
   expect(answer.status).toBe(200);
-  await expect.poll(() => statusOf(removed), within).toBe(401);
+  await expect.poll(() => statusOf(removed), beforeRefresh).toBe(401);
 
   await leaving.visitor.account('/organization/leave', { organizationId: workspace.id });
-  await expect.poll(() => statusOf(leaving.member), within).toBe(401);
+  await expect.poll(() => statusOf(leaving.member), beforeRefresh).toBe(401);
 });
 
-test('a role that is taken away is taken away of other instances too, because they are told', async () => {
+test('other instances apply a changed role once the invalidation is published', async () => {
   const workspace = await crm.fixture.createWorkspace();
   const owner = await signInAs(crm.service, workspace, 'owner');
   const manager = await workspace.addMember('manager');
-  const pages = async () =>
+  const postStatus = async () =>
     (await other.send({ path: '/api/v1/campaigns', method: 'POST', headers: manager.headers, body: {} }))
       .status;
-  expect(await pages()).toBe(400);
+  expect(await postStatus()).toBe(400);
   const members = (await owner.visitor.get('/members')).json<{ id: string; userId: string }[]>();
   const memberId = members.find(({ userId }) => userId === manager.userId)?.id;
   const role = { memberId, role: 'publisher' };
   expect((await owner.visitor.account('/organization/update-member-role', role)).status).toBe(200);
-  await expect.poll(pages, within).toBe(403);
+  await expect.poll(postStatus, beforeRefresh).toBe(403);
 });
 
-test('of campaigns and landing pages it is told whose leads may go elsewhere, and nothing else', async () => {
+test('a change of a campaign or of a landing page publishes one invalidation of the routes of its workspace', async () => {
   const workspace = await crm.fixture.createWorkspace();
   const { headers } = workspace.owner;
-  heard.length = 0;
+  received.length = 0;
   const campaign = { method: 'PATCH', path: `/api/v1/campaigns/${workspace.demoCampaignId}`, headers };
   expect((await crm.service.send({ ...campaign, body: { status: 'paused' } })).status).toBe(200);
   const routes = { kind: 'routes', workspaceId: workspace.id };
-  await expect.poll(() => heard, within).toEqual([routes]);
+  await expect.poll(() => received, beforeRefresh).toEqual([routes]);
   const refused = await crm.service.send({ ...campaign, body: { status: 'unknown' } });
   expect(refused.status).toBe(400);
   const page = { method: 'POST', path: '/api/v1/landing-pages', headers };
   expect((await crm.service.send({ ...page, body: { name: 'quiz' } })).status).toBe(200);
-  await expect.poll(() => heard, within).toEqual([routes, routes]);
+  await expect.poll(() => received, beforeRefresh).toEqual([routes, routes]);
 });
 
-test('no revocation waits until a broker that says nothing is given up; it is heard again once it is back', async () => {
+test('a revocation does not wait for a frozen broker, and invalidations are delivered again after its restart', async () => {
   const workspace = await crm.fixture.createWorkspace();
   const [first, second] = [await workspace.addMember('manager'), await workspace.addMember('manager')];
   const own = await signInAs(crm.service, workspace, 'manager');
   for (const member of [first, second, own.member]) expect(await statusOf(member)).toBe(200);
   const { port } = nats;
-  // It says nothing, and nobody is told that the connection is gone.
+  // The broker stops answering, but its connections stay open.
   process.kill(nats.pid, 'SIGSTOP');
   expect((await own.visitor.send('DELETE', `/console/api-keys/${own.member.apiKeyId}`)).status).toBe(200);
   expect(logged(crm.service, 'NATS is unavailable')).toEqual([]);
-  // As without a broker.
-  await expect.poll(() => statusOf(own.member), atLast).toBe(401);
+  // The other instance refreshes the API key on its own, as without a broker.
+  await expect.poll(() => statusOf(own.member), afterRefresh).toBe(401);
 
   await nats.kill();
   nats = await startNats({ binary, dataDir, port });
   const env = { DATABASE_URL: crm.databaseUrl, NATS_URL: nats.url };
   expect(await statusOf(first)).toBe(200);
-  await expect.poll(() => logged(other, 'NATS is connected'), atLast).toHaveLength(2);
+  await expect.poll(() => logged(other, 'NATS is connected'), afterRefresh).toHaveLength(2);
   await runLeads(['key', 'revoke', first.apiKeyId, '--workspace', workspace.slug], env);
-  await expect.poll(() => statusOf(first), within).toBe(401);
+  await expect.poll(() => statusOf(first), beforeRefresh).toBe(401);
   expect(await statusOf(second)).toBe(200);
 }, 60_000);

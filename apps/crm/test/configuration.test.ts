@@ -11,11 +11,11 @@ import {
 } from '../src/cli/runtime/settings.ts';
 import { CrmConfig } from '../src/config.ts';
 
-test('the configuration table has what the CRM service reads', () => {
+test('the configuration table documents every setting of the CRM service', () => {
   expectSettingsDocumented('CRM', CrmConfig.properties);
 });
 
-test('the configuration table has what the command line reads', () => {
+test('the configuration table documents every setting of the command line', () => {
   expectSettingsDocumented('`leads`', {
     ...StoreSettings.properties,
     ...MigrateSettings.properties,

@@ -7,7 +7,7 @@ import { createContext } from '../src/context.ts';
 
 testContext(async ({ settings, fails, ...overrides }) => {
   const config = loadConfig(CrmConfig, { ...settings, JWT_SECRET: jwtSecret });
-  // Signing access tokens needs a secret.
+  // Access tokens cannot be signed with an empty secret, so `createContext` fails.
   if (fails) config.JWT_SECRET = '';
   return createContext(config, createLogger({ service: 'crm', level: 'fatal' }), overrides);
 });

@@ -20,8 +20,8 @@ interface Created {
   lead: Record<string, unknown>;
 }
 
-describe('the campaign', () => {
-  test('one that is unknown, paused or archived is refused', async () => {
+describe('campaignCode', () => {
+  test('is rejected with 400 if its campaign is unknown, paused or archived', async () => {
     await workspace.addCampaign('PAUSED', 'paused');
     await workspace.addCampaign('ARCHIVED', 'archived');
     for (const campaignCode of [
@@ -39,12 +39,12 @@ describe('the campaign', () => {
     }
   });
 
-  test('the default campaign has a code like any other', async () => {
+  test('may name the default campaign', async () => {
     const answer = await create({ ...person, campaignCode: 'default' });
     expect(answer.json<Created>().lead['campaignId']).toBe(workspace.defaultCampaignId);
   });
 
-  test('the code of any text there is finds its campaign', async () => {
+  test('may be any text', async () => {
     const codes = ["o'neill; --", 'кампания', '👩‍👩‍👧', 'x'.repeat(255), 'a\tb'];
     for (const code of codes) {
       const id = await workspace.addCampaign(code);
@@ -54,7 +54,7 @@ describe('the campaign', () => {
   });
 });
 
-test('a lead has no ip, also with X-Forwarded-For', async () => {
+test('a created lead has no ip, even if the request has X-Forwarded-For', async () => {
   const headers = { ...owner.headers, 'X-Forwarded-For': '203.0.113.7' };
   const answer = await service.send({ method: 'POST', path, headers, body: person });
   expect(answer.json<Created>().lead).not.toHaveProperty('ip');
@@ -67,7 +67,7 @@ test('a lead belongs to the user whose API key created it', async () => {
   }
 });
 
-test('the country tells how to read a phone number, which is kept as sent', async () => {
+test('the phone number is parsed by the rules of the country and stored as sent', async () => {
   for (const [phone, country, e164] of [
     ['020 7946 0958', 'GB', '+442079460958'],
     ['020 7946 0958', 'gb', '+442079460958'],
@@ -82,7 +82,7 @@ test('the country tells how to read a phone number, which is kept as sent', asyn
   }
 });
 
-test('leads created at once are all stored, each once', async () => {
+test('100 leads that are created concurrently are each stored once', async () => {
   const answers = await Promise.all(Array.from({ length: 100 }, () => create(person)));
   const ids = answers.map((answer) => answer.json<Created>().lead['id']);
   expect(new Set(ids).size).toBe(100);

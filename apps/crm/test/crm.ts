@@ -14,12 +14,13 @@ import { createContext } from '../src/context.ts';
 
 export type Crm = ServiceFixture;
 
-/** Starts the CRM on a database of its own. */
+/** Starts the CRM on its own, empty database. */
 export async function startCrm(settings: Record<string, string> = {}): Promise<Crm> {
   const codec = await createAccessTokenCodec(jwtSecret);
   return startOnOwnDatabase((databaseUrl) => startCrmService(databaseUrl, settings), codec);
 }
 
+/** Starts an instance of the CRM on an existing database. */
 export function startCrmService(
   databaseUrl: string,
   settings: Record<string, string> = {},

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const phone = '+1 202 555 0143';
 
-test('as its role the CRM does what integrators ask of it', async () => {
+test('the CRM serves its public API with the permissions of its database role', async () => {
   const workspace = await fixture.createWorkspace();
   const { owner } = workspace;
   const api = leadsApi(service);
@@ -56,14 +56,14 @@ test('as its role the CRM does what integrators ask of it', async () => {
   for (const query of searches)
     expect([query, (await api.list(owner, query)).leads]).toMatchObject([query, [{ id }]]);
 
-  const watched = { duplicateWindowSeconds: 3600 };
+  const duplicateWindow = { duplicateWindowSeconds: 3600 };
   const changed = await service.send({
     method: 'PATCH',
     path: `/api/v1/campaigns/${workspace.demoCampaignId}`,
     headers: { ...owner.headers },
-    body: watched,
+    body: duplicateWindow,
   });
-  expect(changed.json()).toMatchObject({ campaign: watched });
+  expect(changed.json()).toMatchObject({ campaign: duplicateWindow });
   const duplicate = (await api.create(owner, { name: 'Eve', phone })).json<{ lead: { id: string } }>();
   expect(await api.get(owner, duplicate.lead.id)).toMatchObject({ status: 'Trashed', duplicateOf: id });
 
@@ -87,14 +87,14 @@ test('as its role the CRM does what integrators ask of it', async () => {
   const pages = await service.send({ path: '/api/v1/landing-pages', headers: { ...owner.headers } });
   expect(pages.json()).toMatchObject([{ name: 'spring', leads: 0 }]);
 
-  // What is counted is added up in its own time.
+  // The aggregator adds up lead counts in the background.
   await vi.waitFor(async () => expect(await fixture.sql('SELECT FROM lead_tally_entry')).toHaveLength(0), {
     timeout: 30_000,
     interval: 100,
   });
 });
 
-test('as its role the CRM does what the website asks of it', async () => {
+test('the CRM serves the website with the permissions of its database role', async () => {
   const stranger = new Visitor(service);
   expect((await stranger.signUp()).status).toBe(200);
   const workspace = await fixture.createWorkspace();
@@ -115,15 +115,18 @@ test('as its role the CRM does what the website asks of it', async () => {
 test.each([
   ['delete a lead', 'DELETE FROM lead'],
   ['change the history of leads', `UPDATE lead_change SET reason = 'none'`],
-  ['erase from it', `SET leads.erasing = 'on'; DELETE FROM lead_change`],
+  ['erase the history of leads', `SET leads.erasing = 'on'; DELETE FROM lead_change`],
   ['erase leads', `SELECT erase_leads(ARRAY[]::uuid[])`],
-  ['change what a key is', `UPDATE api_key SET hash = sha256('mine')`],
-  ['make a token last', `UPDATE access_token SET expires_at = 'infinity'`],
+  ['change the hash of an API key', `UPDATE api_key SET hash = sha256('mine')`],
+  ['extend the life of an access token', `UPDATE access_token SET expires_at = 'infinity'`],
   ['delete a campaign', 'DELETE FROM campaign'],
   ['read the quarantine', 'SELECT FROM lead_quarantine'],
-  ['make events', 'INSERT INTO lead_outbox (lead_ids, versions) VALUES (ARRAY[]::uuid[], ARRAY[]::int[])'],
-  ['make a table', 'CREATE TABLE mine ()'],
-  ['switch triggers off', 'ALTER TABLE lead DISABLE TRIGGER ALL'],
-])('as its role one cannot %s', async (_, sql) => {
+  [
+    'insert events into the outbox',
+    'INSERT INTO lead_outbox (lead_ids, versions) VALUES (ARRAY[]::uuid[], ARRAY[]::int[])',
+  ],
+  ['create a table', 'CREATE TABLE mine ()'],
+  ['disable triggers', 'ALTER TABLE lead DISABLE TRIGGER ALL'],
+])('the database role of the CRM cannot %s', async (_, sql) => {
   await expect(runAs(roles.crm, sql)).rejects.toMatchObject({ code: '42501' });
 });

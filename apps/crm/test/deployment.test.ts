@@ -3,7 +3,7 @@ import { kustomizedSettings } from '@leads/test-kit/kustomization';
 import { expect, test } from 'vitest';
 import { CrmConfig } from '../src/config.ts';
 
-test('the service starts with the settings that it has in Kubernetes', () => {
+test('the CRM accepts the settings of its Kubernetes deployment', () => {
   const secrets = { DATABASE_URL: 'postgresql://leads_crm@postgres/leads', JWT_SECRET: 'x'.repeat(32) };
 
   const config = loadConfig(CrmConfig, { ...kustomizedSettings('crm'), ...secrets });

@@ -5,7 +5,7 @@ import { createProgram } from '../src/cli/program.ts';
 
 const { stdin, stdout, stderr, env } = process;
 
-/** The `leads` commands of all pages: those in shell blocks, and those in backticks. */
+/** The `leads` commands of all pages, from shell blocks and from backticks. */
 const documented = pages
   .flatMap((page) => {
     const inBackticks = [...readPage(page).matchAll(/`(leads [^`]+)`/g)].map(([, code = '']) => code);
@@ -20,11 +20,11 @@ const documented = pages
     ),
   );
 
-test('the pages name many commands', () => {
+test('the pages contain more than 40 `leads` commands', () => {
   expect(documented.length).toBeGreaterThan(40);
 });
 
-test.each([...new Set(documented)])('`leads %s` is a command with these options', (line) => {
+test.each([...new Set(documented)])('`leads %s` is an existing command with existing options', (line) => {
   let command: Command = createProgram({
     stdin,
     stdout,

@@ -9,13 +9,13 @@ afterAll(() => crms[Symbol.asyncDispose]());
 const { apis, fixture } = crms;
 const [api] = apis;
 
-async function watchedWorkspace(seconds: number | null = 3600) {
+async function workspaceWithWindow(seconds: number | null = 3600) {
   const workspace = await fixture.createWorkspace();
-  await watch(workspace.demoCampaignId, seconds);
+  await setWindow(workspace.demoCampaignId, seconds);
   return workspace;
 }
 
-async function watch(campaignId: string, seconds: number | null) {
+async function setWindow(campaignId: string, seconds: number | null) {
   await fixture.sql('UPDATE campaign SET duplicate_window_seconds = $2 WHERE id = $1', [campaignId, seconds]);
 }
 
@@ -27,16 +27,16 @@ async function create(member: TestMember, body: object = {}): Promise<LeadDetail
   return detail;
 }
 
-const stands = { status: 'OnHold' };
+const notDuplicate = { status: 'OnHold' };
 const duplicateOf = ({ id }: { id: string }) => ({ status: 'Trashed', duplicateOf: id });
-const whatOf = ({ status, duplicateOf: first }: LeadDetail) =>
+const duplicateStateOf = ({ status, duplicateOf: first }: LeadDetail) =>
   first === undefined ? { status } : { status, duplicateOf: first };
 
 describe('duplicates', () => {
-  test('are trashed and lead to the first, however the number is spelled', async () => {
-    const { owner } = await watchedWorkspace();
+  test('are trashed and name the first lead, in any spelling of the phone number', async () => {
+    const { owner } = await workspaceWithWindow();
     const first = await create(owner);
-    expect(whatOf(first)).toEqual(stands);
+    expect(duplicateStateOf(first)).toEqual(notDuplicate);
     for (const body of [
       { phone: '+442079460958' },
       { phone: '+44 (0)20 7946-0958' },
@@ -44,7 +44,7 @@ describe('duplicates', () => {
       { phone: 'tel:+44-20-7946-0958', name: 'Another' },
     ]) {
       const lead = await create(owner, body);
-      expect(whatOf(lead)).toEqual(duplicateOf(first));
+      expect(duplicateStateOf(lead)).toEqual(duplicateOf(first));
       expect(await api.history(owner, lead.id)).toEqual([
         {
           version: 1,
@@ -59,10 +59,10 @@ describe('duplicates', () => {
     }
   });
 
-  test('are none without a window, in another campaign, in another workspace, of another number', async () => {
-    const workspace = await watchedWorkspace();
+  test('are not detected without a window, across campaigns, across workspaces, or for other numbers', async () => {
+    const workspace = await workspaceWithWindow();
     const { owner } = workspace;
-    await watch(await workspace.addCampaign('OTHER'), 3600);
+    await setWindow(await workspace.addCampaign('OTHER'), 3600);
     await workspace.addCampaign('UNWATCHED');
     await create(owner);
     for (const body of [
@@ -72,34 +72,34 @@ describe('duplicates', () => {
       { phone: '+44 20 7946 0959' },
       { phone: '+1 202 794 60958' },
     ]) {
-      expect(whatOf(await create(owner, body))).toEqual(stands);
+      expect(duplicateStateOf(await create(owner, body))).toEqual(notDuplicate);
     }
-    expect(whatOf(await create((await watchedWorkspace()).owner))).toEqual(stands);
+    expect(duplicateStateOf(await create((await workspaceWithWindow()).owner))).toEqual(notDuplicate);
   });
 
-  test('are none where the number cannot be read', async () => {
-    const { owner } = await watchedWorkspace();
+  test('are not detected if the phone number cannot be parsed', async () => {
+    const { owner } = await workspaceWithWindow();
     for (const phone of ['020 7946 0958', '020 7946 0958', 'ask', 'ask', '112', '112']) {
-      expect(whatOf(await create(owner, { phone }))).toEqual(stands);
+      expect(duplicateStateOf(await create(owner, { phone }))).toEqual(notDuplicate);
     }
   });
 
-  test('are counted whoever sent the first, and though it was trashed, or moved on, meanwhile', async () => {
-    const workspace = await watchedWorkspace();
+  test('are detected even if another user sent the first lead, or if it was trashed or changed since', async () => {
+    const workspace = await workspaceWithWindow();
     const publisher = await workspace.addMember('publisher');
     const first = await create(publisher);
     ok(await api.edit(workspace.owner, first.id, { status: 'Trashed', reason: 'No answer' }));
-    expect(whatOf(await create(workspace.owner))).toEqual(duplicateOf(first));
+    expect(duplicateStateOf(await create(workspace.owner))).toEqual(duplicateOf(first));
     ok(await api.edit(workspace.owner, first.id, { phone: '+1 202 555 0143' }));
-    // The second is now what the number was seen by; it is itself a duplicate of the first.
-    expect(whatOf(await create(workspace.owner))).toEqual(duplicateOf(first));
-    expect(whatOf(await create(workspace.owner, { phone: '202 555 0143', country: 'US' }))).toEqual(
+    // Only the second lead still has this number. It is a duplicate of the first, so the first is named.
+    expect(duplicateStateOf(await create(workspace.owner))).toEqual(duplicateOf(first));
+    expect(duplicateStateOf(await create(workspace.owner, { phone: '202 555 0143', country: 'US' }))).toEqual(
       duplicateOf(first),
     );
   });
 
-  test('are those within the window of the campaign as it is now', async () => {
-    const workspace = await watchedWorkspace(3600);
+  test('are detected within the current window of the campaign', async () => {
+    const workspace = await workspaceWithWindow(3600);
     const { owner, demoCampaignId } = workspace;
     const first = await create(owner);
     const age = (seconds: number) =>
@@ -109,28 +109,28 @@ describe('duplicates', () => {
       );
     await age(3605);
     const fresh = await create(owner);
-    expect(whatOf(fresh)).toEqual(stands);
-    expect(whatOf(await create(owner))).toEqual(duplicateOf(fresh));
-    await watch(demoCampaignId, null);
-    expect(whatOf(await create(owner))).toEqual(stands);
+    expect(duplicateStateOf(fresh)).toEqual(notDuplicate);
+    expect(duplicateStateOf(await create(owner))).toEqual(duplicateOf(fresh));
+    await setWindow(demoCampaignId, null);
+    expect(duplicateStateOf(await create(owner))).toEqual(notDuplicate);
 
-    const aged = await watchedWorkspace(3600);
+    const aged = await workspaceWithWindow(3600);
     const old = await create(aged.owner);
     await fixture.sql(
       `UPDATE lead SET created_at = now() - interval '3590 seconds', updated_at = now() WHERE id = $1`,
       [old.id],
     );
-    expect(whatOf(await create(aged.owner))).toEqual(duplicateOf(old));
-    await watch(aged.demoCampaignId, 1);
+    expect(duplicateStateOf(await create(aged.owner))).toEqual(duplicateOf(old));
+    await setWindow(aged.demoCampaignId, 1);
     await fixture.sql(`UPDATE lead SET created_at = now() - interval '2 seconds' WHERE workspace_id = $1`, [
       aged.id,
     ]);
-    expect(whatOf(await create(aged.owner))).toEqual(stands);
+    expect(duplicateStateOf(await create(aged.owner))).toEqual(notDuplicate);
   });
 
-  test('of many at once, over two instances, are all but one, and lead to that one', async () => {
+  test('are all but one of 50 leads that 2 instances create concurrently, and they name that one', async () => {
     for (let round = 0; round < 3; round++) {
-      const { owner, id } = await watchedWorkspace();
+      const { owner, id } = await workspaceWithWindow();
       const spellings = ['+44 20 7946 0958', '+442079460958', '+44 (0)20 7946 0958'];
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, i) =>
@@ -143,15 +143,15 @@ describe('duplicates', () => {
         [id],
       );
       expect(rows).toHaveLength(50);
-      const standing = rows.filter(({ status }) => status === 'OnHold');
-      expect(standing).toHaveLength(1);
-      const first = standing[0]?.id;
+      const onHold = rows.filter(({ status }) => status === 'OnHold');
+      expect(onHold).toHaveLength(1);
+      const first = onHold[0]?.id;
       for (const row of rows) expect(row.duplicate_of).toBe(row.id === first ? null : first);
     }
   });
 
-  test('may be taken up again, and their first is still known', async () => {
-    const { owner } = await watchedWorkspace();
+  test('can return to OnHold and still name the first lead', async () => {
+    const { owner } = await workspaceWithWindow();
     const first = await create(owner);
     const second = await create(owner);
     ok(await api.edit(owner, second.id, { status: 'OnHold' }));

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { LeadEvent } from '@leads/core/event';
 
-/** What came between two empty lines. */
+/** A block of the stream, which an empty line ends. */
 interface Block {
   readonly id?: string;
   readonly event?: string;
@@ -9,28 +9,28 @@ interface Block {
   readonly comment?: string;
 }
 
-/** A client of Server-Sent Events that keeps what it was sent, and reads only while it is told to. */
+/** A client of Server-Sent Events that records all blocks and can pause reading. */
 export interface EventClient {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Everything so far, events and others. */
+  /** All blocks received so far. */
   readonly blocks: readonly Block[];
-  /** The events among them. */
+  /** Returns the events received so far. */
   events(): LeadEvent[];
-  /** What it would send as `Last-Event-ID`. */
+  /** Returns the last received id, which a client sends as `Last-Event-ID`. */
   lastId(): string;
-  /** Waits until something holds of what came. @throws Error with what came, when it does not in time. */
+  /** Waits until `holds` returns true. @throws Error with the received blocks on timeout. */
   until(holds: () => boolean, timeoutMs?: number): Promise<void>;
-  /** Waits for so many events. */
+  /** Waits for `count` events and returns all received events. */
   received(count: number, timeoutMs?: number): Promise<LeadEvent[]>;
   pause(): void;
   resume(): void;
-  /** Settles when the answer has ended: whether it was complete. */
+  /** Resolves at the end of the response, to whether the response is complete. */
   readonly ended: Promise<boolean>;
   close(): void;
 }
 
-/** Asks for events, and waits for the head of the answer. */
+/** Requests events and waits for the headers of the response. */
 export function openEvents(
   port: number,
   headers: Readonly<Record<string, string>>,
@@ -63,7 +63,7 @@ function listen(incoming: IncomingMessage, close: () => void): EventClient {
   const until = async (holds: () => boolean, timeoutMs = 20_000) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     while (!holds()) {
-      if (timeout.aborted) throw new Error(`It does not come: ${JSON.stringify(blocks).slice(-2_000)}`);
+      if (timeout.aborted) throw new Error(`Timed out; received ${JSON.stringify(blocks).slice(-2_000)}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };

@@ -46,7 +46,7 @@ async function follow(
   const stream = await openEvents(port, headers, query);
   onTestFinished(() => stream.close());
   expect(stream.status).toBe(200);
-  // It has begun: what is created from now on belongs to it.
+  // After the first block, the stream delivers all events that follow.
   await stream.until(() => stream.blocks.length > 0);
   return stream;
 }
@@ -60,15 +60,15 @@ async function createAll(all: readonly string[], member = owner): Promise<void> 
   for (const name of all) await create(name, member);
 }
 
-test('who listens before there ever was an event hears of the first', async () => {
+test('an event stream opened before the first event delivers it', async () => {
   const stream = await follow();
   expect(stream.lastId()).toBe('');
   await create('First');
   expect((await stream.received(1)).map(nameOf)).toEqual(['First']);
 });
 
-describe('events come as they happen', () => {
-  test('each with an id, its type and the event, those of one lead in order', async () => {
+describe('an event stream', () => {
+  test('delivers each event with its id and type, and the events of a lead in order', async () => {
     const stream = await follow();
     const { id } = await create('Ada');
     ok(await api.edit(owner, id, { city: 'London' }));
@@ -83,9 +83,9 @@ describe('events come as they happen', () => {
     for (const event of events) expect(Value.Errors(LeadEvent, event)).toEqual([]);
     expect(events[2]?.data.lead).toEqual(await api.get(owner, id));
     expect(events.map(({ data }) => data.change)).toEqual(await api.history(owner, id));
-    const told = stream.blocks.filter(({ data }) => data !== undefined);
-    expect(told.map(({ event }) => event)).toEqual(events.map(({ type }) => type));
-    expect(new Set(told.map((block) => block.id)).size).toBe(3);
+    const eventBlocks = stream.blocks.filter(({ data }) => data !== undefined);
+    expect(eventBlocks.map(({ event }) => event)).toEqual(events.map(({ type }) => type));
+    expect(new Set(eventBlocks.map((block) => block.id)).size).toBe(3);
     expect(stream.headers).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
@@ -93,7 +93,7 @@ describe('events come as they happen', () => {
     });
   });
 
-  test('only of the types that are asked for', async () => {
+  test('delivers only the requested types', async () => {
     const changes = await follow({ query: '?type=lead.updated,lead.status_changed' });
     const updates = await follow({ query: '?type=lead.updated' });
     const { id } = await create('Types');
@@ -104,7 +104,7 @@ describe('events come as they happen', () => {
     expect(typesOf(await updates.received(1))).toEqual(['lead.updated']);
   });
 
-  test('nothing of another workspace, and to a publisher nothing of others', async () => {
+  test('delivers only events of the workspace, and to a publisher only events of its own leads', async () => {
     const other = await fixture.createWorkspace();
     const publisher = await workspace.addMember('publisher');
     const [mine, theirs, own] = await Promise.all(
@@ -122,7 +122,7 @@ describe('events come as they happen', () => {
     ]);
     expect((await own?.received(1))?.map(nameOf)).toEqual(['Of the publisher']);
 
-    // Past what is not for them, so that it needs not be there any more when they come back.
+    // Both streams also get ids of events that they skip. They can resume even if those events are dropped.
     for (const stream of [theirs, own]) {
       const last = stream?.blocks.findLast(({ data }) => data !== undefined)?.id;
       await stream?.until(() => stream.lastId() !== last);
@@ -133,8 +133,8 @@ describe('events come as they happen', () => {
   });
 });
 
-describe('a stream goes on where it ended', () => {
-  test('after every id, without a gap and without a repeat', async () => {
+describe('a resumed event stream', () => {
+  test('continues after any event id without a gap or a repeat', async () => {
     const stream = await follow();
     const begin = stream.lastId();
     await createAll(names(6, 'a'));
@@ -148,22 +148,22 @@ describe('a stream goes on where it ended', () => {
       expect((await again.received(9 - i)).map(nameOf)).toEqual(all.slice(i));
       again.close();
     }
-    // What a browser had last counts, not what its address says.
+    // Last-Event-ID takes precedence over the parameter since, which a browser repeats.
     const both = await follow({ after: ids[8] ?? ids[6] ?? '', query: `?since=${begin}` });
     expect((await both.received(3)).map(nameOf)).toEqual(names(3, 'b'));
   });
 
-  test('many at once, with no wait between them', async () => {
+  test('delivers 1,000 stored events without waiting between batches', async () => {
     const since = new Date().toISOString();
     const leads = names(1_000).map((name) => workspace.lead(owner, { name }));
     await fixture.leads.insert(leads);
     const stream = await follow({ query: `?since=${since}` });
-    // The broker is asked for 100 at a time: to wait for more than it has would take 50 s.
+    // The service fetches 100 events at a time. If each of the 10 fetches waited for its timeout, this would take 50 s.
     const events = await stream.received(1_000, 20_000);
     expect(events.map(nameOf).toSorted()).toEqual(names(1_000).toSorted());
   });
 
-  test('from a time', async () => {
+  test('starts at the time of the parameter since', async () => {
     const before = await follow();
     await create('Before');
     await before.received(1);
@@ -171,7 +171,7 @@ describe('a stream goes on where it ended', () => {
     await createAll(['After', 'After that']);
     const stream = await follow({ query: `?since=${since.toISOString()}` });
     expect((await stream.received(2)).map(nameOf)).toEqual(['After', 'After that']);
-    // Nothing was removed yet: it begins with the first.
+    // No event was dropped yet, so the stream begins with the first one.
     const all = await follow({ query: '?since=2026-01-01' });
     expect((await all.received(1)).map(nameOf)[0]).toBe('First');
     const future = await follow({ query: '?since=2999-01-01T00:00:00Z' });
@@ -187,7 +187,7 @@ describe('a stream goes on where it ended', () => {
     ['?type=lead.deleted', '', { parameter: 'type' }],
     ['?type=lead.created,', '', { parameter: 'type' }],
     ['?nonsense=1', '', { parameter: 'nonsense' }],
-  ])('%s %s is 400', async (query, after, fault) => {
+  ])('with query "%s" and Last-Event-ID "%s" is rejected with 400', async (query, after, expectedError) => {
     const headers = { ...owner.headers, ...(after !== '' && { 'Last-Event-ID': after }) };
     const path = `/api/v1/events${query}`;
     const answer = await service.send({ path, headers });
@@ -197,11 +197,11 @@ describe('a stream goes on where it ended', () => {
     ]);
     const problem = await service.send({ path, headers: { ...headers, Accept: 'application/problem+json' } });
     expect(problem.json<{ errors: object[] }>().errors).toEqual(
-      expect.arrayContaining([expect.objectContaining(fault)]),
+      expect.arrayContaining([expect.objectContaining(expectedError)]),
     );
   });
 
-  test('an open stream goes on after the broker was killed, without a gap and without a repeat', async () => {
+  test('continues after a crash of the broker without a gap or a repeat', async () => {
     const stream = await follow();
     await createAll(names(3, 'before'));
     await stream.received(3);
@@ -217,8 +217,8 @@ describe('a stream goes on where it ended', () => {
   });
 });
 
-describe('what is no longer kept is told', () => {
-  test('410 for an id or a time from before, and the oldest that is kept is named', async () => {
+describe('a position whose events were dropped', () => {
+  test('is answered with 410, and the message has the time of the oldest event', async () => {
     const since = new Date().toISOString();
     const stream = await follow();
     await createAll(names(4));
@@ -226,7 +226,7 @@ describe('what is no longer kept is told', () => {
     const ids = stream.blocks.flatMap(({ id, data }) => (data === undefined ? [] : [id ?? '']));
     const { streams } = await manager();
     const { state } = await streams.info('LEADS');
-    // Of the four, the last two are left.
+    // The last 2 of the 4 events are left.
     await streams.purge('LEADS', { seq: state.last_seq - 1 });
     const oldest = new Date((await streams.info('LEADS')).state.first_ts).toISOString();
     const gone = { success: false, error: 'error', message: `Events before ${oldest} are no longer kept` };
@@ -237,7 +237,7 @@ describe('what is no longer kept is told', () => {
       const answer = await service.send(request);
       expect([answer.status, answer.json()]).toEqual([410, gone]);
     }
-    // Nothing is missing after the second.
+    // No event is missing after the second one.
     expect((await (await follow({ after: ids[1] ?? '' })).received(2)).map(nameOf)).toEqual(['n2', 'n3']);
     expect((await (await follow({ query: `?since=${oldest}` })).received(2)).map(nameOf)).toEqual([
       'n2',
@@ -245,7 +245,7 @@ describe('what is no longer kept is told', () => {
     ]);
   });
 
-  test('410 for an id of a stream that was lost, although it has that many events again', async () => {
+  test('is answered with 410 if its stream was lost, even if the new stream has as many events', async () => {
     const stream = await follow();
     await create('Old');
     await stream.received(1);
@@ -256,7 +256,7 @@ describe('what is no longer kept is told', () => {
     onTestFinished(() => listener.close());
     expect(listener.status).toBe(200);
     await createAll(names(3, 'new'));
-    // Who listens before there is a stream hears of its first event.
+    // An event stream that opens before the broker has a stream delivers its first event.
     expect((await listener.received(3)).map(nameOf)).toEqual(names(3, 'new'));
     const answer = await service.send({
       path: '/api/v1/events',
@@ -265,7 +265,7 @@ describe('what is no longer kept is told', () => {
     expect(answer.status).toBe(410);
   });
 
-  test('a reader that is so slow is told, and by the id it has then it cannot go on', async () => {
+  test('ends the event stream of a slow client with a gone event, and is answered with 410', async () => {
     const stream = await follow();
     stream.pause();
     const large = 'x'.repeat(40_000);
@@ -294,8 +294,8 @@ describe('what is no longer kept is told', () => {
   });
 });
 
-describe('a stream costs little, and ends', () => {
-  test('no more is read than a slow reader takes', async () => {
+describe('an open event stream', () => {
+  test('reads a bounded amount ahead of a slow client', async () => {
     const { streams } = await manager();
     const messageCount = async () => (await streams.info('LEADS')).state.messages;
     const stream = await follow();
@@ -309,18 +309,18 @@ describe('a stream costs little, and ends', () => {
       return info?.delivered.consumer_seq ?? 0;
     };
     await vi.waitFor(async () => expect(await delivered()).toBeGreaterThan(0), 20_000);
-    // The stream says how many events it holds. A consumer's number of pending messages drifts in older brokers.
+    // Counts the messages of the stream, since a consumer's count of pending messages drifts in older brokers.
     await vi.waitFor(
       async () => expect(await messageCount()).toBeGreaterThanOrEqual(messagesBefore + 400),
       20_000,
     );
-    // 16 MB of events; 2 MiB are read ahead, and some fit into the sockets.
+    // Of 16 MB of events, the service reads 2 MiB ahead, and the sockets buffer some.
     expect(await delivered()).toBeLessThan(400);
     stream.resume();
     expect((await stream.received(400)).map(nameOf)).toEqual(names(400));
   });
 
-  test('it ends within 10 s of the revocation of its key or its token, and others go on', async () => {
+  test('ends within 10 s after its API key or access token is revoked, and others stay open', async () => {
     const [first, second] = [await workspace.addMember('manager'), await workspace.addMember('manager')];
     const revoked = await Promise.all([first, second].map((member) => follow({ member })));
     const other = await follow();
@@ -336,7 +336,7 @@ describe('a stream costs little, and ends', () => {
     expect((await other.received(1)).map(nameOf)).toEqual(['Still there']);
   });
 
-  test('a heartbeat comes where nothing else does', async () => {
+  test('delivers heartbeats while there are no events', async () => {
     const stream = await follow();
     const { length } = stream.blocks;
     await stream.until(() => stream.blocks.length > length);
@@ -344,7 +344,7 @@ describe('a stream costs little, and ends', () => {
     expect(stream.events()).toEqual([]);
   });
 
-  test('the consumer goes with its client', async () => {
+  test('has a consumer, which is deleted when the client disconnects', async () => {
     await vi.waitFor(async () => expect(await consumers()).toBe(0), 20_000);
     const counted = async () =>
       /^lead_event_streams (\d+)$/m.exec((await service.send({ path: '/metrics' })).text)?.[1];
@@ -356,11 +356,11 @@ describe('a stream costs little, and ends', () => {
     expect(await counted()).toBe('0');
   });
 
-  test('ten at once for a key; a place is free again when one ends', async () => {
+  test('counts toward the limit of 10 for its API key, and a further one is rejected with 429', async () => {
     const member = await workspace.addMember('manager');
     const streams = await Promise.all(names(10).map(() => follow({ member })));
-    const ask = () => service.send({ path: '/api/v1/events', headers: { ...member.headers } });
-    const refused = await ask();
+    const requestStream = () => service.send({ path: '/api/v1/events', headers: { ...member.headers } });
+    const refused = await requestStream();
     expect([refused.status, refused.json()]).toEqual([
       429,
       { success: false, error: 'error', message: 'An API key may have 10 open event streams' },
@@ -371,7 +371,7 @@ describe('a stream costs little, and ends', () => {
     await vi.waitFor(() => follow({ member }), 10_000);
   });
 
-  test('HEAD tells the head, and leaves nothing open', async () => {
+  test('is not created by HEAD, which returns its headers', async () => {
     const answer = await service.send({
       method: 'HEAD',
       path: '/api/v1/events',
@@ -384,7 +384,7 @@ describe('a stream costs little, and ends', () => {
     await vi.waitFor(async () => expect(await consumers()).toBe(0), 20_000);
   });
 
-  test('it ends when the service stops, complete, and goes on at another instance', async () => {
+  test('ends completely when the service stops, and resumes at another instance', async () => {
     const another = await startCrmService(crm.databaseUrl, { NATS_URL });
     const stream = await vi.waitFor(() => follow({ port: another.port }), 10_000);
     await create('One');
@@ -397,7 +397,7 @@ describe('a stream costs little, and ends', () => {
   });
 });
 
-test('without NATS_URL it is 503, and says why', async () => {
+test('an event stream is rejected with 503 if NATS_URL is not set', async () => {
   const without = await startCrmService(crm.databaseUrl);
   onTestFinished(() => without[Symbol.asyncDispose]());
   const answer = await without.send({ path: '/api/v1/events', headers: { ...owner.headers } });

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 beforeEach(() => fixture.sql('TRUNCATE lead_outbox'));
 
-/** A broker of the test's own. */
+/** Starts a broker for the current test. */
 async function broker(): Promise<LocalNats> {
   const nats = await startNats({ binary, dataDir: join(directory, String((natsCount += 1))) });
   onTestFinished(() => nats.kill());
@@ -49,9 +49,9 @@ async function crm(settings: Record<string, string> = {}): Promise<RunningServic
   return service;
 }
 
-const told = async (nats: LocalNats) =>
+const publishedEvents = async (nats: LocalNats) =>
   (await readStream(nats.url, 'LEADS')).map(({ data }) => data as LeadEvent);
-const waiting = async () =>
+const countUnpublished = async () =>
   (
     await fixture.sql<{ events: number }>(
       'SELECT coalesce(sum(cardinality(lead_ids)), 0)::int AS events FROM lead_outbox',
@@ -61,7 +61,7 @@ const leads = (count: number) =>
   Array.from({ length: count }, (_, n) => workspace.lead(workspace.owner, { name: `Lead ${n}` }));
 
 describe('events', { timeout: 60_000 }, () => {
-  test('show each version of a lead as it was, also when they are told late', async () => {
+  test('show each version of a lead as it was, even if they are published late', async () => {
     const { owner } = workspace;
     const service = await crm();
     const api = leadsApi(service);
@@ -86,12 +86,12 @@ describe('events', { timeout: 60_000 }, () => {
       versions.push(await api.get(owner, id));
     }
     const history = await api.history(owner, id);
-    expect(await waiting()).toBe(6);
+    expect(await countUnpublished()).toBe(6);
 
     const nats = await broker();
     await crm({ NATS_URL: nats.url });
-    await expect.poll(() => told(nats), soon).toHaveLength(6);
-    const events = await told(nats);
+    await expect.poll(() => publishedEvents(nats), soon).toHaveLength(6);
+    const events = await publishedEvents(nats);
     expect(events.map(({ data }) => data.lead)).toEqual(versions);
     expect(events.map(({ data }) => data.change)).toEqual(history);
     expect(events.map(({ id: eventId }) => eventId)).toEqual(
@@ -114,16 +114,16 @@ describe('events', { timeout: 60_000 }, () => {
       expect(Value.Errors(LeadEvent, event)).toEqual([]);
       expect(event).toMatchObject({ source: `/workspaces/${workspace.id}`, subject: id });
     }
-    await expect.poll(waiting, soon).toBe(0);
+    await expect.poll(countUnpublished, soon).toBe(0);
   });
 
-  test('are noted with what they are about, or not at all', async () => {
+  test('are stored in the outbox with their leads or not at all', async () => {
     const [good, bad] = [leads(2), leads(2)];
     await fixture.leads.insert(good);
     await expect(
       fixture.leads.insert([...bad, workspace.lead(workspace.owner, { phoneE164: 'no number' })]),
     ).rejects.toThrow('23514');
-    // They stand already.
+    // Leads that exist already create no further events.
     await fixture.leads.insert(good);
     const rows = await fixture.sql<{ ids: string[]; versions: number[] }>(
       'SELECT lead_ids::text[] AS ids, versions FROM lead_outbox',
@@ -133,12 +133,12 @@ describe('events', { timeout: 60_000 }, () => {
     ]);
   });
 
-  test('wait while the broker is away, and while it is not there yet', async () => {
+  test('wait in the outbox while the broker is unavailable, also if it never was available', async () => {
     const nats = await broker();
     const { url, port } = nats;
     const service = await crm({ NATS_URL: url });
     await fixture.leads.insert(leads(3));
-    await expect.poll(() => told(nats), soon).toHaveLength(3);
+    await expect.poll(() => publishedEvents(nats), soon).toHaveLength(3);
     await nats.kill();
     await fixture.leads.insert(leads(3));
     const other = await crm({ NATS_URL: url });
@@ -148,19 +148,19 @@ describe('events', { timeout: 60_000 }, () => {
         soon,
       )
       .toHaveLength(1);
-    expect(await waiting()).toBe(3);
-    // Everything else goes on.
+    expect(await countUnpublished()).toBe(3);
+    // Requests still succeed.
     expect(
       (await leadsApi(service).create(workspace.owner, { name: 'Ada', phone: '1', email: 'a@b.io' })).status,
     ).toBe(200);
 
     const again = await startNats({ binary, dataDir: join(directory, String(natsCount)), port });
     onTestFinished(() => again.kill());
-    await expect.poll(() => told(again), soon).toHaveLength(7);
-    await expect.poll(waiting, soon).toBe(0);
+    await expect.poll(() => publishedEvents(again), soon).toHaveLength(7);
+    await expect.poll(countUnpublished, soon).toBe(0);
   });
 
-  test('of several relays, with one that dies and a broker that dies, are all told, in order', async () => {
+  test('are all published in order by 2 relays while the broker is killed repeatedly', async () => {
     const nats = await broker();
     const service = await crm({ NATS_URL: nats.url });
     await crm({ NATS_URL: nats.url });
@@ -192,11 +192,11 @@ describe('events', { timeout: 60_000 }, () => {
     }
     await killing;
     expect(kills).toBeGreaterThan(3);
-    await expect.poll(waiting, soon).toBe(0);
+    await expect.poll(countUnpublished, soon).toBe(0);
 
     const versions = new Map<string, number[]>();
     const seen = new Set<string>();
-    for (const { id, subject } of await told(nats)) {
+    for (const { id, subject } of await publishedEvents(nats)) {
       if (seen.has(id)) continue;
       seen.add(id);
       versions.set(subject, [...(versions.get(subject) ?? []), Number(id.split('.')[1])]);
@@ -211,24 +211,24 @@ describe('events', { timeout: 60_000 }, () => {
     );
   });
 
-  test('of a statement with thousands of leads are told a part at a time', async () => {
+  test('of 1 statement with 3,500 leads are published in parts', async () => {
     const many = leads(3_500);
     await fixture.leads.insert(many);
     expect(await fixture.sql('SELECT id FROM lead_outbox')).toHaveLength(1);
     const nats = await broker();
     await crm({ NATS_URL: nats.url });
-    await expect.poll(waiting, soon).toBe(0);
-    const events = await told(nats);
+    await expect.poll(countUnpublished, soon).toBe(0);
+    const events = await publishedEvents(nats);
     expect(new Set(events.map(({ subject }) => subject))).toEqual(new Set(many.map(({ id }) => id)));
     expect(events).toHaveLength(many.length);
   });
 
-  test('that nobody is told are dropped when they are too old', async () => {
+  test('that stay unpublished past their retention are dropped', async () => {
     await fixture.leads.insert(leads(2));
     await fixture.sql(`UPDATE lead_outbox SET created_at = now() - interval '49 hours'`);
     await fixture.leads.insert(leads(3));
     const service = await crm({ EVENTS_STREAM_DAYS: '2' });
-    await expect.poll(waiting, soon).toBe(3);
+    await expect.poll(countUnpublished, soon).toBe(3);
     await expect
       .poll(
         () =>

@@ -26,7 +26,7 @@ const get = (member: TestMember, accept: string | undefined, query = '', method 
     headers: { ...member.headers, ...(accept !== undefined && { Accept: accept }) },
   });
 
-/** Reads CSV by RFC 4180 and nothing else: CRLF, commas, quotes doubled. */
+/** Parses CSV strictly by RFC 4180: CRLF, commas, doubled quotes. */
 function parse(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
@@ -69,14 +69,14 @@ async function exportNdjson(member: TestMember, query = ''): Promise<Detail[]> {
     .map((line) => JSON.parse(line) as Detail);
 }
 
-/** What reads leads, and not their counts. */
-const ofLeads = /FROM lead(?!_tally)/;
+/** Matches the statements that read leads, without those that read their counts. */
+const leadStatements = /FROM lead(?!_tally)/;
 
 const fill = (workspace: TestWorkspace, count: number, description?: string) =>
   fillWorkspace(fixture, workspace, count, description);
 
-describe('what is answered', () => {
-  test('nothing that matches: a header line, and no line of JSON', async () => {
+describe('an export', () => {
+  test('without a matching lead has only the header in CSV, and no line in NDJSON', async () => {
     const { owner } = await fixture.createWorkspace();
     const file = await get(owner, csv);
     expect(file.text).toBe(
@@ -85,7 +85,7 @@ describe('what is answered', () => {
     expect((await get(owner, ndjson)).text).toBe('');
   });
 
-  test('a file has a name and is never stored by caches; what is answered varies by Accept', async () => {
+  test('has a file name, forbids caching, and varies by Accept', async () => {
     const { owner } = await fixture.createWorkspace();
     const date = new Date().toISOString().slice(0, 10);
     for (const [type, format] of [
@@ -101,7 +101,7 @@ describe('what is answered', () => {
     expect((await get(owner, csv, '?limit=1')).headers.vary).toBe('Accept');
   });
 
-  test('the list is what it is but for those who prefer a file', async () => {
+  test('replaces the JSON list only if Accept prefers a file', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner } = workspace;
     await fixture.leads.insert([workspace.lead(owner, { email: 'a@b.io' })]);
@@ -138,7 +138,7 @@ describe('what is answered', () => {
     }
   });
 
-  test('parameters of a page do not go with it', async () => {
+  test('rejects the parameters of a page with 400', async () => {
     const { owner } = await fixture.createWorkspace();
     for (const accept of [csv, ndjson]) {
       for (const query of ['limit=10', 'cursor=x', 'count=exact']) {
@@ -157,10 +157,10 @@ describe('what is answered', () => {
     }
   });
 
-  test('HEAD answers as GET does, and reads no leads to their end', async () => {
+  test('has the same headers for HEAD, which does not read all leads', async () => {
     const workspace = await fixture.createWorkspace();
     await fill(workspace, 2000);
-    const statements = await recordStatements(ofLeads, async () => {
+    const statements = await recordStatements(leadStatements, async () => {
       const answer = await get(workspace.owner, csv, '', 'HEAD');
       expect([answer.status, answer.headers['content-type']]).toEqual([
         200,
@@ -171,8 +171,8 @@ describe('what is answered', () => {
   });
 });
 
-describe('which leads', () => {
-  test('all that match, in the order of the list', async () => {
+describe('the leads of an export', () => {
+  test('are all that match, in the order of the list', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner } = workspace;
     await fill(workspace, 1234);
@@ -204,7 +204,7 @@ describe('which leads', () => {
     }
   });
 
-  test('owners and managers get the leads of the workspace, a publisher its own, nobody another’s', async () => {
+  test('are those of the workspace for owners and managers, and its own for a publisher', async () => {
     const workspace = await fixture.createWorkspace();
     const publisher = await workspace.addMember('publisher');
     const manager = await workspace.addMember('manager');
@@ -256,8 +256,8 @@ const extras = fc
   )
   .map((value) => JSON.stringify(value));
 
-describe('what is in it', () => {
-  test('everything that is stored, as a single lead is answered', async () => {
+describe('the content of an export', () => {
+  test('has every stored field with the value that GET of the lead returns', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, demoCampaignId } = workspace;
     const first = workspace.lead(owner);
@@ -300,7 +300,7 @@ describe('what is in it', () => {
     expect(row?.['phone']).toBe(`'${single['phone'] as string}`);
   });
 
-  test('hostile texts: no cell is a formula, and the import of a file makes the same leads', async () => {
+  test('has no cell with a formula for hostile texts, and its import creates the same leads', async () => {
     const property = fc.array(
       fc.record({
         name: hostile.filter((text) => text !== ''),
@@ -355,7 +355,7 @@ describe('what is in it', () => {
   }, 60_000);
 });
 
-/** Begins an export whose body is still to be read. */
+/** Starts an export and returns the response with its body unread. */
 async function open({ headers }: TestMember, accept = csv): Promise<IncomingMessage> {
   const outgoing = request({
     host: '127.0.0.1',
@@ -370,22 +370,22 @@ async function open({ headers }: TestMember, accept = csv): Promise<IncomingMess
   return answer;
 }
 
-describe('the way out', () => {
-  test('a client that does not read holds the walk up, one that leaves ends it', async () => {
+describe('the download of an export', () => {
+  test('stops reading leads while the client does not read, and ends if the client disconnects', async () => {
     const workspace = await fixture.createWorkspace();
     await fill(workspace, 20_000, 'x'.repeat(5000));
     let answer: IncomingMessage | undefined;
-    const opening = await recordStatements(ofLeads, async () => {
+    const opening = await recordStatements(leadStatements, async () => {
       answer = await open(workspace.owner);
     });
     let read = opening.length;
-    // What the sockets hold is some megabytes of the hundred.
+    // The sockets buffer a few of the 100 MB.
     for (let more = -1; more !== 0 && read < 60; read += more) {
-      more = (await recordStatements(ofLeads, () => sleep(500))).length;
+      more = (await recordStatements(leadStatements, () => sleep(500))).length;
     }
     expect(read).toBeGreaterThan(0);
     expect(read).toBeLessThan(60);
-    const after = await recordStatements(ofLeads, async () => {
+    const after = await recordStatements(leadStatements, async () => {
       answer?.destroy();
       await sleep(500);
     });
@@ -393,7 +393,7 @@ describe('the way out', () => {
     expect(service.logs.entries().filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  test('four at once; one more is 503 until one has ended', async () => {
+  test('is rejected with 503 while 4 others are in progress', async () => {
     const workspace = await fixture.createWorkspace();
     await fill(workspace, 8000, 'x'.repeat(5000));
     const answers = await Promise.all([1, 2, 3, 4].map(() => open(workspace.owner)));
@@ -409,7 +409,7 @@ describe('the way out', () => {
     expect((await get(workspace.owner, ndjson)).status).toBe(200);
   });
 
-  test('what fails in the middle does not look complete, and is logged; what fails at once is an error', async () => {
+  test('is incomplete and logged if the database fails midway, and answered with 500 if it fails at the start', async () => {
     const workspace = await fixture.createWorkspace();
     await fill(workspace, 20_000, 'x'.repeat(5000));
     const answer = await open(workspace.owner);
@@ -440,7 +440,7 @@ describe('the way out', () => {
     }
   });
 
-  test('leads are created while exports run', async () => {
+  test('does not block the creation of leads', async () => {
     const workspace = await fixture.createWorkspace();
     await fill(workspace, 15_000);
     const { owner } = workspace;

@@ -11,7 +11,7 @@ const workspace = await fixture.createWorkspace();
 const { owner } = workspace;
 const path = '/api/v1/order/leads';
 
-/** NewLead (specification, 2.1). */
+/** The fields of NewLead (specification, 2.1). */
 const fields: Record<string, FieldRule> = {
   campaignCode: { required: true },
   name: { required: true },
@@ -27,7 +27,7 @@ const fields: Record<string, FieldRule> = {
   description: {},
 };
 
-/** What was accepted, as the list is to show it. */
+/** The accepted leads by id, as the list must return them. */
 const created = new Map<string, Record<string, unknown>>();
 
 async function expectStored(sent: Record<string, unknown>, answer: Answer): Promise<void> {
@@ -92,7 +92,7 @@ describeHostileBodies({
   verify: expectStored,
 });
 
-test('spec 4.2: the list shows everything that was accepted, to the letter', async () => {
+test('spec 4.2: the list returns every accepted lead unchanged', async () => {
   expect(created.size).toBeGreaterThan(100);
   let next: string | undefined = `${path}?limit=1000`;
   const listed = new Map<string, Record<string, unknown>>();

@@ -47,10 +47,10 @@ const countOf = async (workspaceId: string) => {
 };
 
 describe('Idempotency-Key', () => {
-  test('sent many times at once to two instances makes one lead, and all are answered the same', async () => {
-    for (const watched of [false, true]) {
+  test('sent 50 times concurrently to 2 instances creates one lead, and all responses are equal', async () => {
+    for (const detectsDuplicates of [false, true]) {
       const own = await fixture.createWorkspace();
-      const seconds = watched ? 3600 : null;
+      const seconds = detectsDuplicates ? 3600 : null;
       await fixture.sql('UPDATE campaign SET duplicate_window_seconds = $2 WHERE id = $1', [
         own.demoCampaignId,
         seconds,
@@ -68,7 +68,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  test('with other content is 422, field by field, and makes nothing', async () => {
+  test('is rejected with 422 if any field differs, and no lead is created', async () => {
     const key = randomUUID();
     await workspace.addCampaign('SECOND');
     await created(key);
@@ -92,7 +92,7 @@ describe('Idempotency-Key', () => {
     expect(await countOf(workspace.id)).toBe(count);
   });
 
-  test('two contents at once under one key: one lead, the others are 422', async () => {
+  test('sent concurrently with 2 contents creates one lead, and the other content gets 422', async () => {
     for (let round = 0; round < 10; round++) {
       const key = randomUUID();
       const answers = await Promise.all(
@@ -109,13 +109,13 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  test('with the fields in another order is the same lead', async () => {
+  test('with the fields in another order returns the same lead', async () => {
     const key = randomUUID();
     const reversed = Object.fromEntries(Object.entries(body).toReversed());
     expect(await created(key, reversed)).toEqual(await created(key));
   });
 
-  test('of another user of the workspace is 422, of another workspace is its own', async () => {
+  test('is rejected with 422 for another user of the workspace, and independent in another workspace', async () => {
     const key = randomUUID();
     const manager = await workspace.addMember('manager');
     const lead = await created(key);
@@ -126,7 +126,7 @@ describe('Idempotency-Key', () => {
     expect(theirs).toMatchObject({ userId: other.owner.userId, campaignId: other.demoCampaignId });
   });
 
-  test('is any text of 1 to 255 characters, to the letter', async () => {
+  test('may be any text of 1 to 255 characters, compared exactly', async () => {
     const ids = new Set<string>();
     const keys = [
       'x'.repeat(255),
@@ -153,7 +153,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  test('of a create that was refused binds nothing', async () => {
+  test('of a rejected request can be reused with other content', async () => {
     const key = randomUUID();
     await workspace.addCampaign('PAUSED', 'paused');
     for (const sent of [
@@ -166,7 +166,7 @@ describe('Idempotency-Key', () => {
     expect((await create(key, { ...body, city: 'Paris' })).status).toBe(200);
   });
 
-  test('is answered though the campaign is paused meanwhile, by the lead as it is now', async () => {
+  test('returns the current lead even if its campaign was archived since', async () => {
     const key = randomUUID();
     const campaignId = await workspace.addCampaign('SOON-PAUSED');
     const sent = { ...body, campaignCode: 'SOON-PAUSED' };
@@ -184,7 +184,7 @@ describe('Idempotency-Key', () => {
     expect((await create(key, { ...sent, name: 'Grace' })).status).toBe(422);
   });
 
-  test('that made a lead of the intake is 422 here', async () => {
+  test('of a lead from the intake is rejected with 422', async () => {
     const key = randomUUID();
     const lead = await created(key);
     await fixture.sql(`UPDATE lead SET source = 'intake', content_hash = NULL WHERE id = $1`, [lead.id]);
@@ -192,13 +192,13 @@ describe('Idempotency-Key', () => {
     expect([answer.status, answer.json()]).toEqual([422, reused]);
   });
 
-  test('makes a lead that can be looked up, and none at all without it', async () => {
+  test('makes repeated requests return one lead; without it, each request creates a lead', async () => {
     const lead = await created(randomUUID());
     expect(await api.get(owner, lead.id)).toMatchObject({ id: lead.id, version: 1 });
     const first = ok<{ lead: Lead }>(await api.create(owner, body)).lead;
     const second = ok<{ lead: Lead }>(await api.create(owner, body)).lead;
     expect(first.id).not.toBe(second.id);
-    // Sent twice in one request it is one text, as HTTP reads it.
+    // HTTP joins the values of a repeated header with a comma.
     const answer = await services[0].send({
       method: 'POST',
       path: leadsPath,

@@ -31,7 +31,7 @@ interface Options {
   readonly headers?: Record<string, string>;
 }
 
-/** Sends a file whose answer may be anything. */
+/** Sends a file and returns the response, which may be an error. */
 const send = (member: TestMember, file: string | Buffer, { query = '', key, headers = {} }: Options = {}) =>
   service.send({
     method: 'POST',
@@ -45,15 +45,15 @@ const send = (member: TestMember, file: string | Buffer, { query = '', key, head
     body: file,
   });
 
-/** Sends a file that is to be taken. */
+/** Sends a file that must be accepted, and returns the report. */
 async function importFile(member: TestMember, file: string | Buffer, options?: Options): Promise<Report> {
   const answer = await send(member, file, options);
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
   return answer.json<Report>();
 }
 
-/** Why a file is not taken, in the words of problem details. */
-async function refusal(member: TestMember, file: string, options: Options = {}) {
+/** Sends a file that must be rejected, and returns the status and the problem details. */
+async function rejectionOf(member: TestMember, file: string, options: Options = {}) {
   const headers = { ...options.headers, Accept: 'application/problem+json' };
   const answer = await send(member, file, { ...options, headers });
   return [answer.status, answer.json<{ detail?: string; errors?: unknown }>()] as const;
@@ -88,7 +88,7 @@ const rows = (from: number, to: number) =>
   );
 
 describe('columns', () => {
-  test('are told by their names, however these are spelled; others are kept in extra', async () => {
+  test('are matched by name in any spelling, and unknown ones are stored in extra', async () => {
     const { id, owner } = await fixture.createWorkspace();
     const file = [
       'Campaign Code,NAME,phone ,E-Mail,zip_code,Utm Source,address,extra',
@@ -114,7 +114,7 @@ describe('columns', () => {
     });
   });
 
-  test('what the service decides itself is passed over, and told', async () => {
+  test('whose values the service sets itself are ignored and reported', async () => {
     const { id, owner } = await fixture.createWorkspace();
     const file =
       'id,createdAt,status,version,userId,campaignId,updatedAt,ip,source,phoneE164,duplicateOf,state,s1,lpName,campaignCode,name,phone\n' +
@@ -136,7 +136,7 @@ describe('columns', () => {
     expect(Date.parse(String(lead?.['created_at']))).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  test('campaignCode as a parameter is for the lines that name none', async () => {
+  test('may omit campaignCode or leave it empty if the query has it', async () => {
     const workspace = await fixture.createWorkspace();
     const { id, owner } = workspace;
     await workspace.addCampaign('OTHER');
@@ -155,7 +155,7 @@ describe('columns', () => {
     });
   });
 
-  test('those that ignore names are left out, and told', async () => {
+  test('that the parameter ignore names are skipped and reported', async () => {
     const { id, owner } = await fixture.createWorkspace();
     const file =
       "campaignCode,name,phone,Internal notes,Name,id,score,score,'-x,country\n" +
@@ -179,27 +179,27 @@ describe('columns', () => {
     expect((await leadsOf(id)).at(-1)).toMatchObject({ name: 'B', extra: { b: '3' } });
   });
 
-  test('a name in ignore that the header does not have is 400, and stores nothing', async () => {
+  test('that the parameter ignore names but the header lacks are rejected with 400, and nothing is stored', async () => {
     const { id, owner } = await fixture.createWorkspace();
     const file = `${header},Score\nDEMO,A,1,2\n`;
     const reason = (value: number) =>
       `must name columns as the header of the file spells them: value ${value} is not in the header`;
-    // As the header spells it, and not as columns are told apart.
+    // ignore must have the exact spelling of the header, although columns match in any spelling.
     for (const [query, errors] of [
       ['?ignore=score', [{ parameter: 'ignore', detail: reason(1) }]],
       ['?ignore=Score&ignore=x&ignore=y', [2, 3].map((at) => ({ parameter: 'ignore', detail: reason(at) }))],
       ['?ignore=', [{ parameter: 'ignore', detail: 'must not be empty' }]],
       ['?ignore=Score&ignore=Score', [{ parameter: 'ignore', detail: 'must not contain duplicates' }]],
     ] as const) {
-      const [status, problem] = await refusal(owner, file, { query });
+      const [status, problem] = await rejectionOf(owner, file, { query });
       expect([query, status, problem.errors]).toEqual([query, 400, errors]);
     }
-    const [status, problem] = await refusal(owner, file, { query: '?ignore=phone' });
+    const [status, problem] = await rejectionOf(owner, file, { query: '?ignore=phone' });
     expect([status, problem.detail]).toEqual([400, 'The header has no column phone']);
     expect(await leadsOf(id)).toEqual([]);
   });
 
-  test('a file without what it needs is 400, and says all that is missing', async () => {
+  test('that are missing or repeated are rejected with 400, and the message names all of them', async () => {
     const { id, owner } = await fixture.createWorkspace();
     for (const [file, detail] of [
       ['', 'The file is empty'],
@@ -214,11 +214,11 @@ describe('columns', () => {
       [`${header},x, x\n`, 'The header has a name twice'],
       [`"${header}`, 'The header has a quote that is never closed'],
     ] as const) {
-      const [status, problem] = await refusal(owner, file);
+      const [status, problem] = await rejectionOf(owner, file);
       expect([status, problem.detail]).toEqual([400, detail]);
     }
     const query = { query: '?campaigncode=DEMO' };
-    expect(await refusal(owner, 'name,phone\n', query)).toMatchObject([
+    expect(await rejectionOf(owner, 'name,phone\n', query)).toMatchObject([
       400,
       { errors: [{ parameter: 'campaigncode' }] },
     ]);
@@ -226,7 +226,7 @@ describe('columns', () => {
     expect(await leadsOf(id)).toEqual([]);
   });
 
-  test('a column without a name can hold nothing', async () => {
+  test('without a name must be empty', async () => {
     const { owner } = await fixture.createWorkspace();
     expect(await importFile(owner, `${header},,\nDEMO,A,1,,\nDEMO,B,1,,x\n`)).toEqual(
       report({
@@ -241,7 +241,7 @@ describe('columns', () => {
 });
 
 describe('lines', () => {
-  test('each is held to the rules of a single create, and costs no other', async () => {
+  test('are validated like single creates, and an invalid line does not affect others', async () => {
     const workspace = await fixture.createWorkspace();
     const { id, owner } = workspace;
     await workspace.addCampaign('PAUSED', 'paused');
@@ -296,11 +296,11 @@ describe('lines', () => {
     expect(answer).toEqual({ ...report({ accepted: 5, rejected: expected.length }), rejections: expected });
     expect(await names(id)).toEqual(['good 1', 'good "3"', 'good 4', 'good 5', 'good\n2'].toSorted());
     expect(await leadsOf(other.id)).toEqual([]);
-    // What was sent is in no reason.
+    // No reason contains a submitted value.
     expect(JSON.stringify(answer.rejections)).not.toContain('THEIRS');
   });
 
-  test('a thousand rejections are listed, all are counted', async () => {
+  test('that are rejected are all counted, and the first 1,000 are listed', async () => {
     const { owner } = await fixture.createWorkspace();
     const file = `${header}\n${'DEMO,,\n'.repeat(1000)}`;
     expect(await importFile(owner, file)).toMatchObject({ rejected: 1000, truncated: false });
@@ -310,7 +310,7 @@ describe('lines', () => {
     expect(answer.rejections.at(-1)?.line).toBe(1001);
   });
 
-  test('unknown fields have the bounds of a single create', async () => {
+  test('have the limits of a single create for unknown fields', async () => {
     const { id, owner } = await fixture.createWorkspace();
     const more = Array.from({ length: 40 }, (_, i) => `f${i}`);
     const file = `${header},${more.join(',')}\nDEMO,A,1,${more.map(() => 'x').join(',')}\nDEMO,B,1,${'x'.repeat(9000)}${','.repeat(39)}\n`;
@@ -320,7 +320,7 @@ describe('lines', () => {
     expect(second?.['extra']).toBeNull();
   });
 
-  test('separators, line ends and a byte order mark are as spreadsheets write them', async () => {
+  test('may have any separator, line ending and byte order mark that spreadsheets write', async () => {
     const { id, owner } = await fixture.createWorkspace();
     const file = `\ufeff${header}\r\nDEMO,"A;	B",1\r\n`;
     for (const form of [
@@ -335,7 +335,7 @@ describe('lines', () => {
     expect(new Set(await names(id))).toEqual(new Set(['A;\tB']));
   });
 
-  test('duplicates within the window of a campaign are stored, trashed', async () => {
+  test('that are duplicates within the window of their campaign are stored as Trashed', async () => {
     const { id, owner, demoCampaignId } = await fixture.createWorkspace();
     await fixture.sql('UPDATE campaign SET duplicate_window_seconds = 3600 WHERE id = $1', [demoCampaignId]);
     const file = `${header}\nDEMO,A,+1 202 555 0143\nDEMO,B,+12025550143\nDEMO,C,+1 202 555 0144\n`;
@@ -352,7 +352,7 @@ describe('lines', () => {
     ]);
   });
 
-  test('a publisher imports leads of its own', async () => {
+  test('of a publisher become leads of that publisher', async () => {
     const workspace = await fixture.createWorkspace();
     const { id } = workspace;
     const publisher = await workspace.addMember('publisher');
@@ -361,16 +361,16 @@ describe('lines', () => {
   });
 });
 
-describe('the same file again', () => {
+describe('a repeated import', () => {
   const file = (count: number) => `${header}\n${rows(1, count).join('')}`;
 
-  test('adds nothing with its key, and all of it without', async () => {
+  test('adds no lead with the same Idempotency-Key, and adds all leads without one', async () => {
     const { id, owner } = await fixture.createWorkspace();
     const key = randomUUID();
     expect(await importFile(owner, file(1200), { key })).toEqual(report({ accepted: 1200 }));
     expect(await importFile(owner, file(1200), { key })).toEqual(report({ repeated: 1200 }));
     expect(await leadsOf(id)).toHaveLength(1200);
-    // More lines are more leads.
+    // Appended lines add leads.
     expect(await importFile(owner, file(1203), { key })).toEqual(report({ accepted: 3, repeated: 1200 }));
     expect(await importFile(owner, file(2))).toEqual(report({ accepted: 2 }));
     expect(await importFile(owner, file(2))).toEqual(report({ accepted: 2 }));
@@ -379,7 +379,7 @@ describe('the same file again', () => {
     expect(await importFile(other.owner, file(2), { key })).toEqual(report({ accepted: 2 }));
   });
 
-  test('a line of other content is rejected, for anyone; the rest is as it was', async () => {
+  test('rejects a line with other content, and every line if another user sends it', async () => {
     const workspace = await fixture.createWorkspace();
     const { id, owner } = workspace;
     const key = randomUUID();
@@ -394,7 +394,7 @@ describe('the same file again', () => {
     expect(await names(id)).not.toContain('Other');
   });
 
-  test('stands though its campaign takes no leads any more, and was edited since', async () => {
+  test('recognizes its leads even if they were edited and their campaign was paused since', async () => {
     const { id, owner, demoCampaignId } = await fixture.createWorkspace();
     const key = randomUUID();
     await importFile(owner, file(2), { key });
@@ -407,9 +407,9 @@ describe('the same file again', () => {
     });
   });
 
-  test('two at once, on two instances, store each line once', async () => {
+  test('stores each line once if 3 requests run concurrently on 2 instances', async () => {
     const database = await crmDatabase();
-    // They wait for each other, on a busy machine longer than a statement usually may.
+    // The imports wait for each other. On a busy machine they exceed the default statement timeout.
     const settings = { DATABASE_STATEMENT_TIMEOUT_MS: '30000' };
     await using first = await startCrmService(database, settings);
     await using second = await startCrmService(database, settings);
@@ -433,7 +433,7 @@ describe('the same file again', () => {
     }
   });
 
-  test('goes on after a cut where it was cut', async () => {
+  test('stores the missing lines after an interrupted upload', async () => {
     const { id, owner } = await fixture.createWorkspace();
     const key = randomUUID();
     const upload = open(owner, { 'Idempotency-Key': key });
@@ -450,7 +450,7 @@ describe('the same file again', () => {
   });
 });
 
-/** The database of the service under test. */
+/** Returns the database URL of the service under test. */
 async function crmDatabase(): Promise<string> {
   const [row] = await fixture.sql<{ name: string }>('SELECT current_database() AS name');
   const { inject } = await import('vitest');
@@ -459,7 +459,7 @@ async function crmDatabase(): Promise<string> {
   return url.href;
 }
 
-/** Begins an upload whose body is still to be written. */
+/** Starts an upload and returns the request with its body unwritten. */
 function open(
   { headers }: TestMember,
   more: Record<string, string> = {},
@@ -489,13 +489,13 @@ function open(
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; !(await holds()); attempt++) {
-    if (attempt > 400) throw new Error('It does not come to hold');
+    if (attempt > 400) throw new Error('The condition is still false after 400 checks');
     await sleep(25);
   }
 }
 
-describe('the way in', () => {
-  test('only CSV in UTF-8 is taken, and not compressed', async () => {
+describe('an upload', () => {
+  test('is rejected with 415 unless it is uncompressed CSV in UTF-8', async () => {
     const { owner } = await fixture.createWorkspace();
     const file = `${header}\nDEMO,A,1\n`;
     for (const headers of [
@@ -522,13 +522,13 @@ describe('the way in', () => {
     expect(json.status).toBe(415);
   });
 
-  test('no body is 400', async () => {
+  test('without a body is rejected with 400', async () => {
     const { owner } = await fixture.createWorkspace();
     const answer = await service.send({ method: 'POST', path, headers: { ...owner.headers } });
     expect(answer.status).toBe(400);
   });
 
-  test('a body in chunks, and one far beyond 64 KiB', async () => {
+  test('may be chunked and larger than 64 KiB', async () => {
     const { owner } = await fixture.createWorkspace();
     const answer = await service.send({
       method: 'POST',
@@ -540,7 +540,7 @@ describe('the way in', () => {
     expect(answer.json()).toEqual(report({ accepted: 5000 }));
   });
 
-  test('an upload may take longer than other requests, and the connection is good for another', async () => {
+  test('may take longer than the timeout of other requests', async () => {
     const { owner } = await fixture.createWorkspace();
     const upload = open(owner);
     upload.outgoing.write(`${header}\n`);
@@ -553,7 +553,7 @@ describe('the way in', () => {
     expect([status, JSON.parse(text)]).toEqual([200, report({ accepted: 14 })]);
   }, 40_000);
 
-  test('what is stored when a client leaves stays, and nothing more comes', async () => {
+  test('keeps the stored lines and adds no others if the client disconnects', async () => {
     const { id, owner } = await fixture.createWorkspace();
     const upload = open(owner);
     upload.outgoing.write(`${header}\n${rows(1, 1100).join('')}`);
@@ -561,12 +561,12 @@ describe('the way in', () => {
     upload.outgoing.destroy();
     await sleep(500);
     expect(await leadsOf(id)).toHaveLength(1000);
-    const told = service.logs.entries().filter(({ level }) => level !== 'debug');
-    expect(told.at(-1)).toMatchObject({ level: 'info', msg: 'The request body ended early' });
+    const logged = service.logs.entries().filter(({ level }) => level !== 'debug');
+    expect(logged.at(-1)).toMatchObject({ level: 'info', msg: 'The request body ended early' });
     expect(service.logs.entries().filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  test('an answer before the end of the file reaches a client that still sends', async () => {
+  test('that is rejected early returns its response to a client that still sends', async () => {
     const { owner } = await fixture.createWorkspace();
     const upload = open(owner);
     upload.outgoing.write('x,y\n');
@@ -579,7 +579,7 @@ describe('the way in', () => {
     }
   });
 
-  test('four at once; one more is 503 until one has ended', async () => {
+  test('is rejected with 503 while 4 others are in progress', async () => {
     const { owner } = await fixture.createWorkspace();
     const uploads = [1, 2, 3, 4].map(() => open(owner));
     for (const { outgoing } of uploads) outgoing.write(`${header}\n`);
@@ -592,7 +592,7 @@ describe('the way in', () => {
     for (const { answered } of uploads.slice(1)) expect((await answered).status).toBe(200);
   });
 
-  test('personal data of a file is in no log line', async () => {
+  test('logs no personal data of the file', async () => {
     const { owner } = await fixture.createWorkspace();
     const file = `${header},description\nDEMO,${personalData.name},'${personalData.phone},${personalData.description}\nDEMO,${personalData.name},,"${personalData.s1}\n`;
     expect(await importFile(owner, file)).toMatchObject({ accepted: 1, rejected: 1 });
@@ -600,9 +600,9 @@ describe('the way in', () => {
   });
 });
 
-describe('while the database is away, and when the service stops', () => {
-  /** Passes connections on to Postgres until it is cut. */
-  async function startGate(databaseUrl: string): Promise<{ url: string; cut(): void; server: Server }> {
+describe('an interrupted import', () => {
+  /** Starts a TCP proxy to Postgres. `cut` closes its connections and rejects further ones. */
+  async function startProxy(databaseUrl: string): Promise<{ url: string; cut(): void; server: Server }> {
     const target = new URL(databaseUrl);
     const sockets = new Set<Socket>();
     let isOpen = true;
@@ -627,15 +627,15 @@ describe('while the database is away, and when the service stops', () => {
     return { url: url.href, cut, server };
   }
 
-  test('an import that loses the database is 503; with its key it is sent again', async () => {
-    const gate = await startGate(await crmDatabase());
-    await using second = await startCrmService(gate.url);
+  test('is answered with 503 if the database fails, and can be retried with its Idempotency-Key', async () => {
+    const proxy = await startProxy(await crmDatabase());
+    await using second = await startCrmService(proxy.url);
     const { id, owner } = await fixture.createWorkspace();
     const key = randomUUID();
     const upload = open(owner, { 'Idempotency-Key': key }, second.port);
     upload.outgoing.write(`${header}\n${rows(1, 1000).join('')}`);
     await until(async () => (await leadsOf(id)).length === 1000);
-    gate.cut();
+    proxy.cut();
     upload.outgoing.end(rows(1001, 3000).join(''));
     const { status, text, message } = await upload.answered;
     expect([status, JSON.parse(text)]).toEqual([
@@ -643,13 +643,13 @@ describe('while the database is away, and when the service stops', () => {
       { success: false, error: 'error', message: 'Service temporarily unavailable' },
     ]);
     expect(Number(message.headers['retry-after'])).toBeGreaterThan(0);
-    gate.server.close();
+    proxy.server.close();
     expect(await importFile(owner, `${header}\n${rows(1, 3000).join('')}`, { key })).toEqual(
       report({ accepted: 2000, repeated: 1000 }),
     );
   });
 
-  test('an import under way when the service stops is answered 503, though nothing comes', async () => {
+  test('is answered with 503 when the service stops, even if the client sends nothing more', async () => {
     const second = await startCrmService(await crmDatabase());
     const { id, owner } = await fixture.createWorkspace();
     const upload = open(owner, {}, second.port);

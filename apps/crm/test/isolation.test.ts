@@ -35,20 +35,20 @@ const ownLead = mine.lead(publisher);
 await fixture.leads.insert([ownLead]);
 await mine.mapLandingPage('own-page', mine.demoCampaignId);
 const [ownPage] = await fixture.sql('SELECT id FROM landing_page WHERE workspace_id = $1', [mine.id]);
-/** One of everything that a path can name. */
+/** One id of each kind that a path can contain. */
 const ownIds = [ownLead.id, await mine.addCampaign('OWN'), String(ownPage?.['id'])];
 
-/** Texts of the caller's own, which come back to it as it wrote them. */
-const written = new Set(
+/** Fields with free text, which a response repeats as the client sent it. */
+const echoedFields = new Set(
   'name phone address email country region city street zipcode website description state code reason'.split(
     ' ',
   ),
 );
 
-/** Of what is done to many, the answer says for each what became of it, by the name it was given. */
-const answeredByName = new Set(['ids']);
+/** Fields of bulk requests. The response repeats each value next to its result. */
+const bulkFields = new Set(['ids']);
 
-/** Everything by which something of the other workspace can be named or told. */
+/** All ids and texts that identify data of the other workspace. */
 const theirMarks = [
   theirs.id,
   theirs.slug,
@@ -66,7 +66,7 @@ const theirMarks = [
   ...theirLeads.map(({ id }) => id),
 ];
 
-/** Every row of the other workspace that a route could change. */
+/** Returns every row of the other workspace that a route could change. */
 async function theirRows() {
   const rows = await fixture.sql<{ row: string }>(
     `SELECT 'lead ' || to_jsonb(lead)::text AS row FROM lead WHERE workspace_id = $1
@@ -80,10 +80,10 @@ async function theirRows() {
   return rows.map(({ row }) => row);
 }
 
-describe('no route shows or changes anything of another workspace, whatever of it a caller names', () => {
+describe('workspace isolation', () => {
   for (const { method, path: route, operation } of endingRoutesOf(service.document)) {
     for (const member of [mine.owner, publisher]) {
-      test(`${method} ${route}, as ${member.role}`, async () => {
+      test(`makes ${method} ${route} by role ${member.role} return and change nothing of another workspace`, async () => {
         expect(theirCursor).not.toBe('');
         const before = await theirRows();
         expect(before.map((row) => row.split(' ', 1)[0])).toEqual(
@@ -93,16 +93,16 @@ describe('no route shows or changes anything of another workspace, whatever of i
         const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
         const statuses = new Set<number>();
         for (const mark of theirMarks) {
-          // Wherever a route takes anything: in its path, its query, each field of its body, and fields it does not know.
+          // Every place where a route takes a value: path, query, each field of the body, and unknown fields.
           const targets = route.includes('{') ? [mark, ...ownIds].map((id) => fillPath(route, id)) : [route];
           const queries = ['', ...parameters.map(({ name }) => `?${name}=${encodeURIComponent(mark)}`)];
-          const fields = Object.entries(example ?? {}).filter(([field]) => !written.has(field));
+          const fields = Object.entries(example ?? {}).filter(([field]) => !echoedFields.has(field));
           const bodies: { text: string | undefined; echo?: string | undefined }[] = [
             { text: exampleEntity(operation)?.text },
-            // One at a time, and alone: what refuses the rest of the example must not hide it.
+            // Each field is also sent alone. Otherwise an error in the rest of the example could hide a leak.
             ...fields.flatMap(([field, value]) => {
               const named = { [field]: Array.isArray(value) ? [mark] : mark };
-              const echo = answeredByName.has(field) ? mark : undefined;
+              const echo = bulkFields.has(field) ? mark : undefined;
               return [named, { ...example, ...named }].map((body) => ({ text: JSON.stringify(body), echo }));
             }),
           ];
@@ -119,14 +119,14 @@ describe('no route shows or changes anything of another workspace, whatever of i
             requests.map(async ({ path: target, body: { text, echo } }) => {
               const answer = await service.send({ method, path: target, headers, body: text });
               statuses.add(answer.status);
-              const told = answer.text + JSON.stringify(answer.headers);
-              expect(theirMarks.filter((each) => each !== echo && told.includes(each))).toEqual([]);
+              const response = answer.text + JSON.stringify(answer.headers);
+              expect(theirMarks.filter((each) => each !== echo && response.includes(each))).toEqual([]);
             }),
           );
         }
         const allowed = [200, 400, 404, 409, ...(member === publisher ? [403] : [])];
         expect(allowed).toEqual(expect.arrayContaining([...statuses]));
-        // Its own was reached, or it was told that it may not: another's is not all that was looked at.
+        // Some requests reached the caller's own data or got 403. Without them, the test would prove nothing.
         const reached = [200, 409, ...(member === publisher ? [403] : [])];
         expect(reached.some((status) => statuses.has(status))).toBe(true);
         expect(await theirRows()).toEqual(before);
@@ -134,7 +134,7 @@ describe('no route shows or changes anything of another workspace, whatever of i
     }
   }
 
-  test('and nothing of one hangs on the other', async () => {
+  test('leaves no row of one workspace that refers to another', async () => {
     const strays = await fixture.sql(
       `SELECT id FROM lead WHERE (workspace_id = $1) <> (campaign_id IN (SELECT id FROM campaign WHERE workspace_id = $1))
          OR (workspace_id = $1 AND user_id NOT IN ($2, $3))
@@ -146,7 +146,7 @@ describe('no route shows or changes anything of another workspace, whatever of i
   });
 });
 
-test('spec 4.1: a campaign code of another workspace is unknown, and the own of the same code is meant', async () => {
+test('spec 4.1: a campaign code of another workspace is rejected as unknown, and a shared code means the own campaign', async () => {
   const create = (campaignCode: string, headers: object) =>
     service.send({
       method: 'POST',
@@ -165,7 +165,7 @@ test('spec 4.1: a campaign code of another workspace is unknown, and the own of 
   }
 });
 
-test('spec 4.2: the list of one workspace holds nothing of the other', async () => {
+test('spec 4.2: the list of a workspace contains no lead of another', async () => {
   const ids = theirLeads.map(({ id }) => id);
   for (const role of ['manager', 'publisher'] as const) {
     const member = await mine.addMember(role);

@@ -25,7 +25,7 @@ interface LandingPage {
   updatedAt: string;
 }
 
-/** One page, and the query of the next. */
+/** Returns one page of the list and the query of the next page. */
 async function page({ headers }: TestMember, search = '') {
   const answer = await service.send({ path: path + search, headers: { ...headers } });
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
@@ -54,13 +54,13 @@ async function accepted(answer: Awaited<ReturnType<typeof post>>): Promise<Landi
 const register = (workspace: TestWorkspace, names: readonly string[]) =>
   fixture.campaigns.addLandingPages(names.map((name) => ({ workspaceId: workspace.id, name })));
 
-/** Where the intake would send a lead of the landing page. */
+/** Returns the id of the campaign to which the intake routes leads of the landing page. */
 async function routeOf({ id }: TestWorkspace, name: string): Promise<string> {
   return (await fixture.campaigns.routeIntakeLead(id, name, undefined)).campaignId;
 }
 
-describe('registering', () => {
-  test('an unmapped landing page, and one with its campaign', async () => {
+describe('POST /api/v1/landing-pages', () => {
+  test('registers a landing page with or without a campaign', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, demoCampaignId, defaultCampaignId } = workspace;
     const unmapped = await accepted(await post(owner, { name: 'spring' }));
@@ -78,7 +78,7 @@ describe('registering', () => {
     expect(await routeOf(workspace, 'summer')).toBe(demoCampaignId);
   });
 
-  test('a taken name is 409, also where traffic registered it', async () => {
+  test('rejects a taken name with 409, even if the intake registered it', async () => {
     const workspace = await fixture.createWorkspace();
     await register(workspace, ['seen']);
     for (const body of [{ name: 'seen' }, { name: 'seen', campaignCode: 'DEMO' }]) {
@@ -93,7 +93,7 @@ describe('registering', () => {
     await accepted(await post(other.owner, { name: 'seen' }));
   });
 
-  test('what is wrong, missing or unknown is 400', async () => {
+  test('rejects an invalid, missing or unknown field with 400', async () => {
     const { owner } = await fixture.createWorkspace();
     const bodies = [
       {},
@@ -109,7 +109,7 @@ describe('registering', () => {
     expect(await list(owner)).toEqual([]);
   });
 
-  test('of a name registered many times at once there is one landing page', async () => {
+  test('registers one landing page if 10 concurrent requests have the same name', async () => {
     const { owner } = await fixture.createWorkspace();
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(owner, { name: 'race' })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -118,8 +118,8 @@ describe('registering', () => {
   });
 });
 
-describe('mapping', () => {
-  test('to a campaign, to another and to none; leads go there from then on', async () => {
+describe('PATCH /api/v1/landing-pages/{id}', () => {
+  test('maps a landing page to a campaign, to another and to none, and routes further leads there', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, demoCampaignId, defaultCampaignId } = workspace;
     const otherId = await workspace.addCampaign('OTHER');
@@ -140,7 +140,7 @@ describe('mapping', () => {
     }
   });
 
-  test('a paused campaign can be mapped, and takes the leads when it is active', async () => {
+  test('accepts a paused campaign, which gets the leads once it is active', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, defaultCampaignId } = workspace;
     const pausedId = await workspace.addCampaign('PAUSED', 'paused');
@@ -151,7 +151,7 @@ describe('mapping', () => {
     expect(await routeOf(workspace, 'ready')).toBe(pausedId);
   });
 
-  test("an unknown or archived campaign, or another workspace's, is 400 and changes nothing", async () => {
+  test('rejects a campaign that is unknown, archived or of another workspace with 400 and changes nothing', async () => {
     const workspace = await fixture.createWorkspace();
     const other = await fixture.createWorkspace();
     await other.addCampaign('THEIRS');
@@ -169,7 +169,7 @@ describe('mapping', () => {
     expect(await list(owner)).toEqual([before]);
   });
 
-  test('an id that is unknown, malformed or of another workspace is 404', async () => {
+  test('returns 404 for an id that is unknown, malformed or of another workspace', async () => {
     const { owner } = await fixture.createWorkspace();
     const other = await fixture.createWorkspace();
     const theirs = await accepted(await post(other.owner, { name: 'theirs' }));
@@ -181,7 +181,7 @@ describe('mapping', () => {
     expect(await list(owner)).toEqual([]);
   });
 
-  test('what is wrong, unknown or nothing at all is 400', async () => {
+  test('rejects an invalid, unknown or empty change with 400', async () => {
     const { owner } = await fixture.createWorkspace();
     const { id } = await accepted(await post(owner, { name: 'spring' }));
     const bodies = [
@@ -197,8 +197,8 @@ describe('mapping', () => {
   });
 });
 
-describe('listing', () => {
-  test('by name, in pages, with landing pages coming in between', async () => {
+describe('GET /api/v1/landing-pages', () => {
+  test('sorts by name, and landing pages added between requests cause no gap or repeat', async () => {
     const workspace = await fixture.createWorkspace();
     const names = Array.from({ length: 25 }, (_, i) => `page-${String(i).padStart(2, '0')}`);
     await register(workspace, names.toReversed());
@@ -208,7 +208,7 @@ describe('listing', () => {
       const { pages, next } = await page(workspace.owner, search);
       found.push(...namesOf(pages));
       search = next;
-      // Before what was shown already, and after all.
+      // One name sorts before the pages listed so far, the other one after all.
       between += 1;
       await register(workspace, [`before-${between}`, `z-${between}`]);
     }
@@ -216,7 +216,7 @@ describe('listing', () => {
     expect(new Set(found).size).toBe(found.length);
   });
 
-  test('100 a page unless told otherwise, 1000 at most, and no link after the last', async () => {
+  test('has 100 items a page by default, 1,000 at most, and no link on the last page', async () => {
     const workspace = await fixture.createWorkspace();
     await register(
       workspace,
@@ -225,16 +225,16 @@ describe('listing', () => {
     const { owner } = workspace;
     const first = await page(owner);
     expect([first.pages.length, first.next === undefined]).toEqual([100, false]);
-    const most = await page(owner, '?limit=1000');
-    expect(most.pages).toHaveLength(1000);
-    const last = await page(owner, most.next);
+    const largest = await page(owner, '?limit=1000');
+    expect(largest.pages).toHaveLength(1000);
+    const last = await page(owner, largest.next);
     expect([last.pages.length, last.next]).toEqual([1, undefined]);
-    const all = namesOf([...most.pages, ...last.pages]);
+    const all = namesOf([...largest.pages, ...last.pages]);
     expect(new Set(all).size).toBe(1001);
     expect(namesOf(first.pages)).toEqual(all.slice(0, 100));
   });
 
-  test('names of any text are listed once each, page by page', async () => {
+  test('lists each name once, whatever characters it has', async () => {
     const workspace = await fixture.createWorkspace();
     const names = [
       '',
@@ -264,7 +264,7 @@ describe('listing', () => {
     expect(found.toSorted()).toEqual(names.slice(1).toSorted());
   });
 
-  test('mapped ones, unmapped ones, and their pages', async () => {
+  test('filters mapped and unmapped landing pages, also across pages', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, demoCampaignId } = workspace;
     for (let i = 0; i < 6; i++) await workspace.mapLandingPage(`p${i}`, i % 2 === 0 ? demoCampaignId : null);
@@ -275,7 +275,7 @@ describe('listing', () => {
     expect(namesOf(await list(owner, next))).toEqual(['p5']);
   });
 
-  test('any other query is 400', async () => {
+  test('rejects any other query with 400', async () => {
     const { owner } = await fixture.createWorkspace();
     const other = await fixture.createWorkspace();
     const theirs = await accepted(await post(other.owner, { name: 'theirs' }));
@@ -298,8 +298,8 @@ describe('listing', () => {
   });
 });
 
-describe('how many leads came', () => {
-  test('is counted by landing page and workspace; for a publisher, its own', async () => {
+describe('the lead count of a landing page', () => {
+  test('covers the leads of the workspace, or the own leads of a publisher', async () => {
     const workspace = await fixture.createWorkspace();
     const other = await fixture.createWorkspace();
     const publisher = await workspace.addMember('publisher');
@@ -312,7 +312,7 @@ describe('how many leads came', () => {
       lead(publisher, 'summer'),
       lead(workspace.owner, 'Spring'),
       lead(workspace.owner, long),
-      // Its name is too long to be a landing page's: it came by none.
+      // The name is too long for a landing page, so the lead belongs to none.
       lead(workspace.owner, `${long}x`),
       lead(workspace.owner, undefined),
       other.lead(other.owner, { lpName: 'spring' }),
@@ -332,10 +332,10 @@ describe('how many leads came', () => {
     expect((await accepted(await post(workspace.owner, { name: 'early' }))).leads).toBe(1);
   });
 
-  test('is bounded, by the index: the newest 100,000, and a million for all of a page', async () => {
+  test('covers the newest 100,000 leads, or 1,000,000 for a whole page, and is read from the index', async () => {
     const workspace = await fixture.createWorkspace();
     const publisher = await workspace.addMember('publisher');
-    // The oldest leads are the publisher's.
+    // The publisher owns the 5 oldest leads.
     await fixture.sql(
       `INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, lp_name, created_at, updated_at)
        SELECT gen_random_uuid(), $1, $2, CASE WHEN n <= 5 THEN $3::uuid ELSE $4::uuid END, 'intake', 'OnHold', $5, '1',
@@ -346,7 +346,7 @@ describe('how many leads came', () => {
     await fixture.sql('ANALYZE lead');
     await register(workspace, ['busy']);
     expect(await list(workspace.owner)).toMatchObject([{ name: 'busy', leads: 100_000 }]);
-    // Ten are newer than what is looked at.
+    // The newest 100,000 leads include none of the publisher's.
     expect(await list(publisher)).toMatchObject([{ name: 'busy', leads: 0 }]);
 
     await register(
@@ -363,7 +363,7 @@ describe('how many leads came', () => {
   });
 });
 
-test('managers change landing pages as owners do; publishers read them only', async () => {
+test('managers may change landing pages; publishers may only list them', async () => {
   const workspace = await fixture.createWorkspace();
   const manager = await workspace.addMember('manager');
   const { id } = await accepted(await post(manager, { name: 'm' }));

@@ -14,7 +14,7 @@ const publisher = await workspace.addMember('publisher');
 const other = await fixture.createWorkspace();
 
 const statuses: readonly LeadStatus[] = ['OnHold', 'Trashed', 'Paid', 'Approved'];
-/** As the decisions tell them. */
+/** The allowed transitions. */
 const legal: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
   OnHold: ['Approved', 'Trashed'],
   Approved: ['Paid', 'OnHold', 'Trashed'],
@@ -23,13 +23,13 @@ const legal: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
 };
 const needsReason = (from: LeadStatus, to: LeadStatus) => to === 'Trashed' || from === 'Paid';
 const reasonRequired = { success: false, error: 'validation', message: 'This change needs a reason' };
-const overtaken = {
+const conflict = {
   success: false,
   error: 'validation',
   message: 'The lead was changed by a concurrent request',
 };
 
-/** The ids of leads of a status, without a history. */
+/** Inserts leads of a status without a history, and returns their ids. */
 async function leadsOf(status: LeadStatus, count = 1, member: TestMember = owner): Promise<string[]> {
   const leads = Array.from({ length: count }, () => workspace.lead(member, { status }));
   await fixture.leads.insert(leads);
@@ -46,7 +46,7 @@ async function stored(ids: readonly string[]) {
   return new Map(rows.map(({ id, ...row }) => [id, row]));
 }
 
-/** Both ways to change one status, with the same outcome. */
+/** The 2 ways to change a status, which have the same outcome. */
 const ways = {
   'an edit': async (member: TestMember, id: string, to: LeadStatus, reason?: string) => {
     const answer = await api.edit(member, id, { status: to, reason });
@@ -67,9 +67,9 @@ type Change = (typeof ways)[keyof typeof ways];
 
 async function expectRefused(change: Change, id: string, from: LeadStatus, to: LeadStatus) {
   const message = `A lead cannot go from ${from} to ${to}`;
-  for (const why of [undefined, 'Because']) {
+  for (const reason of [undefined, 'Because']) {
     for (const member of [owner, manager]) {
-      expect(await change(member, id, to, why)).toEqual([
+      expect(await change(member, id, to, reason)).toEqual([
         409,
         { success: false, error: 'validation', message },
       ]);
@@ -79,15 +79,15 @@ async function expectRefused(change: Change, id: string, from: LeadStatus, to: L
 }
 
 async function expectDone(change: Change, id: string, from: LeadStatus, to: LeadStatus) {
-  const given = needsReason(from, to) ? 'Because' : undefined;
-  const withoutReason = given === undefined ? [400, reasonRequired] : await change(owner, id, to);
+  const reason = needsReason(from, to) ? 'Because' : undefined;
+  const withoutReason = reason === undefined ? [400, reasonRequired] : await change(owner, id, to);
   expect(withoutReason).toEqual([400, reasonRequired]);
   const message = 'Only an owner may take a lead from Paid to Approved';
   const ownersOnly = [403, { success: false, error: 'unauthorized', message }];
-  expect(from === 'Paid' ? await change(manager, id, to, given) : ownersOnly).toEqual(ownersOnly);
+  expect(from === 'Paid' ? await change(manager, id, to, reason) : ownersOnly).toEqual(ownersOnly);
   expect(await stored([id])).toEqual(new Map([[id, { status: from, version: 1, changes: 0 }]]));
   const member = from === 'Paid' ? owner : manager;
-  expect(await change(member, id, to, given)).toEqual([200, {}]);
+  expect(await change(member, id, to, reason)).toEqual([200, {}]);
   expect(await stored([id])).toEqual(new Map([[id, { status: to, version: 2, changes: 1 }]]));
   const [, entry] = await api.history(owner, id);
   expect(entry).toEqual({
@@ -97,26 +97,26 @@ async function expectDone(change: Change, id: string, from: LeadStatus, to: Lead
     userId: member.userId,
     from,
     to,
-    ...(given !== undefined && { reason: given }),
+    ...(reason !== undefined && { reason }),
   });
 }
 
-describe.each(Object.entries(ways))('by %s', (_way, change) => {
+describe.each(Object.entries(ways))('%s', (_way, change) => {
   for (const from of statuses) {
     for (const to of statuses) {
       if (legal[from].includes(to)) {
-        test(`${from} to ${to} is done and kept`, async () => {
+        test(`from ${from} to ${to} succeeds and is recorded`, async () => {
           await expectDone(change, await leadOf(from), from, to);
         });
       } else {
-        test(`${from} to ${to} is refused, naming both, and changes nothing`, async () => {
+        test(`from ${from} to ${to} is rejected, the message names both, and nothing changes`, async () => {
           await expectRefused(change, await leadOf(from), from, to);
         });
       }
     }
   }
 
-  test('a publisher changes no status, not even of its own', async () => {
+  test('by a publisher is rejected with 403, even for its own lead', async () => {
     const [id = ''] = await leadsOf('OnHold', 1, publisher);
     for (const to of statuses) {
       expect(await change(publisher, id, to, 'Because')).toEqual([403, forbidden]);
@@ -125,8 +125,8 @@ describe.each(Object.entries(ways))('by %s', (_way, change) => {
   });
 });
 
-/** The history of a lead leads to what it is. */
-async function replays(id: string) {
+/** Replays the history of a lead, checks that it ends at the current lead, and returns it. */
+async function replayHistory(id: string) {
   const history = await api.history(owner, id);
   const lead = await api.get(owner, id);
   let status: LeadStatus | undefined;
@@ -141,8 +141,8 @@ async function replays(id: string) {
   return history;
 }
 
-describe('races', () => {
-  test('of two at once exactly one wins, and the other is told', async () => {
+describe('concurrent changes', () => {
+  test('of the status of 1 lead succeed one after another or get 409', async () => {
     const ids = await leadsOf('OnHold', 60);
     await inTurns(ids, async (id) => {
       const outcomes = await Promise.all([
@@ -151,7 +151,7 @@ describe('races', () => {
         apis[1].edit(owner, id, { status: 'Approved' }),
       ]);
       const wins = outcomes.filter(({ status }) => status === 200);
-      // One after the other is no race: Approved may go on to Trashed.
+      // Several succeed if they run one after another, since Approved may change to Trashed.
       const { changes = 0, version } = (await stored([id])).get(id) ?? {};
       expect(wins).toHaveLength(changes);
       expect(version).toBe(changes + 1);
@@ -160,30 +160,30 @@ describe('races', () => {
         const { message } = answer.json<{ message: string }>();
         expect(message).toMatch(/^(The lead was changed by a concurrent request|A lead cannot go from)/);
       }
-      await replays(id);
+      await replayHistory(id);
     });
   });
 
-  test('to the same status from two instances: one goes through, the other is 409', async () => {
-    let overtakings = 0;
+  test('to the same status on 2 instances get one 200 and one 409', async () => {
+    let conflicts = 0;
     for (let round = 0; round < 5; round++) {
       const ids = await leadsOf('OnHold', 40);
       await inTurns(ids, async (id) => {
         const answers = await Promise.all(apis.map((each) => each.edit(owner, id, { status: 'Approved' })));
         expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
         const loser = answers.find(({ status }) => status === 409)?.json<{ message: string }>();
-        expect([overtaken.message, 'A lead cannot go from Approved to Approved']).toContain(loser?.message);
-        if (loser?.message === overtaken.message) overtakings += 1;
+        expect([conflict.message, 'A lead cannot go from Approved to Approved']).toContain(loser?.message);
+        if (loser?.message === conflict.message) conflicts += 1;
       });
       for (const row of (await stored(ids)).values()) {
         expect(row).toEqual({ status: 'Approved', version: 2, changes: 1 });
       }
     }
-    // Some were read before the other had written: the race took place.
-    expect(overtakings).toBeGreaterThan(0);
+    // A conflict shows that both requests read the lead before one wrote it.
+    expect(conflicts).toBeGreaterThan(0);
   });
 
-  test('of a status against fields: both are there, or the status is told that it was overtaken', async () => {
+  test('of a status and of a field both succeed, or the status change gets 409', async () => {
     const ids = await leadsOf('OnHold', 60);
     await inTurns(ids, async (id) => {
       const [status, city] = await Promise.all([
@@ -191,17 +191,17 @@ describe('races', () => {
         apis[1].edit(manager, id, { city: 'Paris' }),
       ]);
       expect(city.status).toBe(200);
-      const refusal = status.status === 200 ? overtaken : status.json();
-      expect([status.status === 200 || status.status === 409, refusal]).toEqual([true, overtaken]);
+      const refusal = status.status === 200 ? conflict : status.json();
+      expect([status.status === 200 || status.status === 409, refusal]).toEqual([true, conflict]);
       expect(await api.get(owner, id)).toMatchObject({
         city: 'Paris',
         status: status.status === 200 ? 'Approved' : 'OnHold',
       });
-      await replays(id);
+      await replayHistory(id);
     });
   });
 
-  test('of bulk changes in opposite orders: no lead is changed twice, none is lost, none deadlocks', async () => {
+  test('in bulk and in opposite orders change each lead once, without a deadlock', async () => {
     const ids = await leadsOf('OnHold', 400);
     const answers = await Promise.all([
       apis[0].changeStatuses(owner, ids, 'Approved'),
@@ -220,7 +220,7 @@ describe('races', () => {
 });
 
 describe('bulk changes', () => {
-  test('say what became of each lead, in the order of the ids', async () => {
+  test('return a result for each lead in the order of the ids', async () => {
     const [onHold = '', second = ''] = await leadsOf('OnHold', 2);
     const [approved, paid, trashed] = [
       await leadOf('Approved'),
@@ -265,7 +265,7 @@ describe('bulk changes', () => {
     });
   });
 
-  test('take 1 to 1000 different ids', async () => {
+  test('accept 1 to 1,000 different ids', async () => {
     const ids = await leadsOf('OnHold', 1000);
     for (const body of [
       { ids: [], status: 'Approved' },
@@ -301,7 +301,7 @@ describe('bulk changes', () => {
     expect(rows).toEqual([{ version: 2, from_status: 'OnHold', to_status: 'Trashed', reason }]);
   });
 
-  test('keep the fields of the leads as they are', async () => {
+  test('leave the fields of the leads unchanged', async () => {
     const { lead } = ok<{ lead: { id: string } }>(
       await api.create(owner, { name: 'A', phone: '020 7946 0958', country: 'GB', email: 'a@b.io', a: [1] }),
     );
@@ -314,7 +314,7 @@ describe('bulk changes', () => {
 });
 
 describe('the history', () => {
-  test("is added to only, by the service's own role too", async () => {
+  test('is append-only, even for the owner of the tables', async () => {
     const id = await leadOf('OnHold');
     ok(await api.edit(owner, id, { status: 'Approved', city: 'Paris' }));
     const history = await api.history(owner, id);
@@ -335,7 +335,7 @@ describe('the history', () => {
     expect(await api.history(owner, id)).toEqual(history);
   });
 
-  test('and the lead are changed together: where the entry cannot be written the lead stays', async () => {
+  test('and the lead change together: if the entry cannot be written, the lead stays unchanged', async () => {
     const ids = await leadsOf('OnHold', 3);
     const before = await Promise.all(ids.map((id) => api.get(owner, id)));
     await fixture.sql(

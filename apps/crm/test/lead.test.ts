@@ -37,15 +37,15 @@ async function edit(id: string, body: object, headers: Record<string, string> = 
   return ok<{ lead: LeadDetail }>(await api.edit(member, id, body, headers)).lead;
 }
 
-/** What is refused changes nothing. */
+/** Checks that an edit is rejected and changes nothing. */
 async function expectRefused(lead: LeadDetail, body: unknown, refusal: [number, object], headers = {}) {
   const answer = await api.edit(owner, lead.id, body, headers);
   expect([body, headers, answer.status, answer.json()]).toEqual([body, headers, ...refusal]);
   expect(await api.get(owner, lead.id)).toEqual(lead);
 }
 
-describe('looking up one lead', () => {
-  test('shows everything that was sent, what the service knows of it, and its version as ETag', async () => {
+describe('GET of a lead', () => {
+  test('returns all submitted fields, the fields of the service, and the version as ETag', async () => {
     const extra = { utm: { source: 'x', n: [1, null] }, s1: 'mine' };
     const { lead } = ok<{ lead: { id: string } }>(await api.create(owner, { ...full, ...extra }));
     const answer = await api.send(owner, 'GET', `/${lead.id}`);
@@ -67,7 +67,7 @@ describe('looking up one lead', () => {
     expect(answer.headers.etag).toBe('"1"');
   });
 
-  test('of the intake, with its sub-id, landing page and address; what is absent is left out', async () => {
+  test('returns the sub-id, landing page and IP address of a lead from the intake, and omits absent fields', async () => {
     const lead = workspace.lead(owner, {
       source: 'intake',
       ip: '2001:db8::7',
@@ -96,9 +96,9 @@ describe('looking up one lead', () => {
   });
 });
 
-describe("another's lead is answered as one that is not there", () => {
-  test.each(['GET', 'PATCH', 'GET history'])('%s', async (what) => {
-    const [method = '', part] = what.split(' ');
+describe('a request for a lead that the caller may not see', () => {
+  test.each(['GET', 'PATCH', 'GET history'])('with %s is answered with 404', async (request) => {
+    const [method = '', part] = request.split(' ');
     const lead = await create();
     const theirs = other.lead(other.owner);
     await fixture.leads.insert([theirs]);
@@ -124,7 +124,7 @@ describe("another's lead is answered as one that is not there", () => {
       const answer = await api.send(owner, method, path, { body });
       expect([id, answer.status, answer.json()]).toEqual([id, 404, notFound]);
     }
-    // A publisher's are its own only.
+    // A publisher sees only its own leads.
     const body = method === 'PATCH' ? { city: 'X' } : undefined;
     const path = `/${lead.id}${part === undefined ? '' : `/${part}`}`;
     const answer = await api.send(publisher, method, path, { body });
@@ -133,7 +133,7 @@ describe("another's lead is answered as one that is not there", () => {
     expect((await api.send(manager, method, path, { body })).status).toBe(200);
   });
 
-  test('whatever If-Match says', async () => {
+  test('with any If-Match is answered with 404', async () => {
     const lead = await create();
     for (const tag of ['"1"', '"2"', '*']) {
       const answer = await api.edit(publisher, lead.id, { city: 'X' }, { 'If-Match': tag });
@@ -142,8 +142,8 @@ describe("another's lead is answered as one that is not there", () => {
   });
 });
 
-describe('editing', () => {
-  test('changes the fields that are given, all at once, and leaves the rest', async () => {
+describe('an edit', () => {
+  test('changes the given fields in one version and keeps the others', async () => {
     const before = await create();
     const changes = {
       name: 'Grace Hopper',
@@ -180,7 +180,7 @@ describe('editing', () => {
     }
   });
 
-  test('by an empty text takes a field away, but name and phone', async () => {
+  test('removes an optional field if its text is empty, and rejects an empty name or phone with 400', async () => {
     const { name, phone, ...optional } = full;
     const lead = await create();
     await edit(lead.id, { state: 'x' });
@@ -195,7 +195,7 @@ describe('editing', () => {
     expect(row).toEqual({ address: null, email: null, state: null });
   });
 
-  test('of phone or country reads the number anew, and it is found by the new one only', async () => {
+  test('of phone or country parses the number again, and only the new number finds the lead', async () => {
     const lead = await create({ name: personalData.name, phone: '020 7946 0111' });
     expect(lead).not.toHaveProperty('phoneE164');
     const british = await edit(lead.id, { country: 'gb' });
@@ -224,7 +224,7 @@ describe('editing', () => {
     expect(await found({ phone: '030 901820' })).toEqual([]);
   });
 
-  test('of fields that the contract does not name adds to extra and replaces in it, within its bounds', async () => {
+  test('of unknown fields adds or replaces them in extra, within its limits', async () => {
     const lead = await create({ ...full, a: 1, b: { deep: [1] } });
     const edited = await edit(lead.id, { b: { deep: [2] }, c: null, workspaceId: other.id });
     expect(edited.extra).toEqual({ a: 1, b: { deep: [2] }, c: null, workspaceId: other.id });
@@ -239,7 +239,7 @@ describe('editing', () => {
     expect(Object.keys(filled.extra ?? {})).toHaveLength(32);
     expect(filled.extra).toMatchObject({ ...edited.extra, m0: 0, m27: 27 });
     expect(await edit(lead.id, { m39: 39 })).toEqual(filled);
-    // What does not fit leaves what was there, of the same field and of others.
+    // A value that does not fit leaves all stored fields unchanged.
     expect(await edit(lead.id, { a: 'x'.repeat(8_100) })).toEqual(filled);
     expect(await edit(lead.id, { a: 2, m38: 38 })).toMatchObject({
       extra: { ...filled.extra, a: 2 },
@@ -247,7 +247,7 @@ describe('editing', () => {
     });
   });
 
-  test('of what is as it was makes no version and no history', async () => {
+  test('that changes nothing creates no version and no history entry', async () => {
     const lead = await create({ ...full, a: { y: 1, x: [1.5, 'é'] }, b: 1e300 });
     for (const body of [
       full,
@@ -262,7 +262,7 @@ describe('editing', () => {
     expect(await api.history(owner, lead.id)).toHaveLength(1);
   });
 
-  test('of what an edit cannot change is 400, and nothing of it is done', async () => {
+  test('of a read-only field is rejected with 400 and changes nothing', async () => {
     const lead = await create();
     const fixed = {
       id: unknownId(),
@@ -285,7 +285,7 @@ describe('editing', () => {
     }
   });
 
-  test('of nothing, by a wrong type and with a reason for no change of status is 400', async () => {
+  test('is rejected with 400 if it is empty, has an invalid value, or has a reason but no status', async () => {
     const lead = await create();
     for (const body of [
       {},
@@ -313,7 +313,7 @@ describe('editing', () => {
     }
   });
 
-  test('a publisher edits the fields of its own leads, and no status', async () => {
+  test('by a publisher may change the fields of its own lead, but not the status', async () => {
     const lead = await create(full, publisher);
     expect(await edit(lead.id, { city: 'Paris' }, {}, publisher)).toMatchObject({
       city: 'Paris',
@@ -326,7 +326,7 @@ describe('editing', () => {
     expect(await api.get(publisher, lead.id)).toMatchObject({ city: 'Paris', status: 'OnHold', version: 2 });
   });
 
-  test('many at once, without If-Match: every one of them is there in the end', async () => {
+  test('without If-Match loses no change of 30 concurrent edits', async () => {
     const lead = await create();
     const edits = Array.from({ length: 30 }, (_, i) => edit(lead.id, { [`field${i}`]: i }));
     await Promise.all(edits);
@@ -348,7 +348,7 @@ describe('If-Match', () => {
     message: 'If-Match must be the ETag of a lead, or *',
   };
 
-  test('of the version that is, alone or among others, or of any, lets the edit through', async () => {
+  test('with the current version, alone or in a list, or with * allows the edit', async () => {
     const lead = await create();
     let version = 1;
     for (const tag of [
@@ -375,7 +375,7 @@ describe('If-Match', () => {
     expect(two.status).toBe(200);
   });
 
-  test('of another version, or a weak tag, is 412 and changes nothing, even where nothing would change', async () => {
+  test('with another version or a weak tag is rejected with 412, even if the edit changes nothing', async () => {
     const lead = await create();
     await edit(lead.id, { city: 'Paris' });
     const now = await api.get(owner, lead.id);
@@ -397,7 +397,7 @@ describe('If-Match', () => {
     }
   });
 
-  test('that is no list of entity tags is 400', async () => {
+  test('that is not a list of entity tags is rejected with 400', async () => {
     const lead = await create();
     for (const tag of [
       '1',
@@ -418,7 +418,7 @@ describe('If-Match', () => {
     await expectRefused(lead, { city: 'Rome' }, [400, invalidInput], { 'If-Match': `"${'1'.repeat(1000)}"` });
   });
 
-  test('of many at once with the same version, one goes through', async () => {
+  test('with the same version lets 1 of 8 concurrent edits succeed', async () => {
     const lead = await create();
     for (let version = 1; version <= 10; version++) {
       const answers = await Promise.all(
@@ -437,7 +437,7 @@ describe('If-Match', () => {
 });
 
 describe('the history', () => {
-  test('tells who did what, when, from which status to which, and why', async () => {
+  test('records the user, the time, the fields, both statuses and the reason of each change', async () => {
     const lead = await create({ ...full, a: 1 });
     const first = await edit(lead.id, { city: 'Paris', country: '', state: 'Île', a: 2 }, {}, manager);
     const second = await edit(lead.id, { status: 'Trashed', reason: 'No such number', city: 'Rome' });
@@ -488,7 +488,7 @@ describe('the history', () => {
     ]);
   });
 
-  test('of a duplicate begins with why it is trashed', async () => {
+  test('of a duplicate begins with the reason duplicate and the id of the first lead', async () => {
     const first = await create();
     const lead = workspace.lead(owner, { status: 'Trashed', duplicateOf: first.id });
     await fixture.leads.insert([lead]);
@@ -499,7 +499,7 @@ describe('the history', () => {
     ]);
   });
 
-  test('of more than a thousand entries comes a thousand at a time, none twice and none skipped', async () => {
+  test('is returned in pages of 1,000 entries without a gap or a repeat', async () => {
     const lead = workspace.lead(owner);
     await fixture.leads.insert([lead]);
     await fixture.sql(

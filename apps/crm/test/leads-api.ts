@@ -13,7 +13,7 @@ export const leadsPath = '/api/v1/order/leads';
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** What became of one lead of a bulk change. */
+/** The result for one lead of a bulk change. */
 export interface Outcome {
   readonly id: string;
   readonly success: boolean;
@@ -23,7 +23,7 @@ export interface Outcome {
   readonly message?: string;
 }
 
-/** The requests about leads, as one member sends them to one service. */
+/** Returns functions that send lead requests of a member to a service. */
 export function leadsApi(service: RunningService) {
   const send = (
     member: TestMember,
@@ -49,7 +49,7 @@ export function leadsApi(service: RunningService) {
     async list(member: TestMember, query: Record<string, string> = {}) {
       return page(await send(member, 'GET', `?${new URLSearchParams(query).toString()}`));
     },
-    /** The page that a link leads to. */
+    /** Fetches the page of a link. */
     async follow(member: TestMember, link: URL) {
       return page(await service.send({ path: link.pathname + link.search, headers: { ...member.headers } }));
     },
@@ -58,7 +58,7 @@ export function leadsApi(service: RunningService) {
 
 export type LeadsApi = ReturnType<typeof leadsApi>;
 
-/** One page of the list, and the addresses of those around it. */
+/** A page of the list, with the URLs of the next and the previous one. */
 export interface Page {
   readonly leads: { id: string; createdAt: string; updatedAt: string; status: LeadStatus; name: string }[];
   readonly next?: URL;
@@ -77,14 +77,14 @@ function page(answer: Answer): Page {
   return { leads, ...links, ...(count !== undefined && { totalCount: Number(count) }) };
 }
 
-/** The body of an answer that must be a success. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the test says what it expects
+/** Checks that the status is 200 and returns the body. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the expected type
 export function ok<Body>(answer: Answer): Body {
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
   return answer.json<Body>();
 }
 
-/** Stores many leads, created one millisecond apart. */
+/** Inserts `count` leads, created 1 ms apart. */
 export async function fillWorkspace(
   fixture: Fixture,
   workspace: TestWorkspace,
@@ -100,10 +100,10 @@ export async function fillWorkspace(
   );
 }
 
-/** For many requests at once on a machine that has other things to do: a wait is no failure here. */
-const patient = { DATABASE_CONNECT_TIMEOUT_MS: '20000', DATABASE_STATEMENT_TIMEOUT_MS: '20000' };
+/** Long timeouts, since many concurrent requests wait on a busy machine. */
+const longTimeouts = { DATABASE_CONNECT_TIMEOUT_MS: '20000', DATABASE_STATEMENT_TIMEOUT_MS: '20000' };
 
-/** Does something with each of many, some of them at once. */
+/** Calls `act` for each item, 20 at a time. */
 export async function inTurns<Item>(
   items: readonly Item[],
   act: (item: Item) => Promise<void>,
@@ -111,7 +111,7 @@ export async function inTurns<Item>(
   for (let i = 0; i < items.length; i += 20) await Promise.all(items.slice(i, i + 20).map(act));
 }
 
-/** Two instances of the CRM on one database, behind what might be one address. */
+/** 2 instances of the CRM on one database. */
 export interface TwoCrms extends AsyncDisposable {
   readonly services: readonly [RunningService, RunningService];
   readonly apis: readonly [LeadsApi, LeadsApi];
@@ -119,10 +119,11 @@ export interface TwoCrms extends AsyncDisposable {
   readonly databaseUrl: string;
 }
 
+/** Starts 2 instances of the CRM on their own, empty database. */
 export async function startTwoCrms(): Promise<TwoCrms> {
   const database = await createTestDatabase();
   const fixture = openFixture(database.url, await createAccessTokenCodec(jwtSecret));
-  const start = () => startCrmService(database.url, patient);
+  const start = () => startCrmService(database.url, longTimeouts);
   const services = [await start(), await start()] as const;
   return {
     services,

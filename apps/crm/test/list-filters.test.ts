@@ -22,7 +22,7 @@ const campaigns = new Map([
 ]);
 await other.addCampaign("O'Code");
 
-/** E.164 by spelling: what the store is given beside each. */
+/** Phone numbers as sent, each with the E.164 number that is stored. */
 const phones: readonly (readonly [string, string | undefined])[] = [
   ['+44 20 7946 0958', '+442079460958'],
   ['020 7946 0958', undefined],
@@ -37,7 +37,7 @@ const names = ['Ada Lovelace', "Pat O'Brien", 'Zoë Müller', 'José Ñandú', '
 const pick = <Item>(items: readonly Item[], i: number) => items[i % items.length] as Item;
 
 const start = Date.UTC(2026, 0, 1);
-/** Varied enough that every filter holds for some and not for others, and that times coincide. */
+/** Leads so varied that each filter matches some of them only, and that some times are equal. */
 const leads: StoredLead[] = Array.from({ length: 336 }, (_, i) => {
   const [phone, phoneE164] = pick(phones, i);
   const createdAt = new Date(start + Math.floor(i / 5) * 3_600_000);
@@ -69,99 +69,99 @@ const day = (days: number) => new Date(start + days * 86_400_000).toISOString();
 
 interface Case {
   readonly query: Record<string, string>;
-  readonly holds: (lead: StoredLead) => boolean;
+  readonly matches: (lead: StoredLead) => boolean;
 }
 
 const london = new Set(['+44 20 7946 0958', '020 7946 0958', '(020) 7946 0958']);
 const washington = new Set(['+1 202 555 0143', '202-555-0143']);
-/** Each filter with values that hold for some leads, and what it means. */
+/** The filters, each with values that match some leads, and with its meaning as a predicate. */
 const filters: Readonly<Record<string, readonly Case[]>> = {
   status: (['OnHold', 'Trashed', 'Paid', 'Approved'] as const).map((status) => ({
     query: { status },
-    holds: (lead) => lead.status === status,
+    matches: (lead) => lead.status === status,
   })),
   source: (['crm', 'intake'] as const).map((source) => ({
     query: { source },
-    holds: (lead) => lead.source === source,
+    matches: (lead) => lead.source === source,
   })),
   campaignCode: [...campaigns].map(([campaignCode, id]) => ({
     query: { campaignCode },
-    holds: (lead) => lead.campaignId === id,
+    matches: (lead) => lead.campaignId === id,
   })),
   createdFrom: [day(1), day(1.5), '2026-01-02', '2026-01-02T01:00:00+01:00'].map((createdFrom) => ({
     query: { createdFrom },
-    holds: (lead) => lead.createdAt.getTime() >= Date.parse(createdFrom),
+    matches: (lead) => lead.createdAt.getTime() >= Date.parse(createdFrom),
   })),
   createdTo: [day(1), '2026-01-02', '2026-01-01T23:00:00-01:00'].map((createdTo) => ({
     query: { createdTo },
-    holds: (lead) => lead.createdAt.getTime() < Date.parse(createdTo),
+    matches: (lead) => lead.createdAt.getTime() < Date.parse(createdTo),
   })),
   updatedSince: [day(1), day(2.25)].map((updatedSince) => ({
     query: { updatedSince },
-    holds: (lead) => lead.updatedAt.getTime() >= Date.parse(updatedSince),
+    matches: (lead) => lead.updatedAt.getTime() >= Date.parse(updatedSince),
   })),
   s1: ['click-1', 'CLICK-1', 'click-1 ', "a'b%_\\"].map((s1) => ({
     query: { s1 },
-    holds: (lead) => lead.s1 === s1,
+    matches: (lead) => lead.s1 === s1,
   })),
   lpName: ['spring', 'Spring', '👍'.repeat(255)].map((lpName) => ({
     query: { lpName },
-    holds: (lead) => lead.lpName === lpName,
+    matches: (lead) => lead.lpName === lpName,
   })),
   phone: [
     ...['+44 20 7946 0958', '0044 (20) 79460958', '020 7946 0958', '442079460958', '+44 (0)20 7946 0958'].map(
-      (phone) => ({ query: { phone }, holds: (lead: StoredLead) => london.has(lead.phone) }),
+      (phone) => ({ query: { phone }, matches: (lead: StoredLead) => london.has(lead.phone) }),
     ),
     ...['+1 202 555 0143', '12025550143', '001-202-555-0143'].map((phone) => ({
       query: { phone },
-      holds: (lead: StoredLead) => washington.has(lead.phone),
+      matches: (lead: StoredLead) => washington.has(lead.phone),
     })),
-    { query: { phone: '2025550143' }, holds: ({ phone }) => /2.*0143/.test(phone) },
-    { query: { phone: '+49 2025550143' }, holds: ({ phone }) => /202-|^\+49/.test(phone) },
-    { query: { phone: '112' }, holds: ({ phone }) => phone === '112' },
+    { query: { phone: '2025550143' }, matches: ({ phone }) => /2.*0143/.test(phone) },
+    { query: { phone: '+49 2025550143' }, matches: ({ phone }) => /202-|^\+49/.test(phone) },
+    { query: { phone: '112' }, matches: ({ phone }) => phone === '112' },
   ],
   q: [
-    { query: { q: 'ada' }, holds: ({ name, email }) => /ada/i.test(name + (email ?? '')) },
-    { query: { q: 'LOVE ada' }, holds: ({ name }) => name === 'Ada Lovelace' },
-    { query: { q: "o'br" }, holds: ({ name }) => name.includes("O'Br") },
-    { query: { q: 'brien' }, holds: ({ name }) => name.includes("O'Br") },
-    { query: { q: 'muller zoe' }, holds: ({ name }) => name.startsWith('Zoë') },
-    { query: { q: 'MÜLL' }, holds: ({ name }) => name.startsWith('Zoë') },
-    { query: { q: 'jose ñan' }, holds: ({ name }) => name.startsWith('José') },
-    { query: { q: '山' }, holds: ({ name }) => name.startsWith('山') },
-    { query: { q: 'nest.io' }, holds: ({ email }) => email !== undefined },
-    { query: { q: 'ada.b35@nest' }, holds: ({ email }) => email?.startsWith('ada.b35@') === true },
-    { query: { q: 'b1' }, holds: ({ email }) => /\.b1/.test(email ?? '') },
+    { query: { q: 'ada' }, matches: ({ name, email }) => /ada/i.test(name + (email ?? '')) },
+    { query: { q: 'LOVE ada' }, matches: ({ name }) => name === 'Ada Lovelace' },
+    { query: { q: "o'br" }, matches: ({ name }) => name.includes("O'Br") },
+    { query: { q: 'brien' }, matches: ({ name }) => name.includes("O'Br") },
+    { query: { q: 'muller zoe' }, matches: ({ name }) => name.startsWith('Zoë') },
+    { query: { q: 'MÜLL' }, matches: ({ name }) => name.startsWith('Zoë') },
+    { query: { q: 'jose ñan' }, matches: ({ name }) => name.startsWith('José') },
+    { query: { q: '山' }, matches: ({ name }) => name.startsWith('山') },
+    { query: { q: 'nest.io' }, matches: ({ email }) => email !== undefined },
+    { query: { q: 'ada.b35@nest' }, matches: ({ email }) => email?.startsWith('ada.b35@') === true },
+    { query: { q: 'b1' }, matches: ({ email }) => /\.b1/.test(email ?? '') },
     {
       query: { q: '020 79' },
-      holds: ({ phone, phoneE164 }) =>
+      matches: ({ phone, phoneE164 }) =>
         phoneE164 === undefined ? phone.startsWith('020 79') : phone.startsWith('(020'),
     },
-    { query: { q: '+44 20' }, holds: ({ phoneE164 }) => phoneE164?.startsWith('+4420') === true },
-    { query: { q: '0958' }, holds: ({ phone }) => phone.endsWith('0958') },
-    { query: { q: '555-0143' }, holds: ({ phone }) => /5.*0143/.test(phone) },
+    { query: { q: '+44 20' }, matches: ({ phoneE164 }) => phoneE164?.startsWith('+4420') === true },
+    { query: { q: '0958' }, matches: ({ phone }) => phone.endsWith('0958') },
+    { query: { q: '555-0143' }, matches: ({ phone }) => /5.*0143/.test(phone) },
     {
       query: { q: '+1 202 555 0143' },
-      holds: ({ phone }) => phone.replace(/\D/g, '').endsWith('2025550143'),
+      matches: ({ phone }) => phone.replace(/\D/g, '').endsWith('2025550143'),
     },
     ...[leads[17], leads[200]].flatMap((lead) => [
-      { query: { q: lead?.id ?? '' }, holds: ({ id }: StoredLead) => id === lead?.id },
+      { query: { q: lead?.id ?? '' }, matches: ({ id }: StoredLead) => id === lead?.id },
       {
         query: { q: lead?.id.slice(0, 8).toUpperCase() ?? '' },
-        holds: ({ id }: StoredLead) => id.startsWith(lead?.id.slice(0, 8) ?? ''),
+        matches: ({ id }: StoredLead) => id.startsWith(lead?.id.slice(0, 8) ?? ''),
       },
-      { query: { q: lead?.id.slice(0, 21) ?? '' }, holds: ({ id }: StoredLead) => id === lead?.id },
+      { query: { q: lead?.id.slice(0, 21) ?? '' }, matches: ({ id }: StoredLead) => id === lead?.id },
     ]),
   ],
 };
 const sorts = ['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'] as const;
 
-/** What the list must be: the plain filter, in order. */
+/** Returns the ids that the list must contain, in order. */
 function expected(cases: readonly Case[], sort: string, member: TestMember = owner): string[] {
   const by = sort.endsWith('createdAt') ? 'createdAt' : 'updatedAt';
   const sign = sort.startsWith('-') ? -1 : 1;
   return leads
-    .filter((lead) => cases.every(({ holds }) => holds(lead)))
+    .filter((lead) => cases.every(({ matches }) => matches(lead)))
     .filter((lead) => member.role !== 'publisher' || lead.userId === member.userId)
     .toSorted((a, b) => sign * (a[by].getTime() - b[by].getTime() || (a.id < b.id ? -1 : 1)))
     .map(({ id }) => id);
@@ -172,11 +172,11 @@ const idsOf = (page: Page) => page.leads.map(({ id }) => id);
 const merged = (cases: readonly Case[]) =>
   Object.assign({}, ...cases.map(({ query }) => query)) as Record<string, string>;
 
-describe('filters', () => {
+describe('filtering', () => {
   test.each(Object.entries(filters))(
-    '%s: just the leads that it holds for, and how many',
+    'by %s returns exactly the matching leads and their count',
     async (name, cases) => {
-      // Who asks for what was changed sees what was changed last.
+      // With updatedSince, the list is sorted by the time of the last change.
       const sort = name === 'updatedSince' ? '-updatedAt' : '-createdAt';
       for (const each of cases) {
         const ids = expected([each], sort);
@@ -193,7 +193,7 @@ describe('filters', () => {
   );
 
   const kinds = Object.keys(filters);
-  test('any two of them: the leads that both hold for, in either order of either time', async () => {
+  test('by any 2 filters returns the leads that match both, in the requested order', async () => {
     let i = 0;
     for (const [at, one] of kinds.entries()) {
       for (const two of kinds.slice(at + 1)) {
@@ -209,9 +209,9 @@ describe('filters', () => {
     }
   });
 
-  test('all at once', async () => {
+  test('by all filters returns the one lead that matches', async () => {
     const lead = leads.find(({ s1, lpName }) => s1 !== undefined && lpName === 'spring');
-    if (lead === undefined) throw new Error('No lead has all');
+    if (lead === undefined) throw new Error('No lead has a value for every filter');
     const [campaignCode = ''] = [...campaigns].find(([, id]) => id === lead.campaignId) ?? [];
     const page = await api.list(owner, {
       status: lead.status,
@@ -227,7 +227,7 @@ describe('filters', () => {
     expect(idsOf(page)).toEqual([lead.id]);
   });
 
-  test('of what there is not: nothing, and a count of 0', async () => {
+  test('without a matching lead returns an empty list and a count of 0', async () => {
     for (const query of [
       { campaignCode: 'demo' },
       { campaignCode: workspace.demoCampaignId },
@@ -245,13 +245,13 @@ describe('filters', () => {
       { createdTo: '1969-12-31' },
       { createdFrom: day(2), createdTo: day(2) },
     ] as Record<string, string>[]) {
-      const { leads: none, totalCount, next } = await api.list(owner, { ...query, count: 'exact' });
-      expect([query, none, totalCount, next]).toEqual([query, [], 0, undefined]);
+      const { leads: found, totalCount, next } = await api.list(owner, { ...query, count: 'exact' });
+      expect([query, found, totalCount, next]).toEqual([query, [], 0, undefined]);
     }
   });
 });
 
-/** Walks from the first page to the last by `next`, and back by `prev`. */
+/** Follows `next` from the first page to the last, then `prev` back. Calls `between` before each request. */
 async function walk(
   member: TestMember,
   query: Record<string, string>,
@@ -275,7 +275,7 @@ async function walk(
 }
 
 describe('pages', () => {
-  test.each(sorts)('sorted by %s, the links lead over the whole list, forth and back', async (sort) => {
+  test.each(sorts)('sorted by %s are linked through the whole list, forward and backward', async (sort) => {
     for (const [limit, cases] of [
       [7, [filters['status']?.[0]]],
       [50, []],
@@ -296,7 +296,7 @@ describe('pages', () => {
     }
   });
 
-  test('the limit may change from page to page, and the count stays', async () => {
+  test('may differ in their limit and have the same count', async () => {
     const ids = expected([], '-createdAt');
     const seen: string[] = [];
     let page = await api.list(owner, { limit: '3', count: 'exact' });
@@ -310,23 +310,23 @@ describe('pages', () => {
     expect(seen).toEqual(ids);
   });
 
-  test('leads that come and go in between are no disturbance', async () => {
+  test('have no gap or repeat if leads are inserted between the requests', async () => {
     const own = await fixture.createWorkspace();
-    const standing = Array.from({ length: 60 }, (_, i) =>
+    const initialLeads = Array.from({ length: 60 }, (_, i) =>
       own.lead(own.owner, { createdAt: new Date(start + Math.floor(i / 4)) }),
     );
-    await fixture.leads.insert(standing);
-    const ids = standing
+    await fixture.leads.insert(initialLeads);
+    const ids = initialLeads
       .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
       .map(({ id }) => id);
     const { forth, back } = await walk(own.owner, { limit: '7', sort: '-createdAt' }, () =>
       fixture.leads.insert([own.lead(own.owner)]),
     );
     expect(forth.flatMap(idsOf)).toEqual(ids);
-    // Going back, what has come since then is at the beginning.
+    // On the way back, the leads inserted since then come first.
     const all = [...back, ...forth.slice(-1)].flatMap(idsOf);
     expect(all.slice(-60)).toEqual(ids);
-    const before = standing.map(({ id }) => id);
+    const before = initialLeads.map(({ id }) => id);
     const { forth: up } = await walk(own.owner, { limit: '7', sort: 'createdAt' }, () =>
       fixture.leads.insert([own.lead(own.owner)]),
     );
@@ -335,7 +335,7 @@ describe('pages', () => {
     expect(seen).toEqual(expect.arrayContaining(before));
   });
 
-  test('back at the beginning, and with the page empty meanwhile, a walk goes on', async () => {
+  test('are empty if their leads no longer match the filter', async () => {
     const own = await fixture.createWorkspace();
     const three = Array.from({ length: 3 }, (_, i) =>
       own.lead(own.owner, { createdAt: new Date(start + i) }),
@@ -349,7 +349,7 @@ describe('pages', () => {
     }
   });
 
-  test('a cursor is good for its own list only', async () => {
+  test('reject a cursor of another filter, sort order or set of visible leads with 400', async () => {
     const base = { status: 'OnHold', sort: '-updatedAt', limit: '2' };
     const page = await api.list(owner, base);
     const { prev } = await api.follow(owner, page.next as URL);
@@ -382,7 +382,7 @@ describe('pages', () => {
   });
 });
 
-describe('a query string is answered by a page or by 400, never by 500', () => {
+describe('a query string', () => {
   const texts = [
     "'",
     '"',
@@ -449,13 +449,13 @@ describe('a query string is answered by a page or by 400, never by 500', () => {
   ];
   const parameters = ['q', 'phone', 's1', 'lpName', 'campaignCode'];
 
-  test.each(parameters)('%s: hostile texts', async (name) => {
+  test.each(parameters)('with a hostile text in %s is answered with 200 or 400', async (name) => {
     for (const text of texts) {
       const answer = await api.send(owner, 'GET', `?count=exact&${name}=${encodeURIComponent(text)}`);
-      const isNoPhone = name === 'phone' && answer.status === 400 && !/\p{Nd}/u.test(text);
-      expect([name, text, answer.status]).toEqual([name, text, isNoPhone ? 400 : 200]);
+      const isInvalidPhone = name === 'phone' && answer.status === 400 && !/\p{Nd}/u.test(text);
+      expect([name, text, answer.status]).toEqual([name, text, isInvalidPhone ? 400 : 200]);
     }
-    // What arrives as bytes of no text is a text of no lead, and NUL can be in none.
+    // Invalid UTF-8 and invalid percent-encoding are accepted as texts that no lead has.
     for (const raw of ['%ED%A0%80', '%FF', '%C0%80', '%ZZ', '%', '%u0041']) {
       const { status } = await api.send(owner, 'GET', `?${name}=${raw}`);
       expect([raw, status]).toEqual([raw, name === 'phone' && !/[0-9]/.test(raw) ? 400 : 200]);
@@ -466,46 +466,49 @@ describe('a query string is answered by a page or by 400, never by 500', () => {
     }
   });
 
-  test.each(['createdFrom', 'createdTo', 'updatedSince'])('%s: times', async (name) => {
-    for (const [text, status] of [
-      ['2026-01-31', 200],
-      ['2026-01-31T09:30:00Z', 200],
-      ['2026-01-31T09:30:00.123456789Z', 200],
-      ['2026-01-31T09:30:00+14:00', 200],
-      ['2026-01-31T09:30:00-23:59', 200],
-      ['2024-02-29', 200],
-      ['0000-01-01', 200],
-      ['0000-01-01T00:00:00Z', 200],
-      ['0001-01-01T00:00:00+23:59', 200],
-      ['9999-12-31', 200],
-      ['9999-12-31T23:59:59.999Z', 200],
-      ['9999-12-31T23:59:59-23:59', 200],
-      ['1969-12-31T23:59:59Z', 200],
-      ['2026-02-29', 400],
-      ['2026-13-01', 400],
-      ['2026-01-31T24:00:01Z', 400],
-      ['2016-12-31T23:59:60Z', 400],
-      ['2026-01-31T09:30:00', 400],
-      ['2026-01-31T09:30Z', 400],
-      ['2026-01', 400],
-      ['2026', 400],
-      ['1700000000000', 400],
-      ['+010000-01-01T00:00:00Z', 400],
-      ['10000-01-01', 400],
-      ['now', 400],
-      ['infinity', 400],
-      ['today', 400],
-      ['', 400],
-      ['2026-01-31\0', 400],
-      ['２０２６-01-31', 400],
-    ] as const) {
-      const answer = await api.send(owner, 'GET', `?count=exact&${name}=${encodeURIComponent(text)}`);
-      const refusal = status === 400 ? invalidInput : [];
-      expect([text, answer.status, status === 400 ? answer.json() : []]).toEqual([text, status, refusal]);
-    }
-  });
+  test.each(['createdFrom', 'createdTo', 'updatedSince'])(
+    'with a time in %s is answered with 200 for an RFC 3339 date or time and 400 otherwise',
+    async (name) => {
+      for (const [text, status] of [
+        ['2026-01-31', 200],
+        ['2026-01-31T09:30:00Z', 200],
+        ['2026-01-31T09:30:00.123456789Z', 200],
+        ['2026-01-31T09:30:00+14:00', 200],
+        ['2026-01-31T09:30:00-23:59', 200],
+        ['2024-02-29', 200],
+        ['0000-01-01', 200],
+        ['0000-01-01T00:00:00Z', 200],
+        ['0001-01-01T00:00:00+23:59', 200],
+        ['9999-12-31', 200],
+        ['9999-12-31T23:59:59.999Z', 200],
+        ['9999-12-31T23:59:59-23:59', 200],
+        ['1969-12-31T23:59:59Z', 200],
+        ['2026-02-29', 400],
+        ['2026-13-01', 400],
+        ['2026-01-31T24:00:01Z', 400],
+        ['2016-12-31T23:59:60Z', 400],
+        ['2026-01-31T09:30:00', 400],
+        ['2026-01-31T09:30Z', 400],
+        ['2026-01', 400],
+        ['2026', 400],
+        ['1700000000000', 400],
+        ['+010000-01-01T00:00:00Z', 400],
+        ['10000-01-01', 400],
+        ['now', 400],
+        ['infinity', 400],
+        ['today', 400],
+        ['', 400],
+        ['2026-01-31\0', 400],
+        ['２０２６-01-31', 400],
+      ] as const) {
+        const answer = await api.send(owner, 'GET', `?count=exact&${name}=${encodeURIComponent(text)}`);
+        const refusal = status === 400 ? invalidInput : [];
+        expect([text, answer.status, status === 400 ? answer.json() : []]).toEqual([text, status, refusal]);
+      }
+    },
+  );
 
-  test('a parameter that is repeated, empty or of another value is 400', async () => {
+  test('with a repeated, empty or invalid parameter is rejected with 400', async () => {
     for (const search of [
       'status=OnHold&status=Paid',
       'status=OnHold&status=OnHold',

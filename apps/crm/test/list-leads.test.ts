@@ -19,7 +19,7 @@ interface Listed {
   userId: string;
 }
 
-/** One page, and the address of the next one without its origin. */
+/** Returns one page and the URL of the next one. */
 async function page(member: TestMember, search = '', at = path) {
   const answer = await service.send({ path: at + search, headers: { ...member.headers } });
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
@@ -36,7 +36,7 @@ async function page(member: TestMember, search = '', at = path) {
   return { leads: answer.json<Listed[]>(), next: url === undefined ? undefined : new URL(url) };
 }
 
-/** Follows the links from page to page; `between` happens before each. */
+/** Follows the links from page to page. Calls `between` after each page. */
 async function walk(member: TestMember, limit: number, between: () => Promise<void> = async () => undefined) {
   const pages: Listed[][] = [];
   for (let next: URL | undefined = new URL(`http://x${path}?limit=${limit}`); next !== undefined; ) {
@@ -53,7 +53,7 @@ async function expectRefused(member: TestMember, search: string, body: object) {
   expect([search, answer.status, answer.json()]).toEqual([search, 400, body]);
 }
 
-/** Inserts leads, `perMs` of them at each millisecond, the last ones newest. @returns ids, newest first. */
+/** Inserts leads, `perMs` of them per millisecond, the last ones newest. @returns ids, newest first. */
 async function insertLeads(workspace: TestWorkspace, member: TestMember, count: number, perMs = 1) {
   const start = Date.UTC(2026, 0, 1);
   const leads = Array.from({ length: count }, (_, i) =>
@@ -67,14 +67,14 @@ async function insertLeads(workspace: TestWorkspace, member: TestMember, count: 
 
 const idsOf = (leads: readonly Listed[]) => leads.map(({ id }) => id);
 
-describe('order and pages', () => {
-  test('spec 4.2: the newest lead comes first, by id where the time is the same', async () => {
+describe('the list of leads', () => {
+  test('is sorted by creation time, newest first, then by id (spec 4.2)', async () => {
     const workspace = await fixture.createWorkspace();
     const ids = await insertLeads(workspace, workspace.owner, 60, 20);
     expect(idsOf((await page(workspace.owner)).leads)).toEqual(ids);
   });
 
-  test('spec 8: a page has 100 leads, or as many as the limit asks for, up to 1000', async () => {
+  test('has 100 leads a page by default, and up to 1,000 with limit (spec 8)', async () => {
     const workspace = await fixture.createWorkspace();
     const ids = await insertLeads(workspace, workspace.owner, 1001, 7);
     expect(idsOf((await page(workspace.owner)).leads)).toEqual(ids.slice(0, 100));
@@ -85,7 +85,7 @@ describe('order and pages', () => {
     }
   });
 
-  test('a limit that is none, and a parameter that no one knows, is 400', async () => {
+  test('rejects an invalid limit and an unknown parameter with 400', async () => {
     const { owner } = await fixture.createWorkspace();
     for (const limit of [
       '0',
@@ -115,7 +115,7 @@ describe('order and pages', () => {
     }
   });
 
-  test('spec 4.2: the links lead over all pages, no lead twice and none skipped; the last page has none', async () => {
+  test('links its pages without a gap or a repeat, and the last page has no link (spec 4.2)', async () => {
     const workspace = await fixture.createWorkspace();
     const ids = await insertLeads(workspace, workspace.owner, 250, 6);
     for (const limit of [1, 7, 50, 100, 249, 250, 251]) {
@@ -125,7 +125,7 @@ describe('order and pages', () => {
     }
   }, 60_000);
 
-  test('leads that come in between are no disturbance', async () => {
+  test('has no gap or repeat if leads are inserted between the requests', async () => {
     const workspace = await fixture.createWorkspace();
     const ids = await insertLeads(workspace, workspace.owner, 60, 3);
     const pages = await walk(workspace.owner, 9, async () => {
@@ -134,7 +134,7 @@ describe('order and pages', () => {
     expect(idsOf(pages.flat())).toEqual(ids);
   });
 
-  test('the body stays a bare array, and an empty query string is none', async () => {
+  test('is a bare array, also with an empty query string', async () => {
     const workspace = await fixture.createWorkspace();
     const ids = await insertLeads(workspace, workspace.owner, 3);
     for (const search of ['', '?', '?&', '?&&']) {
@@ -142,7 +142,7 @@ describe('order and pages', () => {
     }
   });
 
-  test('a lead of the intake shows its ip, and its state where it has one', async () => {
+  test('shows ip and state of a lead from the intake', async () => {
     const workspace = await fixture.createWorkspace();
     const lead = workspace.lead(workspace.owner, {
       source: 'intake',
@@ -168,7 +168,7 @@ describe('order and pages', () => {
   });
 });
 
-describe('the Link', () => {
+describe('the Link header', () => {
   const request = async (head: string) => {
     const workspace = await fixture.createWorkspace();
     const { owner } = workspace;
@@ -179,20 +179,20 @@ describe('the Link', () => {
       path,
     });
     const [, url = ''] = /^<([^<>"\s]*)>; rel="next"$/.exec(String(answer?.headers['link'])) ?? [];
-    // What a client makes of it: a reference to where it asked.
+    // Resolves the link like a client, against the URL of the request.
     const next = new URL(url, `http://127.0.0.1:${service.port}`);
     expect(idsOf((await page(owner, next.search, next.pathname)).leads)).toEqual(ids.slice(1));
     return next.host;
   };
 
-  test('names the host that the caller names', async () => {
+  test('has the host of the Host header', async () => {
     expect(await request(`GET ${path}?limit=1 HTTP/1.1\nHost: leads.example.io:8443`)).toBe(
       'leads.example.io:8443',
     );
     expect(await request(`GET ${path}?limit=1 HTTP/1.1\nHost: [::1]:3000`)).toBe('[::1]:3000');
   });
 
-  test('is no address of elsewhere where the host cannot be one', async () => {
+  test('has no host if the Host header is invalid', async () => {
     for (const host of [
       'a>b',
       'a", <http://evil.example>; rel="next',
@@ -207,14 +207,14 @@ describe('the Link', () => {
     }
   });
 
-  test('works without a host, and for a request to a whole address', async () => {
+  test('is valid without a Host header and for a request with an absolute URL', async () => {
     expect(await request(`GET ${path}?limit=1 HTTP/1.0`)).toBe(`127.0.0.1:${service.port}`);
     expect(await request(`GET http://a.example${path}?limit=1 HTTP/1.1\nHost: a.example`)).toBe('a.example');
   });
 });
 
 describe('cursors', () => {
-  test('a cursor of another workspace, or of another view of the same one, is 400', async () => {
+  test('of another workspace or of another set of visible leads are rejected with 400', async () => {
     const workspace = await fixture.createWorkspace();
     const other = await fixture.createWorkspace();
     const publisher = await workspace.addMember('publisher');
@@ -235,7 +235,7 @@ describe('cursors', () => {
     expect((await page(manager, await searchOf(workspace.owner))).leads).toHaveLength(1);
   });
 
-  test('whatever was not made as a cursor is 400', async () => {
+  test('that the service did not create are rejected with 400', async () => {
     const { owner } = await fixture.createWorkspace();
     const id = randomUUID();
     const made = [
@@ -258,7 +258,7 @@ describe('cursors', () => {
     for (const cursor of ['', 'A'.repeat(513)]) await expectRefused(owner, `?cursor=${cursor}`, invalidInput);
   });
 
-  test('a cursor changed bit by bit is 400, or a place in the same list', async () => {
+  test('with a changed bit are rejected with 400 or point into the same list', async () => {
     const workspace = await fixture.createWorkspace();
     await insertLeads(await fixture.createWorkspace(), workspace.owner, 5);
     const ids = await insertLeads(workspace, workspace.owner, 5);
@@ -275,9 +275,9 @@ describe('cursors', () => {
       const search = `?cursor=${encodeURIComponent(each)}`;
       const answer = await service.send({ path: path + search, headers: { ...workspace.owner.headers } });
       const refusal = answer.status === 200 ? undefined : [answer.status, answer.json()];
-      // Only a canonical cursor is one: nothing that decoding passes over.
-      const canBeOne = Buffer.from(each, 'base64url').toString('base64url') === each;
-      expect([each, canBeOne ? [undefined, [400, invalidCursor]] : [[400, invalidCursor]]]).toEqual([
+      // A valid cursor is canonical: it has no characters that decoding ignores.
+      const isCanonical = Buffer.from(each, 'base64url').toString('base64url') === each;
+      expect([each, isCanonical ? [undefined, [400, invalidCursor]] : [[400, invalidCursor]]]).toEqual([
         each,
         expect.arrayContaining([refusal]),
       ]);
@@ -286,7 +286,7 @@ describe('cursors', () => {
     }
   }, 60_000);
 
-  test('any query string gets a page or 400', async () => {
+  test('and limits of any text get a page or 400', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner } = workspace;
     await insertLeads(workspace, owner, 12);
@@ -299,13 +299,13 @@ describe('cursors', () => {
     await forAll(
       oneOf(query, sensible),
       async (text) => {
-        const verdict = judge(text, cursor);
+        const error = expectedError(text, cursor);
         const answer = await service.send({ path: `${path}?${text}`, headers: { ...owner.headers } });
-        pages += verdict === undefined ? 1 : 0;
+        pages += error === undefined ? 1 : 0;
         expect([text, answer.status, answer.status === 200 ? undefined : answer.json()]).toEqual([
           text,
-          verdict === undefined ? 200 : 400,
-          verdict,
+          error === undefined ? 200 : 400,
+          error,
         ]);
       },
       400,
@@ -314,8 +314,8 @@ describe('cursors', () => {
   }, 60_000);
 });
 
-/** What the decisions say of a query string: the body of the refusal, or `undefined`. */
-function judge(text: string, knownCursor: string): object | undefined {
+/** Returns the error body to expect for a query string, or `undefined` if it is valid. */
+function expectedError(text: string, knownCursor: string): object | undefined {
   const parameters = [...new URLSearchParams(text)];
   const names = parameters.map(([name]) => name);
   if (new Set(names).size < names.length || names.some((name) => !['limit', 'cursor'].includes(name))) {
@@ -327,8 +327,8 @@ function judge(text: string, knownCursor: string): object | undefined {
   return cursor === undefined || cursor === knownCursor ? undefined : invalidCursor;
 }
 
-describe('who sees what', () => {
-  test('owners and managers see the leads of the workspace, a publisher only its own', async () => {
+describe('the visibility of leads', () => {
+  test('covers the whole workspace for owners and managers, and its own leads for a publisher', async () => {
     const workspace = await fixture.createWorkspace();
     const other = await fixture.createWorkspace();
     const manager = await workspace.addMember('manager');
@@ -347,7 +347,7 @@ describe('who sees what', () => {
     }
   });
 
-  test('a user who is a member of two workspaces sees in each what is there', async () => {
+  test('is separate for each workspace of a user', async () => {
     const first = await fixture.createWorkspace();
     const second = await fixture.createWorkspace();
     const email = `${randomUUID()}@example.com`;
@@ -368,8 +368,8 @@ interface Plan {
   Plans?: Plan[];
 }
 
-describe('the cost of a page', () => {
-  test('page 1 and a deep page read as many rows as they show, from the index, without a sort', async () => {
+describe('the query of a page', () => {
+  test('reads 1 row more than it shows, from the index and without a sort, also deep in the list', async () => {
     const workspace = await fixture.createWorkspace();
     const publisher = await workspace.addMember('publisher');
     const others = await fixture.createWorkspace();
@@ -391,21 +391,21 @@ describe('the cost of a page', () => {
           `EXPLAIN (ANALYZE, FORMAT JSON) ${statement?.text}`,
           statement?.values,
         );
-        // A Result writes the columns out, row by row.
+        // A Result node only computes the columns.
         const nodes = flatten(row?.['QUERY PLAN'][0]?.Plan).filter((node) => node['Node Type'] !== 'Result');
         expect(nodes.map((node) => node['Node Type'])).toEqual([
           'Limit',
           expect.stringMatching(/^Index( Only)? Scan$/),
         ]);
         expect(nodes[1]?.['Index Name']).toBe(index);
-        // One more than the page tells whether there is a next one.
+        // The additional row shows whether there is a next page.
         expect([nodes[1]?.['Actual Rows'], nodes[1]?.['Rows Removed by Filter'] ?? 0]).toEqual([101, 0]);
       }
     }
   }, 60_000);
 });
 
-/** The query of a page that begins after some thousand leads. */
+/** Returns the query of a page that begins after `position` leads. */
 async function walkTo(member: TestMember, position: number): Promise<string> {
   let search = '?limit=1000';
   for (let passed = 0; passed < position; passed += 1000)
