@@ -75,7 +75,7 @@ test('loadConfig reports all errors at once, one for each setting, with the name
   });
   const expected = [
     /^DATABASE_URL_FILE and DATABASE_URL are both set/,
-    /^NATS_URL_FILE cannot be read: there is no such file/,
+    /^NATS_URL_FILE cannot be read: no such file/,
     /^METRICS_TOKEN_FILE must match pattern/,
     /^TRUST_PROXY must be addresses and CIDR ranges/,
     /^PORT must be integer/,
@@ -100,14 +100,14 @@ test('a secret file that cannot be read does not hide the error of a setting tha
     { dependencies: { SMTP_URL: ['MAIL_FROM'] } },
   );
   expect(() => loadConfig(Mail, { SMTP_URL_FILE: join(directory, 'absent') })).toThrow(
-    'SMTP_URL_FILE cannot be read: there is no such file\nMAIL_FROM is required with SMTP_URL',
+    'SMTP_URL_FILE cannot be read: no such file\nMAIL_FROM is required with SMTP_URL',
   );
 });
 
 test.for([
   ['DATABASE_URL', 'not a URL', 'must match pattern'],
-  ['DATABASE_URL', 'postgresql://a:hidden-word#@b/c', 'cannot be read; in a password'],
-  ['NATS_URL', 'nats://a:1,nats://b:hidden-word#@c', 'cannot be read; in a password'],
+  ['DATABASE_URL', 'postgresql://a:hidden-word#@b/c', 'cannot be parsed; percent-encode'],
+  ['NATS_URL', 'nats://a:1,nats://b:hidden-word#@c', 'cannot be parsed; percent-encode'],
   ['TRUST_PROXY', 'proxy.internal', 'must be addresses'],
   ['TRUST_PROXY', '10.0.0.0/8/8', 'must be addresses'],
   ['TRUST_PROXY', '::1/0', 'must be addresses'],
