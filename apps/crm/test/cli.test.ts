@@ -203,7 +203,7 @@ describe('the environment', () => {
       'an unreadable one',
       ['key', 'list'],
       { DATABASE_URL: 'postgresql://a:hidden-word#@b/c' },
-      /^error: DATABASE_URL cannot be read.*\n$/,
+      /^error: DATABASE_URL cannot be parsed.*\n$/,
     ],
     ['no JWT_SECRET', tokenCreate, { DATABASE_URL: anywhere }, /^error: JWT_SECRET is required .*\n$/],
     [
