@@ -2,19 +2,19 @@ import { join } from 'node:path';
 import { installedNatsServer } from './processes/find-nats-server.ts';
 import { startNats } from './processes/nats-server.ts';
 
-/** The broker of a local run; without a URL there is none, and events wait in the database. */
+/** The NATS broker of a local run. If `url` is undefined, events stay in the database outbox. */
 export interface RunBroker {
   readonly url: string | undefined;
-  /** Of a server that was started. */
+  /** The process id of the nats-server that this run started. */
   readonly pid: number | undefined;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a nats-server on a free port, where one is installed and NATS_URL names none.
+ * Starts a nats-server on a free port if one is installed and NATS_URL is not set.
  *
- * @param natsUrl NATS_URL.
- * @throws Error with what it wrote, when it does not start.
+ * @param natsUrl the value of NATS_URL.
+ * @throws ProcessStartError with the output of the server if it does not start.
  */
 export async function startBroker(dataDir: string, natsUrl: string | undefined): Promise<RunBroker> {
   const binary = natsUrl === undefined ? installedNatsServer() : undefined;

@@ -5,10 +5,10 @@ import { startTemporaryPostgres } from './processes/temporary-postgres.ts';
 import { diffSchema } from './schema-engine.ts';
 
 /**
- * Writes a migration with the SQL that takes the existing migrations to what the schema says.
+ * Writes a migration with the SQL that brings the existing migrations to the state of the schema.
  *
  * @returns the path of its `migration.sql`; undefined if schema and migrations agree.
- * @throws Error if the name is invalid, or another migration has it.
+ * @throws Error if the name is invalid or another migration has it.
  */
 export async function createMigration(options: {
   name: string;
@@ -16,13 +16,12 @@ export async function createMigration(options: {
   schemaPath: string;
 }): Promise<string | undefined> {
   const { name, migrationsDir, schemaPath } = options;
-  if (!/^[a-z0-9_]+$/.test(name))
-    throw new Error(`A migration's name consists of a-z, 0-9 and _: not ${name}`);
+  if (!/^[a-z0-9_]+$/.test(name)) throw new Error(`A migration name consists of a-z, 0-9 and _: not ${name}`);
   const existing = readdirSync(migrationsDir)
     .filter((entry) => /^\d{14}_/.test(entry))
     .toSorted();
   const same = existing.find((entry) => entry.slice(15) === name);
-  if (same !== undefined) throw new Error(`There is a migration of that name already: ${same}`);
+  if (same !== undefined) throw new Error(`A migration with this name already exists: ${same}`);
 
   await using postgres = await startTemporaryPostgres();
   const databaseUrl = postgres.url('postgres');
@@ -37,7 +36,10 @@ export async function createMigration(options: {
   return file;
 }
 
-/** Now as yyyymmddHHMMSS (UTC), or the second after the last migration where a clock ran ahead: order is by name. */
+/**
+ * Returns the current UTC time as yyyymmddHHMMSS. If a clock ran ahead, it returns the second after the last
+ * migration, since migrations are ordered by name.
+ */
 function timeAfter(last: string | undefined): string {
   const stamp = (time: number) => new Date(time).toISOString().replaceAll(/\D/g, '').slice(0, 14);
   const now = stamp(Date.now());

@@ -2,10 +2,10 @@ import { mkdirSync, statSync } from 'node:fs';
 import { foreignOwner } from './processes/user-accounts.ts';
 
 /**
- * Makes the directory of a local run. Root's can be entered by others, since Postgres runs as one of them; the
- * files in it are all their owner's only.
+ * Creates the data directory of a local run. A directory of root is open to other users, because Postgres
+ * runs as one of them. The files in it are readable by their owner only.
  *
- * @throws Error when it is there but another user's.
+ * @throws Error if the directory exists and belongs to another user.
  */
 export function makeDataDirectory(path: string): void {
   const caller = process.getuid?.();

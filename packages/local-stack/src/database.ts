@@ -5,16 +5,16 @@ import { startPostgres } from './processes/postgres.ts';
 /** The database of a local run. */
 export interface RunDatabase {
   readonly url: string;
-  /** Of the server that this run has started. */
+  /** The process id of the server that this run started. */
   readonly pid?: number;
-  /** Settles with one line when that server has ended. */
+  /** Settles with a one-line reason when that server has ended. */
   readonly exited?: Promise<string>;
   stop(): Promise<void>;
 }
 
 const duplicateDatabase = '42P04';
 
-/** A Postgres of its own under `<dataDir>/postgres`. */
+/** Starts a Postgres whose data is in `<dataDir>/postgres`. */
 export async function startDatabase(dataDir: string, onNotice: (line: string) => void): Promise<RunDatabase> {
   const postgres = await startPostgres({ dataDir: join(dataDir, 'postgres'), onNotice });
   try {
@@ -34,9 +34,9 @@ export async function startDatabase(dataDir: string, onNotice: (line: string) =>
 }
 
 /**
- * A Postgres that someone else runs.
+ * Checks an existing Postgres by connecting to it.
  *
- * @throws Error with one line that says why it cannot be used; without the password.
+ * @throws Error with a one-line reason, without the password, if the connection fails.
  */
 export async function connectToDatabase(databaseUrl: string): Promise<RunDatabase> {
   const url = URL.canParse(databaseUrl) ? new URL(databaseUrl) : undefined;
@@ -63,17 +63,17 @@ function reason({ code, message }: pg.DatabaseError, url: URL): string {
   const address = `${url.hostname || 'localhost'}:${url.port || 5432}`;
   switch (code) {
     case 'ECONNREFUSED':
-      return `nobody listens on ${address}`;
+      return `no server listens on ${address}`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `there is no host ${url.hostname}`;
+      return `host ${url.hostname} does not exist`;
     case 'ETIMEDOUT':
       return `${address} does not answer`;
     case '28P01':
     case '28000':
-      return `${address} refuses the user or the password (${message})`;
+      return `${address} rejects the user or the password (${message})`;
     case '3D000':
-      return `there is no such database on ${address} (${message})`;
+      return `the database does not exist on ${address} (${message})`;
     default:
       return /timeout/i.test(message) ? `${address} does not answer` : message;
   }

@@ -3,12 +3,12 @@ import { demoLeads } from './demo-leads.ts';
 
 const now = new Date('2026-11-21T10:20:00Z');
 
-test('the demo leads of a moment are always the same', () => {
+test('demoLeads() returns the same leads for the same time', () => {
   expect(demoLeads(now)).toEqual(demoLeads(now));
 });
 
 test.each(['2026-11-21T00:00:00Z', '2026-11-21T10:20:00Z', '2027-03-01T23:59:59Z'])(
-  'at %s they are of the last thirty days, oldest first, each once',
+  'demoLeads() at %s returns unique leads of the last 30 days, oldest first',
   (text) => {
     const moment = new Date(text);
     const leads = demoLeads(moment);
@@ -21,7 +21,7 @@ test.each(['2026-11-21T00:00:00Z', '2026-11-21T10:20:00Z', '2027-03-01T23:59:59Z
   },
 );
 
-test('more of them come in the evening than at night', () => {
+test('demoLeads() creates more leads in the evening than at night', () => {
   const within = (from: number, to: number) =>
     demoLeads(now).filter(({ createdAt }) => createdAt.getUTCHours() >= from && createdAt.getUTCHours() < to)
       .length;

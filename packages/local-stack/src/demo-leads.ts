@@ -6,7 +6,7 @@ const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 
-/** How many leads come in each hour of a day, as shares of the busiest. */
+/** The number of leads for each hour of a day, relative to the busiest hour. */
 const rhythm = [
   2, 1, 1, 1, 1, 2, 4, 7, 10, 12, 13, 12, 11, 11, 12, 12, 11, 11, 13, 14, 13, 10, 6, 3,
 ] as const;
@@ -39,7 +39,7 @@ const names = {
   ],
 } as const;
 
-/** Places, each with numbers that are kept free for films and examples. */
+/** Cities with phone numbers that are reserved for films and examples. */
 const places = [
   { country: 'GB', city: 'London', phone: (n: number) => `+44 20 7946 0${digits(n, 3)}` },
   { country: 'GB', city: 'Manchester', phone: (n: number) => `+44 161 496 0${digits(n, 3)}` },
@@ -51,7 +51,7 @@ const places = [
   },
 ] as const;
 
-/** It knows who asks again within a week. */
+/** A campaign that detects duplicates within a week. */
 const solar = { code: 'SOLAR', name: 'Solar panels', duplicateWindowSeconds: 7 * 24 * 3600 } as const;
 const campaigns = [
   { code: 'DEMO', name: 'Demo campaign' },
@@ -59,7 +59,9 @@ const campaigns = [
   { code: 'INSURE', name: 'Car insurance' },
 ] as const;
 
-/** How likely a lead comes by each; nobody has mapped the last. */
+/**
+ * Landing pages with the probability that a lead arrives by each. The last one is not mapped to a campaign.
+ */
 const landingPages = [
   { name: 'spring-offer', campaign: 'DEMO', share: 0.35 },
   { name: 'solar-quiz', campaign: 'SOLAR', share: 0.3 },
@@ -77,9 +79,9 @@ const subIds = [
 ] as const;
 
 /**
- * Fills a workspace with what a month might have brought: the same leads whenever it is, up to now.
+ * Fills a workspace with a month of leads up to `now`. The leads depend on `now` only.
  *
- * @param slug of a workspace with an owner and a campaign `DEMO`.
+ * @param slug of a workspace that has an owner and a campaign `DEMO`.
  */
 export async function addDemoLeads(databaseUrl: string, slug: string, now: Date): Promise<void> {
   await using database = openDatabase({
@@ -92,20 +94,20 @@ export async function addDemoLeads(databaseUrl: string, slug: string, now: Date)
   const campaignStore = createCampaignStore(database);
   const workspaceStore = createWorkspaceStore(database);
   const workspace = await workspaceStore.findWorkspace(slug);
-  if (workspace === undefined) throw new Error(`There is no workspace ${slug}`);
+  if (workspace === undefined) throw new Error(`Workspace ${slug} does not exist`);
   const [owner] = await workspaceStore.listMembers(workspace.id);
-  if (owner === undefined) throw new Error(`Nobody is a member of ${slug}`);
+  if (owner === undefined) throw new Error(`Workspace ${slug} has no members`);
 
   const ids = new Map<string | undefined, string>();
-  const standing = await campaignStore.list(workspace.id);
+  const existingCampaigns = await campaignStore.list(workspace.id);
   for (const { code, ...campaign } of campaigns) {
     const { id } =
-      standing.find((each) => each.code === code) ??
+      existingCampaigns.find((each) => each.code === code) ??
       (await campaignStore.create({ workspaceId: workspace.id, code, isDefault: false, ...campaign }));
     ids.set(code, id);
   }
-  // Where leads of an unmapped landing page go.
-  ids.set(undefined, standing.find(({ isDefault }) => isDefault)?.id ?? ids.get('DEMO') ?? '');
+  // The campaign for leads of unmapped landing pages.
+  ids.set(undefined, existingCampaigns.find(({ isDefault }) => isDefault)?.id ?? ids.get('DEMO') ?? '');
   await campaignStore.addLandingPages(landingPages.map(({ name }) => ({ workspaceId: workspace.id, name })));
   for (const { name, campaign } of landingPages) {
     if (campaign !== undefined) await campaignStore.mapLandingPage(workspace.id, { name }, ids.get(campaign));
@@ -164,7 +166,7 @@ function changed(
   return { lead: { ...lead, status: to, version: lead.version + 1 }, from: lead.status, at, reason };
 }
 
-/** Most leads are called back within two days. */
+/** Approves or trashes most leads within two days. */
 function judged(lead: StoredLead, now: Date): Change | undefined {
   const draw = drawn(`${lead.id} judged`);
   if (lead.status !== 'OnHold' || draw() < 0.15) return undefined;
@@ -174,7 +176,7 @@ function judged(lead: StoredLead, now: Date): Change | undefined {
   return changed(lead, 'Trashed', afterMs, now, reasons[Math.floor(draw() * reasons.length)]);
 }
 
-/** And half of what was approved is paid within ten days. */
+/** Pays half of the approved leads within ten days. */
 function paid(lead: StoredLead, now: Date): Change | undefined {
   const draw = drawn(`${lead.id} paid`);
   if (lead.status !== 'Approved' || draw() < 0.5) return undefined;
@@ -185,7 +187,7 @@ type DemoLead = Omit<StoredLead, 'workspaceId' | 'userId' | 'campaignId'> & {
   readonly campaign: (typeof landingPages)[number]['campaign'];
 };
 
-/** Leads of the last {@link days} days, oldest first. */
+/** Returns the leads of the last {@link days} days, oldest first. */
 export function demoLeads(now: Date): DemoLead[] {
   const draw = drawn('leads');
   const today = Math.floor(now.getTime() / dayMs) * dayMs;
@@ -195,18 +197,18 @@ export function demoLeads(now: Date): DemoLead[] {
     const day = today - back * dayMs;
     const isWeekend = [0, 6].includes(new Date(day).getUTCDay());
     for (const [hour, share] of rhythm.entries()) {
-      // Up to two in an hour.
+      // At most two leads an hour.
       for (let turn = 0; turn < 2; turn++) {
-        const comes = draw() < (share / busiest) * (isWeekend ? 0.5 : 0.9);
+        const isDrawn = draw() < (share / busiest) * (isWeekend ? 0.5 : 0.9);
         const lead = demoLead(day + hour * hourMs + draw() * 60 * minuteMs, leads);
-        if (comes && lead.createdAt < now) leads.push(lead);
+        if (isDrawn && lead.createdAt < now) leads.push(lead);
       }
     }
   }
   return leads.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
 }
 
-/** A lead of a moment. Now and then someone asks again who has asked lately. */
+/** Creates a lead for a time. 6% of the leads repeat the name and phone number of a recent lead. */
 function demoLead(timeMs: number, earlier: readonly DemoLead[]): DemoLead {
   const createdAt = new Date(Math.floor(timeMs));
   const draw = drawn(`lead ${createdAt.toISOString()}`);
@@ -226,7 +228,7 @@ function demoLead(timeMs: number, earlier: readonly DemoLead[]): DemoLead {
     phoneE164: phone.replaceAll(' ', ''),
     country: again?.country ?? place.country,
     city: again?.city ?? place.city,
-    // Kept free for documentation (RFC 5737).
+    // Reserved for documentation (RFC 5737).
     ip: `203.0.113.${Math.floor(draw() * 256)}`,
     s1: pick(subIds),
     lpName: page.name,
@@ -240,7 +242,7 @@ function shared<Item extends { readonly share: number }>(items: readonly Item[],
   return items.find(({ share }) => (left -= share) < 0) ?? (items[0] as Item);
 }
 
-/** As the services make them (UUIDv7), but always the same. */
+/** Returns a UUIDv7, as the services create, but the same for the same draws. */
 function idOf(createdAt: Date, draw: () => number): string {
   const hex = (length: number) =>
     Math.floor(draw() * 16 ** length)
@@ -254,7 +256,10 @@ function digits(n: number, length: number): string {
   return String(n).padStart(length, '0');
 }
 
-/** Numbers from 0 to below 1 that look drawn, the same for the same seed (mulberry32, seeded by FNV-1a). */
+/**
+ * Returns a pseudorandom generator of numbers in [0, 1), the same for the same seed (mulberry32, seeded by
+ * FNV-1a).
+ */
 function drawn(seed: string): () => number {
   let state = 0x811c9dc5;
   for (const character of seed) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 0x01000193);

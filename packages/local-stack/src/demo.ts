@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readFileIfThere, writePrivateFile } from './private-file.ts';
 import { runLeads } from './processes/run-leads.ts';
 
-/** What `demo.json` says: where everything is, a sign-in to the website, and credentials to try the APIs with. */
+/** The content of `demo.json`: URLs, a sign-in to the website, and credentials for the APIs. */
 export interface Demo {
   readonly website: string;
   readonly email: string;
@@ -20,12 +20,13 @@ const workspace = 'demo';
 const campaignCode = 'DEMO';
 
 /**
- * Makes a demo workspace with a user, a campaign and credentials, or finds that those of `<dataDir>/demo.json`
- * are still good: the running services are asked, so another database, another secret, a revoked key, an expired
- * token and another password all show. A workspace without leads gets some.
+ * Creates a demo workspace with a user, a campaign and credentials.
+ * It keeps the credentials of `<dataDir>/demo.json` if the running services accept them. So it detects
+ * another database, another secret, a revoked key, an expired token and a changed password. A workspace
+ * without leads gets some.
  *
- * @param options.empty leaves it without leads.
- * @param options.env what the operator's command line needs.
+ * @param options.empty creates no leads.
+ * @param options.env the environment of the operator's command line.
  */
 export async function prepareDemo(options: {
   dataDir: string;
@@ -37,26 +38,26 @@ export async function prepareDemo(options: {
   const { crm, intake, env } = options;
   const website = new URL(crm).origin;
   const file = join(options.dataDir, 'demo.json');
-  const kept = parse(readFileIfThere(file));
+  const saved = parse(readFileIfThere(file));
 
   let credentials: { apiKey: string; accessToken: string };
-  if (kept?.apiKey === undefined || !(await isKeyAccepted(intake, kept.apiKey))) {
+  if (saved?.apiKey === undefined || !(await isKeyAccepted(intake, saved.apiKey))) {
     credentials = await makeWorkspace(env);
   } else {
-    const { apiKey, accessToken } = kept;
+    const { apiKey, accessToken } = saved;
     const isGood = accessToken !== undefined && (await isTokenAccepted(crm, apiKey, accessToken));
     credentials = { apiKey, accessToken: isGood ? accessToken : await makeToken(env) };
   }
 
   const password =
-    kept?.password !== undefined && (await isPasswordAccepted(website, kept.password))
-      ? kept.password
+    saved?.password !== undefined && (await isPasswordAccepted(website, saved.password))
+      ? saved.password
       : await choosePassword(website, env);
 
   const demo: Demo = { website, email, password, crm, intake, ...credentials, campaignCode };
   writePrivateFile(file, `${JSON.stringify(demo)}\n`);
   if (!options.empty && !(await hasLeads(demo))) {
-    // The stores take a while to load, and are needed once.
+    // The stores load slowly and are used once.
     const { addDemoLeads } = await import('./demo-leads.ts');
     await addDemoLeads(env.DATABASE_URL, workspace, new Date());
   }
@@ -71,7 +72,10 @@ function parse(text: string | undefined): Partial<Demo> | undefined {
   }
 }
 
-/** Credentials are checked before the body, and an empty lead is refused: so nothing is created by asking. */
+/**
+ * Checks an API key with an empty lead. The service checks credentials before the body and rejects an empty
+ * lead, so the check creates nothing.
+ */
 async function isKeyAccepted(intake: string, apiKey: string): Promise<boolean> {
   const response = await fetch(`${intake}/v1/leads`, {
     method: 'POST',
@@ -102,7 +106,7 @@ function listOne({
   });
 }
 
-/** Sends what the website would. */
+/** Sends the same request as the website. */
 function postAsWebsite(website: string, path: string, body: object, cookie = ''): Promise<Response> {
   return fetch(`${website}/api/auth${path}`, {
     method: 'POST',
@@ -111,7 +115,7 @@ function postAsWebsite(website: string, path: string, body: object, cookie = '')
   });
 }
 
-/** By signing in, and out again. */
+/** Checks the password by signing in, and signs out again. */
 async function isPasswordAccepted(website: string, password: string): Promise<boolean> {
   const response = await postAsWebsite(website, '/sign-in/email', { email, password });
   await response.arrayBuffer();
@@ -121,31 +125,31 @@ async function isPasswordAccepted(website: string, password: string): Promise<bo
   return true;
 }
 
-/** By a link, as an operator hands it to a user. */
+/** Sets a password with a password link, as an operator creates it for a user. */
 async function choosePassword(website: string, env: NodeJS.ProcessEnv): Promise<string> {
   const { link } = (await runLeads(['user', 'password-link', '--email', email], env)) as { link: string };
   const password = randomBytes(12).toString('base64url');
   const token = new URL(link).searchParams.get('token');
   const response = await postAsWebsite(website, '/reset-password', { token, newPassword: password });
   if (!response.ok)
-    throw new Error(`The demo password is refused: ${response.status} ${await response.text()}`);
+    throw new Error(`The demo password is rejected: ${response.status} ${await response.text()}`);
   await response.arrayBuffer();
   return password;
 }
 
 async function makeWorkspace(env: NodeJS.ProcessEnv) {
   const user = ['user', 'create', '--email', email, '--name', 'Demo', '--workspace', workspace];
-  const refusal = await runLeads(user, env).then(
+  const creationError = await runLeads(user, env).then(
     () => undefined,
     (error: unknown) => error,
   );
   const [apiKey, accessToken] = await Promise.all([
     makeKey(env),
     makeToken(env),
-    makeCampaign(env, refusal !== undefined),
+    makeCampaign(env, creationError !== undefined),
   ]).catch((error: unknown) => {
-    // The user may be there from before. If not, what follows fails because it could not be made.
-    throw refusal ?? error;
+    // The user may already exist. If not, the later commands fail because the user could not be created.
+    throw creationError ?? error;
   });
   return { apiKey, accessToken };
 }

@@ -1,6 +1,6 @@
 import type { Demo } from './demo.ts';
 
-/** What a newcomer needs: where everything is, credentials, and lines to paste into a shell. */
+/** Returns the startup message: URLs, credentials, and commands to paste into a shell. */
 export function greeting(demo: Demo, facts: { dataDir: string; database: string; events: string }): string {
   const key = `-H 'API_KEY: ${demo.apiKey}'`;
   const token = `-H 'Authorization: Bearer ${demo.accessToken}'`;

@@ -19,7 +19,7 @@ beforeEach(() => {
   notices = [];
 });
 
-function bystander() {
+function startOtherProcess() {
   const child = spawn('sleep', ['60']);
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
@@ -35,7 +35,7 @@ function writeLock(owner: object, processes: object[]): void {
   writeFileSync(file, JSON.stringify({ owner: { name: 'start', ...owner }, processes }));
 }
 
-test('is held by one, who is named to the others', async () => {
+test('a second run cannot take the lock and reads the pid of the first run', async () => {
   const lock = takeLock(dataDir);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(() => takeLock(dataDir)).toThrow(`(pid ${process.pid})`);
@@ -45,8 +45,8 @@ test('is held by one, who is named to the others', async () => {
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
-test('of a killed run is taken over, and what that run has started is ended', async () => {
-  const service = bystander();
+test('a lock of a killed run is removed, and the processes of that run are stopped', async () => {
+  const service = startOtherProcess();
   const lock = takeLock(dataDir);
   lock.record('crm', service.pid ?? 0);
   const { processes } = JSON.parse(readFileSync(file, 'utf8')) as { processes: object[] };
@@ -55,21 +55,21 @@ test('of a killed run is taken over, and what that run has started is ended', as
 
   await clearStaleLock(dataDir, notice);
   expect(notices).toEqual([
-    `An earlier run (pid ${pid}) was killed: stopping what it left, crm (pid ${service.pid})`,
+    `An earlier run (pid ${pid}) was killed: stopping its remaining processes, crm (pid ${service.pid})`,
   ]);
   expect(await waitForEnd(service.pid ?? 0, 0)).toBe(true);
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
-test('is stale although its pids are used again, and who uses them is left alone', async () => {
-  const [owner, service] = [bystander(), bystander()];
+test('a lock is stale if other processes have reused its pids, and these processes keep running', async () => {
+  const [owner, service] = [startOtherProcess(), startOtherProcess()];
   writeLock({ pid: owner.pid, start: 'then' }, [{ name: 'crm', pid: service.pid, start: 'then' }]);
   await clearStaleLock(dataDir, notice);
   expect(notices).toEqual([`An earlier run (pid ${owner.pid}) was killed: its lock is removed`]);
   for (const { pid } of [owner, service]) expect(processStart(pid ?? 0)).toBeDefined();
 });
 
-test('is stale when it cannot be read', async () => {
+test('a lock is stale if its file is not valid JSON', async () => {
   writeFileSync(file, '{"own');
   await clearStaleLock(dataDir, notice);
   expect(notices).toEqual(['An earlier run was killed: its lock is removed']);

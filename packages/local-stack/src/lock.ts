@@ -9,7 +9,7 @@ const serviceStopSignals: StopSignals = [
   ['SIGKILL', 15_000],
 ];
 
-/** A process, told from a later one of the same pid by when it began. */
+/** A process. `start` distinguishes it from a later process with the same pid. */
 interface KnownProcess {
   readonly name: string;
   readonly pid: number;
@@ -18,22 +18,22 @@ interface KnownProcess {
 
 interface LockContent {
   readonly owner: KnownProcess;
-  /** What the owner has started. */
+  /** The processes that the owner started. */
   readonly processes: readonly KnownProcess[];
 }
 
-/** Held by the one run that works on a data directory. */
+/** The lock of the one run that uses a data directory. */
 export interface StartLock {
-  /** Remembers a process of this run, so that the next run can end it should this one be killed. */
+  /** Records a process of this run. If this run is killed, the next run stops the process. */
   record(name: string, pid: number): void;
   release(): void;
 }
 
 /**
- * Refuses while another run works on the data directory; ends what a killed run has left behind.
+ * Rejects if another run uses the data directory. Stops the remaining processes of a killed run.
  *
- * @param onNotice hears of a killed run, in one line.
- * @throws Error that names the other run's pid.
+ * @param onNotice called with one line if an earlier run was killed.
+ * @throws Error that names the pid of the other run.
  */
 export async function clearStaleLock(dataDir: string, onNotice: (line: string) => void): Promise<void> {
   const text = readFileIfThere(lockFile(dataDir));
@@ -45,27 +45,31 @@ export async function clearStaleLock(dataDir: string, onNotice: (line: string) =
   const found = orphans.map(({ name, pid }) => `${name} (pid ${pid})`).join(', ');
   const owner = content === undefined ? '' : ` (pid ${content.owner.pid})`;
   onNotice(
-    `An earlier run${owner} was killed: ${found === '' ? 'its lock is removed' : `stopping what it left, ${found}`}`,
+    `An earlier run${owner} was killed: ${found === '' ? 'its lock is removed' : `stopping its remaining processes, ${found}`}`,
   );
   for (const { name, pid } of orphans) {
     await endProcess(pid, name === 'postgres' ? postgresStopSignals : serviceStopSignals);
   }
 
-  // Two new runs may both have found the stale lock: only the file that was read goes, not a newer one.
+  // Two new runs may both have found the stale lock. Only the file that was read is removed, not a newer one.
   const aside = `${lockFile(dataDir)}.${process.pid}`;
   renameSync(lockFile(dataDir), aside);
   if (readFileIfThere(aside) !== text) linkSync(aside, lockFile(dataDir));
   rmSync(aside, { force: true });
 }
 
-/** @throws Error that names the pid of the run that has it. */
+/**
+ * Takes the lock of a data directory.
+ *
+ * @throws Error that names the pid of the run that holds the lock.
+ */
 export function takeLock(dataDir: string): StartLock {
   const file = lockFile(dataDir);
   const self = { name: 'start', pid: process.pid, start: processStart(process.pid) };
   const processes: KnownProcess[] = [];
   const content = () => JSON.stringify({ owner: self, processes } satisfies LockContent);
 
-  // Linked, not created: whoever finds the file finds all of its content.
+  // A link, because a created file is visible before its content is written.
   const staging = `${file}.new-${process.pid}`;
   writePrivateFile(staging, content());
   try {
@@ -103,7 +107,7 @@ function isRunning({ pid, start }: KnownProcess): boolean {
 
 function alreadyRunning(pid: number | undefined): Error {
   return new Error(
-    `Another run works on this data (pid ${pid ?? 'unknown'}): end it first, or give this one a LEADS_DATA_DIR, ` +
-      'CRM_PORT and INTAKE_PORT of its own',
+    `Another run uses this data directory (pid ${pid ?? 'unknown'}): end it first, or set another LEADS_DATA_DIR, ` +
+      'CRM_PORT and INTAKE_PORT for this run',
   );
 }

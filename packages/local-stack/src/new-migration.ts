@@ -4,19 +4,19 @@ import { migrationsDir, repositoryRoot, schemaPath } from './repository.ts';
 
 const help = `Usage: npm run db:new-migration -- <name>
 
-Writes prisma/migrations/<time>_<name>/migration.sql with the SQL that takes the migrations that are there
-to what prisma/schema.prisma says. The name consists of a-z, 0-9 and _.`;
+Writes prisma/migrations/<time>_<name>/migration.sql with the SQL that brings the existing migrations
+to the state of prisma/schema.prisma. The name consists of a-z, 0-9 and _.`;
 
 async function main([name, ...rest]: readonly string[]): Promise<string> {
   if (name === '--help' || name === '-h') return help;
   if (name === undefined || rest.length > 0) {
-    throw new Error('A migration has one name: npm run db:new-migration -- add_lead_note');
+    throw new Error('Give the migration one name: npm run db:new-migration -- add_lead_note');
   }
   const file = await createMigration({ name, migrationsDir, schemaPath });
   if (file === undefined) return 'Schema and migrations agree: nothing to do';
   return (
     `${relative(repositoryRoot, file)}\n` +
-    'Read it before you commit it: what it drops is lost, and what it locks stands still.'
+    'Review the SQL before you commit it: a dropped column is lost, and a locked table blocks requests.'
   );
 }
 

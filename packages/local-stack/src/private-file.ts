@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Writes a file that only its owner may read, as a whole or not at all. */
+/** Writes a file that only its owner can read. The write is atomic. */
 export function writePrivateFile(path: string, text: string): void {
   const staging = `${path}.${process.pid}`;
   try {
@@ -12,7 +12,7 @@ export function writePrivateFile(path: string, text: string): void {
   }
 }
 
-/** @returns undefined when there is no such file. */
+/** Reads a file. Returns undefined if it does not exist. */
 export function readFileIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

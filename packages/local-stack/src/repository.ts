@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 
-/** The repository's root; this package lies at the same depth as source and built. */
+/** The root of the repository. The source and the built code of this package have the same depth. */
 export const repositoryRoot = resolve(import.meta.dirname, '../../..');
 
 export const migrationsDir = join(repositoryRoot, 'prisma/migrations');

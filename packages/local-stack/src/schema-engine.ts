@@ -7,26 +7,27 @@ import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
 
 /*
- * Prisma's schema engine as WebAssembly, for development only: it writes the SQL between a database and schema.prisma.
- * `prisma migrate diff` would be the documented way. But the command line of Prisma 7 always downloads a native engine,
- * even for its help text, and a closed network cannot. It has no option for the WebAssembly engine, which
- * "was too unstable to ship in Prisma 7" (https://github.com/prisma/orm/issues/8626). Once it has one, use it
- * and remove this file. Services and `leads migrate` do not depend on it.
+ * Prisma's schema engine as WebAssembly, for development only. It writes the SQL between a database and
+ * schema.prisma.
+ * The documented way is `prisma migrate diff`. But the command line of Prisma 7 always downloads a native
+ * engine, even for its help text, which fails in a closed network. It has no option for the WebAssembly
+ * engine, which "was too unstable to ship in Prisma 7" (https://github.com/prisma/orm/issues/8626). Once it
+ * has one, use it and remove this file. Services and `leads migrate` do not depend on it.
  */
 
-/** Node has it; its type declarations do not. */
+/** Node provides this global, but its type declarations omit it. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: object) => { exports: Record<string, unknown> };
 };
 
-/** The engine considers all tables and enums. */
+/** Includes all tables and enums. */
 export const schemaFilters = { externalTables: [], externalEnums: [] };
 
 /**
- * Returns the SQL that takes a database to what a schema file says; empty if they agree.
+ * Returns the SQL that brings a database to the state of a schema file; empty if they agree.
  *
- * @throws Error of the engine if the database cannot be reached or the schema is invalid.
+ * @throws Error of the engine if the database is unavailable or the schema is invalid.
  */
 export async function diffSchema(options: { databaseUrl: string; schemaPath: string }): Promise<string> {
   const { databaseUrl, schemaPath } = options;
@@ -72,8 +73,8 @@ export async function withSchemaEngine<Result>(
 let bindingsLoaded = false;
 
 /**
- * Instantiates the engine by hand, because Node 20 cannot import a .wasm file, as the package's main entry does. Once in
- * a process, since the bindings keep the instance in a variable.
+ * Instantiates the engine by hand, because Node 20 cannot import a .wasm file, as the package's main entry
+ * does. It runs once in a process, since the bindings keep the instance in a variable.
  */
 function loadBindings(): void {
   if (bindingsLoaded) return;
@@ -87,18 +88,18 @@ function loadBindings(): void {
   bindingsLoaded = true;
 }
 
-/** The engine leaves a timer of 10 s behind, which would keep the process alive. */
+/** Unreferences the timer of 10 s that the engine leaves behind. Otherwise it keeps the process alive. */
 function unreferenceTimer([name, binding]: [string, unknown]): [string, unknown] {
   if (!name.startsWith('__wbg_setTimeout_') || typeof binding !== 'function') return [name, binding];
   return [name, (...args: unknown[]) => (binding(...args) as NodeJS.Timeout).unref()];
 }
 
-/** The type "char" of a single byte, which columns of the system catalogs have. Prisma's adapter rejects it. */
+/** The single-byte type "char" of columns in the system catalogs. Prisma's adapter rejects it. */
 const charTypeId = 18;
 
 /** Connects Prisma's adapter, and presents columns of type "char" as the engine expects them. */
 async function connectAdapter(pool: pg.Pool) {
-  // The adapter accepts them as text. The engine wants them to be called characters.
+  // The adapter accepts these columns as text. The engine expects the type Character.
   let charColumns: number[] = [];
   const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<{ fields?: pg.FieldDef[] }>;
   const poolWithoutChar = Object.assign(pool, {

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readFileIfThere, writePrivateFile } from './private-file.ts';
 
-/** A secret to sign access tokens with, made once and kept in `<dataDir>/jwt-secret`. */
-export function keptJwtSecret(dataDir: string): string {
+/** Returns the secret that signs access tokens. It is generated once and stored in `<dataDir>/jwt-secret`. */
+export function loadJwtSecret(dataDir: string): string {
   const file = join(dataDir, 'jwt-secret');
-  const kept = readFileIfThere(file)?.trim();
-  if (kept) return kept;
-  const made = randomBytes(32).toString('base64url');
-  writePrivateFile(file, made);
-  return made;
+  const stored = readFileIfThere(file)?.trim();
+  if (stored) return stored;
+  const generated = randomBytes(32).toString('base64url');
+  writePrivateFile(file, generated);
+  return generated;
 }

@@ -3,21 +3,21 @@ import { isPortFree } from './processes/free-port.ts';
 import type { ServiceName } from './processes/services.ts';
 import { repositoryRoot } from './repository.ts';
 
-/** What the environment says about a local run. */
+/** The settings of a local run, read from the environment. */
 export interface Settings {
   /** LEADS_DATA_DIR; default `.data` in the repository. */
   readonly dataDir: string;
   /** CRM_PORT and INTAKE_PORT; default 3000 and 3001. */
   readonly ports: Readonly<Record<ServiceName, number>>;
-  /** DATABASE_URL; without it a Postgres is started. */
+  /** DATABASE_URL; if not set, a Postgres is started. */
   readonly databaseUrl: string | undefined;
-  /** NATS_URL; without it a nats-server is started, where one is installed. */
+  /** NATS_URL; if not set, a nats-server is started, if one is installed. */
   readonly natsUrl: string | undefined;
-  /** JWT_SECRET; without it one is made and kept. */
+  /** JWT_SECRET; if not set, one is generated and stored. */
   readonly jwtSecret: string | undefined;
 }
 
-/** @throws Error with one line about the first setting that does not hold. */
+/** Reads and checks the settings. @throws Error with one line about the first invalid setting. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const ports = { crm: readPort(env, 'CRM_PORT', 3000), intake: readPort(env, 'INTAKE_PORT', 3001) };
   if (ports.crm === ports.intake) throw new Error(`CRM_PORT and INTAKE_PORT are both ${ports.crm}`);
@@ -34,12 +34,17 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   };
 }
 
-/** @throws Error that names a port which is taken, and the variable that chooses another. */
+/**
+ * Checks that the ports are free. @throws Error that names the port in use and the variable that sets
+ * another.
+ */
 export async function checkPorts(ports: Settings['ports'], env: NodeJS.ProcessEnv): Promise<void> {
   for (const [name, port] of Object.entries(ports)) {
     const prefix = name.toUpperCase();
     if (await isPortFree(port, env[`${prefix}_HOST`] || '127.0.0.1')) continue;
-    throw new Error(`Port ${port} is in use: end what listens there, or choose another by ${prefix}_PORT`);
+    throw new Error(
+      `Port ${port} is in use: end the program that listens on it, or set another port with ${prefix}_PORT`,
+    );
   }
 }
 

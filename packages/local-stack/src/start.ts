@@ -14,21 +14,27 @@ import { signalProcess } from './processes/process-identity.ts';
 import { runLeads } from './processes/run-leads.ts';
 import { type Service, type ServiceName, startService } from './processes/services.ts';
 import type { SupervisedProcess } from './processes/supervisor.ts';
-import { keptJwtSecret } from './secrets.ts';
+import { loadJwtSecret } from './secrets.ts';
 import { checkPorts, readSettings, type Settings } from './settings.ts';
 import { listenForStop } from './stop-request.ts';
 
 const help = `Usage: npm start [-- --empty], or npm run dev
 
-Starts Postgres and both services, with a website to sign in to, and prints how to try them. Ctrl-C ends them,
-the data stays. The demo workspace gets leads of a month, once; with --empty it is left without.
-npm run dev (--watch) also compiles and restarts them on every change, and serves the website from its sources.
+Starts Postgres and both services, which serve the website, and prints commands to try them. Ctrl-C stops
+them; the data stays. The demo workspace gets a month of leads once. With --empty it gets none.
+npm run dev (--watch) also compiles and restarts the services on every change, and serves the website from
+its sources.
 
-Environment: CRM_PORT (default 3000), INTAKE_PORT (3001), LEADS_DATA_DIR (.data), DATABASE_URL (a Postgres
-under the data directory), NATS_URL (a nats-server under the data directory, where one is installed), JWT_SECRET
-(made once), and every other setting of the services.`;
+Environment:
+- CRM_PORT: default 3000
+- INTAKE_PORT: default 3001
+- LEADS_DATA_DIR: default .data
+- DATABASE_URL: by default, a Postgres under the data directory
+- NATS_URL: by default, a nats-server under the data directory, if one is installed
+- JWT_SECRET: by default, generated once
+All other settings of the services apply too.`;
 
-/** What is up, in the order in which it came up. */
+/** Functions that stop the started parts, in the order in which these were started. */
 const closers: (() => unknown)[] = [];
 const pids: number[] = [];
 let lock: StartLock | undefined;
@@ -36,7 +42,7 @@ let database: RunDatabase | undefined;
 
 async function main(args: readonly string[]): Promise<void> {
   const unknown = args.find((arg) => !['--watch', '--empty', '--help', '-h'].includes(arg));
-  if (unknown !== undefined) throw new Error(`There is no option ${unknown}: see --help`);
+  if (unknown !== undefined) throw new Error(`Unknown option ${unknown}: see --help`);
   if (args.includes('--help') || args.includes('-h')) return console.log(help);
 
   const settings = readSettings(process.env);
@@ -56,7 +62,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Starts everything and returns when it is told to stop. @throws Error when something ends by itself. */
+/** Starts everything and returns when `stop` aborts. @throws Error if a process ends unexpectedly. */
 async function run(
   settings: Settings,
   { watch, empty }: { watch: boolean; empty: boolean },
@@ -67,9 +73,9 @@ async function run(
   await clearStaleLock(dataDir, notice);
   await checkPorts(ports, process.env);
   makeDataDirectory(dataDir);
-  const held = takeLock(dataDir);
-  lock = held;
-  closers.push(() => held.release());
+  const startLock = takeLock(dataDir);
+  lock = startLock;
+  closers.push(() => startLock.release());
 
   stop.throwIfAborted();
   const postgres =
@@ -92,7 +98,7 @@ async function run(
   };
   const crmEnv = {
     ...env,
-    JWT_SECRET: settings.jwtSecret ?? keptJwtSecret(dataDir),
+    JWT_SECRET: settings.jwtSecret ?? loadJwtSecret(dataDir),
     PUBLIC_URL: process.env['PUBLIC_URL'] || `http://127.0.0.1:${ports.crm}`,
     INTAKE_URL: process.env['INTAKE_URL'] || `http://127.0.0.1:${ports.intake}`,
   };
@@ -110,17 +116,17 @@ async function run(
 
   stop.throwIfAborted();
   const where = databaseUrl === undefined ? postgres.url : 'as in DATABASE_URL';
-  const events = broker.url ?? 'wait in the database: there is no nats-server here';
+  const events = broker.url ?? 'stay in the database: nats-server is not installed';
   console.log(greeting(demo, { dataDir, database: where, events }));
   if (watch) {
-    const keep = (name: string, compiler: SupervisedProcess) => {
+    const superviseCompiler = (name: string, compiler: SupervisedProcess) => {
       closers.push(() => compiler.stop());
       record(name, compiler.pid);
     };
-    keep('crm compiler', startCompiler('crm'));
-    keep('intake compiler', startCompiler('intake'));
-    console.log('The website as it is being changed:');
-    keep('website', startWebsite(crm.url));
+    superviseCompiler('crm compiler', startCompiler('crm'));
+    superviseCompiler('intake compiler', startCompiler('intake'));
+    console.log('The website, served from its sources:');
+    superviseCompiler('website', startWebsite(crm.url));
   }
 
   const failure = await Promise.race([
@@ -131,14 +137,16 @@ async function run(
   if (failure !== undefined) throw new Error(failure);
 }
 
-/** Starts a service that writes its log beside the data, and when watched to the terminal as well. */
+/**
+ * Starts a service that writes its log into the data directory, and in watch mode to the terminal as well.
+ */
 async function startLogged(
   name: ServiceName,
   options: { settings: Settings; env: NodeJS.ProcessEnv; watch: boolean; stop: AbortSignal },
 ): Promise<Service> {
   const { settings, env, watch, stop } = options;
   const log = createWriteStream(logFile(settings.dataDir, name), { mode: 0o600 });
-  // A log that cannot be written, on a full disk for instance, is no reason to end.
+  // A log that cannot be written, such as on a full disk, does not stop the run.
   log.on('error', () => undefined);
   const service = await startService(name, {
     env,
@@ -155,7 +163,10 @@ async function startLogged(
   return service;
 }
 
-/** Remembered for those who will not wait, and in the lock for the next run should this one be killed. */
+/**
+ * Records a process: in memory for a forced stop, and in the lock file for the next run if this one is
+ * killed.
+ */
 function record(name: string, pid: number): void {
   pids.push(pid);
   lock?.record(name, pid);
@@ -168,29 +179,32 @@ function logFile(dataDir: string, name: ServiceName): string {
 async function describeEnd(service: Service, dataDir: string): Promise<string> {
   const { code, signal } = await service.exited;
   const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
-  return `${service.name} has ended by itself, ${how}: see ${logFile(dataDir, service.name)}`;
+  return `${service.name} ended unexpectedly ${how}: see ${logFile(dataDir, service.name)}`;
 }
 
-/** As Promise.all, but fails only when all have settled: what did start is then known, and can be closed. */
+/**
+ * Waits until all promises settle, and then rejects like Promise.all. So every part that did start is known
+ * and can be closed.
+ */
 async function all<T extends unknown[]>(promises: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
   await Promise.allSettled(promises);
   return Promise.all(promises);
 }
 
-/** One line for a reader who does not know this program. */
+/** Returns a one-line error message for a reader who does not know this program. */
 async function explain(error: unknown, { dataDir }: Settings): Promise<string> {
   const { message, code, path } = error as NodeJS.ErrnoException;
   if (saysDiskFull(message)) {
-    return message.includes(dataDir) ? message : `No space left on device: ${dataDir} cannot be written`;
+    return message.includes(dataDir) ? message : `No space left on device: cannot write to ${dataDir}`;
   }
   if (code === 'EACCES' && path !== undefined) {
-    return `Permission denied: ${path}. To make it yours: sudo chown -R "$(id -un)" ${dataDir}`;
+    return `Permission denied: ${path}. To become its owner: sudo chown -R "$(id -un)" ${dataDir}`;
   }
-  // When Postgres goes, whoever talks to it fails as well, and often first.
+  // If Postgres ends, its clients fail as well, often before its exit is noticed.
   return Promise.race([database?.exited ?? message, sleep(500, message)]);
 }
 
-/** For those who will not wait. */
+/** Kills all processes at once, at a repeated stop signal. */
 function force(): void {
   for (const pid of pids) {
     if (pid === database?.pid) signalProcess(pid, 'SIGQUIT');
@@ -200,7 +214,7 @@ function force(): void {
   process.exit(1);
 }
 
-// The terminal may be gone, which is no reason to leave anything running.
+// If the terminal is closed, writing to it fails, but the processes must still be stopped.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 try {
   await main(process.argv.slice(2));

@@ -1,32 +1,36 @@
-/** A second signal sooner than this comes from the same key press: npm passes on what the terminal sent us too. */
+/**
+ * The time in which a second signal counts as the same key press: npm forwards the signal that the terminal
+ * also sent to this process.
+ */
 const echoMs = 1_000;
 
 /**
- * Listens for the wish to end: SIGINT, SIGTERM, SIGHUP, and under npm also that npm's shell is gone, since that
- * does not pass signals on.
+ * Listens for a request to stop: SIGINT, SIGTERM or SIGHUP. Under npm, the end of npm's shell is a request
+ * too, since the shell does not forward signals.
  *
- * @param onForce called when the wish is repeated.
- * @returns aborted at the first wish, with the signal's name as the reason; where there was none, with SIGTERM.
+ * @param onForce called when the request is repeated.
+ * @returns a signal that aborts at the first request, with the name of the signal as its reason; SIGTERM for
+ * npm's shell.
  */
 export function listenForStop(onForce: () => void): AbortSignal {
   const controller = new AbortController();
-  let wishedAt = 0;
-  const wish = (signal: NodeJS.Signals) => {
+  let requestedAt = 0;
+  const requestStop = (signal: NodeJS.Signals) => {
     if (!controller.signal.aborted) {
-      wishedAt = Date.now();
+      requestedAt = Date.now();
       controller.abort(signal);
-    } else if (Date.now() - wishedAt > echoMs) {
+    } else if (Date.now() - requestedAt > echoMs) {
       onForce();
     }
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, wish);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, requestStop);
 
   if (process.env['npm_lifecycle_event'] !== undefined) {
     const parent = process.ppid;
     const timer = setInterval(() => {
       if (process.ppid === parent) return;
       clearInterval(timer);
-      if (!controller.signal.aborted) wish('SIGTERM');
+      if (!controller.signal.aborted) requestStop('SIGTERM');
     }, 500);
     timer.unref();
   }

@@ -239,7 +239,7 @@ test('says which service has ended by itself, and ends the rest', slow, async ()
   process.kill(pidOf(dataDir, 'intake'), 'SIGKILL');
   expect(await run.ended).toBe(1);
   expect(run.stderr()).toEqual([
-    expect.stringMatching(/^intake has ended by itself, by SIGKILL: see .*intake\.log$/),
+    expect.stringMatching(/^intake ended unexpectedly by SIGKILL: see .*intake\.log$/),
   ]);
   expect(processesOf(dataDir)).toEqual([]);
 
@@ -299,7 +299,7 @@ test('says in one line that a port is in use, and has made nothing', slow, async
     const run = startRun(place.env);
     expect(await run.ended).toBe(1);
     expect(run.stderr()).toEqual([
-      `Port ${place.env[name]} is in use: end what listens there, or choose another by ${name}`,
+      `Port ${place.env[name]} is in use: end the program that listens on it, or set another port with ${name}`,
     ]);
     expect(existsSync(place.dataDir)).toBe(false);
     server.close();
@@ -332,7 +332,7 @@ test('says in one line what is wrong with DATABASE_URL, without the password', s
     ['mysql://user:secret@127.0.0.1/leads', /^DATABASE_URL is not of the form postgresql:/],
     [
       wrong((url) => (url.port = String(nobody))),
-      /^DATABASE_URL does not work: nobody listens on 127.0.0.1:\d+$/,
+      /^DATABASE_URL does not work: no server listens on 127.0.0.1:\d+$/,
     ],
     [
       wrong((url) => (url.password = 'secret')),

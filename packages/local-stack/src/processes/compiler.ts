@@ -3,12 +3,12 @@ import { repositoryRoot } from '../repository.ts';
 import type { ServiceName } from './services.ts';
 import { type SupervisedProcess, startProcess } from './supervisor.ts';
 
-/** Bundles a service again whenever its sources change. */
+/** Bundles a service again when its sources change. */
 export function startCompiler(service: ServiceName): SupervisedProcess {
   return startScript(join('apps', service), ['build', '--', '--watch=forever']);
 }
 
-/** Serves the website from its sources, so changes show at once. It prints its address. */
+/** Serves the website from its sources, so changes show immediately. It prints its address. */
 export function startWebsite(crmUrl: string): SupervisedProcess {
   return startScript('packages/website', ['dev'], { CRM_URL: crmUrl });
 }
@@ -26,7 +26,7 @@ function startScript(
     env: { ...process.env, ...env },
     shell: process.platform === 'win32',
     stdio: ['ignore', 'inherit', 'inherit'],
-    // npm does not pass signals on to the program that it runs.
+    // npm does not forward signals to the program that it runs.
     stopsGroup: true,
   });
 }

@@ -6,23 +6,24 @@ import { repositoryRoot } from '../repository.ts';
 
 const run = promisify(execFile);
 
-/** Where a package's files are unpacked: beside the modules. */
+/** Returns the directory in `node_modules/.cache` for the unpacked files of a package. */
 export function unpackedDirectory(name: string): string {
   return join(repositoryRoot, 'node_modules/.cache', name);
 }
 
-/** The first place on the PATH or among others where there is a program; nothing where there is none. */
+/** Returns the first existing path of a program on the PATH or in `others`; undefined if there is none. */
 export function findProgram(name: string, others: readonly string[]): string | undefined {
   const onPath = (process.env['PATH'] ?? '').split(delimiter).map((path) => join(path, name));
   return [...onPath, ...others].find((path) => existsSync(path));
 }
 
 /**
- * The path of a program: one that is installed; else Debian's, unpacked beside the modules.
+ * Returns the path of a program. If it is not installed, the Debian package is unpacked into
+ * `node_modules/.cache`.
  *
- * @param path in the package, as `usr/sbin/nginx`.
- * @param packages of Debian 12: the program's, which has its name, and libraries that not every machine has.
- * @throws Error that says what to install.
+ * @param path in the package, such as `usr/sbin/nginx`.
+ * @param packages of Debian 12: first the program's, then libraries that may be missing on the machine.
+ * @throws Error that names the package to install.
  */
 export async function provideProgram(path: string, packages?: readonly string[]): Promise<string> {
   const name = packages?.[0] ?? basename(path);
@@ -30,21 +31,23 @@ export async function provideProgram(path: string, packages?: readonly string[])
   if (find() === undefined) await unpackDebian(name, packages);
   const found = find();
   if (found !== undefined) return found;
-  throw new Error(`There is no ${basename(path)}: install it (Debian, Ubuntu: sudo apt-get install ${name})`);
+  throw new Error(
+    `${basename(path)} is not installed: install it (Debian, Ubuntu: sudo apt-get install ${name})`,
+  );
 }
 
 /**
- * Unpacks packages of Debian into {@link unpackedDirectory}, which takes no rights. Without `apt-get` nothing happens, and
- * what fails leaves nothing behind.
+ * Unpacks Debian packages into {@link unpackedDirectory}, which needs no privileges.
+ * Without `apt-get` it does nothing. If it fails, it leaves no files behind.
  *
  * @param name of the directory.
- * @param packages what belongs together there: a program, and libraries that not every machine has.
+ * @param packages a program, and libraries that may be missing on the machine.
  */
 async function unpackDebian(name: string, packages: readonly string[] = [name]): Promise<void> {
   if (!existsSync('/usr/bin/apt-get')) return;
-  const kept = unpackedDirectory(name);
-  mkdirSync(join(kept, '..'), { recursive: true });
-  const directory = mkdtempSync(`${kept}-`);
+  const target = unpackedDirectory(name);
+  mkdirSync(join(target, '..'), { recursive: true });
+  const directory = mkdtempSync(`${target}-`);
   try {
     const options = { cwd: directory };
     try {
@@ -56,9 +59,9 @@ async function unpackDebian(name: string, packages: readonly string[] = [name]):
     for (const archive of readdirSync(directory).filter((file) => file.endsWith('.deb'))) {
       await run('dpkg', ['-x', archive, 'root'], options);
     }
-    renameSync(join(directory, 'root'), kept);
+    renameSync(join(directory, 'root'), target);
   } catch {
-    // Who looks for the program finds out, and says what to install.
+    // The caller finds no program and throws an error that names the package.
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** How it is started here: as any user, root too, and asking nothing of the network by itself. */
+/** Arguments that let Chromium run as any user, including root, without network requests of its own. */
 export const chromiumArguments = [
   '--no-sandbox',
   '--disable-gpu',
@@ -21,22 +21,24 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const places = ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/snap/bin/chromium'];
 
 /**
- * The path of a Chromium: that of CHROMIUM_PATH, else one on the PATH, else Debian's, which root can install.
+ * Returns the path of a Chromium: CHROMIUM_PATH, else one on the PATH, else Debian's, which root can install.
  *
- * @throws Error that says what to install.
+ * @throws Error that names the package to install.
  */
 export async function findChromium(): Promise<string> {
   const canInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
-  // What another test file is installing is there before it can run.
-  const found = canInstall ? await inTurn(async () => installed() ?? (await install())) : installed();
+  // If another test file is installing Chromium, this waits for the installation.
+  const found = canInstall
+    ? await withMachineLock(async () => installed() ?? (await install()))
+    : installed();
   if (found !== undefined) return found;
   throw new Error(
-    'The website is tested and measured in a real Chromium, and there is none: install it (Debian, Ubuntu: sudo apt-get install chromium; macOS: brew install --cask google-chrome), or name one by CHROMIUM_PATH',
+    "The website's tests and benchmarks need Chromium, which is not installed. Install it (Debian, Ubuntu: sudo apt-get install chromium; macOS: brew install --cask google-chrome), or set CHROMIUM_PATH",
   );
 }
 
 async function install(): Promise<string | undefined> {
-  console.error("There is no Chromium: installing Debian's, which takes a minute");
+  console.error('Chromium is not installed: installing the Debian package, about 1 min');
   const command = ['-y', '-q', 'install', '--no-install-recommends', 'chromium'];
   const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, maxBuffer: 2 ** 26 };
   try {
@@ -48,11 +50,11 @@ async function install(): Promise<string | undefined> {
   return installed();
 }
 
-/** Longer than any installation takes, in milliseconds: whoever has held its turn so long is gone. */
-const longestTurnMs = 300_000;
+/** Longer than any installation takes, in milliseconds. A lock of this age belongs to a killed process. */
+const maxLockAgeMs = 300_000;
 
-/** One process of this machine after the other. */
-async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Runs `work` under a lock that all processes of this machine share. */
+async function withMachineLock<Result>(work: () => Promise<Result>): Promise<Result> {
   const lock = join(tmpdir(), 'leads-chromium.lock');
   for (;;) {
     try {
@@ -60,7 +62,7 @@ async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
       break;
     } catch {
       const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-      if (since > 0 && Date.now() - since > longestTurnMs) rmdirSync(lock);
+      if (since > 0 && Date.now() - since > maxLockAgeMs) rmdirSync(lock);
       else await sleep(100);
     }
   }
@@ -75,7 +77,7 @@ function installed(): string | undefined {
   const named = process.env['CHROMIUM_PATH'];
   if (named) {
     if (existsSync(named)) return named;
-    throw new Error(`CHROMIUM_PATH names a file that is not there: ${named}`);
+    throw new Error(`CHROMIUM_PATH names a file that does not exist: ${named}`);
   }
   const onPath = (process.env['PATH'] ?? '')
     .split(delimiter)

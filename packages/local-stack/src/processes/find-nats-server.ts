@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { findProgram, provideProgram, unpackedDirectory } from './debian-package.ts';
 
 /**
- * The path of a nats-server: that of NATS_SERVER_PATH, else one on the PATH; nothing where there is none.
+ * Returns the path of a nats-server: NATS_SERVER_PATH, else one on the PATH; undefined if there is none.
  *
- * @throws Error where NATS_SERVER_PATH names nothing.
+ * @throws Error if the file of NATS_SERVER_PATH does not exist.
  */
 export function installedNatsServer(): string | undefined {
   const named = process.env['NATS_SERVER_PATH'];
   if (named) {
     if (existsSync(named)) return named;
-    throw new Error(`NATS_SERVER_PATH names a file that is not there: ${named}`);
+    throw new Error(`NATS_SERVER_PATH names a file that does not exist: ${named}`);
   }
   return findProgram('nats-server', [
     '/usr/sbin/nats-server',
@@ -22,9 +22,10 @@ export function installedNatsServer(): string | undefined {
 }
 
 /**
- * The path of a nats-server, for tests and benchmarks: where none is installed Debian's is unpacked.
+ * Returns the path of a nats-server, for tests and benchmarks. If none is installed, the Debian package is
+ * unpacked.
  *
- * @throws Error that says what to install.
+ * @throws Error that names the package to install.
  */
 export async function findNatsServer(): Promise<string> {
   return installedNatsServer() ?? provideProgram('usr/sbin/nats-server');

@@ -2,10 +2,13 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Ports that no system gives to connections on their way out: one may be let go for a while, and be had again. */
+/**
+ * Ports below the ephemeral range, so the system never assigns them to outgoing connections. A test can close
+ * such a port and listen on it again.
+ */
 const ports = { from: 10_240, below: 32_768 };
 
-/** A TCP port that nobody listens on at this moment. */
+/** Returns a TCP port that is free at this moment. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (;;) {
     const port = randomInt(ports.from, ports.below);
@@ -13,7 +16,7 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   }
 }
 
-/** Whether a server could listen on this port now. */
+/** Returns whether a server could listen on this port now. */
 export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   const server = createServer().listen(port, host);
   try {

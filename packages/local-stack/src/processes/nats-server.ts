@@ -4,7 +4,7 @@ import { freePort } from './free-port.ts';
 import { startProcess } from './supervisor.ts';
 import { takesConnections } from './takes-connections.ts';
 
-/** A nats-server with JetStream that listens on 127.0.0.1 and ends with its owner. */
+/** A nats-server with JetStream that listens on 127.0.0.1 and ends with the process that started it. */
 export interface LocalNats extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
@@ -12,7 +12,7 @@ export interface LocalNats extends AsyncDisposable {
   /** Settles when the server has ended, with a line that names its log. */
   readonly exited: Promise<string>;
   stop(): Promise<void>;
-  /** Sends SIGKILL. Messages that the server has acknowledged are there when it is started again. */
+  /** Sends SIGKILL. Acknowledged messages are available after a restart. */
   kill(): Promise<void>;
 }
 

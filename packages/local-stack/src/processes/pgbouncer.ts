@@ -9,20 +9,27 @@ import { findLauncher } from './unprivileged-launcher.ts';
 
 /** A PgBouncer in transaction mode that listens on 127.0.0.1. */
 export interface LocalPgBouncer extends AsyncDisposable {
-  /** The address of a database by way of it. */
+  /** Returns a connection string that leads through PgBouncer, made from a direct one. */
   url(direct: string): string;
 }
 
 const readyTimeoutMs = 15_000;
 
-/** The packages of Debian 12, where the program is not installed: not every machine has the libraries. */
+/**
+ * Packages of Debian 12, unpacked if the program is not installed. The libraries may be missing on the
+ * machine.
+ */
 const packages = ['pgbouncer', 'libevent-2.1-7', 'libc-ares2'];
 const unpacked = unpackedDirectory('pgbouncer');
 
-/** @throws Error that says what to install. */
+/**
+ * Returns the path of PgBouncer.
+ *
+ * @throws Error that names the package to install.
+ */
 export const findPgBouncer = (): Promise<string> => provideProgram('usr/sbin/pgbouncer', packages);
 
-/** Where the unpacked libraries are. */
+/** Returns the directories of the unpacked libraries, separated by colons. */
 function libraries(): string {
   const directory = join(unpacked, 'usr/lib');
   if (!existsSync(directory)) return '';
@@ -32,15 +39,17 @@ function libraries(): string {
 }
 
 /**
- * Starts a PgBouncer in front of a Postgres, as README says to set it up, and waits until it lets users through.
+ * Starts a PgBouncer in front of a Postgres, configured as the README describes, and waits until every user
+ * can connect.
  *
- * @param urls the direct addresses of the users that it is to let in, all of the same server.
- * @param poolSize connections to Postgres, of each user: fewer than its clients have, so that these share them.
- * @throws Error with what it wrote, when it does not start.
+ * @param urls the direct connection strings of the permitted users, all of the same server.
+ * @param poolSize the number of connections to Postgres for each user. It is less than the number of client
+ * connections, so clients share them.
+ * @throws ProcessStartError with the output of PgBouncer if it does not start.
  */
 export async function startPgBouncer(urls: readonly string[], poolSize = 3): Promise<LocalPgBouncer> {
   const binary = await findPgBouncer();
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const launcher = findLauncher(binary, { LD_LIBRARY_PATH: libraries() });
   const directory = mkdtempSync(join(tmpdir(), 'leads-pgbouncer-'));
   chmodSync(directory, 0o711);

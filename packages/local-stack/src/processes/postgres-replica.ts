@@ -5,16 +5,19 @@ import pg from 'pg';
 import { freePort } from './free-port.ts';
 import { type LocalPostgres, startPostgres } from './postgres.ts';
 
-const patienceMs = 60_000;
-/** What a base backup leaves out (PostgreSQL, 25.3.4.4 "Backing Up the Data Directory"), their directories excepted. */
-const leftOut =
+const syncTimeoutMs = 60_000;
+/**
+ * Files that a base backup excludes (PostgreSQL, 25.3.4.4 "Backing Up the Data Directory"), but not their
+ * directories.
+ */
+const excludedFiles =
   /^(?:postmaster\.(?:pid|opts)|pg_(?:wal|replslot|dynshmem|notify|serial|snapshots|stat_tmp|subtrans)\/.+|.*pgsql_tmp.*|.*pg_internal\.init.*)$/;
 
 /**
- * Makes a streaming replica of a Postgres that is in use.
+ * Creates a streaming replica of a running Postgres.
  *
- * @param options.dataDir of the primary; the replica's lies beside it.
- * @param options.synchronous the primary waits with each commit until the replica has it too.
+ * @param options.dataDir the primary's data directory; the replica's is created beside it.
+ * @param options.synchronous each commit on the primary waits for the replica.
  */
 export async function startReplica(options: {
   primaryUrl: string;
@@ -26,7 +29,7 @@ export async function startReplica(options: {
   const primary = new pg.Client({ connectionString: primaryUrl });
   await primary.connect();
   try {
-    // What the replica lacks is to be there still when it asks.
+    // The primary keeps WAL segments until the replica requests them.
     await primary.query("ALTER SYSTEM SET wal_keep_size = '2GB'");
     await primary.query('SELECT pg_reload_conf()');
     await primary.query("SELECT pg_backup_start('replica', fast => true)");
@@ -53,7 +56,7 @@ export async function startReplica(options: {
   }
 }
 
-/** Makes a replica the primary. */
+/** Promotes a replica to primary. */
 export async function promote(replica: LocalPostgres): Promise<void> {
   const client = new pg.Client({ connectionString: replica.url('postgres') });
   await client.connect();
@@ -65,20 +68,23 @@ export async function promote(replica: LocalPostgres): Promise<void> {
 }
 
 async function waitUntilSynchronous(primary: pg.Client): Promise<void> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + syncTimeoutMs;
   for (;;) {
     const { rows } = await primary.query("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'");
     if (rows.length > 0) return;
-    if (Date.now() > deadline) throw new Error('The replica does not follow its primary');
+    if (Date.now() > deadline) throw new Error('The replica did not become synchronous in time');
     await sleep(50);
   }
 }
 
-/** Files may go while they are copied: what they held is in the log that the replica reads then. */
+/**
+ * Copies a data directory. A file may disappear during the copy; the replica restores its content from the
+ * WAL.
+ */
 function copyTree(from: string, to: string, path = ''): void {
   for (const entry of readdirSync(join(from, path), { withFileTypes: true })) {
     const inner = path === '' ? entry.name : `${path}/${entry.name}`;
-    if (leftOut.test(inner)) continue;
+    if (excludedFiles.test(inner)) continue;
     if (entry.isDirectory()) {
       mkdirSync(join(to, inner), { mode: 0o700 });
       copyTree(from, to, inner);

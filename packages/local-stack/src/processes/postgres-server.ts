@@ -6,11 +6,11 @@ import { postgresFailure } from './postgres-failure.ts';
 import { postgresStopSignals } from './postmaster-pid.ts';
 import { type Command, ProcessStartError, startProcess } from './supervisor.ts';
 
-/** A Postgres server that listens on 127.0.0.1 and ends with its owner. */
+/** A Postgres server that listens on 127.0.0.1 and ends with the process that started it. */
 export interface LocalPostgres extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
-  /** Settles when the server has ended, with one line that says why if the log does. */
+  /** Settles when the server has ended, with a one-line reason if the log contains one. */
   readonly exited: Promise<string>;
   /** Returns a connection string with the superuser's password. Default database: `leads`, which the caller creates. */
   url(database?: string): string;
@@ -22,13 +22,13 @@ export interface LocalPostgres extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Recovery after a crash may take its time. */
+/** Recovery after a crash can be slow. */
 const readyTimeoutMs = 120_000;
 
 /**
- * Runs a Postgres server and waits until it answers. Its log is `<dataDir>.log`.
+ * Runs a Postgres server and waits until it accepts queries. Its log is `<dataDir>.log`.
  *
- * @throws ProcessStartError with one line that says why.
+ * @throws ProcessStartError with a one-line reason.
  */
 export async function runServer(options: {
   command: Command;
@@ -51,7 +51,7 @@ export async function runServer(options: {
   }
 
   const exited = server.exited.then(() => {
-    // A FATAL error ends a client's connection, not the server.
+    // A FATAL error ends the connection of a client, not the server.
     const lines = server.output().split('\n').slice(-50);
     const ownEnd = lines.filter((line) => line.includes('PANIC') || saysDiskFull(line));
     return postgresFailure(ownEnd.join('\n'), { dataDir }) ?? `Postgres has ended: see ${logFile}`;
@@ -74,7 +74,7 @@ export async function runServer(options: {
   };
 }
 
-/** Returns whether a server answers that runs on this data directory, and not another one on the same port. */
+/** Returns whether the server at `url` runs on this data directory; another server may use the port. */
 async function answers(url: string, dataDir: string): Promise<boolean> {
   try {
     const rows = await execute(url, `SELECT current_setting('data_directory') AS directory`);
@@ -86,7 +86,7 @@ async function answers(url: string, dataDir: string): Promise<boolean> {
 
 async function execute(connectionString: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 });
-  // Without a listener, an idle connection that breaks ends this process.
+  // Without a listener, a broken idle connection ends this process.
   client.on('error', () => undefined);
   try {
     await client.connect();

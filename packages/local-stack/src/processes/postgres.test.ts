@@ -32,7 +32,9 @@ let dataDir: string;
 let notices: string[];
 const onNotice = (line: string) => notices.push(line);
 
-/** Where there is a cluster that was started and stopped, to be copied: to make one takes longer than most tests. */
+/**
+ * A started and stopped cluster that the tests copy, because creating a cluster takes longer than most tests.
+ */
 const preparedDirectory = mkdtempSync(join(tmpdir(), 'leads-postgres-test-'));
 const prepared = join(preparedDirectory, 'cluster');
 beforeAll(async () => (await startPostgres({ dataDir: prepared, durable: false })).stop());
@@ -43,7 +45,8 @@ function copyCluster(to: string): void {
 }
 
 beforeEach(() => {
-  // As root this is 0700, which Postgres's user cannot enter by itself: as in a clone below /root.
+  // As root this directory has mode 0700, so the Postgres user cannot enter it. A clone below /root is the
+  // same case.
   directory = mkdtempSync(join(tmpdir(), 'leads-postgres-test-'));
   dataDir = join(directory, 'cluster');
   notices = [];
@@ -62,18 +65,18 @@ async function query(url: string, sql: string): Promise<Record<string, unknown>[
   }
 }
 
-test('starts on a free port, for this machine only, with what is asked of its data', async () => {
+test('startPostgres() starts a durable UTF-8 server on a free port of 127.0.0.1', async () => {
   await using postgres = await startPostgres({ dataDir });
   await postgres.createDatabase('leads');
   const [settings] = await query(
     postgres.url(),
-    `SELECT current_user AS who, current_database() AS database, current_setting('listen_addresses') AS host,
+    `SELECT current_user AS user_name, current_database() AS database, current_setting('listen_addresses') AS host,
       current_setting('unix_socket_directories') AS sockets, current_setting('server_encoding') AS encoding,
       current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
       current_setting('full_page_writes') AS pages, 'ä' < 'z' AS is_dictionary_order, upper('ä') AS upper`,
   );
   expect(settings).toEqual({
-    who: 'leads',
+    user_name: 'leads',
     database: 'leads',
     host: '127.0.0.1',
     sockets: '',
@@ -86,7 +89,7 @@ test('starts on a free port, for this machine only, with what is asked of its da
   });
 });
 
-test('wants the password, which only its owner can read', async () => {
+test('startPostgres() requires a password, stored in a file that only its owner can read', async () => {
   copyCluster(dataDir);
   await using postgres = await startPostgres({ dataDir, durable: false });
   const url = new URL(postgres.url('postgres'));
@@ -97,7 +100,7 @@ test('wants the password, which only its owner can read', async () => {
   await expect(query(url.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
 });
 
-test('keeps its data over a restart', async () => {
+test('startPostgres() keeps the data across a restart', async () => {
   copyCluster(dataDir);
   {
     await using postgres = await startPostgres({ dataDir, durable: false });
@@ -109,7 +112,7 @@ test('keeps its data over a restart', async () => {
   expect(notices).toEqual([]);
 });
 
-test('leaves no process and no lock when it is stopped, while clients are connected', async () => {
+test('stop() leaves no process and no lock file while clients are connected', async () => {
   copyCluster(dataDir);
   const postgres = await startPostgres({ dataDir, durable: false });
   const client = new pg.Client(postgres.url('postgres'));
@@ -122,7 +125,7 @@ test('leaves no process and no lock when it is stopped, while clients are connec
   expect(existsSync(join(dataDir, 'postmaster.pid'))).toBe(false);
 });
 
-test('recovers what was committed when it was killed', async () => {
+test('startPostgres() recovers committed data after SIGKILL', async () => {
   copyCluster(dataDir);
   const killed = await startPostgres({ dataDir });
   await killed.createDatabase('leads');
@@ -135,12 +138,12 @@ test('recovers what was committed when it was killed', async () => {
   expect(notices).toEqual([expect.stringContaining('was not shut down')]);
 });
 
-test('starts although the pid of a killed one has gone to another process', async () => {
+test('startPostgres() starts if another process has the pid of a killed server', async () => {
   copyCluster(dataDir);
   const killed = await startPostgres({ dataDir, durable: false });
   process.kill(killed.pid, 'SIGKILL');
   await killed.exited;
-  // One of the same user, since Postgres passes over those it may not signal.
+  // A process of the same user, since Postgres ignores processes that it may not signal.
   const other = spawn('sleep', ['60'], isRoot ? { uid: statSync(dataDir).uid } : {});
   try {
     const file = join(dataDir, 'postmaster.pid');
@@ -153,7 +156,7 @@ test('starts although the pid of a killed one has gone to another process', asyn
   }
 });
 
-test('ends the one of a killed run before it starts', async () => {
+test('startPostgres() stops the server of a killed run first', async () => {
   copyCluster(dataDir);
   const orphan = await startPostgres({ dataDir, durable: false });
   await using postgres = await startPostgres({ dataDir, durable: false, onNotice });
@@ -162,14 +165,14 @@ test('ends the one of a killed run before it starts', async () => {
   expect(await query(postgres.url('postgres'), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-test('makes the cluster anew when the making of it was cut off', async () => {
+test('startPostgres() creates the cluster again if its creation was interrupted', async () => {
   mkdirSync(`${dataDir}.new-cut`, { recursive: true });
   mkdirSync(dataDir);
   await using _ = await startPostgres({ dataDir, durable: false });
   expect(readdirSync(directory).toSorted()).toEqual(['cluster', 'cluster.log', 'cluster.password']);
 });
 
-test('clones and drops databases', async () => {
+test('createDatabase() clones a database, and dropDatabase() drops it twice without an error', async () => {
   copyCluster(dataDir);
   await using postgres = await startPostgres({ dataDir, durable: false });
   await postgres.createDatabase('first');
@@ -186,7 +189,7 @@ test('clones and drops databases', async () => {
   await expect(query(postgres.url('first'), 'SELECT 1')).rejects.toMatchObject({ code: '3D000' });
 });
 
-test('says in one line that the port is in use', async () => {
+test('startPostgres() reports a port in use in one line', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const port = (server.address() as { port: number }).port;
@@ -199,38 +202,40 @@ test('says in one line that the port is in use', async () => {
   }
 });
 
-test('does not take another Postgres on its port for itself, although the password is the same', async () => {
+test('startPostgres() rejects another Postgres on its port, although the password is the same', async () => {
   const otherDir = join(directory, 'other');
   for (const each of [dataDir, otherDir]) copyCluster(each);
   await using other = await startPostgres({ dataDir: otherDir, durable: false });
   await expect(startPostgres({ dataDir, port: other.port, durable: false })).rejects.toThrow('is in use');
 });
 
-test('says in one line that the data is of another major version', async () => {
+test('startPostgres() reports data of another major version in one line', async () => {
   copyCluster(dataDir);
   writeFileSync(join(dataDir, 'PG_VERSION'), '14\n');
-  await expect(startPostgres({ dataDir })).rejects.toThrow(/was made by Postgres 14, this is Postgres 18/);
+  await expect(startPostgres({ dataDir })).rejects.toThrow(
+    /was created by Postgres 14, but this is Postgres 18/,
+  );
 });
 
-test('says in one line that the directory holds something else, or that the password is gone', async () => {
+test('startPostgres() reports a directory without a cluster and a missing password file in one line each', async () => {
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, 'holiday.jpg'), '');
-  await expect(startPostgres({ dataDir })).rejects.toThrow(/something else than a Postgres cluster/);
+  await expect(startPostgres({ dataDir })).rejects.toThrow(/not a Postgres cluster/);
   rmSync(dataDir, { recursive: true });
 
   copyCluster(dataDir);
   rmSync(`${dataDir}.password`);
-  await expect(startPostgres({ dataDir })).rejects.toThrow(/\.password is missing/);
+  await expect(startPostgres({ dataDir })).rejects.toThrow(/\.password, the password of .* is missing/);
 });
 
-test('starts on a directory whose modes were lost', async () => {
+test('startPostgres() restores the mode of the data directory', async () => {
   copyCluster(dataDir);
   chmodSync(dataDir, 0o755);
   await using _ = await startPostgres({ dataDir, durable: false });
   expect(statSync(dataDir).mode & 0o777).toBe(0o700);
 });
 
-test('says what a full disk, and any other fatal error, is', () => {
+test('postgresFailure() returns the reason for a full disk and for any other fatal error', () => {
   const facts = { dataDir: '/data', port: 5432 };
   expect(postgresFailure('initdb: error: could not write: No space left on device', facts)).toBe(
     'No space left on device: Postgres cannot write to /data',
@@ -241,10 +246,10 @@ test('says what a full disk, and any other fatal error, is', () => {
   expect(postgresFailure('2026 UTC [7] LOG:  hello\n', facts)).toBe(undefined);
 });
 
-test('ends when its owner ends without stopping it, or is killed', async () => {
+test('a Postgres server ends if the process that started it exits or is killed', async () => {
   copyCluster(dataDir);
   for (const ending of ['process.exit(3)', "process.kill(process.pid, 'SIGKILL')"]) {
-    // The built module, since a plain Node process does not read the source.
+    // The built module, since a plain Node process cannot load the source.
     const module = new URL('../../dist/processes/postgres.js', import.meta.url).href;
     const script = `
       const { startPostgres } = await import(${JSON.stringify(module)});
@@ -258,7 +263,7 @@ test('ends when its owner ends without stopping it, or is killed', async () => {
   }
 });
 
-test('heals an installation whose install script was not run', async () => {
+test('healInstallation() repairs a package whose install script did not run', async () => {
   const { postgres } = await postgresBinaries();
   const packageDir = join(directory, 'package');
   const native = join(packageDir, 'native');
@@ -286,7 +291,7 @@ function unheal(packageDir: string) {
 }
 
 if (isRoot) {
-  test('root runs it as an unprivileged user, whose the data is', async () => {
+  test('startPostgres() as root runs the server as an unprivileged user that owns the data', async () => {
     await using postgres = await startPostgres({ dataDir, durable: false });
     const uid = statSync(dataDir).uid;
     expect(uid).not.toBe(0);
@@ -295,7 +300,7 @@ if (isRoot) {
     expect(statSync(directory).mode & 0o777).toBe(0o700);
   });
 
-  test('root takes over the data of an ordinary user', async () => {
+  test('startPostgres() as root changes the owner of the data of an ordinary user', async () => {
     copyCluster(dataDir);
     spawnSync('chown', ['-R', '4242:4242', dataDir]);
     await using _ = await startPostgres({ dataDir, durable: false });
@@ -303,7 +308,7 @@ if (isRoot) {
     expect(statSync(join(dataDir, 'base', '1', 'PG_VERSION')).uid).toBe(statSync(dataDir).uid);
   });
 
-  test("an ordinary user makes a cluster of its own, and is told whose another one's is", async () => {
+  test('startPostgres() as an ordinary user creates a cluster, and names the owner of a foreign one', async () => {
     const module = new URL('../../dist/processes/postgres.js', import.meta.url).href;
     const start = (path: string) => {
       const script = `

@@ -12,15 +12,17 @@ import { findLauncher, type Launcher } from './unprivileged-launcher.ts';
 export type { LocalPostgres } from './postgres-server.ts';
 
 /**
- * Starts a Postgres server on 127.0.0.1 and waits until it answers. As root it runs as `postgres` or `nobody`.
+ * Starts a Postgres server on 127.0.0.1 and waits until it accepts queries. If the caller is root, the server
+ * runs as `postgres` or `nobody`.
  *
- * @param options.dataDir made when it is not there; beside it lie `<dataDir>.password` and `<dataDir>.log`.
+ * @param options.dataDir created if it does not exist; `<dataDir>.password` and `<dataDir>.log` are created
+ * beside it.
  * @param options.port default: a free one.
- * @param options.durable false is for data that is thrown away: what was committed last is lost with a server that
- *   is killed, not only in a power cut. Default true.
+ * @param options.durable false is for temporary data: the last commits are lost if the server is killed, not
+ * only in a power failure. Default true.
  * @param options.maxConnections default: 200.
- * @param options.onNotice hears what was found and done about an earlier run, a line at a time.
- * @throws Error with one line that says why it does not start.
+ * @param options.onNotice called with one line for each action taken after a killed run.
+ * @throws Error with a one-line reason if the server does not start.
  */
 export async function startPostgres(options: {
   dataDir: string;
@@ -46,7 +48,7 @@ export async function startPostgres(options: {
       try {
         return await runServer({ command, dataDir, port, password });
       } catch (error) {
-        if (attempt === 10 || !isPassing(error, options.port)) throw error;
+        if (attempt === 10 || !isTransient(error, options.port)) throw error;
         await sleep(attempt * 200);
       }
     }
@@ -60,7 +62,7 @@ function launcherOf(program: string): Launcher {
   try {
     return findLauncher(program);
   } catch (error) {
-    throw new Error(`${(error as Error).message}: set DATABASE_URL to a Postgres of your own`, {
+    throw new Error(`${(error as Error).message}: set DATABASE_URL to your own Postgres`, {
       cause: error,
     });
   }
@@ -89,8 +91,11 @@ function serverArguments(options: {
   ];
 }
 
-/** Worth another try: our free port went to someone else, or a killed server's last processes are still ending. */
-function isPassing(error: unknown, port: number | undefined): boolean {
+/**
+ * Returns whether a retry can succeed: another process took the free port, or processes of a killed server
+ * are still ending.
+ */
+function isTransient(error: unknown, port: number | undefined): boolean {
   if (!(error instanceof ProcessStartError)) return false;
   return (
     (port === undefined && /address already in use/i.test(error.output)) ||

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { commandLine, endProcess, type StopSignals } from './process-identity.ts';
 
 /**
- * Fast shutdown disconnects the clients. Immediate shutdown leaves recovery to the next start (PostgreSQL, 18.5 "Shutting
- * Down the Server").
+ * Stop signals of Postgres. A fast shutdown (SIGINT) disconnects the clients. An immediate shutdown (SIGQUIT)
+ * leaves recovery to the next start (PostgreSQL, 18.5 "Shutting Down the Server").
  */
 export const postgresStopSignals: StopSignals = [
   ['SIGINT', 20_000],
@@ -12,11 +12,12 @@ export const postgresStopSignals: StopSignals = [
 ];
 
 /**
- * Clears the way for a new Postgres on a data directory: ends one of a killed run that is still alive, and
- * removes a lock file that nobody holds. Postgres ignores such a file by itself, unless its pid has meanwhile
- * been given to another process: then it refuses to start.
+ * Prepares a data directory for a new Postgres. It stops a server that a killed run left behind, and removes
+ * a stale lock file.
+ * Postgres ignores a stale lock file, unless another process has reused its pid. Then Postgres does not
+ * start.
  *
- * @throws Error when a Postgres of the directory cannot be ended.
+ * @throws Error if the old Postgres cannot be stopped.
  */
 export async function clearPostmasterPid(dataDir: string, onNotice?: (line: string) => void): Promise<void> {
   const file = join(dataDir, 'postmaster.pid');
@@ -27,12 +28,12 @@ export async function clearPostmasterPid(dataDir: string, onNotice?: (line: stri
     onNotice?.(`A Postgres of a killed run (pid ${pid}) still uses ${dataDir}: stopping it`);
     if (!(await endPostgres(pid))) throw new Error(`The Postgres with pid ${pid} on ${dataDir} does not end`);
   } else {
-    onNotice?.(`Postgres on ${dataDir} was not shut down the last time: it recovers what was committed`);
+    onNotice?.(`Postgres on ${dataDir} was not shut down: it recovers the committed data`);
   }
   rmSync(file, { force: true });
 }
 
-/** Whether this process is the Postgres server of the data directory. */
+/** Returns whether this process is the Postgres server of the data directory. */
 function isPostgresOf(pid: number, dataDir: string): boolean {
   const command = commandLine(pid) ?? '';
   return (

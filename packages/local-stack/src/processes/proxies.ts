@@ -9,27 +9,27 @@ import { takesConnections } from './takes-connections.ts';
 
 /** A proxy in front of instances of both services, configured by the file of `docker/proxies`. */
 export interface LocalProxy extends AsyncDisposable {
-  /** The port of 127.0.0.1 at which each service is reached. */
+  /** The port on 127.0.0.1 that the proxy listens on, for each service. */
   readonly ports: Readonly<Record<ServiceName, number>>;
   /** Returns the proxy's error log. */
   output(): string;
 }
 
 interface Proxy {
-  /** In `docker/proxies`. */
+  /** The file name in `docker/proxies`. */
   readonly file: string;
-  /** The packages of Debian 12 with the program and libraries that not every machine has. */
+  /** The packages of Debian 12 with the program and with libraries that may be missing on the machine. */
   readonly packages: readonly string[];
   readonly program: string;
   readonly args: (file: string, directory: string) => readonly string[];
-  /** Adds what the file needs to be a whole configuration. */
+  /** Completes the file to a whole configuration. */
   readonly wrap?: (text: string, directory: string) => string;
 }
 
-/** An nginx of root's would give its workers to another account, which cannot enter the directory. */
+/** As root, nginx runs its workers as another account by default, which cannot enter the directory. */
 const isRoot = process.getuid?.() === 0;
 
-/** In the files: the address of each service, and the port at which the proxy takes its requests. */
+/** The address of each service in the files, and the port that the proxy listens on. */
 const addresses = [
   { service: 'crm', address: 'crm:3000', port: 8080 },
   { service: 'intake', address: 'intake:3001', port: 8081 },
@@ -65,7 +65,7 @@ export const proxies = {
     packages: ['caddy'],
     program: 'usr/bin/caddy',
     args: (file) => ['run', '--adapter', 'caddyfile', '--config', file],
-    // It would listen on a port that is always the same.
+    // The admin API would listen on a fixed port.
     wrap: (text) => text.replace('{\n', '{\n\tadmin off\n'),
   },
 } as const satisfies Record<string, Proxy>;
@@ -75,10 +75,11 @@ export type ProxyName = keyof typeof proxies;
 const readyTimeoutMs = 30_000;
 
 /**
- * Starts a proxy and waits until it takes connections. If the program is not installed, Debian's is unpacked.
+ * Starts a proxy and waits until it takes connections. If the program is not installed, the Debian package is
+ * unpacked.
  *
- * @param options.directory for what it writes; created if it does not exist.
- * @param options.upstreams the ports of 127.0.0.1 at which the instances of each service listen; only nginx takes several.
+ * @param options.directory for the files of the proxy; created if it does not exist.
+ * @param options.upstreams the ports on 127.0.0.1 of the instances of each service; only nginx takes several.
  * @throws ProcessStartError
  */
 export async function startProxy(

@@ -8,9 +8,9 @@ const program = join(repositoryRoot, 'apps/crm/bin/leads.js');
 /**
  * Runs the operator's command line, `leads <args> --json`.
  *
- * @param env `DATABASE_URL`, and `JWT_SECRET` where a token is made.
- * @returns what it prints, parsed; undefined when it prints nothing.
- * @throws Error with the line it says on stderr when its exit code is not 0.
+ * @param env `DATABASE_URL`, and `JWT_SECRET` to create a token.
+ * @returns the parsed output; undefined if there is none.
+ * @throws Error with the last line of stderr if the exit code is not 0.
  */
 export async function runLeads(args: readonly string[], env: NodeJS.ProcessEnv): Promise<unknown> {
   const stdout = await new Promise<string>((resolve, reject) => {
@@ -20,7 +20,7 @@ export async function runLeads(args: readonly string[], env: NodeJS.ProcessEnv):
       { env: serviceEnvironment(env), encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
       (error, out, err) => {
         if (error === null) resolve(out);
-        // It may have said other things before.
+        // Earlier lines may be warnings.
         else reject(new Error(`leads ${args.slice(0, 2).join(' ')}: ${lastLine(err) ?? error.message}`));
       },
     );

@@ -1,9 +1,9 @@
-/** What a program needs to run at all; nothing that configures one of ours. */
+/** Variables that any program needs to run. None of them configures a service. */
 const inherited = new Set(['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'SystemRoot', 'TEMP']);
 
 /**
- * The environment of a child process: what is given, and the few variables that any program needs. The rest of
- * this process's environment, a test runner's for instance, does not reach it.
+ * Returns the environment of a child process: the given variables and the few that any program needs. Other
+ * variables of this process, such as those of a test runner, are excluded.
  */
 export function serviceEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => inherited.has(name));

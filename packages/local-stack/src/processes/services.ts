@@ -24,19 +24,22 @@ export interface Service extends AsyncDisposable {
 }
 
 export interface ServiceOptions {
-  /** All settings but host and port. The service inherits only PATH and the like from this process's environment. */
+  /**
+   * All settings except host and port. The service inherits only PATH and similar variables from this
+   * process.
+   */
   readonly env: NodeJS.ProcessEnv;
   /** Default: a free one. */
   readonly port?: number;
-  /** The repository it was built in; default: this one. */
+  /** The repository that the service was built in; default: this one. */
   readonly root?: string;
   /** Runs the service under `node --watch`, and waits for it without a limit. */
   readonly watch?: boolean;
-  /** Stops the service, also before it is ready. */
+  /** Stops the service, even before it is ready. */
   readonly signal?: AbortSignal;
   /** Called with the pid before the service is ready. */
   readonly onSpawn?: (pid: number) => void;
-  /** Called with what the service writes. */
+  /** Called with the output of the service. */
   readonly onOutput?: (text: string) => void;
 }
 
@@ -61,7 +64,7 @@ export async function startService(name: ServiceName, options: ServiceOptions): 
         options.watch === true ? Number.POSITIVE_INFINITY : readyTimeoutMs,
       );
     } catch (error) {
-      // Another process may have taken the free port meanwhile.
+      // Another process may have taken the free port in the meantime.
       const isPortTaken = error instanceof ProcessStartError && error.output.includes('already in use');
       if (isPortTaken && options.port === undefined && attempt < 3) continue;
       throw error;
@@ -106,7 +109,7 @@ function spawnService(
   });
 }
 
-/** Returns a host, as part of a URL, at which a server that listens on `host` is reached. */
+/** Returns the host to use in a URL for a server that listens on `host`. */
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

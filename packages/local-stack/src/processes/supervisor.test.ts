@@ -12,7 +12,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(directory, { recursive: true }));
 });
 
-/** Runs a shell script, which is killed when the test is over. */
+/** Runs a shell script that is killed after the test. */
 function startScript(script: string, options: Partial<ProcessOptions> = {}): SupervisedProcess {
   const shell = startProcess({ name: 'script', file: 'sh', args: ['-c', script], ...options });
   onTestFinished(() => shell.kill());
@@ -22,7 +22,7 @@ function startScript(script: string, options: Partial<ProcessOptions> = {}): Sup
 const printed = (child: SupervisedProcess, text: string) => () => child.output().includes(text);
 const pidIn = (text: string) => Number(/pid (\d+)/.exec(text)?.[1]);
 
-test('keeps what a process writes to each stream, and how it ended', async () => {
+test('startProcess() keeps the output of each stream and the exit code', async () => {
   const pieces: string[] = [];
   const script = startScript('echo one; echo two >&2; exit 3', { onOutput: (text) => pieces.push(text) });
 
@@ -34,13 +34,13 @@ test('keeps what a process writes to each stream, and how it ended', async () =>
   expect(script.isRunning).toBe(false);
 });
 
-test('waits until a process is ready', async () => {
+test('waitUntilReady() waits until a process is ready', async () => {
   const script = startScript('echo listening; sleep 60');
   await script.waitUntilReady(printed(script, 'listening'), 60_000);
   expect(script.isRunning).toBe(true);
 });
 
-test('rejects with the last ten lines of output if a process ends before it is ready', async () => {
+test('waitUntilReady() rejects with the last ten lines of output if the process ends before it is ready', async () => {
   const script = startScript('seq 1 12; exit 1');
   await expect(script.waitUntilReady(() => false, 60_000)).rejects.toMatchObject({
     message: 'script does not start: 3\n4\n5\n6\n7\n8\n9\n10\n11\n12',
@@ -48,20 +48,20 @@ test('rejects with the last ten lines of output if a process ends before it is r
   });
 });
 
-test('does not take another process for one that has ended', async () => {
+test('waitUntilReady() rejects if the check succeeds for a process that has ended', async () => {
   const script = startScript('exit 1');
   await expect(script.waitUntilReady(() => script.exited.then(() => true), 60_000)).rejects.toThrow(
     'script does not start',
   );
 });
 
-test('stops a process that does not become ready in time', async () => {
+test('waitUntilReady() stops a process that does not become ready in time', async () => {
   const script = startScript('exec sleep 60');
   await expect(script.waitUntilReady(() => false, 1)).rejects.toThrow('script does not become ready');
   expect(await script.exited).toEqual({ code: null, signal: 'SIGTERM' });
 });
 
-test('counts a program that cannot be spawned as ended, with the reason as its output', async () => {
+test('startProcess() treats a program that cannot be spawned as ended, with the reason as its output', async () => {
   const missing = startProcess({ name: 'missing', file: join(directory, 'missing'), args: [] });
   await expect(missing.waitUntilReady(() => true, 60_000)).rejects.toThrow(
     /missing does not start: .*ENOENT/,
@@ -71,7 +71,7 @@ test('counts a program that cannot be spawned as ended, with the reason as its o
   await missing.kill();
 });
 
-test('sends the stop signals in order, and then SIGKILL to the whole process group', async () => {
+test('stop() sends the stop signals in order, and then SIGKILL to the whole process group', async () => {
   const script = startScript(
     `trap 'echo got INT' INT; trap 'echo got TERM' TERM; sleep 600 & echo "pid $!"; while :; do wait; done`,
     {
@@ -88,7 +88,7 @@ test('sends the stop signals in order, and then SIGKILL to the whole process gro
   expect(await waitForEnd(pidIn(script.output()), 10_000)).toBe(true);
 });
 
-test('sends a single signal to the process alone', async () => {
+test('signal() sends a single signal to the process only', async () => {
   const script = startScript('sleep 600 & echo "pid $!"; wait');
   await script.waitUntilReady(printed(script, 'pid'), 60_000);
   const pid = pidIn(script.output());
@@ -98,14 +98,14 @@ test('sends a single signal to the process alone', async () => {
   expect(processStart(pid)).toBeDefined();
 });
 
-test('sends the stop signals to the whole process group on request', async () => {
+test('stop() with stopsGroup sends the stop signals to the whole process group', async () => {
   const script = startScript('sleep 600 & echo "pid $!"; wait', { stopsGroup: true });
   await script.waitUntilReady(printed(script, 'pid'), 60_000);
   await script.stop();
   expect(await waitForEnd(pidIn(script.output()), 10_000)).toBe(true);
 });
 
-test('stops a process when its signal aborts, also if that was before the start', async () => {
+test('startProcess() stops a process when its abort signal aborts, also if it aborted before the start', async () => {
   const controller = new AbortController();
   const script = startScript('exec sleep 60', { signal: controller.signal });
   controller.abort();
@@ -114,7 +114,7 @@ test('stops a process when its signal aborts, also if that was before the start'
   expect(await late.exited).toEqual({ code: null, signal: 'SIGTERM' });
 });
 
-test('appends output to a log that only its owner can read, and returns what this process wrote', async () => {
+test('startProcess() appends output to a private log file, and output() returns the output of this process only', async () => {
   const logFile = join(directory, 'script.log');
   for (const text of ['first', 'second']) {
     const script = startScript(`echo ${text}`, { logFile });
@@ -130,7 +130,7 @@ test('appends output to a log that only its owner can read, and returns what thi
 });
 
 test.each(['process.exit(0)', 'throw new Error()'])(
-  'leaves no process when its owner ends by %s',
+  'startProcess() leaves no process when its owner ends by %s',
   async (ending) => {
     // The built module, since Node 20 cannot load the source.
     const module = new URL('../../dist/processes/supervisor.js', import.meta.url).href;

@@ -19,15 +19,20 @@ export interface ProcessOptions extends Command {
   readonly logFile?: string | undefined;
   /** Called with what the process writes to stdout and stderr. */
   readonly onOutput?: ((text: string) => void) | undefined;
-  /** What `stop` sends, each with the time to wait for the end; SIGKILL follows. Default: SIGTERM, 10 s. */
+  /**
+   * The signals that `stop` sends, each with the time to wait for the end; SIGKILL follows. Default: SIGTERM,
+   * 10 s.
+   */
   readonly stopSignals?: StopSignals | undefined;
-  /** Sends the stop signals to the whole process group: for programs that do not pass them on, such as npm. */
+  /**
+   * Sends the stop signals to the whole process group: for programs that do not forward signals, such as npm.
+   */
   readonly stopsGroup?: boolean | undefined;
   /** Stops the process. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Both are null if the program could not be spawned. */
+/** The exit of a process. Both are null if the program could not be spawned. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -36,7 +41,7 @@ export interface ProcessExit {
 /** A process that ended, or was stopped, before it was ready. */
 export class ProcessStartError extends Error {
   override readonly name = 'ProcessStartError';
-  /** What the process wrote. */
+  /** The output of the process. */
   readonly output: string;
 
   constructor(message: string, output: string) {
@@ -50,28 +55,28 @@ const maxLogBytes = 16 * 1024 * 1024;
 const pollIntervalMs = 25;
 
 const running = new Set<SupervisedProcess>();
-// This does not run if this process is killed by a signal that it does not handle. `findLauncher` covers that on Linux.
+// This does not run if a signal kills this process. On Linux, `findLauncher` covers that case.
 process.once('exit', () => {
   for (const each of running) each.signal();
 });
 
 /**
- * Spawns a process that ends with this one at the latest. A program that cannot be spawned counts as a process that
- * has ended; its output is the reason.
+ * Spawns a process that ends with this one at the latest. A program that cannot be spawned counts as a
+ * process that has ended; its output is the reason.
  *
  * ```ts
  * await using server = startProcess({ name: 'nats-server', file: '/usr/sbin/nats-server', args: ['-p', '4222'] });
  * await server.waitUntilReady(() => takesConnections(4222), 15_000);
  * ```
  *
- * A Node.js program that exchanges messages with this process has `process.execPath` as its file and `'ipc'` as the
- * fourth entry of `stdio`; the messages go through `child`.
+ * For a Node.js program that exchanges messages with this process, set `file` to `process.execPath` and the
+ * fourth entry of `stdio` to `'ipc'`. The messages go through `child`.
  */
 export function startProcess(options: ProcessOptions): SupervisedProcess {
   return new SupervisedProcess(options);
 }
 
-/** A child process in a process group of its own, so a terminal's Ctrl-C reaches only this process. */
+/** A child process in its own process group, so a terminal's Ctrl-C reaches only this process. */
 export class SupervisedProcess implements AsyncDisposable {
   readonly #options: ProcessOptions;
   readonly #written = { stdout: '', stderr: '', both: '' };
@@ -112,7 +117,7 @@ export class SupervisedProcess implements AsyncDisposable {
         this.#keep('stderr', error.message);
         resolve({ code: null, signal: null });
       });
-      // Not 'exit', because output may still arrive after that.
+      // Not 'exit', because output may still arrive after that event.
       this.child.once('close', (code, received) => resolve({ code, signal: received }));
     }).then((exit) => {
       this.#isRunning = false;
@@ -137,8 +142,8 @@ export class SupervisedProcess implements AsyncDisposable {
   /**
    * Polls a condition until it holds.
    *
-   * @throws ProcessStartError with the last 10 lines of output if the process ends first or time runs out. The process has
-   *   ended then.
+   * @throws ProcessStartError with the last 10 lines of output if the process ends first or on a timeout. The
+   * process has then ended.
    */
   async waitUntilReady(isReady: () => boolean | Promise<boolean>, timeoutMs: number): Promise<void> {
     const deadline = Date.now() + timeoutMs;
@@ -159,7 +164,7 @@ export class SupervisedProcess implements AsyncDisposable {
   signal(name = this.#stopSignals[0]?.[0]): void {
     if (name === undefined) this.#signalGroup('SIGKILL');
     else if (this.#options.stopsGroup === true) this.#signalGroup(name);
-    // Once the process was waited for, its pid may be another's.
+    // After the process was reaped, its pid may belong to another process.
     else if (this.child.exitCode === null && this.child.signalCode === null) this.#send(this.pid, name);
   }
 
@@ -203,7 +208,7 @@ export class SupervisedProcess implements AsyncDisposable {
   }
 }
 
-/** Opens a log to append to. `read` returns what was written since. */
+/** Opens a log to append to. `read` returns the text written since then. */
 function openLog(file: string): { fd: number; read: () => string } {
   const fd = openSync(file, 'a', 0o600);
   if (fstatSync(fd).size > maxLogBytes) ftruncateSync(fd);

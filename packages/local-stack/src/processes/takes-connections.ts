@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 const timeoutMs = 1_000;
 
 /**
- * Returns whether a server takes connections on a port of 127.0.0.1.
+ * Returns whether a server accepts connections on a port of 127.0.0.1.
  *
- * @param greeting what the server has to send first; for servers that do not greet it is left out.
+ * @param greeting the first bytes that the server sends; omit it for servers that send no greeting.
  */
 export async function takesConnections(port: number, greeting = ''): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,28 +1,34 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Sees what passes through one connection, right after it was passed on, and may have the connection cut. */
+/** Observes the bytes of one connection after they are forwarded, and can cut the connection. */
 export interface ProxyTap {
-  /** @returns true to cut the connection; the server still gets these bytes. */
+  /**
+   * Called with bytes of the client. @returns true to cut the connection; the server still receives these
+   * bytes.
+   */
   sent(bytes: Buffer): boolean;
-  /** @returns true to cut the connection; the client does not get these bytes. */
+  /**
+   * Called with bytes of the server. @returns true to cut the connection; the client does not receive these
+   * bytes.
+   */
   answered(bytes: Buffer): boolean;
 }
 
-/** A TCP proxy on 127.0.0.1 that does to connections what networks do. */
+/** A TCP proxy on 127.0.0.1 that can redirect and reset connections. */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
-  /** Where connections that are made from now on lead to: a port of 127.0.0.1. */
+  /** Sets the port on 127.0.0.1 that new connections are forwarded to. */
   leadTo(port: number): void;
   /** Resets all connections. */
   cut(): void;
 }
 
 /**
- * Starts a proxy.
+ * Starts a TCP proxy.
  *
- * @param options.port where it leads to.
- * @param options.tap makes one for each connection.
+ * @param options.port the port on 127.0.0.1 to forward to.
+ * @param options.tap called for each connection to create its tap.
  */
 export async function startTcpProxy(options: { port: number; tap?: () => ProxyTap }): Promise<TcpProxy> {
   let target = options.port;
@@ -51,7 +57,7 @@ export async function startTcpProxy(options: { port: number; tap?: () => ProxyTa
   };
 }
 
-/** A client's connection and the one to the server: what ends one ends the other. */
+/** A connection of a client and its connection to the server. If one ends, the other is closed. */
 class Link {
   readonly #client: Socket;
   readonly #server: Socket;
@@ -61,7 +67,7 @@ class Link {
     this.#server = server;
     for (const socket of [client, server]) {
       socket.setNoDelay(true);
-      // What went wrong is told by the close that follows.
+      // The close event that follows handles the error.
       socket.on('error', () => undefined);
     }
     this.#pass(client, server, (bytes) => {
@@ -87,7 +93,7 @@ class Link {
     );
   }
 
-  /** A reset for the client; the server gets what was sent to it, and then the end. */
+  /** Resets the client's connection; the server receives the bytes already sent, and then the end. */
   cut(): void {
     this.#client.resetAndDestroy();
     this.#server.end();

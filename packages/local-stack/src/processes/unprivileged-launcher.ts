@@ -28,17 +28,19 @@ export function findLauncher(program: string, env: NodeJS.ProcessEnv = {}): Laun
   }
   const user = account === undefined ? '' : ` as the user ${account.name}`;
   const advice = reason.endsWith('EACCES')
-    ? ', who cannot enter its directory without setpriv (util-linux)'
+    ? ', which cannot enter its directory without setpriv (util-linux)'
     : '';
   throw new Error(`${basename(program)} does not run here${user}${advice} (${reason})`);
 }
 
 /**
- * Starts programs by util-linux's setpriv, which asks the kernel to send SIGINT when this process is killed.
+ * Starts programs with util-linux's setpriv, which asks the kernel to send SIGINT when this process is
+ * killed.
  *
- * The account of root's programs may have no permission to enter the directories above the program and its data: a clone
- * may lie below /root. CAP_DAC_OVERRIDE gives it that permission. access(2) ignores the capability unless the
- * securebit `no_setuid_fixup` is set (capabilities(7)), and initdb asks access(2) whether it can run `postgres`.
+ * If the caller is root, the programs run as another account. That account may not be able to enter the
+ * directories above the program and its data: a clone may be below /root. CAP_DAC_OVERRIDE permits that.
+ * access(2) ignores the capability unless the securebit `no_setuid_fixup` is set (capabilities(7)). initdb
+ * calls access(2) to check that it can run `postgres`.
  */
 function throughSetpriv(account: Account | undefined, env: NodeJS.ProcessEnv): Launcher {
   const switches = ['--pdeathsig=INT'];
@@ -55,23 +57,26 @@ function throughSetpriv(account: Account | undefined, env: NodeJS.ProcessEnv): L
     command: (program, args) => ({
       file: 'setpriv',
       args: [...switches, '--', program, ...args],
-      ...surroundings(env),
+      ...spawnOptions(env),
     }),
   };
 }
 
-/** Starts programs where setpriv is missing or not permitted, such as in a container without capabilities. */
+/** Starts programs if setpriv is missing or not permitted, such as in a container without capabilities. */
 function directly(account: Account | undefined, env: NodeJS.ProcessEnv): Launcher {
   const { uid, gid } = account ?? {};
   const identity = uid === undefined || gid === undefined ? {} : { uid, gid };
   return {
     account,
-    command: (program, args) => ({ file: program, args, ...surroundings(env), ...identity }),
+    command: (program, args) => ({ file: program, args, ...spawnOptions(env), ...identity }),
   };
 }
 
-/** A working directory that every account may enter, and an environment without PGDATA, PGPORT and the like. */
-function surroundings(env: NodeJS.ProcessEnv): Pick<Command, 'cwd' | 'env'> {
+/**
+ * Returns a working directory that every account can enter, and an environment without PGDATA, PGPORT and the
+ * like.
+ */
+function spawnOptions(env: NodeJS.ProcessEnv): Pick<Command, 'cwd' | 'env'> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
   return {
     cwd: process.platform === 'win32' ? undefined : '/',
@@ -83,9 +88,7 @@ function unprivilegedAccount(): Account {
   const known = accounts();
   const account = ['postgres', 'nobody'].flatMap((name) => known.filter((one) => one.name === name))[0];
   if (account === undefined) {
-    throw new Error(
-      'There is no user "postgres" or "nobody" to run a program as that refuses to run as root',
-    );
+    throw new Error('No user "postgres" or "nobody" exists to run a program that refuses to run as root');
   }
   return account;
 }

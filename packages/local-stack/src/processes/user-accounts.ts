@@ -7,7 +7,7 @@ export interface Account {
   readonly gid: number;
 }
 
-/** The system's accounts; empty where there is no /etc/passwd. */
+/** Returns the accounts of the system; empty if /etc/passwd does not exist. */
 export function accounts(): Account[] {
   let text: string;
   try {
@@ -21,11 +21,11 @@ export function accounts(): Account[] {
   });
 }
 
-/** What to say of a path that belongs to someone else. */
+/** Returns the error message for a path that belongs to another user. */
 export function foreignOwner(path: string, owner: number, caller: number): string {
   const name = (uid: number) => accounts().find((account) => account.uid === uid)?.name ?? String(uid);
   return (
     `${path} belongs to the user ${name(owner)}: start as that user or as root, ` +
-    `or make it yours by: sudo chown -R ${name(caller)} ${path}`
+    `or change its owner: sudo chown -R ${name(caller)} ${path}`
   );
 }
