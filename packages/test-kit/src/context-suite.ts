@@ -3,17 +3,17 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
-/** Stands in for the tracing of a service. */
+/** A test double for the tracing of a service. */
 interface TestTracing extends AsyncDisposable {
   start(): { readonly traceId: string; readonly traceparent: undefined; end(): void };
 }
 
 const applicationName = 'leads-context-test';
-/** Nothing listens there, so that the broker keeps trying to connect. */
+/** No server listens on this port, so the broker client keeps reconnecting. */
 const brokerUrl = 'nats://127.0.0.1:1';
 
 /**
- * Tests that a context disposes everything that it opens.
+ * Tests that a context disposes every resource that it opens.
  *
  * @param create builds the context. If `fails` is set, one of its last steps must throw an error.
  */
@@ -76,7 +76,7 @@ export function testContext(
       return rows.length;
     }
 
-    test('is disposed in reverse order: the database after all that uses it, tracing last', async () => {
+    test('disposes its resources in reverse order: the database after its users, tracing last', async () => {
       const { disposed, ...given } = await setUp();
       const context = await create({ ...given, fails: false });
       expect(await countConnections()).toBeGreaterThan(0);
@@ -85,7 +85,7 @@ export function testContext(
       await expect.poll(countConnections).toBe(0);
     });
 
-    test('disposes what it has opened if its construction fails', async () => {
+    test('disposes the opened resources if its construction fails', async () => {
       const { disposed, ...given } = await setUp();
       expect(await countConnections()).toBeGreaterThan(0);
       await expect(create({ ...given, fails: true })).rejects.toBeInstanceOf(Error);

@@ -15,17 +15,18 @@ export const pages: readonly string[] = execFileSync(
 
 export const readPage = (page: string): string => readFileSync(join(repositoryRoot, page), 'utf8');
 
-/** All blocks of shell commands of a page. */
+/** Returns the shell code blocks of a page. */
 export const shellBlocks = (page: string): string[] =>
   [...readPage(page).matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
 
 const configurationPage = 'docker/CONFIGURATION.md';
 
 /**
- * Checks the table of docker/CONFIGURATION.md against a config schema: one row for each setting, with its default and its
- * description, and no other row for this reader. The paragraph about secrets must name every secret.
+ * Checks the table of docker/CONFIGURATION.md against a config schema. The table has one row for each
+ * setting, with its default and its description, and no other row for this reader. The paragraph about
+ * secrets must name every secret.
  *
- * @param reader as the table's column "Read by" names it.
+ * @param reader a value of the column "Read by".
  */
 export function expectSettingsDocumented(reader: string, settings: Readonly<Record<string, object>>): void {
   const rows = rowsOf(reader).map(([, name = '', , fallback, meaning]) => [name, { fallback, meaning }]);
@@ -40,7 +41,7 @@ export function expectSettingsDocumented(reader: string, settings: Readonly<Reco
   }
 }
 
-/** The names of the settings that the configuration table has for a reader. */
+/** Returns the names of the settings in the configuration table for a reader. */
 export function documentedSettings(reader: string): string[] {
   return rowsOf(reader).map(([, name = '']) => name);
 }
@@ -52,7 +53,7 @@ function rowsOf(reader: string): RegExpMatchArray[] {
 
 function describeDefault(setting: { default?: unknown }): string {
   const { default: value } = setting;
-  // What TypeBox marks an optional property by.
+  // TypeBox marks optional properties with this key.
   if (value === undefined) return '~optional' in setting ? 'none' : 'required';
   return value === '' ? 'none' : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
 }

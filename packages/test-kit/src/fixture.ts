@@ -21,20 +21,20 @@ import pg from 'pg';
 import { forgeToken } from './forged-token.ts';
 import { personalData } from './log-check/confidential.ts';
 
-/** What signs access tokens in tests. */
+/** The secret that signs access tokens in tests. */
 export const jwtSecret = 'a secret of the tests, at least 32 characters long';
 
-/** Makes what a test starts from, through the use cases and the stores of the services. */
+/** Creates the initial data of a test through the use cases and the stores of the services. */
 export interface Fixture extends AsyncDisposable {
   readonly campaigns: CampaignStore;
   readonly credentials: CredentialStore;
   readonly leads: LeadStore;
   readonly workspaces: WorkspaceStore;
-  /** For what no use case does, and for looking at what was stored. */
+  /** Runs SQL, for data that no use case creates and for checks of stored data. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** Keeps everyone else from writing to a table, until what it gives is called. */
+  /** Blocks writes of other connections to a table until the returned function is called. */
   holdTable(table: 'lead' | 'landing_page'): Promise<() => Promise<void>>;
-  /** A workspace with an owner, its default campaign and an active campaign of the code `DEMO`. */
+  /** Creates a workspace with an owner, its default campaign and an active campaign with the code `DEMO`. */
   createWorkspace(): Promise<TestWorkspace>;
 }
 
@@ -44,16 +44,18 @@ export interface TestWorkspace {
   readonly defaultCampaignId: string;
   readonly demoCampaignId: string;
   readonly owner: TestMember;
-  /** @param options.email of a user who may be a member of another workspace already. */
+  /**
+   * Adds a member. @param options.email may be the address of a member of another workspace.
+   */
   addMember(role: MemberRole, options?: { email?: string; scope?: ApiKeyScope }): Promise<TestMember>;
-  /** @returns the campaign's id. */
+  /** Creates a campaign. @returns its id. */
   addCampaign(code: string, status?: CampaignStatus): Promise<string>;
   mapLandingPage(name: string, campaignId: string | null): Promise<void>;
-  /** A stored lead's fields, to be changed and inserted through the store. */
+  /** Returns the fields of a lead, to insert through the store. */
   lead(member: TestMember, changes?: Partial<StoredLead>): StoredLead;
 }
 
-/** A member with a key and a token that work. */
+/** A member with a valid API key and a valid access token. */
 export interface TestMember {
   readonly workspaceId: string;
   readonly userId: string;
@@ -63,11 +65,11 @@ export interface TestMember {
   readonly apiKeyId: string;
   readonly accessToken: string;
   readonly accessTokenId: string;
-  /** Both credentials, as request headers. */
+  /** Request headers with both credentials. */
   readonly headers: { readonly API_KEY: string; readonly Authorization: string };
 }
 
-/** Signs as the CRM does, for the tests of services that make no tokens themselves. */
+/** Signs tokens like the CRM, for tests of services that do not create tokens. */
 const defaultCodec: AccessTokenCodec = {
   sign(claims, lifetimeSeconds) {
     const iat = Math.floor(Date.now() / 1000);
@@ -77,7 +79,7 @@ const defaultCodec: AccessTokenCodec = {
   verify: () => undefined,
 };
 
-/** @param codec signs the access tokens. */
+/** Opens a fixture on a database. @param codec signs the access tokens. */
 export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defaultCodec): Fixture {
   const database = openDatabase({
     url: databaseUrl,
@@ -150,7 +152,7 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
         return campaign.id;
       };
       const [first] = await campaigns.list(id);
-      if (first === undefined) throw new Error('A workspace starts with its default campaign');
+      if (first === undefined) throw new Error('A new workspace must have a default campaign');
       const demoCampaignId = await addCampaign('DEMO');
       return {
         id,

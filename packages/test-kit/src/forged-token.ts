@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
 
-/** A JWT of any header and content, signed with HMAC as `hash` says, or with what `sign` returns. */
+/**
+ * Returns a JWT with any header and content. It is signed with HMAC and `hash`, or with the result of `sign`.
+ */
 export function forgeToken(
   content: object,
   options: { secret: string; header?: object; hash?: string; sign?: (signed: string) => Buffer },
@@ -11,7 +13,7 @@ export function forgeToken(
   return `${signed}.${signature.toString('base64url')}`;
 }
 
-/** The content of a JWT, believed without a check. */
+/** Returns the content of a JWT without checking its signature. */
 export function contentOf(token: string): Record<string, unknown> {
   const [, content = ''] = token.split('.');
   return JSON.parse(Buffer.from(content, 'base64url').toString()) as Record<string, unknown>;

@@ -4,11 +4,14 @@ import { isConfidential } from './log-check/confidential.ts';
 
 export interface TestRequest {
   readonly method?: string;
-  /** With the query string. */
+  /** The path with the query string. */
   readonly path: string;
-  /** Names go out as they are written here; a list goes out as one header line each. */
+  /** Header names are sent exactly as written; a list is sent as one header line for each value. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** A text or bytes go out as they are; anything else as JSON, with the media type where none is given. */
+  /**
+   * Text and bytes are sent unchanged. Other values are sent as JSON, with its media type unless `headers`
+   * sets one.
+   */
   readonly body?: unknown;
   /** Sends the body in chunks, without a content-length. */
   readonly chunked?: boolean;
@@ -19,12 +22,15 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
   readonly text: string;
-  /** @throws SyntaxError when the body is no JSON. */
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the test says what it expects
+  /** Parses the body. @throws SyntaxError if the body is not JSON. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the test declares the expected type
   json<Body = unknown>(): Body;
 }
 
-/** HTTP over real sockets, to one server. Metrics and error bodies that hold what a caller sent are no answer. */
+/**
+ * An HTTP client for one server over real sockets. It rejects metrics and error bodies that contain
+ * confidential data.
+ */
 export class HttpClient {
   readonly #port: number;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 50 });
@@ -58,7 +64,9 @@ export class HttpClient {
           incoming.on('end', () => {
             const answered = answer(incoming.statusCode ?? 0, incoming.headers, Buffer.concat(chunks));
             if ((path === '/metrics' || answered.status >= 400) && isConfidential(answered.text))
-              reject(new Error(`The answer to ${method} ${path} holds what a caller sent: ${answered.text}`));
+              reject(
+                new Error(`The response to ${method} ${path} contains confidential data: ${answered.text}`),
+              );
             else resolve(answered);
           });
         },
@@ -69,20 +77,22 @@ export class HttpClient {
   }
 
   /**
-   * Writes bytes to a socket of its own, and reads until the server hangs up.
+   * Writes bytes to a new socket and reads until the server closes the connection.
    *
-   * @param options.end hangs up after writing: only for what must not be complete.
-   * @returns the answers; none when the server hung up without one.
+   * @param options.end closes the connection after writing: only for incomplete requests.
+   * @returns the responses; empty if the server closed the connection without one.
    */
   sendRaw(bytes: string | Buffer, options: { end?: boolean } = {}): Promise<Answer[]> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       const socket = connect({ host: '127.0.0.1', port: this.#port, allowHalfOpen: true });
-      socket.setTimeout(15_000, () => socket.destroy(new Error('The server neither answers nor hangs up')));
+      socket.setTimeout(15_000, () =>
+        socket.destroy(new Error('The server sends no response and keeps the connection open')),
+      );
       socket.on('data', (chunk) => chunks.push(chunk));
       socket.on('end', () => socket.end());
       socket.on('error', (error: NodeJS.ErrnoException) => {
-        // A server that refuses early may reset while the rest is still being written.
+        // A server that rejects early may reset the connection while the rest is still being written.
         if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
       });
       socket.on('close', () => resolve(parseAnswers(Buffer.concat(chunks))));
@@ -98,18 +108,19 @@ export class HttpClient {
 
 function answer(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer {
   const text = bytes.toString('utf8');
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as declared
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- same signature as declared
   return { status, headers, bytes, text, json: <Body>() => JSON.parse(text) as Body };
 }
 
-/** Reads answers that say their content-length, as all of ours do. */
+/** Parses responses that have a content-length, as all responses of the services do. */
 function parseAnswers(bytes: Buffer): Answer[] {
   const answers: Answer[] = [];
   for (let rest = bytes; rest.length > 0; ) {
     const headEnd = rest.indexOf('\r\n\r\n');
     const [statusLine = '', ...lines] = rest.subarray(0, headEnd).toString('latin1').split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1] ?? Number.NaN);
-    if (headEnd < 0 || Number.isNaN(status)) throw new Error(`No HTTP answer: ${rest.toString('latin1')}`);
+    if (headEnd < 0 || Number.isNaN(status))
+      throw new Error(`Not an HTTP response: ${rest.toString('latin1')}`);
     const headers: IncomingHttpHeaders = {};
     for (const line of lines) {
       const colon = line.indexOf(':');

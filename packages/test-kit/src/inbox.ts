@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
 
-/** A mail server that keeps what it is sent. */
+/** A mail server that stores received mails. */
 export interface Inbox extends AsyncDisposable {
-  /** Where it takes mails, as `SMTP_URL` says it. */
+  /** The address of the server, in the form of `SMTP_URL`. */
   readonly url: string;
-  /** The next mail to an address, which is taken out. @throws Error when none comes within 30 s. */
+  /** Returns and removes the next mail to an address. @throws Error if none arrives within 30 s. */
   mailTo(email: string): Promise<string>;
 }
 
@@ -15,7 +15,7 @@ const waitMs = 30_000;
 
 /** Starts a mail server on a free port. */
 export async function openInbox(): Promise<Inbox> {
-  const kept: { to: string; text: string }[] = [];
+  const mails: { to: string; text: string }[] = [];
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -24,7 +24,7 @@ export async function openInbox(): Promise<Inbox> {
       stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       stream.on('end', () => {
         const to = session.envelope.rcptTo.map(({ address }) => address).join();
-        kept.push({ to, text: text.replaceAll('=\r\n', '').replaceAll('=3D', '=') });
+        mails.push({ to, text: text.replaceAll('=\r\n', '').replaceAll('=3D', '=') });
         done();
       });
     },
@@ -35,10 +35,10 @@ export async function openInbox(): Promise<Inbox> {
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
     async mailTo(email) {
       for (const end = Date.now() + waitMs; Date.now() < end; await sleep(20)) {
-        const at = kept.findIndex(({ to }) => to === email);
-        if (at >= 0) return kept.splice(at, 1)[0]?.text ?? '';
+        const index = mails.findIndex(({ to }) => to === email);
+        if (index >= 0) return mails.splice(index, 1)[0]?.text ?? '';
       }
-      throw new Error(`No mail came for ${email}`);
+      throw new Error(`No mail to ${email} arrived`);
     },
     async [Symbol.asyncDispose]() {
       await new Promise<void>((resolve) => server.close(resolve));
@@ -46,7 +46,7 @@ export async function openInbox(): Promise<Inbox> {
   };
 }
 
-/** The link of a mail, on a line of its own. */
+/** Returns the link of a mail, which is on a line of its own. */
 export function linkIn(mail: string): URL {
   return new URL(/^https?:\S+/m.exec(mail)?.[0] ?? '');
 }

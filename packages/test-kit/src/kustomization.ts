@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@leads/local-stack/repository';
 
-/** The settings that `docker/kubernetes` gives a service, as its environment. */
+/** Returns the settings that `docker/kubernetes` passes to a service as environment variables. */
 export function kustomizedSettings(service: 'crm' | 'intake'): Record<string, string> {
   const text = readFileSync(join(repositoryRoot, 'docker/kubernetes/base/kustomization.yaml'), 'utf8');
   const [, map = ''] = text.split('\nconfigMapGenerator:\n')[1]?.split(`- name: leads-${service}\n`) ?? [];
@@ -11,6 +11,6 @@ export function kustomizedSettings(service: 'crm' | 'intake'): Record<string, st
     name,
     value,
   ]);
-  if (settings.length === 0) throw new Error(`${service} has no settings there`);
+  if (settings.length === 0) throw new Error(`kustomization.yaml has no settings for ${service}`);
   return Object.fromEntries(settings) as Record<string, string>;
 }

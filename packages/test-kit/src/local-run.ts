@@ -7,7 +7,7 @@ import { type SupervisedProcess, startProcess } from '@leads/local-stack/process
 import { repositoryRoot } from '@leads/local-stack/repository';
 import { onTestFinished } from 'vitest';
 
-/** What `npm start` runs once everything is built. */
+/** The built program that `npm start` runs. */
 export const startProgram = join(repositoryRoot, 'packages/local-stack/dist/start.js');
 /** Longer than the start program takes to stop its own processes. */
 const stopTimeoutMs = 120_000;
@@ -19,13 +19,13 @@ export interface LocalRun {
   readonly stdout: () => string;
   /** Returns the lines of stderr. */
   readonly stderr: () => string[];
-  /** Settles when the program has printed its greeting; rejects if it ends before that. */
+  /** Settles when the program has printed its startup message; rejects if it ends before that. */
   readonly ready: Promise<void>;
   /** The exit code, or the signal that ended the program. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 
-/** Runs the start program, and stops it when the test is over. */
+/** Runs the start program, and stops it after the test. */
 export function startRun(env: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]): LocalRun {
   const run = launchRun(env, command);
   onTestFinished(() => run.process.stop());
@@ -62,12 +62,12 @@ export function launchRun(
   };
 }
 
-/** A data directory and ports that nobody else uses, as an environment. */
+/** Creates an environment with an unused data directory and free ports. */
 export async function freshEnvironment() {
   const directory = mkdtempSync(join(tmpdir(), 'leads-start-test-'));
   const dataDir = join(directory, 'data');
   onTestFinished(() => {
-    // A test that fails may leave what it was to show that nothing is left of.
+    // A test that fails may leave processes running.
     for (const pid of processesOf(dataDir)) process.kill(Number(pid), 'SIGKILL');
     rmSync(directory, { recursive: true, force: true });
   });
@@ -81,13 +81,15 @@ export async function freshEnvironment() {
   };
 }
 
-/** The processes that run on this data directory: every one inherits the variable that names it. Linux only. */
+/**
+ * Returns the processes of a data directory: each inherits the variable that names the directory. Linux only.
+ */
 export function processesOf(dataDir: string): string[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
     try {
-      // An ended process that nobody has waited for yet has an empty environment.
+      // A process that has ended but is not yet reaped has an empty environment.
       return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`LEADS_DATA_DIR=${dataDir}`);
     } catch {
       return false;
@@ -95,12 +97,12 @@ export function processesOf(dataDir: string): string[] {
   });
 }
 
-/** The printed lines to paste, in order. */
+/** Returns the printed curl commands, in order. */
 export function curlLines(stdout: string): string[] {
   return stdout.split('\n').filter((line) => line.startsWith('curl '));
 }
 
-/** Pastes a line into a shell; what comes back is JSON. */
-export function paste(line: string): unknown {
+/** Runs a command in a shell and parses its JSON output. */
+export function runCurlLine(line: string): unknown {
   return JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' }));
 }

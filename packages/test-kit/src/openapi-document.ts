@@ -45,7 +45,7 @@ export interface Operation {
   >;
 }
 
-/** As much of an OpenAPI 3.1 document as the tests look at. */
+/** The parts of an OpenAPI 3.1 document that the tests read. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly version: string };
@@ -58,7 +58,7 @@ export interface OpenApiDocument {
 }
 
 export interface Route {
-  /** In capitals. */
+  /** The method in capital letters. */
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
@@ -74,29 +74,32 @@ export function routesOf(document: OpenApiDocument): Route[] {
   );
 }
 
-/** The routes that ask for credentials. */
+/** Returns the routes that require credentials. */
 export function guardedRoutesOf(document: OpenApiDocument): Route[] {
-  return routesOf(document).filter(({ operation }) => needs(operation).length > 0);
+  return routesOf(document).filter(({ operation }) => requiredSchemes(operation).length > 0);
 }
 
-/** Whether the answers to an operation have no end: streams of events, which are nothing without NATS besides. */
+/**
+ * Returns whether an operation responds with an event stream, which does not end. Such a stream also requires
+ * NATS.
+ */
 export function isEndless({ responses }: Operation): boolean {
   return responses['200']?.content?.['text/event-stream'] !== undefined;
 }
 
-/** The routes that ask for credentials, and whose answers have an end. */
+/** Returns the routes that require credentials and respond with a finite body. */
 export function endingRoutesOf(document: OpenApiDocument): Route[] {
   return guardedRoutesOf(document).filter(({ operation }) => !isEndless(operation));
 }
 
-/** The security schemes that an operation asks for, all together. */
-export function needs(operation: Operation): string[] {
+/** Returns the security schemes that an operation requires together. */
+export function requiredSchemes(operation: Operation): string[] {
   return Object.keys(operation.security?.[0] ?? {});
 }
 
 /**
- * The path of the document that an address is of: `/leads/{id}` for `/leads/1?x=2`. One that is named in full comes
- * before one with parameters.
+ * Returns the documented path that matches a URL: `/leads/{id}` for `/leads/1?x=2`. An exact path takes
+ * precedence over one with parameters.
  */
 export function documentedPath({ paths }: OpenApiDocument, address: string): string | undefined {
   const [name = ''] = address.split('?', 1);
@@ -113,12 +116,15 @@ export function documentedPath({ paths }: OpenApiDocument, address: string): str
 
 const isParameter = (part: string) => part.startsWith('{') && part.endsWith('}');
 
-/** A path with a value in place of its parameters; a UUID that names nothing where none is given. */
+/** Replaces the parameters of a path with a value, by default an unknown UUID. */
 export function fillPath(path: string, value: string = randomUUID()): string {
   return path.replaceAll(/\{[^}/]+\}/g, encodeURIComponent(value));
 }
 
-/** What an operation takes for a body, as it is sent: of JSON, or of another media type by its example. */
+/**
+ * Returns an example of the request body of an operation, serialized: JSON, or another media type with its
+ * example.
+ */
 export function exampleEntity(operation: Operation): { type: string; text: string } | undefined {
   const body = exampleBody(operation);
   if (body !== undefined) return { type: 'application/json', text: JSON.stringify(body) };
@@ -131,14 +137,16 @@ export function exampleEntity(operation: Operation): { type: string; text: strin
   return { type, text };
 }
 
-/** A body that an operation takes, made of the examples in its schema; `undefined` where it takes none. */
+/**
+ * Returns an example body built from the examples in the schema; `undefined` if the operation has no body.
+ */
 export function exampleBody(operation: Operation): Record<string, unknown> | undefined {
   const properties = operation.requestBody?.content['application/json']?.schema?.properties;
   if (properties === undefined) return undefined;
   return Object.fromEntries(Object.entries(properties).map(([name, { examples }]) => [name, examples?.[0]]));
 }
 
-/** The three fields of an error body (specification, section 7), and nothing else. */
+/** The schema of an error body with exactly three fields (specification, section 7). */
 export const errorBodySchema = {
   type: 'object',
   required: ['success', 'error', 'message'],
@@ -150,7 +158,7 @@ export const errorBodySchema = {
   additionalProperties: false,
 } as const;
 
-/** Problem details (RFC 9457), for those who ask for them: what is wrong, field by field, and nothing else. */
+/** The schema of problem details (RFC 9457), sent if the client requests them. */
 export const problemSchema = {
   type: 'object',
   required: ['type', 'title', 'status', 'instance', 'success', 'error'],
@@ -183,11 +191,14 @@ export const problemSchema = {
   additionalProperties: false,
 } as const;
 
-/** What a server answers before it knows of any operation: malformed HTTP, a request too slow, headers too large. */
+/**
+ * Statuses that a server sends before it matches an operation: malformed HTTP, a request timeout, headers too
+ * large.
+ */
 const parserStatuses = new Set([400, 408, 431]);
 
-/** What an answer may say in its head that is of use to who reads the document. */
-const toDocument = [
+/** Response headers that the document must describe. */
+const headersToDocument = [
   'allow',
   'content-disposition',
   'etag',
@@ -200,29 +211,29 @@ const toDocument = [
   'x-total-count',
 ];
 
-/** Paths that the document leaves out: itself, the pages for people, and what these pages call. */
-const undescribed = /^\/(?!api\/v1\/|health\/)/;
+/** Paths that the document omits: the document itself, the website, and the routes that the website calls. */
+const undocumentedPaths = /^\/(?!api\/v1\/|health\/)/;
 
 export type ResponseCheck = (request: { method: string; path: string }, answer: Answer) => void;
 
 /**
- * Checks answers against an OpenAPI document: the status is one that it names for the operation, the body has
- * a media type that it names, every field that its schema asks for, and not one that it does not name.
+ * Returns a function that checks responses against an OpenAPI document. It checks that the operation lists
+ * the status and the media type, and that the body matches the schema. Undocumented fields are errors.
  *
- * @returns throws an Error that tells what differs.
+ * @returns a function that throws an Error with the difference.
  */
 export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
   addFormats.default(ajv);
-  ajv.addSchema(closed(document) as object, 'document');
+  ajv.addSchema(withClosedObjects(document) as object, 'document');
   const errorChecks = {
     'application/json': ajv.compile(errorBodySchema),
     'application/problem+json': ajv.compile(problemSchema),
   };
 
   return ({ method, path }, answer) => {
-    // What integrators have is there for the website's pages as well, with the same answers but one: a page may be
-    // of another workspace than its session.
+    // The website calls the routes of integrators under another path. The responses are the same, with one
+    // addition: 409 if a page belongs to another workspace than its session.
     const described = path.replace(/^\/api\/console\//, '/api/v1/');
     const name = documentedPath(document, described) ?? path.split('?', 1)[0] ?? '';
     const fail = (what: string): never => {
@@ -239,16 +250,16 @@ export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
       return known ?? fail(`is of type ${type}`);
     };
     const validate = (isValid: ReturnType<typeof ajv.compile>) => {
-      if (!isValid(answer.json())) fail(`is not as documented: ${ajv.errorsText(isValid.errors)}`);
+      if (!isValid(answer.json())) fail(`does not match the document: ${ajv.errorsText(isValid.errors)}`);
     };
     const validateError = () => {
       validate(errorChecks[mediaType() as keyof typeof errorChecks]);
-      // Only what is answered to a request is chosen by its Accept.
+      // Only the response to a complete request depends on Accept.
       const varies = /(^|, )Accept(,|$)/.test(answer.headers.vary ?? '');
       if (answer.headers['x-request-id'] !== undefined && !varies) fail('does not vary by Accept');
     };
 
-    // The answer to HEAD is that to GET without its body.
+    // The response to HEAD is the response to GET without its body.
     const operation = document.paths[name]?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
     if (method === 'HEAD') {
       if (answer.bytes.length > 0) fail('has a body');
@@ -256,7 +267,7 @@ export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
       return;
     }
     if (operation === undefined) {
-      if (undescribed.test(name) && answer.status === 200) return;
+      if (undocumentedPaths.test(name) && answer.status === 200) return;
       if (answer.status < 400) fail('is an operation that is not documented');
       validateError();
       return;
@@ -280,11 +291,11 @@ export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
     const isValid = ajv.getSchema(key);
     if (isValid === undefined) throw new Error(`The document has no schema at ${key}`);
     if (mediaType() in errorChecks) validate(isValid);
-    else if (isValid(answer.text) !== true) fail('is not as documented');
+    else if (isValid(answer.text) !== true) fail('does not match the document');
     if (answer.status >= 400 && document.paths[name]?.[method.toLowerCase()]?.security !== undefined) {
       validateError();
     }
-    for (const header of toDocument) {
+    for (const header of headersToDocument) {
       const named = Object.keys(documented.headers ?? {}).some((each) => each.toLowerCase() === header);
       if (answer.headers[header] !== undefined && !named)
         fail(`has a header ${header} that is not documented`);
@@ -292,11 +303,13 @@ export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
   };
 }
 
-/** A copy in which every object schema that names its properties allows no others. */
-function closed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(closed);
+/** Returns a copy in which object schemas with properties allow no additional properties. */
+function withClosedObjects(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withClosedObjects);
   if (typeof value !== 'object' || value === null) return value;
-  const copy = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, closed(member)]));
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, withClosedObjects(member)]),
+  );
   const isOpenObject = copy['type'] === 'object' && typeof copy['properties'] === 'object';
   return isOpenObject && copy['additionalProperties'] === undefined
     ? { ...copy, additionalProperties: false }

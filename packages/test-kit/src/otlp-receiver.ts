@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isConfidential } from './log-check/confidential.ts';
 
-/** A span as OTLP has it in JSON (opentelemetry-proto, trace.proto), as far as tests look at it. */
-export interface ToldSpan {
+/** A span in the JSON of OTLP (opentelemetry-proto, trace.proto), with the fields that tests read. */
+export interface ReceivedSpan {
   readonly service: string;
   readonly traceId: string;
   readonly spanId: string;
@@ -15,14 +15,17 @@ export interface ToldSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** What takes spans by OTLP over HTTP, as collectors do. Disposing it fails when one holds what a caller sent. */
+/**
+ * A receiver of spans by OTLP over HTTP, like a collector. Disposing it throws if a span contains
+ * confidential data.
+ */
 export interface OtlpReceiver extends AsyncDisposable {
-  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  /** The value for `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly url: string;
-  /** Everything that was sent, headers and all. */
+  /** All received requests, including headers. */
   readonly received: readonly string[];
-  spans(): ToldSpan[];
-  /** What requests are answered from now on. */
+  spans(): ReceivedSpan[];
+  /** The status of the responses from now on. */
   status: number;
 }
 
@@ -35,7 +38,7 @@ interface OtlpTraces {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly OtlpAttribute[] };
     readonly scopeSpans: readonly {
-      readonly spans: readonly (Omit<ToldSpan, 'service' | 'attributes'> & {
+      readonly spans: readonly (Omit<ReceivedSpan, 'service' | 'attributes'> & {
         readonly attributes: readonly OtlpAttribute[];
       })[];
     }[];
@@ -73,7 +76,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
       server.close();
       await once(server, 'close');
       const found = received.find(isConfidential);
-      if (found !== undefined) throw new Error(`A trace holds what a caller sent: ${found}`);
+      if (found !== undefined) throw new Error(`A trace contains confidential data: ${found}`);
     },
   };
   return receiver;

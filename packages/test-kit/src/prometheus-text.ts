@@ -5,9 +5,9 @@ export interface Sample {
 }
 
 /**
- * Reads Prometheus's text format.
+ * Parses the text format of Prometheus.
  *
- * @throws Error on a line that is none of it, and on a sample without the type of its family before it.
+ * @throws Error on an invalid line, and on a sample without a preceding type of its family.
  */
 export function parseMetrics(text: string): {
   families: ReadonlyMap<string, { type: string; help: string }>;
@@ -23,21 +23,21 @@ export function parseMetrics(text: string): {
       continue;
     }
     const [, name, labels = '', value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
-    if (name === undefined || Number.isNaN(Number(value))) throw new Error(`No metric: ${line}`);
+    if (name === undefined || Number.isNaN(Number(value))) throw new Error(`Not a metric: ${line}`);
     if (!families.has(name) && !families.has(name.replace(/_(bucket|sum|count)$/, ''))) {
-      throw new Error(`Of no type: ${line}`);
+      throw new Error(`Sample without a type: ${line}`);
     }
     const pairs = [...labels.matchAll(/([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g)];
     samples.push({
       name,
-      labels: Object.fromEntries(pairs.map(([, label = '', of = '']) => [label, of])),
+      labels: Object.fromEntries(pairs.map(([, label = '', labelValue = '']) => [label, labelValue])),
       value: Number(value),
     });
   }
   return { families, samples };
 }
 
-/** All samples of a name that have the labels, added up. */
+/** Returns the sum of all samples of a name that have the labels. */
 export function sumOf(samples: readonly Sample[], name: string, labels: Sample['labels'] = {}): number {
   return samples
     .filter((sample) => sample.name === name)

@@ -6,9 +6,9 @@ export interface Statement {
 }
 
 /**
- * Records what this process sends to Postgres while `act` runs, as it is sent.
+ * Records the statements that this process sends to Postgres while `act` runs.
  *
- * @param matching of which statements.
+ * @param matching selects the statements.
  */
 export async function recordStatements(matching: RegExp, act: () => Promise<unknown>): Promise<Statement[]> {
   const recorded: Statement[] = [];

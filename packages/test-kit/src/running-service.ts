@@ -8,7 +8,7 @@ import { LogCapture } from './log-check/log-capture.ts';
 import { createResponseCheck, documentedPath, type OpenApiDocument } from './openapi-document.ts';
 import { createTestDatabase } from './test-database.ts';
 
-/** What the tests need of a Fastify server. */
+/** The parts of a Fastify server that the tests call. */
 interface App {
   listen(options: { host: string; port: number }): Promise<string>;
   close(): Promise<unknown>;
@@ -16,13 +16,13 @@ interface App {
   readonly server: { address(): AddressInfo | string | null };
 }
 
-/** A service in this process, on a port of its own. */
+/** A service in this process that listens on a free port. */
 export interface RunningService extends AsyncDisposable {
   readonly port: number;
   readonly document: OpenApiDocument;
   /**
-   * Everything that is registered, described or not; a route of several methods once for each. Parameters stand
-   * as in the document: `{id}`.
+   * All registered routes, documented or not. A route with several methods is listed once for each.
+   * Parameters are written as in the document: `{id}`.
    */
   readonly routes: readonly {
     readonly method: string;
@@ -30,9 +30,9 @@ export interface RunningService extends AsyncDisposable {
     readonly permission: string | undefined;
   }[];
   readonly logs: LogCapture;
-  /** Sends a request and checks the answer against the document. */
+  /** Sends a request and checks the response against the document. */
   send(request: TestRequest): Promise<Answer>;
-  /** Sends bytes; the answers are checked where `options` says which request they are. */
+  /** Sends bytes. The responses are checked if `options` names their method and path. */
   sendRaw(
     bytes: string | Buffer,
     options?: { end?: boolean; method?: string; path?: string },
@@ -40,11 +40,11 @@ export interface RunningService extends AsyncDisposable {
 }
 
 /**
- * Starts a service as its `server.ts` does, except that its log lines are kept. Disposing it stops it, and fails
- * when a log line holds what must not be there, when a request left none, or when a route answered with a status that
- * it does not declare.
+ * Starts a service like its `server.ts`, but captures its log lines.
+ * Disposing it stops the service. It throws if a log line contains confidential data, if a request left no
+ * log line, or if a route sent a status that it does not declare.
  *
- * @param build makes the server and what it needs, its logger writing to the capture.
+ * @param build creates the server and its context, with a logger that writes to the capture.
  */
 export async function startService(
   build: (logs: LogCapture) => Promise<{ app: App; context: AsyncDisposable }>,
@@ -69,7 +69,7 @@ export async function startService(
     });
     fastify.addHook('onResponse', async ({ routeOptions, raw }, { statusCode }) => {
       const { method, url, schema } = routeOptions;
-      // Rejected before a route is looked for (RFC 9112, 3.2).
+      // Rejected before the router runs (RFC 9112, 3.2).
       const isMalformed = raw.headersDistinct['host']?.length !== 1;
       if (url === undefined || isMalformed || statusCode in (schema?.response ?? {})) return;
       undeclared.add(`${String(method)} ${url}: ${statusCode}`);
@@ -114,8 +114,7 @@ export async function startService(
       await app.close();
       await context[Symbol.asyncDispose]();
       logs.assertNothingConfidential();
-      if (undeclared.size > 0)
-        throw new Error(`Statuses that no route declares: ${[...undeclared].join(', ')}`);
+      if (undeclared.size > 0) throw new Error(`Undeclared statuses: ${[...undeclared].join(', ')}`);
       const logged = new Set(logs.entries().map((entry) => entry['reqId']));
       const missing = requestIds.filter((id) => !logged.has(id));
       if (missing.length > 0) throw new Error(`${missing.length} requests left no log line: ${missing[0]}`);
@@ -123,7 +122,7 @@ export async function startService(
   };
 }
 
-/** A running service on a database of its own, and the fixture that creates its workspaces. */
+/** A running service on a new database, with the fixture that creates its workspaces. */
 export interface ServiceFixture extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly service: RunningService;
@@ -157,7 +156,7 @@ export async function startOnOwnDatabase(
   };
 }
 
-/** What the collection of routes needs of Fastify. */
+/** The parts of Fastify that collect the routes. */
 interface HookedServer {
   addHook(name: 'onRoute', hook: (route: Route) => void): void;
   addHook(

@@ -10,18 +10,18 @@ import { createTestDatabase } from './test-database.ts';
 
 export const serviceNames: readonly ServiceName[] = ['crm', 'intake'];
 
-/** Where each service takes leads. */
+/** The path that creates leads, for each service. */
 export const createPath = { crm: '/api/v1/order/leads', intake: '/api/v1/leads' } as const;
 
-/** A database of its own with a workspace in it, and the settings of services that are to use it. */
-export interface Ground extends AsyncDisposable {
+/** A new database with a workspace, and the environment of services that use it. */
+export interface TestEnvironment extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly fixture: Fixture;
   readonly workspace: TestWorkspace;
   readonly env: Record<string, string>;
 }
 
-export async function prepareGround(): Promise<Ground> {
+export async function prepareEnvironment(): Promise<TestEnvironment> {
   const database = await createTestDatabase();
   const fixture = openFixture(database.url);
   return {
@@ -36,7 +36,7 @@ export async function prepareGround(): Promise<Ground> {
   };
 }
 
-/** What a lead is created with, by either service. */
+/** Returns the body of a request that creates a lead. */
 export function leadBody(service: ServiceName, fields: Record<string, unknown> = {}) {
   return {
     ...(service === 'crm' && { campaignCode: 'DEMO' }),
@@ -57,8 +57,8 @@ export function spawnService(name: ServiceName, env: Record<string, string>): Su
   });
 }
 
-/** A way to a Postgres that can be closed and opened again; it is closed at first. */
-export class Gateway implements AsyncDisposable {
+/** A TCP proxy to a Postgres that can be closed and opened again. It is closed at first. */
+export class DatabaseProxy implements AsyncDisposable {
   readonly url: string;
   readonly #port: number;
   readonly #to: { host: string; port: number };
@@ -74,11 +74,11 @@ export class Gateway implements AsyncDisposable {
   }
 
   async open(): Promise<void> {
-    this.#server = createServer((inward) => {
-      const outward = connect(this.#to);
+    this.#server = createServer((clientSocket) => {
+      const serverSocket = connect(this.#to);
       for (const [socket, other] of [
-        [inward, outward],
-        [outward, inward],
+        [clientSocket, serverSocket],
+        [serverSocket, clientSocket],
       ] as const) {
         this.#sockets.add(socket);
         socket
@@ -93,7 +93,7 @@ export class Gateway implements AsyncDisposable {
     await once(this.#server, 'listening');
   }
 
-  /** Cuts every connection, and refuses others. */
+  /** Resets all connections and rejects new ones. */
   async close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { grantRoles } from '@leads/core/db-admin/grant';
 import pg from 'pg';
 
-/** A role in Postgres for each service, on one database. */
+/** A Postgres role for each service, on one database. */
 export interface ServiceRoles extends AsyncDisposable {
-  /** The connection string of each. */
+  /** The connection string of the CRM's role. */
   readonly crm: string;
   readonly intake: string;
-  /** The password of both. */
+  /** The password of both roles. */
   readonly password: string;
 }
 
 /**
- * Makes the roles as `leads db grant` does, under names that no other test has, for roles are the whole server's.
- * Disposing them takes them away.
+ * Creates the roles like `leads db grant`. The names are unique, because roles belong to the whole server.
+ * Disposing the result drops the roles.
  */
 export async function createServiceRoles(databaseUrl: string): Promise<ServiceRoles> {
   const suffix = randomBytes(8).toString('hex');
@@ -41,7 +41,7 @@ export async function createServiceRoles(databaseUrl: string): Promise<ServiceRo
   };
 }
 
-/** Runs statements on a connection of their own. @throws the error of node-postgres */
+/** Runs statements on a new connection. @throws the error of node-postgres */
 export async function runAs(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   try {

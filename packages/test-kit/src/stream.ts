@@ -3,14 +3,14 @@ import { Broker } from '@leads/core/nats';
 export interface StreamMessage {
   readonly subject: string;
   readonly data: unknown;
-  /** The header `traceparent`. */
+  /** The value of the header `traceparent`. */
   readonly traceparent: string | undefined;
 }
 
-/** What a JetStream stream holds, oldest first; nothing where there is no such stream. */
+/** Returns the messages of a JetStream stream, oldest first; empty if the stream does not exist. */
 export async function readStream(url: string, stream: string): Promise<StreamMessage[]> {
   await using broker = new Broker({ url, name: 'leads-tests' });
-  if (!(await broker.connected(5_000))) throw new Error('There is no NATS to read from');
+  if (!(await broker.connected(5_000))) throw new Error('NATS is unavailable');
   const manager = await broker.manager();
   const info = await manager.streams.info(stream).catch(() => undefined);
   const count = info?.state.messages ?? 0;

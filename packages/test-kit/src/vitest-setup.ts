@@ -6,7 +6,10 @@ import type { TestProject } from 'vitest/node';
 
 const templateDatabase = 'leads_template';
 
-/** Vitest's global set-up: one Postgres for the whole run, with one migrated database that test files clone. */
+/**
+ * Starts one Postgres for the whole test run (global setup of Vitest), with one migrated database that test
+ * files clone.
+ */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await startTemporaryPostgres();
   try {

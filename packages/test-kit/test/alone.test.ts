@@ -13,44 +13,46 @@ import { jwtSecret, openFixture } from '../src/fixture.ts';
 import { type Answer, HttpClient } from '../src/http-client.ts';
 import {
   createPath,
-  Gateway,
-  type Ground,
+  DatabaseProxy,
   leadBody,
-  prepareGround,
+  prepareEnvironment,
   serviceNames,
   spawnService,
+  type TestEnvironment,
 } from '../src/running-stack.ts';
 
-let ground: Ground;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  ground = await prepareGround();
+  environment = await prepareEnvironment();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 const unavailable = { success: false, error: 'error', message: 'Service temporarily unavailable' };
 const up = { status: 'ready', checks: { database: 'up' } };
 const down = { status: 'unavailable', checks: { database: 'down' } };
 
-const seen = (answer: Answer) => [answer.status, answer.json()];
+const statusAndBody = (answer: Answer) => [answer.status, answer.json()];
 
-/** The answer, or why there is none yet. */
-const ask = (client: HttpClient, path: string) =>
-  client.send({ path }).then(seen, (error: NodeJS.ErrnoException) => error.code);
+/** Returns the status and the body, or the error code if the connection fails. */
+const request = (client: HttpClient, path: string) =>
+  client.send({ path }).then(statusAndBody, (error: NodeJS.ErrnoException) => error.code);
 
 describe.each(serviceNames)('%s with the other service absent', (name) => {
   const prefix = name.toUpperCase();
 
-  test('starts, serves and stops', async () => {
-    const service = await startService(name, { env: ground.env });
+  test('starts, accepts a lead and stops with code 0', async () => {
+    const service = await startService(name, { env: environment.env });
     const client = new HttpClient(Number(new URL(service.url).port));
     try {
-      expect(await ask(client, '/health/live')).toEqual([200, { status: 'live' }]);
-      expect(await ask(client, '/health/ready')).toEqual([200, up]);
-      const { headers } = ground.workspace.owner;
+      expect(await request(client, '/health/live')).toEqual([200, { status: 'live' }]);
+      expect(await request(client, '/health/ready')).toEqual([200, up]);
+      const { headers } = environment.workspace.owner;
       const body = leadBody(name, { name: `alone ${name}` });
       const created = await client.send({ method: 'POST', path: createPath[name], headers, body });
       expect(created.status).toBe(200);
-      const rows = await ground.fixture.sql('SELECT source FROM lead WHERE name = $1', [`alone ${name}`]);
+      const rows = await environment.fixture.sql('SELECT source FROM lead WHERE name = $1', [
+        `alone ${name}`,
+      ]);
       expect(rows).toEqual([{ source: name }]);
     } finally {
       client.close();
@@ -59,51 +61,51 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
     expect(await service.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('answers /health/live by itself; how soon is printed', async () => {
+  test('answers /health/live after its start, and prints the time that takes', async () => {
     const port = await freePort();
     const client = new HttpClient(port);
     const startedAt = performance.now();
-    await using _ = spawnService(name, { ...ground.env, [`${prefix}_PORT`]: String(port) });
+    await using _ = spawnService(name, { ...environment.env, [`${prefix}_PORT`]: String(port) });
     await expect
-      .poll(() => ask(client, '/health/live'), { timeout: 30_000, interval: 10 })
+      .poll(() => request(client, '/health/live'), { timeout: 30_000, interval: 10 })
       .toEqual([200, { status: 'live' }]);
     const durationMs = performance.now() - startedAt;
     client.close();
     console.log(`${name}: ${Math.round(durationMs)} ms from spawn to the first answer of /health/live`);
   });
 
-  test('starts while Postgres is away, says so, and is ready by itself when it comes, and again', async () => {
+  test('starts while Postgres is unavailable, becomes ready without a restart, and again after a second outage', async () => {
     const port = await freePort();
-    await using gateway = new Gateway(ground.databaseUrl, await freePort());
-    const env = { ...ground.env, DATABASE_URL: gateway.url, SHUTDOWN_DELAY_MS: '0' };
+    await using databaseProxy = new DatabaseProxy(environment.databaseUrl, await freePort());
+    const env = { ...environment.env, DATABASE_URL: databaseProxy.url, SHUTDOWN_DELAY_MS: '0' };
     await using service = spawnService(name, { ...env, [`${prefix}_PORT`]: String(port) });
     const client = new HttpClient(port);
     const create = () =>
       client.send({
         method: 'POST',
         path: createPath[name],
-        headers: ground.workspace.owner.headers,
+        headers: environment.workspace.owner.headers,
         body: leadBody(name),
       });
-    const becomes = async (expected: unknown) => {
-      await expect.poll(() => ask(client, '/health/ready'), { timeout: 30_000 }).toEqual(expected);
+    const waitForReadiness = async (expected: unknown) => {
+      await expect.poll(() => request(client, '/health/ready'), { timeout: 30_000 }).toEqual(expected);
     };
 
-    await becomes([503, down]);
-    expect(await ask(client, '/health/live')).toEqual([200, { status: 'live' }]);
-    const refused = await create();
-    expect(seen(refused)).toEqual([503, unavailable]);
-    expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    await waitForReadiness([503, down]);
+    expect(await request(client, '/health/live')).toEqual([200, { status: 'live' }]);
+    const rejected = await create();
+    expect(statusAndBody(rejected)).toEqual([503, unavailable]);
+    expect(rejected.headers['retry-after']).toMatch(/^[1-9]\d*$/);
 
     for (let times = 0; times < 2; times++) {
-      await gateway.open();
-      await becomes([200, up]);
+      await databaseProxy.open();
+      await waitForReadiness([200, up]);
       expect((await create()).status).toBe(200);
 
-      await gateway.close();
-      await becomes([503, down]);
-      expect(await ask(client, '/health/live')).toEqual([200, { status: 'live' }]);
-      expect(seen(await create())).toEqual([503, unavailable]);
+      await databaseProxy.close();
+      await waitForReadiness([503, down]);
+      expect(await request(client, '/health/live')).toEqual([200, { status: 'live' }]);
+      expect(statusAndBody(await create())).toEqual([503, unavailable]);
     }
 
     client.close();
@@ -112,8 +114,8 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
     expect(service.output('stderr')).toBe('');
   });
 
-  test('with a configuration that does not hold names every fault at once and ends with code 1', async () => {
-    const { DATABASE_URL: _, ...env } = ground.env;
+  test('reports all invalid settings at once and exits with code 1', async () => {
+    const { DATABASE_URL: _, ...env } = environment.env;
     await using service = spawnService(name, {
       ...env,
       JWT_SECRET: 'short',
@@ -124,9 +126,9 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
     });
     expect(await service.exited).toEqual({ code: 1, signal: null });
     expect(service.output('stdout')).toBe('');
-    const [title, ...faults] = service.output('stderr').trimEnd().split('\n');
+    const [title, ...errors] = service.output('stderr').trimEnd().split('\n');
     expect(title).toBe('Invalid configuration:');
-    const named = [
+    const invalidNames = [
       'DATABASE_POOL_SIZE',
       'DATABASE_URL',
       'LOG_LEVEL',
@@ -134,18 +136,21 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
       `${prefix}_PORT`,
       ...(name === 'crm' ? ['JWT_SECRET'] : []),
     ];
-    expect(faults).toHaveLength(named.length);
-    expect(new Set(faults.map((fault) => fault.split(' ')[0]))).toEqual(new Set(named));
+    expect(errors).toHaveLength(invalidNames.length);
+    expect(new Set(errors.map((error) => error.split(' ')[0]))).toEqual(new Set(invalidNames));
     expect(service.output('stderr')).not.toContain('short');
   });
 
-  test('switches its log level at SIGUSR2, and back', async () => {
+  test('switches its log level on SIGUSR2 and back on the next one', async () => {
     const output: string[] = [];
     const onOutput = (text: string) => void output.push(text);
-    await using service = await startService(name, { env: { ...ground.env, LOG_LEVEL: 'warn' }, onOutput });
+    await using service = await startService(name, {
+      env: { ...environment.env, LOG_LEVEL: 'warn' },
+      onOutput,
+    });
     const lines = () => output.join('').split('\n').slice(0, -1);
-    /** What is told of a request that is refused. */
-    const toldOf = async (id: string) => {
+    /** Sends a request that is rejected, and returns its log lines. */
+    const rejectAndReadLog = async (id: string) => {
       const answer = await fetch(`${service.url}${createPath[name]}`, {
         method: 'DELETE',
         headers: { 'X-Request-Id': id },
@@ -153,35 +158,35 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
       expect([answer.status, answer.headers.get('x-request-id')]).toEqual([405, id]);
       return lines().filter((line) => line.includes(id));
     };
-    const switched = async (times: number) => {
-      const told = () => lines().filter((line) => line.includes('Log level switched')).length;
-      await expect.poll(told).toBe(times);
+    const waitForSwitches = async (times: number) => {
+      const switchCount = () => lines().filter((line) => line.includes('Log level switched')).length;
+      await expect.poll(switchCount).toBe(times);
     };
 
-    await toldOf('at-warn');
+    await rejectAndReadLog('at-warn');
     process.kill(service.pid, 'SIGUSR2');
-    await switched(1);
-    await expect.poll(() => toldOf('at-debug')).not.toEqual([]);
-    const told = lines().filter((line) => line.includes('at-debug'));
-    expect(told.map((line) => JSON.parse(line) as unknown).slice(0, 2)).toMatchObject([
+    await waitForSwitches(1);
+    await expect.poll(() => rejectAndReadLog('at-debug')).not.toEqual([]);
+    const debugLines = lines().filter((line) => line.includes('at-debug'));
+    expect(debugLines.map((line) => JSON.parse(line) as unknown).slice(0, 2)).toMatchObject([
       { level: 'debug', reqId: 'at-debug', code: 'method_not_allowed', msg: 'Request rejected' },
       { level: 'info', reqId: 'at-debug', status: 405, msg: 'Request' },
     ]);
     process.kill(service.pid, 'SIGUSR2');
-    await switched(2);
-    await toldOf('at-warn-again');
+    await waitForSwitches(2);
+    await rejectAndReadLog('at-warn-again');
     await service.stop();
     expect(await service.exited).toEqual({ code: 0, signal: null });
     expect(lines().filter((line) => line.includes('at-warn'))).toEqual([]);
   });
 
-  test('reads its secrets from files', async () => {
+  test('reads DATABASE_URL and JWT_SECRET from files', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'leads-secrets-'));
     try {
       const env: Record<string, string> = {};
       for (const secret of ['DATABASE_URL', 'JWT_SECRET'] as const) {
         const path = join(directory, secret);
-        writeFileSync(path, `${ground.env[secret]}\n`);
+        writeFileSync(path, `${environment.env[secret]}\n`);
         env[`${secret}_FILE`] = path;
       }
       await using service = await startService(name, { env });
@@ -191,12 +196,12 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
     }
   });
 
-  test('on a port in use says so in one line and ends with code 1', async () => {
+  test('reports a port in use in one line and exits with code 1', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
     try {
-      await using service = spawnService(name, { ...ground.env, [`${prefix}_PORT`]: String(port) });
+      await using service = spawnService(name, { ...environment.env, [`${prefix}_PORT`]: String(port) });
       expect(await service.exited).toEqual({ code: 1, signal: null });
       expect(service.output('stderr')).toBe(`Cannot start: already in use: 127.0.0.1:${port}\n`);
     } finally {
@@ -205,10 +210,10 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
   });
 });
 
-describe('a Postgres that is stopped and started again', () => {
-  test('is 503 meanwhile, never 500, and nothing needs a restart', async () => {
+describe('both services', () => {
+  test('answer 503 and never 500 while Postgres is down, and recover without a restart', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'leads-alone-'));
-    // The account that Postgres runs as has to get through to its data.
+    // The account of Postgres must be able to enter this directory.
     chmodSync(directory, 0o711);
     const port = await freePort();
     const start = () => startPostgres({ dataDir: join(directory, 'data'), port, durable: false });
@@ -229,7 +234,7 @@ describe('a Postgres that is stopped and started again', () => {
         client: new HttpClient(Number(new URL(url).port)),
       }));
 
-      /** Writes at both services without a pause, and keeps the statuses. */
+      /** Creates leads at both services continuously, and collects the statuses. */
       const statuses = new Set<number>();
       let writing = true;
       const writers = services.map(async ({ name, client }) => {
@@ -239,7 +244,7 @@ describe('a Postgres that is stopped and started again', () => {
           statuses.add((await client.send({ method: 'POST', path, headers: owner.headers, body })).status);
         }
       });
-      const readiness = () => Promise.all(services.map(({ client }) => ask(client, '/health/ready')));
+      const readiness = () => Promise.all(services.map(({ client }) => request(client, '/health/ready')));
 
       await expect.poll(() => statuses.has(200), { timeout: 30_000 }).toBe(true);
       await postgres.stop();

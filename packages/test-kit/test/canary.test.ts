@@ -10,10 +10,13 @@ import { expect, test } from 'vitest';
 import { forgeToken } from '../src/forged-token.ts';
 import { type Answer, HttpClient, type TestRequest } from '../src/http-client.ts';
 import { startOtlpReceiver } from '../src/otlp-receiver.ts';
-import { createPath, Gateway, prepareGround } from '../src/running-stack.ts';
+import { createPath, DatabaseProxy, prepareEnvironment } from '../src/running-stack.ts';
 import { readStream } from '../src/stream.ts';
 
-/** Texts that are found wherever they come out: of letters and digits, so that no escaping hides them. */
+/**
+ * Unique texts to search for in outputs. They consist of letters and digits, so escaping does not change
+ * them.
+ */
 class Seeds {
   readonly #kind: string;
   readonly #texts: string[] = [];
@@ -22,21 +25,21 @@ class Seeds {
     this.#kind = kind;
   }
 
-  /** A text that nothing else holds. */
+  /** Returns a text that occurs nowhere else. */
   next(): string {
     const text = `canary${this.#kind}${this.#texts.length}quux`;
     this.#texts.push(text);
     return text;
   }
 
-  /** Keeps a text that is what it is. */
+  /** Registers an existing text. */
   keep(text: string): string {
-    if (text.length < 8) throw new Error('It would be found anywhere');
+    if (text.length < 8) throw new Error('A text of less than 8 characters could occur by chance');
     this.#texts.push(text);
     return text;
   }
 
-  /** The first that a text holds, with what stands around it. */
+  /** Returns the first registered text in `text`, with its context. */
   foundIn(text: string): string | undefined {
     const lower = text.toLowerCase();
     for (const seed of this.#texts) {
@@ -47,12 +50,12 @@ class Seeds {
   }
 }
 
-/** Credentials and the like. */
+/** Credentials and other secrets. */
 const secrets = new Seeds('secret');
-/** What is known of people, and whatever else callers send. */
+/** Personal data and other request content. */
 const personal = new Seeds('person');
 
-/** Fields of a lead, each with a seed, and more that no lead has. */
+/** Returns a lead with unique texts in known and unknown fields. */
 function seededLead(fields: Record<string, unknown> = {}): Record<string, unknown> {
   personal.keep('79460817');
   personal.keep('7946 0817');
@@ -78,7 +81,7 @@ const seededContact = () => ({
   description: personal.next(),
 });
 
-/** What any client sends without being asked. */
+/** Returns headers that clients send by themselves. */
 function seededHeaders(): Record<string, string> {
   const [cookie, credential] = [secrets.next(), secrets.next()];
   return {
@@ -95,13 +98,13 @@ function seededHeaders(): Record<string, string> {
 }
 
 const problem = { Accept: 'application/problem+json' };
-const soon = { timeout: 30_000, interval: 100 };
+const pollOptions = { timeout: 30_000, interval: 100 };
 
-test('no secret and nothing personal comes out in logs, metrics, traces and errors, and no secret in events', {
+test('logs, metrics, traces and errors contain no secret and no personal data, and events contain no secret', {
   timeout: 180_000,
 }, async () => {
-  await using ground = await prepareGround();
-  const { fixture, workspace } = ground;
+  await using environment = await prepareEnvironment();
+  const { fixture, workspace } = environment;
   const { owner } = workspace;
   for (const member of [owner, await workspace.addMember('publisher')]) {
     secrets.keep(member.apiKey);
@@ -116,19 +119,19 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
   await using nats = await startNats({ binary: await findNatsServer(), dataDir: directory, settings });
   const natsUrl = nats.url.replace('nats://', `nats://canary:${natsPassword}@`);
   await using receiver = await startOtlpReceiver();
-  await using gateway = new Gateway(ground.databaseUrl, await freePort());
-  await gateway.open();
-  secrets.keep(decodeURIComponent(new URL(ground.databaseUrl).password));
+  await using databaseProxy = new DatabaseProxy(environment.databaseUrl, await freePort());
+  await databaseProxy.open();
+  secrets.keep(decodeURIComponent(new URL(environment.databaseUrl).password));
 
   const output = { crm: '', intake: '' };
-  const heard = (service: 'crm' | 'intake') => (text: string) => {
+  const captureOutput = (service: 'crm' | 'intake') => (text: string) => {
     output[service] += text;
   };
   const metricsToken = secrets.keep(`${secrets.next()}metrics`);
   const env = {
-    DATABASE_URL: gateway.url,
+    DATABASE_URL: databaseProxy.url,
     NATS_URL: natsUrl,
-    JWT_SECRET: secrets.keep(ground.env['JWT_SECRET'] ?? ''),
+    JWT_SECRET: secrets.keep(environment.env['JWT_SECRET'] ?? ''),
     METRICS_TOKEN: metricsToken,
     SMTP_URL: `smtp://mailer:${secrets.next()}@127.0.0.1:1`,
     MAIL_FROM: 'Leads <leads@example.com>',
@@ -143,9 +146,9 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
   await using crm = await startService('crm', {
     env: { ...env, PUBLIC_URL: publicUrl },
     port: crmPort,
-    onOutput: heard('crm'),
+    onOutput: captureOutput('crm'),
   });
-  await using intake = await startService('intake', { env, onOutput: heard('intake') });
+  await using intake = await startService('intake', { env, onOutput: captureOutput('intake') });
   const clients = {
     crm: new HttpClient(crmPort),
     intake: new HttpClient(Number(new URL(intake.url).port)),
@@ -153,20 +156,20 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
 
   const errors: string[] = [];
   const statuses = new Map<string, number>();
-  const note = (service: 'crm' | 'intake', answer: Answer | undefined, namesAreTold = false) => {
+  const recordResponse = (service: 'crm' | 'intake', answer: Answer | undefined, repeatsNames = false) => {
     if (answer === undefined) return;
     const key = `${service} ${answer.status}`;
     statuses.set(key, (statuses.get(key) ?? 0) + 1);
-    // Problem details repeat the names of what they do not know, and nothing else.
-    if (answer.status >= 400 && !namesAreTold)
+    // Problem details repeat the names of unknown fields, and no values.
+    if (answer.status >= 400 && !repeatsNames)
       errors.push(`${JSON.stringify(answer.headers)}\n${answer.text}`);
   };
-  const send = async (service: 'crm' | 'intake', request: TestRequest, namesAreTold = false) => {
+  const send = async (service: 'crm' | 'intake', request: TestRequest, repeatsNames = false) => {
     const answer = await clients[service].send({
       ...request,
       headers: { ...seededHeaders(), ...request.headers },
     });
-    note(service, answer, namesAreTold);
+    recordResponse(service, answer, repeatsNames);
     return answer;
   };
   const create = (
@@ -181,7 +184,7 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
       body,
     });
 
-  // Whatever a lead may hold, and whatever keeps it from being one.
+  // Valid and invalid leads.
   const created = await create(seededLead({ campaignCode: 'DEMO', ...seededContact() }), {}, 'crm');
   const leadId = created.json<{ lead: { id: string } }>().lead.id;
   expect((await create(seededLead(seededContact()))).status).toBe(200);
@@ -204,7 +207,7 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
         service,
       );
 
-      // Whatever is no credential.
+      // Invalid credentials.
       for (const credentials of [
         { API_KEY: `lk_${secrets.next()}` },
         { API_KEY: owner.apiKey, 'X-API-Key': secrets.next() },
@@ -234,11 +237,11 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
         `POST ${createPath[service]} HTTP/1.1\r\nConnection: close\r\nHost: x\r\nHost: ${personal.next()}\r\n\r\n`,
         `GET /%zz${personal.next()} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
       ])
-        for (const answer of await clients[service].sendRaw(head)) note(service, answer);
+        for (const answer of await clients[service].sendRaw(head)) recordResponse(service, answer);
     }
   }
 
-  // A key in a page, with a honeypot, and a target that is not the page's.
+  // A page key, with a honeypot field and with a redirect to another site.
   const { apiKey: pageKey } = await issuePageKey();
   const form = (fields: Record<string, string>) =>
     send('intake', {
@@ -251,7 +254,7 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
   await form({ redirect: `https://${personal.next()}.example/` });
   await form({ _gotcha: personal.next() });
 
-  // Lists, searches, edits and files.
+  // Lists, searches, changes and files.
   const api = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     send('crm', {
       method,
@@ -312,38 +315,43 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
   await send('crm', { path: `/api/auth/verify-email?token=${secrets.next()}` });
   await send('crm', { path: `/reset-password?token=${secrets.next()}` });
 
-  // Postgres quotes a row that it refuses.
-  const refused = personal.next();
+  // Postgres quotes a rejected row in its error message.
+  const rejectedName = personal.next();
   for (const table of ['lead', '"user"', 'campaign'])
-    await fixture.sql(`ALTER TABLE ${table} ADD CONSTRAINT canary CHECK (name <> '${refused}') NOT VALID`);
-  const account = { name: refused, email: `${personal.next()}@example.com`, password: secrets.next() };
+    await fixture.sql(
+      `ALTER TABLE ${table} ADD CONSTRAINT canary CHECK (name <> '${rejectedName}') NOT VALID`,
+    );
+  const account = { name: rejectedName, email: `${personal.next()}@example.com`, password: secrets.next() };
   expect((await page('/sign-up/email', account)).status).toBeGreaterThanOrEqual(400);
-  await api('POST', '/campaigns', { code: 'CANARY', name: refused });
+  await api('POST', '/campaigns', { code: 'CANARY', name: rejectedName });
   for (const service of ['crm', 'intake'] as const) {
-    const body = seededLead({ campaignCode: 'DEMO', name: refused });
+    const body = seededLead({ campaignCode: 'DEMO', name: rejectedName });
     expect(
       (await create(service === 'crm' ? body : { ...body, s1: personal.next() }, {}, service)).status,
     ).toBeGreaterThanOrEqual(400);
   }
 
-  // And is away: leads go into the buffer, with one that is refused once they are stored, and into no log.
+  // While Postgres is down, leads are buffered. One of them is rejected when it is stored.
   await using broker = new Broker({ url: natsUrl, name: 'test' });
   await broker.connected(5_000);
-  const shelf = new NatsSnapshotStore(broker, { replicas: 1, onError: () => undefined });
-  // By which a landing page is known that the intake has not heard of; it comes up to two seconds after the start.
-  await expect.poll(() => shelf.find(), soon).toBeDefined();
-  await gateway.close();
+  const snapshotStore = new NatsSnapshotStore(broker, { replicas: 1, onError: () => undefined });
+  // With the snapshot, the intake knows the landing page. The snapshot is published up to 2 s after the
+  // start.
+  await expect.poll(() => snapshotStore.find(), pollOptions).toBeDefined();
+  await databaseProxy.close();
   await create(seededLead({ campaignCode: 'DEMO' }), {}, 'crm');
   await page('/sign-in/email', { email, password });
   expect((await create(seededLead(seededContact()))).status).toBe(200);
-  expect((await create(seededLead({ name: refused }))).status).toBe(200);
-  await gateway.open();
+  expect((await create(seededLead({ name: rejectedName }))).status).toBe(200);
+  await databaseProxy.open();
   const countOf = async (table: string) =>
     Number((await fixture.sql<{ count: string }>(`SELECT count(*) FROM ${table}`))[0]?.count);
-  await expect.poll(() => countOf('lead_quarantine'), soon).toBe(1);
-  await expect.poll(() => countOf('lead_outbox'), soon).toBe(0);
+  await expect.poll(() => countOf('lead_quarantine'), pollOptions).toBe(1);
+  await expect.poll(() => countOf('lead_outbox'), pollOptions).toBe(0);
   const events = JSON.stringify(await readStream(natsUrl, 'LEADS'));
-  await expect.poll(() => receiver.spans().some(({ name }) => name === 'send lead.created'), soon).toBe(true);
+  await expect
+    .poll(() => receiver.spans().some(({ name }) => name === 'send lead.created'), pollOptions)
+    .toBe(true);
 
   const metrics = [];
   for (const service of ['crm', 'intake'] as const) {
@@ -358,7 +366,7 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
   await Promise.all([crm.stop(), intake.stop()]);
   rmSync(directory, { recursive: true, force: true });
 
-  // It all happened.
+  // Each case has occurred.
   for (const status of [
     'crm 200',
     'crm 400',
@@ -380,14 +388,14 @@ test('no secret and nothing personal comes out in logs, metrics, traces and erro
   for (const line of log.trimEnd().split('\n')) expect(() => JSON.parse(line) as unknown, line).not.toThrow();
   for (const text of ['Request rejected', 'Postgres is away', 'Stopped']) expect(log).toContain(text);
 
-  for (const [what, text] of Object.entries({
+  for (const [sink, text] of Object.entries({
     logs: log,
     metrics: metrics.join('\n'),
     traces: receiver.received.join('\n'),
     errors: errors.join('\n'),
   })) {
-    expect([what, secrets.foundIn(text)]).toEqual([what, undefined]);
-    expect([what, personal.foundIn(text)]).toEqual([what, undefined]);
+    expect([sink, secrets.foundIn(text)]).toEqual([sink, undefined]);
+    expect([sink, personal.foundIn(text)]).toEqual([sink, undefined]);
   }
   expect(['events', secrets.foundIn(events)]).toEqual(['events', undefined]);
 

@@ -9,14 +9,15 @@ import { repositoryRoot } from '@leads/local-stack/repository';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 /*
- * A clone below a directory that only its owner can enter (mode 0700), as /root is. Postgres and PgBouncer refuse to
- * run as root. The account that root runs them as has no permission to enter the clone.
+ * Tests a clone below a directory that only its owner can enter (mode 0700), such as /root. Postgres and
+ * PgBouncer refuse to run as root. If root runs the tests, both programs run as an account that cannot enter
+ * the clone.
  */
 
 const isRoot = process.getuid?.() === 0;
 const nobody = { uid: 65_534, gid: 65_534 };
 
-// Unpacked here, the clones get it as well.
+// Unpacked before the clones are made, so they contain it.
 beforeAll(findPgBouncer);
 
 describe
@@ -24,14 +25,14 @@ describe
   .each([
     { owner: 'the user of this test run', user: {} },
     ...(isRoot ? [{ owner: 'an ordinary user', user: nobody }] : []),
-  ])('below a directory that is closed to all but $owner', ({ user }) => {
+  ])('in a clone that only $owner can enter,', ({ user }) => {
   let directory: string;
   let clone: string;
 
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'leads-closed-'));
     clone = join(directory, 'clone');
-    // Hard links, because they take a second and no space. Each file keeps its owner and its mode.
+    // Hard links take a second and no disk space. Each file keeps its owner and its mode.
     execFileSync('cp', ['-al', repositoryRoot, clone]);
     chmodSync(directory, 0o700);
     if (user === nobody) for (const path of [directory, clone]) chownSync(path, nobody.uid, nobody.gid);
@@ -46,7 +47,7 @@ describe
       env: { PATH: process.env['PATH'], HOME: directory, ...env },
     });
 
-  test('npm start starts the whole stack and ends it', { timeout: 300_000 }, async () => {
+  test('npm start starts the whole stack and stops it', { timeout: 300_000 }, async () => {
     const script = `
       import { spawn } from 'node:child_process';
       const child = spawn(process.execPath, ['packages/local-stack/dist/start.js', '--empty']);
@@ -58,7 +59,7 @@ describe
     expect(await runScript(script, ports)).toEqual({ stdout: 'ended with 0\n', stderr: '' });
   });
 
-  test('the test suite starts its Postgres and a PgBouncer', async () => {
+  test('the test setup starts Postgres and PgBouncer', async () => {
     const script = `
       import { startTemporaryPostgres } from './packages/local-stack/dist/processes/temporary-postgres.js';
       import { startPgBouncer } from './packages/local-stack/dist/processes/pgbouncer.js';

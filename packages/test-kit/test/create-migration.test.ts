@@ -19,7 +19,7 @@ beforeEach(() => {
   cpSync(repository.schemaPath, schemaPath);
 });
 
-test('writes what the schema has and the migrations lack, after the last of them', async () => {
+test('createMigration() writes the difference between schema and migrations, ordered after the last migration', async () => {
   appendFileSync(schemaPath, '\nmodel Note {\n  id String @id @db.Uuid\n  @@map("note")\n}\n');
   mkdirSync(join(migrationsDir, '29991231235959_far_ahead'));
   appendFileSync(join(migrationsDir, '29991231235959_far_ahead/migration.sql'), 'SELECT 1;\n');
@@ -34,7 +34,7 @@ test('writes what the schema has and the migrations lack, after the last of them
   expect(await createMigration({ name: 'add_more', migrationsDir, schemaPath })).toBe(undefined);
 });
 
-test('is dated by the clock', async () => {
+test('createMigration() names a migration after the current time', async () => {
   appendFileSync(schemaPath, '\nmodel Note {\n  id String @id @db.Uuid\n  @@map("note")\n}\n');
   const now = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14);
   const file = await createMigration({ name: 'add_note', migrationsDir, schemaPath });
@@ -42,7 +42,7 @@ test('is dated by the clock', async () => {
   expect(time >= now || firstMigration().slice(0, 14) >= now).toBe(true);
 });
 
-test('refuses a name that does not fit, or is taken', async () => {
+test('createMigration() rejects an invalid name and the name of an existing migration', async () => {
   for (const name of ['', 'Add note', '../escape', 'ä']) {
     await expect(createMigration({ name, migrationsDir, schemaPath })).rejects.toThrow(
       'consists of a-z, 0-9 and _',

@@ -9,7 +9,7 @@ import { createEmptyDatabase } from '../src/test-database.ts';
 
 const { scripts } = JSON.parse(readPage('package.json')) as { scripts: Record<string, string> };
 
-/** The first block of shell commands below a heading. */
+/** Returns the first shell code block below a heading. */
 function commandsBelow(page: string, heading: string): string {
   const section = readPage(page)
     .split(`\n${heading}\n`)[1]
@@ -19,7 +19,7 @@ function commandsBelow(page: string, heading: string): string {
   return commands;
 }
 
-/** The anchors that GitHub makes of a page's headings. */
+/** Returns the anchors that GitHub generates for the headings of a page. */
 function anchorsOf(page: string): string[] {
   return [...readPage(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -38,15 +38,15 @@ function runInShell(commands: string, options: { cwd: string; env?: NodeJS.Proce
 }
 
 describe.each(pages)('%s', (page) => {
-  test('has one topic: at most 200 lines, and the README 160', () => {
+  test('has at most 200 lines, and the README at most 160', () => {
     expect(readPage(page).split('\n').length - 1).toBeLessThanOrEqual(page === 'README.md' ? 160 : 200);
   });
 
-  test('says in its first paragraphs whom it is for', () => {
+  test('names its readers in its first paragraphs', () => {
     expect(readPage(page).split('\n## ')[0]).toMatch(/^For |\bis for\b/m);
   });
 
-  test('links to pages, headings and pictures that exist', () => {
+  test('links to existing pages, headings and pictures', () => {
     const broken = [...readPage(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].filter(
       ([, path = '', anchor]) => {
         const target = path === '' ? page : join(dirname(page), path);
@@ -57,7 +57,7 @@ describe.each(pages)('%s', (page) => {
     expect(broken.map(([link]) => link)).toEqual([]);
   });
 
-  test('names files and folders that exist', () => {
+  test('names existing files and folders', () => {
     const named = [
       ...readPage(page).matchAll(/`((?:apps|packages|prisma|docker|\.ci|\.config)\/[\w./-]+)`/g),
     ];
@@ -68,20 +68,20 @@ describe.each(pages)('%s', (page) => {
     expect(missing.map(([, path]) => path)).toEqual([]);
   });
 
-  test('names npm scripts that exist', () => {
+  test('names existing npm scripts', () => {
     const named = [...readPage(page).matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(
       ([, name = '']) => name,
     );
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 
-  test('has shell commands that a shell can parse', () => {
+  test('has shell commands with valid syntax', () => {
     const parse = (block: string) => spawnSync('sh', ['-n'], { input: block, encoding: 'utf8' }).stderr;
     expect(shellBlocks(page).map(parse).filter(Boolean)).toEqual([]);
   });
 });
 
-test('the first lead: the commands of the README work as pasted', { timeout: 120_000 }, async () => {
+test('the commands of "The first lead" in the README work when pasted', { timeout: 120_000 }, async () => {
   const { dataDir, env } = await freshEnvironment();
   const directory = dirname(dataDir);
   await startRun({ ...env, LEADS_DATA_DIR: join(directory, '.data') }).ready;
@@ -97,12 +97,12 @@ test('the first lead: the commands of the README work as pasted', { timeout: 120
   ]);
 });
 
-test('the first lead is within the first screen and a half of the README', () => {
+test('the README shows the first lead within its first 75 lines', () => {
   const lines = readPage('README.md').split('\n');
   expect(lines.findIndex((line) => line.includes('/v1/order/leads'))).toBeLessThan(75);
 });
 
-test('the command line: its commands work as pasted', { timeout: 240_000 }, async () => {
+test('the commands of docker/COMMAND-LINE.md work when pasted', { timeout: 240_000 }, async () => {
   await using database = await createEmptyDatabase();
   const secret = 'a secret that only this test knows, long enough';
   const commands = (/```sh\n(.*?)```/s.exec(readPage('docker/COMMAND-LINE.md'))?.[1] ?? '')
@@ -128,7 +128,7 @@ test('the command line: its commands work as pasted', { timeout: 240_000 }, asyn
   expect(printed).toMatch(/Ada Lovelace,'\+44 20 7946 0958/);
 });
 
-test('upgrades: the commands migrate a database and check it', { timeout: 60_000 }, async () => {
+test('the commands of docker/UPGRADES.md migrate a database and check it', { timeout: 60_000 }, async () => {
   await using database = await createEmptyDatabase();
   const commands = commandsBelow('docker/UPGRADES.md', '## Upgrade');
   runInShell(commands, { cwd: repositoryRoot, env: { DATABASE_URL: database.url } });

@@ -6,41 +6,47 @@ import { freePort } from '@leads/local-stack/processes/free-port';
 import { type Service, startService } from '@leads/local-stack/processes/services';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HttpClient } from '../src/http-client.ts';
-import { createPath, type Ground, leadBody, prepareGround, serviceNames } from '../src/running-stack.ts';
+import {
+  createPath,
+  leadBody,
+  prepareEnvironment,
+  serviceNames,
+  type TestEnvironment,
+} from '../src/running-stack.ts';
 
 const kills = 4;
 const writers = 12;
 
-let ground: Ground;
+let environment: TestEnvironment;
 let directory: string;
 
 beforeAll(async () => {
-  ground = await prepareGround();
+  environment = await prepareEnvironment();
   directory = mkdtempSync(join(tmpdir(), 'leads-kill-'));
 });
 afterAll(async () => {
-  await ground[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true, force: true });
 });
 
-describe.each(serviceNames)('kill -9 of %s during writes', (name) => {
-  test(`${kills} times: every lead that was answered is in the table, exactly once`, {
+describe.each(serviceNames)('after kill -9 during writes, %s', (name) => {
+  test(`has stored every acknowledged lead exactly once (${kills} kills)`, {
     timeout: 90_000,
   }, async () => {
-    const { fixture, workspace } = ground;
-    // A machine that is slow is no outage.
-    const patience = { DATABASE_CONNECT_TIMEOUT_MS: '15000', DATABASE_STATEMENT_TIMEOUT_MS: '15000' };
-    const env = { ...ground.env, ...patience };
+    const { fixture, workspace } = environment;
+    // Long timeouts, so a slow machine does not count as an outage.
+    const timeouts = { DATABASE_CONNECT_TIMEOUT_MS: '15000', DATABASE_STATEMENT_TIMEOUT_MS: '15000' };
+    const env = { ...environment.env, ...timeouts };
     const port = await freePort();
     const client = new HttpClient(port);
     const file = join(directory, `${name}.acknowledged`);
     const descriptor = openSync(file, 'a');
     let writing = true;
     let sent = 0;
-    let refused = 0;
+    let interrupted = 0;
     let answered = 0;
 
-    /** Each request is a lead of its own, never sent again, so that none may be there twice. */
+    /** Sends each lead once, so a lead stored twice is an error. */
     const write = async () => {
       while (writing) {
         const lead = `${name}-${(sent += 1)}`;
@@ -57,8 +63,8 @@ describe.each(serviceNames)('kill -9 of %s during writes', (name) => {
           fsyncSync(descriptor);
           answered += 1;
         } catch (error) {
-          if (!isHangUp(error)) throw error;
-          refused += 1;
+          if (!isConnectionError(error)) throw error;
+          interrupted += 1;
           await sleep(20);
         }
       }
@@ -72,7 +78,7 @@ describe.each(serviceNames)('kill -9 of %s during writes', (name) => {
       for (let kill = 0; kill < kills; kill++) {
         const before = answered;
         await expect.poll(() => answered - before, { timeout: 30_000, interval: 10 }).toBeGreaterThan(30);
-        // Not always at the same point of a turn.
+        // Kills at different points of a batch.
         await sleep(7 * kill);
         await service.kill();
         expect(await service.exited).toEqual({ code: null, signal: 'SIGKILL' });
@@ -97,16 +103,16 @@ describe.each(serviceNames)('kill -9 of %s during writes', (name) => {
     const timesStored = new Map<string, number>();
     for (const { line } of rows) timesStored.set(line, (timesStored.get(line) ?? 0) + 1);
     expect(acknowledged.filter((line) => timesStored.get(line) !== 1)).toEqual([]);
-    // One request is one lead at most, answered or not.
+    // A request creates at most one lead, acknowledged or not.
     expect(new Set(rows.map(({ line }) => line.split(' ')[1])).size).toBe(rows.length);
-    // It was under load that it was killed, and it served between the kills.
-    expect(refused).toBeGreaterThanOrEqual(kills);
+    // The kills happened under load, and the service accepted leads between them.
+    expect(interrupted).toBeGreaterThanOrEqual(kills);
     expect(acknowledged).toHaveLength(answered);
     expect(new Set(acknowledged).size).toBe(acknowledged.length);
   });
 });
 
-function isHangUp(error: unknown): boolean {
+function isConnectionError(error: unknown): boolean {
   const { code = '' } = error as NodeJS.ErrnoException;
   return ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'].includes(code);
 }

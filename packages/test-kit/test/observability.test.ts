@@ -21,7 +21,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { HttpClient } from '../src/http-client.ts';
 import { parseMetrics } from '../src/prometheus-text.ts';
-import { createPath, leadBody, prepareGround, serviceNames } from '../src/running-stack.ts';
+import { createPath, leadBody, prepareEnvironment, serviceNames } from '../src/running-stack.ts';
 
 const directory = join(repositoryRoot, 'docker/observability');
 const read = (name: string) => readFileSync(join(directory, name), 'utf8');
@@ -44,12 +44,12 @@ interface Panel {
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
 const dashboard = JSON.parse(read('grafana/leads.json')) as { panels: Panel[] };
-const shown = dashboard.panels.flatMap(({ title, targets = [] }) =>
+const panelQueries = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr, legendFormat }) => ({ title, legend: legendFormat, expr: inGrafana(expr) })),
 );
 const expressions = [
   ...rules.map(({ record, alert, expr }) => ({ name: record ?? alert ?? '', expr })),
-  ...shown.map(({ title, expr }) => ({ name: title, expr })),
+  ...panelQueries.map(({ title, expr }) => ({ name: title, expr })),
 ];
 
 const config = parse(read('prometheus.yaml')) as {
@@ -57,7 +57,7 @@ const config = parse(read('prometheus.yaml')) as {
   scrape_configs: { job_name: string; authorization: { credentials_file: string } }[];
 };
 
-/** What Grafana puts in. */
+/** Replaces the variables of Grafana. */
 function inGrafana(expr: string): string {
   return expr.replaceAll('$__rate_interval', '1m').replaceAll('$__range', '6h');
 }
@@ -67,25 +67,28 @@ interface Selector {
   readonly matchers: readonly { readonly label: string; readonly op: string; readonly value: string }[];
 }
 
-/** What an expression asks for, and the labels that it groups by. Prometheus's own grammar reads it. */
+/**
+ * Returns the selectors of an expression and the labels that it groups by, parsed with the grammar of
+ * Prometheus.
+ */
 function readExpression(expr: string): {
-  faults: string[];
+  errors: string[];
   selectors: Selector[];
   groupedBy: string[];
 } {
-  const faults: string[] = [];
+  const errors: string[] = [];
   const selectors: Selector[] = [];
   const groupedBy: string[] = [];
   parser.parse(expr).iterate({
     enter({ node }) {
       const text = expr.slice(node.from, node.to);
-      if (node.type.isError) faults.push(`at ${node.from}: ${expr.slice(node.from - 10, node.from + 10)}`);
+      if (node.type.isError) errors.push(`at ${node.from}: ${expr.slice(node.from - 10, node.from + 10)}`);
       if (node.type.id === VectorSelector) {
         const metric = node.getChild(Identifier);
         const matchers = [];
         const cursor = node.cursor();
         while (cursor.next() && cursor.from < node.to) {
-          if (cursor.type.id === QuotedLabelMatcher) faults.push(`quoted: ${text}`);
+          if (cursor.type.id === QuotedLabelMatcher) errors.push(`quoted: ${text}`);
           if (cursor.type.id !== UnquotedLabelMatcher) continue;
           const [, label = '', op = '', value = ''] =
             /^(\w+)\s*(=~|!~|!=|=)\s*"(.*)"$/s.exec(expr.slice(cursor.from, cursor.to)) ?? [];
@@ -98,46 +101,47 @@ function readExpression(expr: string): {
       }
     },
   });
-  return { faults, selectors, groupedBy };
+  return { errors, selectors, groupedBy };
 }
 
-/** Labels that Prometheus itself adds to all it scrapes. */
-const scraped = new Map([
+/** Labels that Prometheus adds to every scraped series. */
+const scrapeLabels = new Map([
   ['job', new Set(config.scrape_configs.map(({ job_name }) => job_name))],
   ['instance', new Set<string>()],
 ]);
 
-/** The family of a histogram's series. */
+/** Returns the family of a histogram's series. */
 const familyOf = (metric: string) => metric.replace(/_(bucket|sum|count)$/, '');
 
-/** Every series that both services tell of, by its name: the values that each label has. */
-type Told = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
+/** The series that both services export: the values of each label, by name. */
+type ExportedSeries = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
 
-let told: Told;
+let exportedSeries: ExportedSeries;
 let families: ReturnType<typeof parseMetrics>['families'];
 beforeAll(async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'leads-observability-'));
   try {
-    await using ground = await prepareGround();
+    await using environment = await prepareEnvironment();
     await using nats = await startNats({ binary: await findNatsServer(), dataDir });
-    const env = { ...ground.env, NATS_URL: nats.url, INTAKE_WORKERS: '2', LOG_LEVEL: 'warn' };
+    const env = { ...environment.env, NATS_URL: nats.url, INTAKE_WORKERS: '2', LOG_LEVEL: 'warn' };
     const services = await Promise.all(serviceNames.map((name) => startService(name, { env })));
     const texts: string[] = [];
     for (const service of services) {
       await using running = service;
       const client = new HttpClient(Number(new URL(running.url).port));
-      const { headers } = ground.workspace.owner;
+      const { headers } = environment.workspace.owner;
       const request = { method: 'POST', path: createPath[service.name], headers };
       const { status } = await client.send({ ...request, body: leadBody(service.name) });
-      if (status !== 200) throw new Error(`${service.name} takes no lead: ${status}`);
+      if (status !== 200) throw new Error(`${service.name} rejects a lead: ${status}`);
       await client.sendRaw('nonsense\r\n\r\n');
-      // What the broker is asked for is left out where it does not answer at once.
-      const isWhole = (text: string) => service.name !== 'intake' || text.includes('\nlead_buffer_messages ');
+      // The metrics of the broker are missing while it does not respond.
+      const isComplete = (text: string) =>
+        service.name !== 'intake' || text.includes('\nlead_buffer_messages ');
       const scrape = async () => (await client.send({ path: '/metrics' })).text;
       let text = await scrape();
       for (
         const deadline = Date.now() + 30_000;
-        !isWhole(text) && Date.now() < deadline;
+        !isComplete(text) && Date.now() < deadline;
         text = await scrape()
       ) {
         await sleep(100);
@@ -155,46 +159,46 @@ beforeAll(async () => {
         known.set(label, (known.get(label) ?? new Set()).add(value));
       }
     }
-    told = series;
+    exportedSeries = series;
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
 });
 
-test('rules and panels ask for what there is', () => {
-  expect(expressions.flatMap(({ name, expr }) => faultsOf(expr).map((fault) => `${name}: ${fault}`))).toEqual(
+test('rules and panels query existing metrics and labels', () => {
+  expect(expressions.flatMap(({ name, expr }) => errorsOf(expr).map((error) => `${name}: ${error}`))).toEqual(
     [],
   );
 });
 
-function faultsOf(expr: string): string[] {
-  const { faults, selectors, groupedBy } = readExpression(expr);
-  if (selectors.length === 0) faults.push('asks for nothing');
+function errorsOf(expr: string): string[] {
+  const { errors, selectors, groupedBy } = readExpression(expr);
+  if (selectors.length === 0) errors.push('has no selector');
   for (const { metric, matchers } of selectors) {
     if (recorded.has(metric)) continue;
-    // Prometheus's own.
-    const labels = metric === 'up' ? new Map<string, ReadonlySet<string>>() : told.get(metric);
+    // Prometheus generates this metric.
+    const labels = metric === 'up' ? new Map<string, ReadonlySet<string>>() : exportedSeries.get(metric);
     if (labels === undefined) {
-      faults.push(`there is no ${metric}`);
+      errors.push(`metric ${metric} does not exist`);
       continue;
     }
     const { help = '' } = families.get(metric) ?? families.get(familyOf(metric)) ?? {};
-    if (metric !== 'up' && !/\S/.test(help)) faults.push(`${metric} has no HELP`);
-    const known = new Map<string, ReadonlySet<string>>([...labels, ...scraped]);
+    if (metric !== 'up' && !/\S/.test(help)) errors.push(`${metric} has no HELP`);
+    const known = new Map<string, ReadonlySet<string>>([...labels, ...scrapeLabels]);
     for (const { label, op, value } of matchers) {
-      if (!known.has(label)) faults.push(`${metric} has no label ${label}`);
+      if (!known.has(label)) errors.push(`${metric} has no label ${label}`);
       if (op === '=' && known.get(label)?.has(value) !== true)
-        faults.push(`no ${metric} is of ${label} ${value}`);
+        errors.push(`no ${metric} has ${label}="${value}"`);
     }
-    faults.push(
+    errors.push(
       ...groupedBy.filter((label) => !known.has(label)).map((label) => `${metric} has no label ${label}`),
     );
   }
-  return faults;
+  return errors;
 }
 
-test('what is written of a series is of labels that it has', () => {
-  for (const { title, legend, expr } of shown) {
+test('the legend of each panel uses labels that its query returns', () => {
+  for (const { title, legend, expr } of panelQueries) {
     const { groupedBy } = readExpression(expr);
     for (const [, label = ''] of legend.matchAll(/\{\{(\w+)\}\}/g)) {
       expect([title, label, groupedBy]).toEqual([title, label, expect.arrayContaining([label])]);
@@ -202,14 +206,16 @@ test('what is written of a series is of labels that it has', () => {
   }
 });
 
-test('whatever services tell of leads is shown or warned of', () => {
-  const used = new Set(
+test('every lead metric is shown in a panel or used in an alert', () => {
+  const usedFamilies = new Set(
     expressions.flatMap(({ expr }) => readExpression(expr).selectors.map(({ metric }) => familyOf(metric))),
   );
-  expect([...families.keys()].filter((name) => name.startsWith('lead') && !used.has(name))).toEqual([]);
+  expect([...families.keys()].filter((name) => name.startsWith('lead') && !usedFamilies.has(name))).toEqual(
+    [],
+  );
 });
 
-test('each alert has a severity, says what it is, and is explained', () => {
+test('each alert has a severity, a summary and a description in the README', () => {
   const readme = read('README.md');
   expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
   for (const { alert = '', labels, annotations } of alerts) {
@@ -217,11 +223,11 @@ test('each alert has a severity, says what it is, and is explained', () => {
     expect([alert, annotations?.['summary']]).toEqual([alert, expect.stringMatching(/\S/)]);
     expect([alert, readme.includes(`| \`${alert}\` |`)]).toEqual([alert, true]);
   }
-  const explained = [...readme.matchAll(/^\| `(Leads\w+)` \|/gm)].map(([, name]) => name);
-  expect(new Set(explained)).toEqual(new Set(alerts.map(({ alert }) => alert)));
+  const documentedAlerts = [...readme.matchAll(/^\| `(Leads\w+)` \|/gm)].map(([, name]) => name);
+  expect(new Set(documentedAlerts)).toEqual(new Set(alerts.map(({ alert }) => alert)));
 });
 
-test('the files of the compose file are there, and Prometheus finds its token and its rules', () => {
+test('the files of the compose file exist, and Prometheus can read its token and its rules', () => {
   const compose = parse(readFileSync(join(repositoryRoot, 'docker/compose.observability.yaml'), 'utf8'), {
     merge: true,
   }) as {
@@ -232,10 +238,10 @@ test('the files of the compose file are there, and Prometheus finds its token an
   for (const [source = '', target = ''] of Object.values(compose.services)
     .flatMap(({ volumes = [] }) => volumes)
     .map((volume) => volume.split(':'))) {
-    const isThere = source.startsWith('.')
+    const exists = source.startsWith('.')
       ? existsSync(join(repositoryRoot, 'docker', source))
       : source in compose.volumes;
-    expect([source, target, isThere]).toEqual([source, target, true]);
+    expect([source, target, exists]).toEqual([source, target, true]);
   }
   for (const { authorization } of config.scrape_configs) {
     const name = authorization.credentials_file.replace('/run/secrets/', '');
@@ -245,7 +251,7 @@ test('the files of the compose file are there, and Prometheus finds its token an
   expect(config.rule_files.filter((file) => !existsSync(join(directory, file)))).toEqual([]);
 });
 
-test('promtool finds no fault, and alerts come when they should', async () => {
+test('promtool accepts the configuration, and the alerts fire as their tests expect', async () => {
   const promtool = await provideProgram('usr/bin/promtool', ['prometheus']);
   const run = (...args: string[]) => execFileSync(promtool, args, { cwd: directory, encoding: 'utf8' });
   expect(run('check', 'config', '--syntax-only', 'prometheus.yaml')).toContain('SUCCESS');

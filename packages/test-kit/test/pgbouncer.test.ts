@@ -14,8 +14,8 @@ import { createTestDatabase, type TestDatabase } from '../src/test-database.ts';
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /*
- * Both services, each as its role, by way of a PgBouncer that has fewer connections to Postgres than they have to it, and
- * gives each transaction the next one that is free.
+ * Both services, each with its own role, connected through a PgBouncer. It has fewer connections to Postgres
+ * than the services have to it, and assigns a free one to each transaction.
  */
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-pooled-'));
@@ -65,19 +65,19 @@ async function ask<Body>(service: Service, member: TestMember, path: string, bod
   return JSON.parse(text) as Body;
 }
 
-test('leads are taken, listed, searched, changed and told of, and no workspace sees another', async () => {
+test('services behind PgBouncer store, list, search and change leads and publish their events, separated by workspace', async () => {
   const workspaces = [await fixture.createWorkspace(), await fixture.createWorkspace()] as const;
   const phone = '+1 202 555 0143';
-  // Of both at once, so that a connection goes from one to the other.
+  // Requests of both workspaces at once, so they share connections.
   await Promise.all(
     workspaces.flatMap(({ owner, slug }) =>
       Array.from({ length: 40 }, async (_, n) => {
         const path = n % 2 === 0 ? '/leads' : '/order/leads';
         const to = n % 2 === 0 ? {} : { campaignCode: 'DEMO' };
         await ask(n % 2 === 0 ? intake : crm, owner, path, { name: `${slug} lead`, phone, ...to });
-        const seen = await ask<{ name: string }[]>(crm, owner, '/order/leads?limit=1000');
-        expect(seen.filter(({ name }) => name !== `${slug} lead`)).toEqual([]);
-        expect(seen.length).toBeGreaterThan(0);
+        const leads = await ask<{ name: string }[]>(crm, owner, '/order/leads?limit=1000');
+        expect(leads.filter(({ name }) => name !== `${slug} lead`)).toEqual([]);
+        expect(leads.length).toBeGreaterThan(0);
       }),
     ),
   );
@@ -98,20 +98,20 @@ test('leads are taken, listed, searched, changed and told of, and no workspace s
     interval: 100,
   });
 
-  // Statements are bounded, though the pooler passes by what connections say when they begin.
-  const letGo = await fixture.holdTable('lead');
-  const held = fetch(`${crm.url}/api/v1/order/leads`, {
+  // PgBouncer ignores the timeouts in the startup message, but statements still have a timeout.
+  const releaseTable = await fixture.holdTable('lead');
+  const blockedRequest = fetch(`${crm.url}/api/v1/order/leads`, {
     method: 'POST',
     headers: { ...workspaces[0].owner.headers, 'Content-Type': 'application/json' },
     body: JSON.stringify({ campaignCode: 'DEMO', name: 'held', phone }),
   });
-  const tooLong = sleep(30_000, 'nothing', { ref: false });
-  expect(await Promise.race([held.then(({ status }) => status), tooLong])).toBe(503);
-  await letGo();
+  const timeout = sleep(30_000, 'nothing', { ref: false });
+  expect(await Promise.race([blockedRequest.then(({ status }) => status), timeout])).toBe(503);
+  await releaseTable();
   expect(await fixture.sql(`SELECT FROM lead WHERE name = 'held'`)).toEqual([]);
 
   for (const service of [crm, intake]) {
-    // A session's own things, which another connection does not have, would show here.
+    // Statements that need the state of another session would cause these errors.
     expect(service.output()).not.toMatch(/"level":"(error|fatal)"|42501|26000|42P05/);
   }
 });

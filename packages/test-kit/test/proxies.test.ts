@@ -8,22 +8,22 @@ import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-ser
 import { type LocalProxy, type ProxyName, proxies, startProxy } from '@leads/local-stack/processes/proxies';
 import { type Service, startService } from '@leads/local-stack/processes/services';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Ground, leadBody, prepareGround } from '../src/running-stack.ts';
+import { leadBody, prepareEnvironment, type TestEnvironment } from '../src/running-stack.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-proxies-'));
-let ground: Ground;
+let environment: TestEnvironment;
 let nats: LocalNats;
 let crm: Service;
 let intake: Service;
 beforeAll(async () => {
-  [ground, nats] = await Promise.all([
-    prepareGround(),
+  [environment, nats] = await Promise.all([
+    prepareEnvironment(),
     findNatsServer().then((binary) => startNats({ binary, dataDir: join(directory, 'nats') })),
   ]);
   const env = {
-    ...ground.env,
+    ...environment.env,
     NATS_URL: nats.url,
-    // The proxy alone: the visitors of these tests have other addresses of this machine.
+    // Only the proxy is trusted: the clients of these tests have other addresses of this machine.
     TRUST_PROXY: '127.0.0.1',
     METRICS_TOKEN: 'a-token-of-the-tests',
     LOG_LEVEL: 'warn',
@@ -34,7 +34,7 @@ afterAll(async () => {
   await intake.stop();
   await crm.stop();
   await nats.stop();
-  await ground[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -47,7 +47,7 @@ interface Sent {
   readonly body?: string;
 }
 
-/** From a visitor with an address of its own; the answer as it begins. */
+/** Sends a request from the address of a client; resolves with the response when its headers arrive. */
 function send({ port, path, headers = {}, body }: Sent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const method = body === undefined ? 'GET' : 'POST';
@@ -66,7 +66,7 @@ function send({ port, path, headers = {}, body }: Sent): Promise<IncomingMessage
   });
 }
 
-describe.each(Object.keys(proxies) as ProxyName[])('behind %s', (name) => {
+describe.each(Object.keys(proxies) as ProxyName[])('behind %s,', (name) => {
   let proxy: LocalProxy;
   beforeAll(async () => {
     const upstreams = { crm: [portOf(crm)], intake: [portOf(intake)] };
@@ -80,29 +80,31 @@ describe.each(Object.keys(proxies) as ProxyName[])('behind %s', (name) => {
 
   const leads = '/api/v1/order/leads';
   const newLead = async (lead: string) => {
-    const { API_KEY } = ground.workspace.owner.headers;
+    const { API_KEY } = environment.workspace.owner.headers;
     const body = JSON.stringify(leadBody('intake', { name: lead }));
     const answer = await send({
       port: proxy.ports.intake,
       path: '/api/v1/leads',
-      // What a visitor says of its address is not believed.
+      // A forwarded address from the client is not trusted.
       headers: { API_KEY, 'X-Forwarded-For': '203.0.113.7' },
       body,
     });
     return { status: answer.statusCode, answer: JSON.parse(await text(answer)) as { order_id?: string } };
   };
 
-  test('a lead comes in by API_KEY, with the address of its visitor', async () => {
+  test("a client creates a lead with its API key, and the lead has the client's address", async () => {
     const { status, answer } = await newLead(`by ${name}`);
     expect([status, answer]).toEqual([200, expect.objectContaining({ order_id: expect.any(String) })]);
-    const rows = await ground.fixture.sql('SELECT host(ip) AS ip FROM lead WHERE id = $1', [answer.order_id]);
+    const rows = await environment.fixture.sql('SELECT host(ip) AS ip FROM lead WHERE id = $1', [
+      answer.order_id,
+    ]);
     expect(rows).toEqual([{ ip: '127.0.0.9' }]);
   });
 
-  test('lists are read by API_KEY and token, and the next page is where the client came from', async () => {
+  test('a client lists leads with its API key and token, and the next link has the requested host', async () => {
     await newLead('one');
     await newLead('two');
-    const { headers } = ground.workspace.owner;
+    const { headers } = environment.workspace.owner;
     const port = proxy.ports.crm;
     const answer = await send({
       port,
@@ -112,31 +114,31 @@ describe.each(Object.keys(proxies) as ProxyName[])('behind %s', (name) => {
     expect(JSON.parse(await text(answer))).toHaveLength(1);
     expect(answer.headers['link']).toContain('<http://leads.example:8443/api/v1/order/leads?');
     const { Authorization } = headers;
-    const refused = await send({ port, path: leads, headers: { Authorization } });
-    expect([refused.statusCode, (await text(refused)).includes('"unauthorized"')]).toEqual([401, true]);
+    const rejected = await send({ port, path: leads, headers: { Authorization } });
+    expect([rejected.statusCode, (await text(rejected)).includes('"unauthorized"')]).toEqual([401, true]);
   });
 
-  test('an event comes while its stream is open', async () => {
+  test('an event stream delivers an event while it is open', async () => {
     const stream = await send({
       port: proxy.ports.crm,
       path: '/api/v1/events',
-      headers: { ...ground.workspace.owner.headers, Accept: 'text/event-stream' },
+      headers: { ...environment.workspace.owner.headers, Accept: 'text/event-stream' },
     });
     expect(stream.statusCode).toBe(200);
-    let seen = '';
-    stream.setEncoding('utf8').on('data', (piece: string) => (seen += piece));
-    await newLead(`told by ${name}`);
-    await expect.poll(() => seen, { timeout: 30_000 }).toContain(`told by ${name}`);
+    let received = '';
+    stream.setEncoding('utf8').on('data', (piece: string) => (received += piece));
+    await newLead(`streamed by ${name}`);
+    await expect.poll(() => received, { timeout: 30_000 }).toContain(`streamed by ${name}`);
     expect(stream.complete).toBe(false);
     stream.destroy();
   });
 
-  test('a file goes in and comes out, longer than any other body', async () => {
+  test('imports and exports may be larger than other bodies', async () => {
     const lines = Array.from(
       { length: 1_000 },
       (_, n) => `Import ${name} ${n},+44 20 7946 0958,${'x'.repeat(50)}`,
     );
-    const { headers } = ground.workspace.owner;
+    const { headers } = environment.workspace.owner;
     const imported = await send({
       port: proxy.ports.crm,
       path: `${leads}/import?campaignCode=DEMO`,
@@ -157,7 +159,7 @@ describe.each(Object.keys(proxies) as ProxyName[])('behind %s', (name) => {
     expect(file.match(new RegExp(`Import ${name} \\d+`, 'g'))).toHaveLength(1_000);
   });
 
-  test('metrics are for nobody outside', async () => {
+  test('metrics are not public', async () => {
     for (const port of Object.values(proxy.ports)) {
       const answer = await send({ port, path: '/metrics' });
       answer.resume();

@@ -24,7 +24,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { openFixture, type TestWorkspace } from '../src/fixture.ts';
 import { createPath, leadBody, spawnService } from '../src/running-stack.ts';
 
-// Servers are started five times, on disk, where others are at work too.
+// Five server starts on disk, in parallel with other tests.
 vi.setConfig({ testTimeout: 240_000 });
 
 const root = mkdtempSync(join(tmpdir(), 'leads-recovery-'));
@@ -47,13 +47,13 @@ async function connected(connectionString: string): Promise<pg.Client> {
   return client;
 }
 
-/** A copy of a data directory that a server is at work on, as PostgreSQL's "low level API" makes one. */
+/** Copies the data directory of a running server, as the "low level API" of PostgreSQL does. */
 async function takeBaseBackup(url: string, dataDir: string, to: string): Promise<void> {
   // The backup ends with its connection.
   const client = await connected(url);
   await client.query(`SELECT pg_backup_start('base', fast => true)`);
-  const left = new Set(['postmaster.pid', 'postmaster.opts', 'pg_wal']);
-  cpSync(dataDir, to, { recursive: true, filter: (path) => !left.has(relative(dataDir, path)) });
+  const excluded = new Set(['postmaster.pid', 'postmaster.opts', 'pg_wal']);
+  cpSync(dataDir, to, { recursive: true, filter: (path) => !excluded.has(relative(dataDir, path)) });
   mkdirSync(join(to, 'pg_wal'), { mode: 0o700 });
   const [label] = await query<{ labelfile: string }>(client, 'SELECT labelfile FROM pg_backup_stop()');
   writeFileSync(join(to, 'backup_label'), label?.labelfile ?? '');
@@ -61,9 +61,9 @@ async function takeBaseBackup(url: string, dataDir: string, to: string): Promise
 }
 
 /**
- * Starts a server on a base backup, which follows the write-ahead log from there.
+ * Starts a server on a base backup and replays the write-ahead log.
  *
- * @param lostDir what was there last: of it only `pg_wal` is used, as one of a volume of its own is.
+ * @param lostDir the lost data directory. Only its `pg_wal` is used, as if it were on another volume.
  */
 async function restore(backup: string, lostDir: string, to: string, target: readonly string[]) {
   cpSync(backup, to, { recursive: true });
@@ -78,12 +78,14 @@ async function restore(backup: string, lostDir: string, to: string, target: read
   const client = await connected(postgres.url());
   await vi.waitFor(
     async () =>
-      expect(await query(client, 'SELECT pg_is_in_recovery() AS waits')).toEqual([{ waits: false }]),
+      expect(await query(client, 'SELECT pg_is_in_recovery() AS "isInRecovery"')).toEqual([
+        { isInRecovery: false },
+      ]),
     { timeout: 60_000, interval: 50 },
   );
   return {
     url: postgres.url(),
-    idsThere: async () => (await query<{ id: string }>(client, 'SELECT id FROM lead')).map(({ id }) => id),
+    storedIds: async () => (await query<{ id: string }>(client, 'SELECT id FROM lead')).map(({ id }) => id),
     query: (sql: string) => query(client, sql),
     async [Symbol.asyncDispose]() {
       await client.end();
@@ -92,7 +94,7 @@ async function restore(backup: string, lostDir: string, to: string, target: read
   };
 }
 
-/** Starts an intake, and gives what sends leads to it. */
+/** Starts an intake, and returns a client for it. */
 async function startIntake(databaseUrl: string, { owner }: TestWorkspace) {
   const port = await freePort();
   const service = spawnService('intake', { DATABASE_URL: databaseUrl, INTAKE_PORT: String(port) });
@@ -102,8 +104,8 @@ async function startIntake(databaseUrl: string, { owner }: TestWorkspace) {
     interval: 50,
   });
   return {
-    /** @returns the ids of those that were acknowledged. */
-    async take(names: readonly string[]): Promise<string[]> {
+    /** Creates leads. @returns the ids of the acknowledged ones. */
+    async createLeads(names: readonly string[]): Promise<string[]> {
       const ids: string[] = [];
       for (const name of names) {
         const answer = await fetch(`${base}${createPath.intake}`, {
@@ -140,7 +142,7 @@ async function erase(databaseUrl: string, ...args: string[]): Promise<unknown> {
   return answer;
 }
 
-test('what was acknowledged is there after a restore, and who was erased is erased again', async () => {
+test('after a restore all acknowledged leads exist, and erased leads are erased again', async () => {
   const dataDir = directory('data');
   const first = await startPostgres({ dataDir });
   await first.createDatabase('leads');
@@ -158,13 +160,13 @@ test('what was acknowledged is there after a restore, and who was erased is eras
   const fixture = openFixture(url);
   const workspace = await fixture.createWorkspace();
   const intake = await startIntake(url, workspace);
-  const before = await intake.take(['Ada', 'Bob']);
+  const before = await intake.createLeads(['Ada', 'Bob']);
   await takeBaseBackup(url, dataDir, directory('backup'));
-  const since = await intake.take(['Cleo', 'Dan', 'Eve']);
-  const [gone = '', ...kept] = [...before, ...since];
+  const since = await intake.createLeads(['Cleo', 'Dan', 'Eve']);
+  const [erasedId = '', ...kept] = [...before, ...since];
   await fixture.sql(`SELECT pg_switch_wal()`);
   await fixture.sql(`SELECT pg_create_restore_point('before_erasure')`);
-  expect(await erase(url, '--id', gone)).toMatchObject({ erased: { leads: 1 }, left: { leads: 0 } });
+  expect(await erase(url, '--id', erasedId)).toMatchObject({ erased: { leads: 1 }, left: { leads: 0 } });
   await vi.waitFor(
     async () =>
       expect(await leads(url, 'backup-check')).toMatchObject({
@@ -177,9 +179,9 @@ test('what was acknowledged is there after a restore, and who was erased is eras
     async () => expect(await leads(url, 'backup-check', '--max-age', '1s')).toMatchObject({ code: 1 }),
     { timeout: 60_000 },
   );
-  const last = await intake.take(['Fay', 'Gil']);
+  const last = await intake.createLeads(['Fay', 'Gil']);
 
-  // The machine dies with the last lead acknowledged, and all of the data directory but the log is lost.
+  // The machine fails after it acknowledged the last lead. Of the data directory only the log survives.
   process.kill(postgres.pid, 'SIGKILL');
   await postgres.exited;
   await intake[Symbol.asyncDispose]();
@@ -190,11 +192,11 @@ test('what was acknowledged is there after a restore, and who was erased is eras
 
   {
     await using latest = await restore(directory('backup'), lost, directory('latest'), []);
-    expect((await latest.idsThere()).toSorted()).toEqual([...kept, ...last].toSorted());
-    // It is a database as before, which takes leads.
+    expect((await latest.storedIds()).toSorted()).toEqual([...kept, ...last].toSorted());
+    // The restored database accepts leads.
     await using again = await startIntake(latest.url, workspace);
-    const [id] = await again.take(['Hal']);
-    expect(await latest.idsThere()).toContain(id);
+    const [id] = await again.createLeads(['Hal']);
+    expect(await latest.storedIds()).toContain(id);
     expect(await leads(latest.url, 'backup-check')).toMatchObject({
       code: 1,
       answer: { faults: ['archive_mode is off: nothing is archived.'] },
@@ -203,10 +205,10 @@ test('what was acknowledged is there after a restore, and who was erased is eras
 
   const target = [`recovery_target_name = 'before_erasure'`, `recovery_target_action = 'promote'`];
   await using earlier = await restore(directory('backup'), lost, directory('earlier'), target);
-  // So a restore brings back who was erased, and what came after that point is not there.
-  expect((await earlier.idsThere()).toSorted()).toEqual([gone, ...kept].toSorted());
+  // A restore to an earlier point restores the erased lead, and later leads are missing.
+  expect((await earlier.storedIds()).toSorted()).toEqual([erasedId, ...kept].toSorted());
   expect(await earlier.query('SELECT FROM erasure')).toEqual([]);
   expect(existsSync(erasureLog)).toBe(true);
   expect(await erase(earlier.url, '--again')).toMatchObject({ erasures: 1, erased: { leads: 1 } });
-  expect((await earlier.idsThere()).toSorted()).toEqual(kept.toSorted());
+  expect((await earlier.storedIds()).toSorted()).toEqual(kept.toSorted());
 });

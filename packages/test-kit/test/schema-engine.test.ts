@@ -30,7 +30,7 @@ describe('the schema and the migrations', () => {
     ['a missing column', /  street {6}String\?\n/, '', /DROP COLUMN "street"/],
     ['an additional index', /  @@map\("lead"\)/, '  @@index([s1])\n$&', /CREATE INDEX .*"s1"/],
     ['an additional value of an enum', /  Approved\n/, '$&  Lost\n', /ADD VALUE 'Lost'/],
-  ])('differ by %s', async (_what, find, replacement, expected) => {
+  ])('differ if the schema has %s', async (_what, find, replacement, expected) => {
     const schema = readFileSync(schemaPath, 'utf8');
     const changed = schema.replace(find, replacement);
     expect(changed).not.toBe(schema);
@@ -40,14 +40,14 @@ describe('the schema and the migrations', () => {
     expect(await diffSchema({ databaseUrl: database.url, schemaPath: path })).toMatch(expected);
   });
 
-  test('differ by an additional migration', async () => {
+  test('differ if the database has an additional migration', async () => {
     await using database = await createTestDatabase();
     await execute(database.url, 'CREATE TABLE more (id INT PRIMARY KEY)');
     expect(await diffSchema({ databaseUrl: database.url, schemaPath })).toMatch(/DROP TABLE "more"/);
   });
 });
 
-describe("the history of migrations is Prisma's", () => {
+describe('the migration history of `leads migrate` and of Prisma is the same:', () => {
   const next = '20270101000000_next';
   const columns = `
     SELECT attname, format_type(atttypid, atttypmod), attnotnull, pg_get_expr(adbin, adrelid)
@@ -58,7 +58,7 @@ describe("the history of migrations is Prisma's", () => {
   const row = `SELECT migration_name, checksum, logs, rolled_back_at, applied_steps_count,
       finished_at IS NOT NULL AS "isFinished" FROM _prisma_migrations`;
 
-  test('Prisma finds no change to apply after `leads migrate`', async () => {
+  test('Prisma finds no migration to apply after `leads migrate`', async () => {
     await using database = await createTestDatabase();
     await withSchemaEngine(database.url, async (engine) => {
       const migrationsList = readMigrations(migrationsDir);
@@ -77,7 +77,7 @@ describe("the history of migrations is Prisma's", () => {
     });
   });
 
-  test('`leads migrate` finds no change to apply after Prisma, and writes the same table', async () => {
+  test('`leads migrate` finds no migration to apply after Prisma, and writes the same table', async () => {
     const directory = join(scratch, 'migrations');
     mkdirSync(join(directory, next), { recursive: true });
     cpSync(join(migrationsDir, 'migration_lock.toml'), join(directory, 'migration_lock.toml'));
@@ -99,7 +99,7 @@ describe("the history of migrations is Prisma's", () => {
     }
   });
 
-  test('neither applies anything after a failure of the other', async () => {
+  test('neither tool applies a migration after a failure of the other', async () => {
     await using database = await createTestDatabase();
     await execute(
       database.url,
@@ -115,7 +115,7 @@ describe("the history of migrations is Prisma's", () => {
   });
 });
 
-/** The migrations as the engine takes them. */
+/** Returns the migrations in the form that the engine expects. */
 function readMigrations(directory: string) {
   const names = readdirSync(directory, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? [entry.name] : [],

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createTestDatabase } from '../src/test-database.ts';
 
-test('a service is ready when it is returned, and gone when it is stopped or killed', async () => {
+test('startService() returns a ready service, and its process has ended after stop() or kill()', async () => {
   await using database = await createTestDatabase();
   const env = { DATABASE_URL: database.url };
   const stopped = await startService('intake', { env });
@@ -23,7 +23,7 @@ test('a service is ready when it is returned, and gone when it is stopped or kil
   await killed.stop();
 });
 
-test('a service is not returned before it is ready', async () => {
+test('startService() does not return a service before it is ready', async () => {
   await using database = await createTestDatabase();
   const name = new URL(database.url).pathname.slice(1);
   const admin = new pg.Client(inject('postgres').adminUrl);
@@ -51,21 +51,21 @@ test('a service is not returned before it is ready', async () => {
   await (await starting).stop();
 });
 
-test('a service can be stopped before it is ready', async () => {
-  const giveUp = new AbortController();
+test('startService() stops a service before it is ready if its signal aborts', async () => {
+  const controller = new AbortController();
   const env = { DATABASE_URL: 'postgresql://127.0.0.1:1/leads' };
-  const onOutput = () => giveUp.abort();
-  const starting = startService('intake', { env, signal: giveUp.signal, onOutput });
-  // One that had gone on until it took too long would be one that does not become ready.
+  const onOutput = () => controller.abort();
+  const starting = startService('intake', { env, signal: controller.signal, onOutput });
+  // A service that ran until the timeout would fail with "does not become ready".
   await expect(starting).rejects.toThrow('intake does not start');
 });
 
-test('a service that does not start says why', async () => {
+test('startService() rejects with the reason if a service does not start', async () => {
   const env = { DATABASE_URL: 'postgresql://127.0.0.1:1/leads', JWT_SECRET: 'short' };
   await expect(startService('crm', { env })).rejects.toThrow(/^crm does not start: [^]*JWT_SECRET/);
 });
 
-test('a service inherits nothing that configures it', async () => {
+test('startService() does not pass configuration of this process to a service', async () => {
   process.env['JWT_SECRET'] = 'x'.repeat(32);
   try {
     const env = { DATABASE_URL: 'postgresql://127.0.0.1:1/leads' };
@@ -75,7 +75,7 @@ test('a service inherits nothing that configures it', async () => {
   }
 });
 
-test('the command line returns what it prints, and fails with its one line', async () => {
+test('runLeads() returns the parsed output, and rejects with the one-line error', async () => {
   await using database = await createTestDatabase();
   const env = { DATABASE_URL: database.url };
   expect(await runLeads(['migrate'], env)).toEqual({ applied: [] });

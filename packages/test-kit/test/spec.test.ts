@@ -4,11 +4,11 @@ import type { TestWorkspace } from '../src/fixture.ts';
 import { type Answer, HttpClient } from '../src/http-client.ts';
 import { personalData } from '../src/log-check/confidential.ts';
 import { LogCapture } from '../src/log-check/log-capture.ts';
-import { type Ground, prepareGround } from '../src/running-stack.ts';
+import { prepareEnvironment, type TestEnvironment } from '../src/running-stack.ts';
 
 /*
- * The specification, sentence by sentence, against both services as processes. What it leaves open ("not shown")
- * is tested as it was decided, where a caller can see it.
+ * Tests each sentence of the specification against both services as processes. Cases that the specification
+ * leaves open ("not shown") are tested as decided, if a client can observe them.
  */
 
 type Json = Record<string, unknown>;
@@ -36,7 +36,7 @@ const newLead = {
   description: personalData.description,
 };
 const requiredOfNewLead = ['campaignCode', 'name', 'phone'];
-const neverShown = ['email', 'city', 'street', 'zipcode', 'website', 'description'] as const;
+const writeOnlyFields = ['email', 'city', 'street', 'zipcode', 'website', 'description'] as const;
 
 /** Section 2.3. */
 const intakeLead = {
@@ -47,9 +47,9 @@ const intakeLead = {
   address: personalData.address,
 };
 
-const noStrings = [1, 0, 1.5, true, false, null, [], ['x'], {}, { x: 'x' }];
+const nonStrings = [1, 0, 1.5, true, false, null, [], ['x'], {}, { x: 'x' }];
 
-let ground: Ground;
+let environment: TestEnvironment;
 let workspace: TestWorkspace;
 let crmService: Service;
 let intakeService: Service;
@@ -57,9 +57,9 @@ let crm: HttpClient;
 let intake: HttpClient;
 
 beforeAll(async () => {
-  ground = await prepareGround();
-  workspace = ground.workspace;
-  const env = { ...ground.env, LOG_LEVEL: 'trace' };
+  environment = await prepareEnvironment();
+  workspace = environment.workspace;
+  const env = { ...environment.env, LOG_LEVEL: 'trace' };
   [crmService, intakeService] = await Promise.all([
     startService('crm', { env }),
     startService('intake', { env }),
@@ -72,7 +72,7 @@ afterAll(async () => {
   crm.close();
   intake.close();
   await Promise.all([crmService.stop(), intakeService.stop()]);
-  await ground[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
 });
 
 const leadsPath = '/api/v1/order/leads';
@@ -88,7 +88,7 @@ const list = (headers: Headers = both(), query = '') => crm.send({ path: leadsPa
 const submit = (body: unknown, headers: Headers = keyOnly()) =>
   intake.send({ method: 'POST', path: intakePath, headers, body });
 
-const seen = (answer: Answer) => [answer.status, answer.json()];
+const statusAndBody = (answer: Answer) => [answer.status, answer.json()];
 
 async function created(fields: Json = {}): Promise<Json> {
   const answer = await create({ campaignCode: 'DEMO', name: 'Ada', phone: '1', ...fields });
@@ -103,22 +103,22 @@ async function submitted(fields: Json = {}): Promise<string> {
 }
 
 async function rowOf(id: unknown): Promise<Json> {
-  const [row] = await ground.fixture.sql<Json>('SELECT *, host(ip) AS ip FROM lead WHERE id = $1', [id]);
-  if (row === undefined) throw new Error(`There is no lead ${String(id)}`);
+  const [row] = await environment.fixture.sql<Json>('SELECT *, host(ip) AS ip FROM lead WHERE id = $1', [id]);
+  if (row === undefined) throw new Error(`Lead ${String(id)} does not exist`);
   return row;
 }
 
 async function listed(id: unknown): Promise<Json> {
   const found = (await list()).json<Json[]>().find((lead) => lead['id'] === id);
-  if (found === undefined) throw new Error(`The lead ${String(id)} is not in the list`);
+  if (found === undefined) throw new Error(`Lead ${String(id)} is not in the list`);
   return found;
 }
 
 const countLeads = async () =>
-  (await ground.fixture.sql<{ count: string }>('SELECT count(*) FROM lead'))[0]?.count;
+  (await environment.fixture.sql<{ count: string }>('SELECT count(*) FROM lead'))[0]?.count;
 
 describe('spec, introduction', () => {
-  test('both addresses include the /api path prefix', async () => {
+  test('spec, introduction: both base URLs include the /api path prefix', async () => {
     const body = { ...newLead };
     const withoutPrefix = { method: 'POST', headers: both(), body };
     expect((await crm.send({ ...withoutPrefix, path: '/v1/order/leads' })).status).toBe(404);
@@ -129,7 +129,7 @@ describe('spec, introduction', () => {
 });
 
 describe('spec 1', () => {
-  test('spec 1: leads are stored, attached to a campaign and to a user', async () => {
+  test('spec 1: a stored lead belongs to a campaign and to a user', async () => {
     const attached = { workspace_id: workspace.id, user_id: workspace.owner.userId };
     const { id } = await created();
     expect(await rowOf(id)).toMatchObject({ ...attached, campaign_id: workspace.demoCampaignId });
@@ -144,7 +144,7 @@ describe('spec 1', () => {
 
   test('spec 1: the CRM create requires a campaign code', async () => {
     const { campaignCode: _, ...body } = newLead;
-    expect(seen(await create(body))).toEqual([400, validation]);
+    expect(statusAndBody(await create(body))).toEqual([400, validation]);
   });
 
   test('spec 1: the intake creates a lead from a landing page and returns an order identifier', async () => {
@@ -152,7 +152,7 @@ describe('spec 1', () => {
     expect(await rowOf(id)).toMatchObject({ source: 'intake', lp_name: 'From a landing page' });
   });
 
-  test('spec 1: all response bodies are JSON, errors too', async () => {
+  test('spec 1: all response bodies are JSON, including errors', async () => {
     for (const answer of [
       await create(newLead),
       await create({}),
@@ -171,14 +171,14 @@ describe('spec 1', () => {
     }
   });
 
-  test('spec 1: all request bodies are JSON: any other is refused', async () => {
+  test('spec 1: a request body that is not JSON is rejected with 415', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       const headers = { 'Content-Type': type };
       for (const answer of [
         await create('name=Ada', { ...both(), ...headers }),
         await submit('name=Ada', { ...keyOnly(), ...headers }),
       ]) {
-        expect(seen(answer)).toEqual([
+        expect(statusAndBody(answer)).toEqual([
           415,
           { success: false, error: 'validation', message: 'Unsupported media type' },
         ]);
@@ -188,18 +188,18 @@ describe('spec 1', () => {
 });
 
 describe('spec 2.1: NewLead', () => {
-  test('spec 2.1: every field is accepted, and stored to the letter', async () => {
+  test('spec 2.1: every field is accepted and stored unchanged', async () => {
     const lead = await created(newLead);
     const { campaignCode: _, ...fields } = newLead;
     expect(await rowOf(lead['id'])).toMatchObject({ ...fields, campaign_id: workspace.demoCampaignId });
   });
 
   test.each(Object.keys(newLead))(
-    'spec 2.1: %s is a string: nothing else is taken for one',
+    'spec 2.1: %s is a string, and a value of another type is rejected',
     async (field) => {
       const before = await countLeads();
-      for (const value of noStrings) {
-        expect(seen(await create({ ...newLead, [field]: value })), JSON.stringify(value)).toEqual([
+      for (const value of nonStrings) {
+        expect(statusAndBody(await create({ ...newLead, [field]: value })), JSON.stringify(value)).toEqual([
           400,
           validation,
         ]);
@@ -211,8 +211,8 @@ describe('spec 2.1: NewLead', () => {
   test.each(requiredOfNewLead)('spec 2.1: %s is required', async (field) => {
     const body: Json = { ...newLead };
     delete body[field];
-    expect(seen(await create(body))).toEqual([400, validation]);
-    expect(seen(await create({ ...newLead, [field]: '' }))).toEqual([400, validation]);
+    expect(statusAndBody(await create(body))).toEqual([400, validation]);
+    expect(statusAndBody(await create({ ...newLead, [field]: '' }))).toEqual([400, validation]);
   });
 
   test.each(Object.keys(newLead).filter((field) => !requiredOfNewLead.includes(field)))(
@@ -226,7 +226,7 @@ describe('spec 2.1: NewLead', () => {
     },
   );
 
-  test('spec 2.1: the required fields are enough', async () => {
+  test('spec 2.1: a lead with only the required fields is accepted', async () => {
     expect((await create({ campaignCode: 'DEMO', name: 'Ada', phone: '1' })).status).toBe(200);
   });
 
@@ -236,7 +236,7 @@ describe('spec 2.1: NewLead', () => {
   });
 
   test.each(['ada@nest.io', 'a.b+c@sub.ne-st.IO', 'x@y.Io', 'x@y.iO', "o'neill@nest.io"])(
-    'spec 2.1: an email ends with .io in any case: %s is taken',
+    'spec 2.1: an email that ends with .io in any case is accepted: %s',
     async (email) => {
       expect((await rowOf((await created({ email }))['id']))['email']).toBe(email);
     },
@@ -258,8 +258,8 @@ describe('spec 2.1: NewLead', () => {
     'ada@nest.\u0131o',
     '.io',
     '',
-  ])('spec 2.1: an email has the format and ends with .io: %j is refused', async (email) => {
-    expect(seen(await create({ ...newLead, email }))).toEqual([400, validation]);
+  ])('spec 2.1: an email of another format or domain is rejected: %j', async (email) => {
+    expect(statusAndBody(await create({ ...newLead, email }))).toEqual([400, validation]);
   });
 });
 
@@ -267,19 +267,19 @@ describe('spec 2.2: Lead', () => {
   const required = ['id', 'name', 'phone', 'createdAt', 'updatedAt', 'campaignId', 'userId'];
   const optional = ['ip', 'address', 'state', 'region', 'country', 'status'];
 
-  /** A lead with every field there is, and as the list shows it. */
+  /** Creates a lead with every field, and returns it as listed. */
   async function fullLead(): Promise<Json> {
     const { id } = await created(newLead);
-    await ground.fixture.sql(`UPDATE lead SET state = 'Essex', ip = '203.0.113.7' WHERE id = $1`, [id]);
+    await environment.fixture.sql(`UPDATE lead SET state = 'Essex', ip = '203.0.113.7' WHERE id = $1`, [id]);
     return listed(id);
   }
 
-  test('spec 2.2: is returned by create and by list, alike', async () => {
+  test('spec 2.2: create and list return the same Lead', async () => {
     const lead = await created(newLead);
     expect(await listed(lead['id'])).toEqual(lead);
   });
 
-  test('spec 2.2: has the required fields always, and no field beyond those of the table', async () => {
+  test('spec 2.2: a Lead always has the required fields, and no field outside the table', async () => {
     for (const lead of [await created(), await listed(await submitted()), await fullLead()]) {
       const fields = Object.keys(lead);
       expect(fields).toEqual(expect.arrayContaining(required));
@@ -292,17 +292,17 @@ describe('spec 2.2: Lead', () => {
     expect((await fullLead())[field]).toEqual(expect.stringMatching(/./));
   });
 
-  test('spec 2.2: optional fields that a lead does not have are left out', async () => {
+  test('spec 2.2: a Lead omits optional fields without a value', async () => {
     expect(Object.keys(await created()).toSorted()).toEqual([...required, 'status'].toSorted());
   });
 
-  test('spec 2.2: id is unique to the lead', async () => {
+  test('spec 2.2: id is unique for each lead', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, async () => (await created())['id']));
     expect(new Set(ids).size).toBe(20);
     for (const id of ids) expect(id).toMatch(uuid);
   });
 
-  test('spec 2.2: name and phone are those that were sent', async () => {
+  test('spec 2.2: name and phone are returned as sent', async () => {
     for (const [name, phone] of [
       ['Zoë "Ada" O’Neil \\ 😀', '+44 (0)20 7946-0958'],
       [' padded ', 'call me'],
@@ -311,7 +311,7 @@ describe('spec 2.2: Lead', () => {
     }
   });
 
-  test('spec 2.2: createdAt is the time of creation, updatedAt that of the last update, both ISO 8601', async () => {
+  test('spec 2.2: createdAt is the time of creation and updatedAt of the last update, both in ISO 8601', async () => {
     const before = Date.now();
     const lead = await created();
     const after = Date.now();
@@ -323,13 +323,13 @@ describe('spec 2.2: Lead', () => {
       expect(Date.parse(text)).toBeGreaterThanOrEqual(before);
       expect(Date.parse(text)).toBeLessThanOrEqual(after);
     }
-    await ground.fixture.sql(`UPDATE lead SET updated_at = '2099-12-31T23:59:59.999Z' WHERE id = $1`, [
+    await environment.fixture.sql(`UPDATE lead SET updated_at = '2099-12-31T23:59:59.999Z' WHERE id = $1`, [
       lead['id'],
     ]);
     expect(await listed(lead['id'])).toEqual({ ...lead, updatedAt: '2099-12-31T23:59:59.999Z' });
   });
 
-  test('spec 2.2: campaignId names the campaign, userId the owning user', async () => {
+  test('spec 2.2: campaignId is the id of the campaign, and userId of the owning user', async () => {
     const colleague = await workspace.addMember('manager');
     const answer = await create(newLead, { ...colleague.headers });
     expect(answer.json<{ lead: Json }>().lead).toMatchObject({
@@ -338,12 +338,12 @@ describe('spec 2.2: Lead', () => {
     });
   });
 
-  test('spec 2.2: ip is that of the visitor; a lead that an integrator’s server creates has none', async () => {
+  test('spec 2.2: ip is the address of the visitor, and is missing if an integrator’s server creates the lead', async () => {
     expect((await listed(await submitted()))['ip']).toBe('127.0.0.1');
     expect(await created()).not.toHaveProperty('ip');
   });
 
-  test('spec 2.2: address, region and country are those that were sent', async () => {
+  test('spec 2.2: address, region and country are returned as sent', async () => {
     expect(await created(newLead)).toMatchObject({
       address: newLead.address,
       region: newLead.region,
@@ -352,23 +352,26 @@ describe('spec 2.2: Lead', () => {
     expect((await listed(await submitted(intakeLead)))['address']).toBe(intakeLead.address);
   });
 
-  test('spec 2.2: state is there once the lead has one', async () => {
+  test('spec 2.2: state is returned once the lead has one', async () => {
     expect(await created()).not.toHaveProperty('state');
     expect((await fullLead())['state']).toBe('Essex');
   });
 
   test.each(['OnHold', 'Trashed', 'Paid', 'Approved'])('spec 2.2: status can be %s', async (status) => {
     const { id } = await created();
-    await ground.fixture.sql('UPDATE lead SET status = $2::lead_status WHERE id = $1', [id, status]);
+    await environment.fixture.sql('UPDATE lead SET status = $2::lead_status WHERE id = $1', [id, status]);
     expect((await listed(id))['status']).toBe(status);
   });
 
-  test.each(neverShown)('spec 2.2: %s is accepted and never comes back', async (field) => {
-    const marked = { ...newLead, [field]: field === 'email' ? 'never.shown@marked.io' : `marked ${field}` };
-    const answer = await create(marked);
+  test.each(writeOnlyFields)('spec 2.2: %s is accepted and never returned', async (field) => {
+    const markedLead = {
+      ...newLead,
+      [field]: field === 'email' ? 'never.shown@marked.io' : `marked ${field}`,
+    };
+    const answer = await create(markedLead);
     expect(answer.status).toBe(200);
     const { id } = answer.json<{ lead: Json }>().lead;
-    expect((await rowOf(id))[field]).toBe(marked[field]);
+    expect((await rowOf(id))[field]).toBe(markedLead[field]);
     for (const text of [answer.text, (await list()).text]) {
       expect(text).not.toContain('marked');
       expect(text).not.toContain(`"${field}"`);
@@ -377,29 +380,28 @@ describe('spec 2.2: Lead', () => {
 });
 
 describe('spec 2.3: intake lead', () => {
-  test('spec 2.3: every field is accepted, and stored to the letter', async () => {
+  test('spec 2.3: every field is accepted and stored unchanged', async () => {
     expect(await rowOf(await submitted(intakeLead))).toMatchObject(intakeLead);
   });
 
   test.each(Object.keys(intakeLead))(
-    'spec 2.3: %s is a string: nothing else is taken for one',
+    'spec 2.3: %s is a string, and a value of another type is rejected',
     async (field) => {
       const before = await countLeads();
-      for (const value of noStrings) {
-        expect(seen(await submit({ ...intakeLead, [field]: value })), JSON.stringify(value)).toEqual([
-          400,
-          validation,
-        ]);
+      for (const value of nonStrings) {
+        expect(statusAndBody(await submit({ ...intakeLead, [field]: value })), JSON.stringify(value)).toEqual(
+          [400, validation],
+        );
       }
       expect(await countLeads()).toBe(before);
     },
   );
 
-  test.each(['name', 'phone'])('spec 2.3: %s is required, since no Lead is without it', async (field) => {
+  test.each(['name', 'phone'])('spec 2.3: %s is required, since it is required in a Lead', async (field) => {
     const body: Json = { ...intakeLead };
     delete body[field];
-    expect(seen(await submit(body))).toEqual([400, validation]);
-    expect(seen(await submit({ ...intakeLead, [field]: '' }))).toEqual([400, validation]);
+    expect(statusAndBody(await submit(body))).toEqual([400, validation]);
+    expect(statusAndBody(await submit({ ...intakeLead, [field]: '' }))).toEqual([400, validation]);
   });
 
   test.each(['s1', 'lp_name', 'address'])('spec 2.3: %s is not required', async (field) => {
@@ -410,18 +412,21 @@ describe('spec 2.3: intake lead', () => {
     expect((await rowOf(answer.json<Json>()['order_id']))[field]).toBeNull();
   });
 
-  test('spec 2.3: s1 is opaque, kept to the letter, up to 255 characters', async () => {
+  test('spec 2.3: s1 is opaque and stored unchanged, up to 255 characters', async () => {
     for (const s1 of ['', ' {click_id} ', 'A%20b+c', '0017', 'null', '{"a":1}\n', '\u{1F600}'.repeat(255)]) {
       expect((await rowOf(await submitted({ s1 })))['s1']).toBe(s1);
     }
-    expect(seen(await submit({ ...intakeLead, s1: 'x'.repeat(256) }))).toEqual([400, validation]);
+    expect(statusAndBody(await submit({ ...intakeLead, s1: 'x'.repeat(256) }))).toEqual([400, validation]);
   });
 });
 
 describe('spec 2.4: intake create result', () => {
-  test('spec 2.4: success is true, order_id identifies the created record, and there is nothing else', async () => {
+  test('spec 2.4: the result has success true, the order_id of the created lead, and no other field', async () => {
     const answer = await submit(intakeLead);
-    expect(seen(answer)).toEqual([200, { success: true, order_id: expect.stringMatching(uuid) as string }]);
+    expect(statusAndBody(answer)).toEqual([
+      200,
+      { success: true, order_id: expect.stringMatching(uuid) as string },
+    ]);
     const id = answer.json<Json>()['order_id'];
     expect(await rowOf(id)).toMatchObject({ name: intakeLead.name });
     expect((await listed(id))['id']).toBe(id);
@@ -429,17 +434,17 @@ describe('spec 2.4: intake create result', () => {
 });
 
 describe('spec 3: states', () => {
-  test('spec 3: a lead is created OnHold, by either interface, whatever the body says', async () => {
+  test('spec 3: either interface creates a lead as OnHold, whatever the body contains', async () => {
     for (const status of ['Paid', 'Approved', 'Trashed', 'nonsense', 7]) {
       expect((await created({ status }))['status']).toBe('OnHold');
     }
     expect((await listed(await submitted({ status: 'Paid' })))['status']).toBe('OnHold');
   });
 
-  test('spec 3: no other value than the four is allowed', async () => {
+  test('spec 3: no status other than the four is allowed', async () => {
     const { id } = await created();
     for (const status of ['Lost', 'onhold', '']) {
-      const change = ground.fixture.sql('UPDATE lead SET status = $2::lead_status WHERE id = $1', [
+      const change = environment.fixture.sql('UPDATE lead SET status = $2::lead_status WHERE id = $1', [
         id,
         status,
       ]);
@@ -450,7 +455,7 @@ describe('spec 3: states', () => {
 });
 
 describe('spec 4.1: create lead (CRM)', () => {
-  test('spec 4.1: POST {base_url}/v1/order/leads answers 200 with success and the lead, and nothing else', async () => {
+  test('spec 4.1: POST {base_url}/v1/order/leads answers 200 with success, the lead and no other field', async () => {
     const answer = await crm.send({
       method: 'POST',
       path: '/api/v1/order/leads',
@@ -468,7 +473,7 @@ describe('spec 4.1: create lead (CRM)', () => {
     expect(body.lead).toEqual(await listed(body.lead['id']));
   });
 
-  test('spec 4.1: only POST creates', async () => {
+  test('spec 4.1: other methods than POST do not create a lead', async () => {
     for (const method of ['PUT', 'PATCH', 'DELETE']) {
       const answer = await crm.send({ method, path: leadsPath, headers: both() });
       expect(answer.status).toBe(405);
@@ -487,19 +492,19 @@ describe('spec 4.1: create lead (CRM)', () => {
       await create('{', json),
       await create({}),
     ]) {
-      expect(seen(answer)).toEqual([400, validation]);
+      expect(statusAndBody(answer)).toEqual([400, validation]);
     }
     const without = await crm.send({ method: 'POST', path: leadsPath, headers: both() });
     expect([400, 415]).toContain(without.status);
     expect(without.json()).toMatchObject({ success: false, error: 'validation' });
   });
 
-  test('spec 4.1: 400 is the validation error body', async () => {
-    expect(seen(await create({ ...newLead, name: 1 }))).toEqual([400, validation]);
+  test('spec 4.1: an invalid lead is rejected with 400 and the validation error body', async () => {
+    expect(statusAndBody(await create({ ...newLead, name: 1 }))).toEqual([400, validation]);
   });
 
-  test('spec 4.1: 401 is the unauthorized error body', async () => {
-    expect(seen(await create(newLead, {}))).toEqual([401, unauthorized]);
+  test('spec 4.1: missing credentials are rejected with 401 and the unauthorized error body', async () => {
+    expect(statusAndBody(await create(newLead, {}))).toEqual([401, unauthorized]);
   });
 });
 
@@ -515,7 +520,7 @@ describe('spec 4.2: list leads (CRM)', () => {
     expect(answer.json<Json[]>()[0]?.['id']).toBe(id);
   });
 
-  test('spec 4.2: the body is an array of Lead, and of nothing but', async () => {
+  test('spec 4.2: the body is an array that contains only Leads', async () => {
     await created();
     await submitted();
     const leads = (await list()).json<Json[]>();
@@ -530,21 +535,21 @@ describe('spec 4.2: list leads (CRM)', () => {
         campaignId: expect.stringMatching(uuid) as string,
         userId: expect.stringMatching(uuid) as string,
       });
-      for (const field of neverShown) expect(lead).not.toHaveProperty(field);
+      for (const field of writeOnlyFields) expect(lead).not.toHaveProperty(field);
     }
   });
 
-  test('spec 4.2: a workspace without leads has an empty array', async () => {
-    const { owner } = await ground.fixture.createWorkspace();
+  test('spec 4.2: the list of a workspace without leads is an empty array', async () => {
+    const { owner } = await environment.fixture.createWorkspace();
     const answer = await list({ ...owner.headers });
-    expect(seen(answer)).toEqual([200, []]);
+    expect(statusAndBody(answer)).toEqual([200, []]);
     expect(answer.headers).not.toHaveProperty('link');
   });
 
-  test('spec 4.2: errors have the same three shapes, and the statuses of the create', async () => {
-    expect(seen(await list(both(), '?nonsense=1'))).toEqual([400, validation]);
-    expect(seen(await list(both(), '?limit=0'))).toEqual([400, validation]);
-    expect(seen(await list({}))).toEqual([401, unauthorized]);
+  test('spec 4.2: errors of the list have the same three fields and the same statuses as those of the create', async () => {
+    expect(statusAndBody(await list(both(), '?nonsense=1'))).toEqual([400, validation]);
+    expect(statusAndBody(await list(both(), '?limit=0'))).toEqual([400, validation]);
+    expect(statusAndBody(await list({}))).toEqual([401, unauthorized]);
   });
 });
 
@@ -556,16 +561,19 @@ describe('spec 4.3: create lead (intake)', () => {
       headers: { API_KEY: workspace.owner.apiKey, 'Content-Type': 'application/json' },
       body: JSON.stringify(intakeLead),
     });
-    expect(seen(answer)).toEqual([200, { success: true, order_id: expect.stringMatching(uuid) as string }]);
+    expect(statusAndBody(answer)).toEqual([
+      200,
+      { success: true, order_id: expect.stringMatching(uuid) as string },
+    ]);
   });
 
-  test('spec 4.3: errors have the three shapes, and the statuses of the CRM', async () => {
-    expect(seen(await submit({ ...intakeLead, name: 1 }))).toEqual([400, validation]);
-    expect(seen(await submit('{', { ...keyOnly(), 'Content-Type': 'application/json' }))).toEqual([
+  test('spec 4.3: errors have the same three fields and the same statuses as those of the CRM', async () => {
+    expect(statusAndBody(await submit({ ...intakeLead, name: 1 }))).toEqual([400, validation]);
+    expect(statusAndBody(await submit('{', { ...keyOnly(), 'Content-Type': 'application/json' }))).toEqual([
       400,
       validation,
     ]);
-    expect(seen(await submit(intakeLead, {}))).toEqual([401, unauthorized]);
+    expect(statusAndBody(await submit(intakeLead, {}))).toEqual([401, unauthorized]);
   });
 });
 
@@ -584,7 +592,7 @@ describe('spec 5: authentication', () => {
       expect((await send({ ...token, API_KEY: apiKey })).status).toBe(200);
       expect((await send({ ...token, api_key: apiKey })).status).toBe(200);
       for (const name of ['APIKEY', 'API-KEY', 'X-API_KEY', 'Cookie']) {
-        expect(seen(await send({ ...token, [name]: apiKey })), name).toEqual([401, unauthorized]);
+        expect(statusAndBody(await send({ ...token, [name]: apiKey })), name).toEqual([401, unauthorized]);
       }
     },
   );
@@ -601,34 +609,32 @@ describe('spec 5: authentication', () => {
         'Bearer',
         'Bearer ',
       ]) {
-        expect(seen(await send({ ...keyOnly(), Authorization })), Authorization.slice(0, 8)).toEqual([
-          401,
-          unauthorized,
-        ]);
+        expect(statusAndBody(await send({ ...keyOnly(), Authorization })), Authorization.slice(0, 8)).toEqual(
+          [401, unauthorized],
+        );
       }
     },
   );
 
   test.each(operations.filter(([, , needsToken]) => needsToken))(
-    'spec 5, 1: both are required together: %s',
+    'spec 5, 1: the API key and the access token are required together: %s',
     async (_name, send) => {
       const { API_KEY = '', Authorization = '' } = both();
       expect((await send({ API_KEY, Authorization })).status).toBe(200);
-      expect(seen(await send({ API_KEY }))).toEqual([401, unauthorized]);
-      expect(seen(await send({ Authorization }))).toEqual([401, unauthorized]);
+      expect(statusAndBody(await send({ API_KEY }))).toEqual([401, unauthorized]);
+      expect(statusAndBody(await send({ Authorization }))).toEqual([401, unauthorized]);
     },
   );
 
   test('spec 5, 2: the intake requires only the API key', async () => {
     expect((await submit(intakeLead, keyOnly())).status).toBe(200);
-    expect(seen(await submit(intakeLead, { Authorization: both()['Authorization'] ?? '' }))).toEqual([
-      401,
-      unauthorized,
-    ]);
+    expect(statusAndBody(await submit(intakeLead, { Authorization: both()['Authorization'] ?? '' }))).toEqual(
+      [401, unauthorized],
+    );
   });
 
   test.each(operations)(
-    'spec 5, 4: failed authentication is the unauthorized error body: %s',
+    'spec 5, 4: failed authentication is answered with the unauthorized error body: %s',
     async (_name, send) => {
       for (const headers of [
         {},
@@ -637,25 +643,25 @@ describe('spec 5: authentication', () => {
         { ...both(), API_KEY: `${workspace.owner.apiKey.slice(0, -1)}?` },
         { ...both(), API_KEY: workspace.owner.accessToken },
       ]) {
-        expect(seen(await send(headers))).toEqual([401, unauthorized]);
+        expect(statusAndBody(await send(headers))).toEqual([401, unauthorized]);
       }
     },
   );
 
   test.each(operations.filter(([, , needsToken]) => needsToken))(
-    'spec 5, 4: a key and a token that do not belong together are no authentication: %s',
+    'spec 5, 4: an API key and a token of different members are rejected: %s',
     async (_name, send) => {
-      const other = await ground.fixture.createWorkspace();
+      const other = await environment.fixture.createWorkspace();
       const colleague = await workspace.addMember('owner');
       for (const { apiKey } of [other.owner, colleague]) {
-        expect(seen(await send({ ...both(), API_KEY: apiKey }))).toEqual([401, unauthorized]);
+        expect(statusAndBody(await send({ ...both(), API_KEY: apiKey }))).toEqual([401, unauthorized]);
       }
     },
   );
 });
 
 describe('spec 6: events', () => {
-  test('spec 6: nothing is sent back to the caller about them: the answers have no field for it', async () => {
+  test('spec 6: the response to a create has no field about events', async () => {
     expect(Object.keys((await submit(intakeLead)).json<Json>()).toSorted()).toEqual(['order_id', 'success']);
   });
 });
@@ -690,43 +696,49 @@ describe('spec 7: errors', () => {
   );
 
   test('spec 7: validation, "Invalid input data", 400: required fields missing', async () => {
-    expect(seen(await create({ campaignCode: 'DEMO' }))).toEqual([400, validation]);
+    expect(statusAndBody(await create({ campaignCode: 'DEMO' }))).toEqual([400, validation]);
   });
 
   test('spec 7: validation, "Invalid input data", 400: wrong types', async () => {
-    expect(seen(await create({ ...newLead, phone: 442079460958 }))).toEqual([400, validation]);
+    expect(statusAndBody(await create({ ...newLead, phone: 442079460958 }))).toEqual([400, validation]);
   });
 
   test('spec 7: validation, "Invalid input data", 400: email not matching its rules', async () => {
-    expect(seen(await create({ ...newLead, email: 'ada@nest.com' }))).toEqual([400, validation]);
-    expect(seen(await create({ ...newLead, email: 'nest.io' }))).toEqual([400, validation]);
+    expect(statusAndBody(await create({ ...newLead, email: 'ada@nest.com' }))).toEqual([400, validation]);
+    expect(statusAndBody(await create({ ...newLead, email: 'nest.io' }))).toEqual([400, validation]);
   });
 
   test('spec 7: unauthorized, "Authentication failed", 401: credentials missing', async () => {
-    expect(seen(await create(newLead, {}))).toEqual([401, unauthorized]);
+    expect(statusAndBody(await create(newLead, {}))).toEqual([401, unauthorized]);
   });
 
   test('spec 7: unauthorized, "Authentication failed", 401: credentials invalid', async () => {
     const tampered = `${both()['Authorization']?.slice(0, -4)}AAAA`;
-    expect(seen(await create(newLead, { ...both(), Authorization: tampered }))).toEqual([401, unauthorized]);
-    expect(seen(await create(newLead, { ...both(), API_KEY: 'invalid' }))).toEqual([401, unauthorized]);
+    expect(statusAndBody(await create(newLead, { ...both(), Authorization: tampered }))).toEqual([
+      401,
+      unauthorized,
+    ]);
+    expect(statusAndBody(await create(newLead, { ...both(), API_KEY: 'invalid' }))).toEqual([
+      401,
+      unauthorized,
+    ]);
   });
 
-  test('spec 7: error, "An unexpected error occurred", 500: an unexpected failure, and nothing personal in the log', async () => {
-    // Both services have met their credentials before, so that it is the lead's own statement that fails.
+  test('spec 7: error, "An unexpected error occurred", 500: an unexpected failure, logged without personal data', async () => {
+    // Both services have cached the credentials, so the statement for the lead fails.
     expect([(await list()).status, (await submit(intakeLead)).status]).toEqual([200, 200]);
     const before = [crmService, intakeService].map((service) => service.output().length);
-    await ground.fixture.sql('ALTER TABLE lead RENAME COLUMN name TO renamed');
+    await environment.fixture.sql('ALTER TABLE lead RENAME COLUMN name TO renamed');
     try {
       for (const answer of [
         await create(newLead),
         await list(),
         await submit({ ...intakeLead, unnamed: personalData.description }),
       ]) {
-        expect(seen(answer)).toEqual([500, unexpected]);
+        expect(statusAndBody(answer)).toEqual([500, unexpected]);
       }
     } finally {
-      await ground.fixture.sql('ALTER TABLE lead RENAME COLUMN renamed TO name');
+      await environment.fixture.sql('ALTER TABLE lead RENAME COLUMN renamed TO name');
     }
     expect([(await create(newLead)).status, (await submit(intakeLead)).status]).toEqual([200, 200]);
 
@@ -736,7 +748,7 @@ describe('spec 7: errors', () => {
       const entry = written()
         .split('\n')
         .find((line) => line.includes('Unexpected error'));
-      // It says what failed and where, for whoever has to mend it.
+      // The log line has the error and its stack, for the operator.
       expect(JSON.parse(entry ?? '')).toMatchObject({
         level: 'error',
         reqId: expect.stringMatching(uuid) as string,
@@ -748,7 +760,7 @@ describe('spec 7: errors', () => {
     }
   });
 
-  test('spec 7: in all of these answers nobody finds more than the three fields tell', async () => {
+  test('spec 7: error bodies contain no internal details', async () => {
     for (const [, send] of errors) {
       const { text } = await send();
       expect(text).not.toMatch(/stack|node_modules|postgres|prisma|sql|at \//i);
@@ -757,7 +769,7 @@ describe('spec 7: errors', () => {
 });
 
 describe('spec 8: limits', () => {
-  test('spec 8: a body may have 64 KiB, and not one byte more', async () => {
+  test('spec 8: a body of 64 KiB is accepted, and one byte more is rejected with 413', async () => {
     const sized = (fields: Json, bytes: number) => {
       const length = bytes - JSON.stringify({ ...fields, address: '' }).length;
       return { ...fields, address: 'x'.repeat(length) };
@@ -767,13 +779,13 @@ describe('spec 8: limits', () => {
     const forIntake = { name: 'Ada', phone: '1' };
     expect((await create(sized(forCrm, 65_536))).status).toBe(200);
     expect((await submit(sized(forIntake, 65_536))).status).toBe(200);
-    expect(seen(await create(sized(forCrm, 65_537)))).toEqual([413, tooLarge]);
-    expect(seen(await submit(sized(forIntake, 65_537)))).toEqual([413, tooLarge]);
+    expect(statusAndBody(await create(sized(forCrm, 65_537)))).toEqual([413, tooLarge]);
+    expect(statusAndBody(await submit(sized(forIntake, 65_537)))).toEqual([413, tooLarge]);
   });
 });
 
 describe('spec 9: versioning', () => {
-  test('spec 9: the version is carried in the path as /v1/', async () => {
+  test('spec 9: the path contains the version as /v1/', async () => {
     for (const version of ['', '/v0', '/v2', '/V1']) {
       const lead = { method: 'POST', headers: both(), body: newLead };
       expect((await crm.send({ ...lead, path: `/api${version}/order/leads` })).status).toBe(404);
@@ -781,15 +793,15 @@ describe('spec 9: versioning', () => {
     }
   });
 
-  test('spec 9: the CRM interface description carries the version number 1.0.0', async () => {
+  test('spec 9: the OpenAPI document of the CRM has the version 1.0.0', async () => {
     const description = (await crm.send({ path: '/openapi.json' })).json<{ info: Json; paths: Json }>();
     expect(description.info['version']).toBe('1.0.0');
     expect(Object.keys(description.paths)).toContain('/api/v1/order/leads');
   });
 });
 
-describe('spec, all of it', () => {
-  test('neither service has written anything of a lead or a credential to its log', () => {
+describe('spec, all sections', () => {
+  test('the logs of both services contain no lead data and no credentials', () => {
     const capture = new LogCapture();
     for (const service of [crmService, intakeService]) {
       const lines = service.output().trimEnd().split('\n');

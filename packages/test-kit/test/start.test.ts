@@ -13,7 +13,7 @@ import {
   freshEnvironment,
   type LocalRun,
   launchRun,
-  paste,
+  runCurlLine,
   processesOf,
   startProgram,
   startRun,
@@ -23,7 +23,7 @@ import { createEmptyDatabase } from '../src/test-database.ts';
 const slow = { timeout: 300_000 };
 const withoutLeads = [process.execPath, startProgram, '--empty'] as const;
 
-/** Where there is the data of a run that was ended, to be copied: to make it takes longer than most tests. */
+/** The data directory of a finished run, which the tests copy. Creating it takes longer than most tests. */
 const prepared = mkdtempSync(join(tmpdir(), 'leads-start-test-'));
 let preparing: LocalRun;
 beforeAll(async () => {
@@ -34,17 +34,17 @@ beforeAll(async () => {
   await preparing.ended;
 }, 120_000);
 afterAll(async () => {
-  // Where it took too long.
+  // The run has not ended if the hook above timed out.
   preparing.process.signal('SIGTERM');
   await preparing.ended;
   rmSync(prepared, { recursive: true, force: true });
 });
 
-/** As {@link freshEnvironment}, for a run that is not the first. */
+/** Creates an environment like {@link freshEnvironment}, with the data of an earlier run. */
 async function usedEnvironment() {
-  const place = await freshEnvironment();
-  spawnSync('cp', ['-a', join(prepared, 'data'), place.dataDir]);
-  return place;
+  const environment = await freshEnvironment();
+  spawnSync('cp', ['-a', join(prepared, 'data'), environment.dataDir]);
+  return environment;
 }
 
 interface Demo {
@@ -62,7 +62,7 @@ function readDemo(dataDir: string): Demo {
   return JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Demo;
 }
 
-/** The pid of what a run has started, as its lock says. */
+/** Returns the pid of a process that a run started, from its lock file. */
 function pidOf(dataDir: string, name: string): number {
   const lock = JSON.parse(readFileSync(join(dataDir, 'start.lock'), 'utf8')) as {
     processes: { name: string; pid: number }[];
@@ -71,20 +71,23 @@ function pidOf(dataDir: string, name: string): number {
 }
 
 test(
-  'a newcomer pastes what is printed; the next start keeps it; Ctrl-C leaves nothing running',
+  'npm start prints commands that work, keeps its data for the next start, and leaves no process after Ctrl-C',
   slow,
   async () => {
-    const place = await freshEnvironment();
-    const { dataDir, env } = place;
+    const environment = await freshEnvironment();
+    const { dataDir, env } = environment;
     const names = ['Ada Lovelace', 'Grace Hopper'];
 
     {
       const run = startRun(env);
       await run.ready;
       const [create = '', intake = '', list = ''] = curlLines(run.stdout());
-      expect(paste(create)).toMatchObject({ success: true, lead: { name: names[0], status: 'OnHold' } });
-      expect(paste(intake)).toEqual({ success: true, order_id: expect.any(String) });
-      expect((paste(list) as { name: string }[]).map(({ name }) => name).toSorted()).toEqual(names);
+      expect(runCurlLine(create)).toMatchObject({
+        success: true,
+        lead: { name: names[0], status: 'OnHold' },
+      });
+      expect(runCurlLine(intake)).toEqual({ success: true, order_id: expect.any(String) });
+      expect((runCurlLine(list) as { name: string }[]).map(({ name }) => name).toSorted()).toEqual(names);
       const { email, password } = readDemo(dataDir);
       expect(run.stdout()).toMatch(/running\.\n\n {2}Website /);
       expect(run.stdout()).toContain(
@@ -121,7 +124,7 @@ test(
     const otherPorts = { CRM_PORT: String(await freePort()), INTAKE_PORT: String(await freePort()) };
     const run = startRun({ ...env, ...otherPorts });
     await run.ready;
-    expect((paste(curlLines(run.stdout())[2] ?? '') as object[]).length).toBe(2);
+    expect((runCurlLine(curlLines(run.stdout())[2] ?? '') as object[]).length).toBe(2);
     expect(readDemo(dataDir)).toEqual({
       ...before,
       website: `http://127.0.0.1:${otherPorts.CRM_PORT}`,
@@ -143,8 +146,8 @@ interface ListedLead {
   readonly phone: string;
 }
 
-/** What someone sees who signs in as it is printed. */
-async function signInAndLook({ website, email, password }: Demo) {
+/** Signs in with the printed credentials, and returns the leads and landing pages. */
+async function signInAndRead({ website, email, password }: Demo) {
   const signedIn = await fetch(`${website}/api/auth/sign-in/email`, {
     method: 'POST',
     headers: { Origin: website, 'Content-Type': 'application/json' },
@@ -165,49 +168,55 @@ async function signInAndLook({ website, email, password }: Demo) {
   };
 }
 
-test('a newcomer signs in and finds leads of a month, once; with --empty none', slow, async () => {
-  const { dataDir, env } = await usedEnvironment();
-  const started = async (...args: string[]) => {
-    const run = startRun(env, [process.execPath, startProgram, ...args]);
-    await run.ready;
-    const demo = readDemo(dataDir);
-    const seen = await signInAndLook(demo);
-    return { run, demo, seen };
-  };
-  const end = async (run: ReturnType<typeof startRun>) => {
-    run.process.signal('SIGTERM');
-    expect(await run.ended).toBe(0);
-    expect(run.stderr()).toEqual([]);
-  };
+test(
+  'npm start fills the demo workspace with leads of a month once, and not at all with --empty',
+  slow,
+  async () => {
+    const { dataDir, env } = await usedEnvironment();
+    const started = async (...args: string[]) => {
+      const run = startRun(env, [process.execPath, startProgram, ...args]);
+      await run.ready;
+      const demo = readDemo(dataDir);
+      const content = await signInAndRead(demo);
+      return { run, demo, content };
+    };
+    const end = async (run: ReturnType<typeof startRun>) => {
+      run.process.signal('SIGTERM');
+      expect(await run.ended).toBe(0);
+      expect(run.stderr()).toEqual([]);
+    };
 
-  const empty = await started('--empty');
-  expect(empty.seen.leads).toEqual([]);
-  await end(empty.run);
+    const empty = await started('--empty');
+    expect(empty.content.leads).toEqual([]);
+    await end(empty.run);
 
-  const first = await started();
-  expect(first.demo).toEqual(empty.demo);
-  const { leads, unmapped, historyOf } = first.seen;
-  expect(leads.length).toBeGreaterThan(200);
-  expect(leads.length).toBeLessThan(1000);
-  const days = new Set(leads.map(({ createdAt }) => createdAt.slice(0, 10)));
-  expect(days.size).toBeGreaterThan(25);
-  expect(new Set(leads.map(({ status }) => status)).size).toBe(4);
-  expect(new Set(leads.map(({ campaignId }) => campaignId)).size).toBe(4);
-  expect(unmapped).toHaveLength(1);
-  for (const { phone } of leads) {
-    expect(phone).toMatch(/^\+(1 202 555 01\d\d|44 20 7946 0\d{3}|44 161 496 0\d{3}|33 1 99 00 \d\d \d\d)$/);
-  }
-  const paid = leads.find(({ status }) => status === 'Paid');
-  expect((await historyOf(paid?.id ?? '')).map(({ to }) => to)).toEqual(['OnHold', 'Approved', 'Paid']);
-  await end(first.run);
+    const first = await started();
+    expect(first.demo).toEqual(empty.demo);
+    const { leads, unmapped, historyOf } = first.content;
+    expect(leads.length).toBeGreaterThan(200);
+    expect(leads.length).toBeLessThan(1000);
+    const days = new Set(leads.map(({ createdAt }) => createdAt.slice(0, 10)));
+    expect(days.size).toBeGreaterThan(25);
+    expect(new Set(leads.map(({ status }) => status)).size).toBe(4);
+    expect(new Set(leads.map(({ campaignId }) => campaignId)).size).toBe(4);
+    expect(unmapped).toHaveLength(1);
+    for (const { phone } of leads) {
+      expect(phone).toMatch(
+        /^\+(1 202 555 01\d\d|44 20 7946 0\d{3}|44 161 496 0\d{3}|33 1 99 00 \d\d \d\d)$/,
+      );
+    }
+    const paid = leads.find(({ status }) => status === 'Paid');
+    expect((await historyOf(paid?.id ?? '')).map(({ to }) => to)).toEqual(['OnHold', 'Approved', 'Paid']);
+    await end(first.run);
 
-  const second = await started();
-  expect(second.demo).toEqual(first.demo);
-  expect(second.seen.leads).toEqual(leads);
-  await end(second.run);
-});
+    const second = await started();
+    expect(second.demo).toEqual(first.demo);
+    expect(second.content.leads).toEqual(leads);
+    await end(second.run);
+  },
+);
 
-test('one run at a time; what a killed run leaves is ended by the next', slow, async () => {
+test('npm start allows one run at a time, and stops the processes of a killed run', slow, async () => {
   const { dataDir, env } = await usedEnvironment();
   const killed = startRun(env, withoutLeads);
   await killed.ready;
@@ -226,13 +235,13 @@ test('one run at a time; what a killed run leaves is ended by the next', slow, a
   await next.ready;
   expect(next.stderr()[0]).toMatch(`An earlier run (pid ${pid}) was killed`);
   for (const orphan of orphans) expect(await waitForEnd(orphan, 0)).toBe(true);
-  expect(paste(curlLines(next.stdout())[2] ?? '')).toEqual([]);
+  expect(runCurlLine(curlLines(next.stdout())[2] ?? '')).toEqual([]);
   next.process.signal('SIGTERM');
   expect(await next.ended).toBe(0);
   expect(processesOf(dataDir)).toEqual([]);
 });
 
-test('says which service has ended by itself, and ends the rest', slow, async () => {
+test('npm start names a service that ended unexpectedly and stops the others', slow, async () => {
   const { dataDir, env } = await usedEnvironment();
   const run = startRun(env, withoutLeads);
   await run.ready;
@@ -251,26 +260,26 @@ test('says which service has ended by itself, and ends the rest', slow, async ()
   expect(processesOf(dataDir)).toEqual([]);
 });
 
-test('a second Ctrl-C does not wait for a service that hangs', slow, async () => {
-  const place = await usedEnvironment();
-  const run = startRun(place.env, withoutLeads);
+test('npm start stops at a second Ctrl-C without waiting for an unresponsive service', slow, async () => {
+  const environment = await usedEnvironment();
+  const run = startRun(environment.env, withoutLeads);
   await run.ready;
-  process.kill(pidOf(place.dataDir, 'crm'), 'SIGSTOP');
+  process.kill(pidOf(environment.dataDir, 'crm'), 'SIGSTOP');
   run.process.signal('SIGINT');
   await sleep(1_500);
   expect(run.process.isRunning).toBe(true);
   run.process.signal('SIGINT');
   expect(await run.ended).toBe(1);
-  await expect.poll(() => processesOf(place.dataDir), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => processesOf(environment.dataDir), { timeout: 20_000 }).toEqual([]);
 });
 
-test('ends when told so while it starts, and starts the next time', slow, async () => {
+test('npm start can be stopped at any point of its start, and starts again', slow, async () => {
   const { dataDir, env } = await freshEnvironment();
   for (const until of ['start.lock', 'crm.log', 'postgres/postmaster.pid', 'postgres.password']) {
     rmSync(dataDir, { recursive: true, force: true });
     const run = startRun(env);
-    const progress = () => ({ isThere: existsSync(join(dataDir, until)), said: run.stderr() });
-    await expect.poll(progress, { timeout: 60_000, interval: 5 }).toEqual({ isThere: true, said: [] });
+    const progress = () => ({ exists: existsSync(join(dataDir, until)), stderr: run.stderr() });
+    await expect.poll(progress, { timeout: 60_000, interval: 5 }).toEqual({ exists: true, stderr: [] });
     run.process.signal('SIGTERM');
     expect([until, await run.ended]).toEqual([until, 0]);
     expect(run.stderr()).toEqual([]);
@@ -281,27 +290,27 @@ test('ends when told so while it starts, and starts the next time', slow, async 
   expect(run.stderr()).toEqual([]);
 });
 
-test("ends when npm's shell, which passes no signal on, is gone", slow, async () => {
-  const place = await usedEnvironment();
+test("npm start stops if npm's shell, which forwards no signals, is killed", slow, async () => {
+  const environment = await usedEnvironment();
   const npmShell = ['sh', '-c', `'${process.execPath}' '${startProgram}' --empty; exit $?`] as const;
-  const run = startRun({ ...place.env, npm_lifecycle_event: 'start' }, npmShell);
+  const run = startRun({ ...environment.env, npm_lifecycle_event: 'start' }, npmShell);
   await run.ready;
   run.process.signal('SIGKILL');
-  await expect.poll(() => processesOf(place.dataDir), { timeout: 20_000 }).toEqual([]);
-  expect(existsSync(join(place.dataDir, 'start.lock'))).toBe(false);
+  await expect.poll(() => processesOf(environment.dataDir), { timeout: 20_000 }).toEqual([]);
+  expect(existsSync(join(environment.dataDir, 'start.lock'))).toBe(false);
 });
 
-test('says in one line that a port is in use, and has made nothing', slow, async () => {
-  const place = await freshEnvironment();
+test('npm start reports a port in use in one line, before it creates files', slow, async () => {
+  const environment = await freshEnvironment();
   for (const name of ['CRM_PORT', 'INTAKE_PORT'] as const) {
-    const server = createServer().listen(Number(place.env[name]), '127.0.0.1');
+    const server = createServer().listen(Number(environment.env[name]), '127.0.0.1');
     await once(server, 'listening');
-    const run = startRun(place.env);
+    const run = startRun(environment.env);
     expect(await run.ended).toBe(1);
     expect(run.stderr()).toEqual([
-      `Port ${place.env[name]} is in use: end the program that listens on it, or set another port with ${name}`,
+      `Port ${environment.env[name]} is in use: end the program that listens on it, or set another port with ${name}`,
     ]);
-    expect(existsSync(place.dataDir)).toBe(false);
+    expect(existsSync(environment.dataDir)).toBe(false);
     server.close();
     await once(server, 'close');
   }
@@ -311,79 +320,83 @@ test.each([
   ['CRM_PORT', 'http', 'CRM_PORT is not a port: http'],
   ['INTAKE_PORT', '70000', 'INTAKE_PORT is not a port: 70000'],
   ['JWT_SECRET', 'too short', 'JWT_SECRET must have at least 32 characters'],
-])('says in one line that %s does not hold', slow, async (name, value, line) => {
-  const place = await freshEnvironment();
-  const run = startRun({ ...place.env, [name]: value });
+])('npm start reports an invalid %s in one line', slow, async (name, value, line) => {
+  const environment = await freshEnvironment();
+  const run = startRun({ ...environment.env, [name]: value });
   expect(await run.ended).toBe(1);
   expect(run.stderr()).toEqual([line]);
-  expect(processesOf(place.dataDir)).toEqual([]);
+  expect(processesOf(environment.dataDir)).toEqual([]);
 });
 
-test('says in one line what is wrong with DATABASE_URL, without the password', slow, async () => {
-  const place = await freshEnvironment();
-  const wrong = (change: (url: URL) => void) => {
+test('npm start reports an unusable DATABASE_URL in one line, without the password', slow, async () => {
+  const environment = await freshEnvironment();
+  const changedUrl = (change: (url: URL) => void) => {
     const url = new URL(inject('postgres').adminUrl);
     change(url);
     return url.href;
   };
-  const nobody = await freePort();
+  const unusedPort = await freePort();
   const cases: [string, RegExp][] = [
     ['nonsense', /^DATABASE_URL is not of the form postgresql:/],
     ['mysql://user:secret@127.0.0.1/leads', /^DATABASE_URL is not of the form postgresql:/],
     [
-      wrong((url) => (url.port = String(nobody))),
+      changedUrl((url) => (url.port = String(unusedPort))),
       /^DATABASE_URL does not work: no server listens on 127.0.0.1:\d+$/,
     ],
     [
-      wrong((url) => (url.password = 'secret')),
-      /^DATABASE_URL does not work: .* refuses the user or the password/,
+      changedUrl((url) => (url.password = 'secret')),
+      /^DATABASE_URL does not work: .* rejects the user or the password/,
     ],
     [
-      wrong((url) => (url.pathname = 'absent')),
-      /^DATABASE_URL does not work: there is no such database .*absent/,
+      changedUrl((url) => (url.pathname = 'absent')),
+      /^DATABASE_URL does not work: the database does not exist on .*absent/,
     ],
   ];
   for (const [DATABASE_URL, line] of cases) {
-    const run = startRun({ ...place.env, DATABASE_URL });
+    const run = startRun({ ...environment.env, DATABASE_URL });
     expect(await run.ended).toBe(1);
     expect(run.stderr()).toEqual([expect.stringMatching(line)]);
     expect(run.stderr()[0]).not.toContain('secret');
   }
 });
 
-test('uses the database of DATABASE_URL, and credentials that fit it', slow, async () => {
-  const { dataDir, env } = await freshEnvironment();
-  await using database = await createEmptyDatabase();
-  const demoOf = async (changes: NodeJS.ProcessEnv) => {
-    const run = startRun({ ...env, ...changes });
-    await run.ready;
-    for (const line of curlLines(run.stdout())) paste(line);
-    expect(run.stdout()).not.toContain(new URL(database.url).password);
-    run.process.signal('SIGTERM');
-    await run.ended;
-    return readDemo(dataDir);
-  };
+test(
+  'npm start uses the database of DATABASE_URL, and replaces credentials that the database rejects',
+  slow,
+  async () => {
+    const { dataDir, env } = await freshEnvironment();
+    await using database = await createEmptyDatabase();
+    const demoOf = async (changes: NodeJS.ProcessEnv) => {
+      const run = startRun({ ...env, ...changes });
+      await run.ready;
+      for (const line of curlLines(run.stdout())) runCurlLine(line);
+      expect(run.stdout()).not.toContain(new URL(database.url).password);
+      run.process.signal('SIGTERM');
+      await run.ended;
+      return readDemo(dataDir);
+    };
 
-  const first = await demoOf({ DATABASE_URL: database.url });
-  expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
-  expect(await demoOf({ DATABASE_URL: database.url })).toEqual(first);
+    const first = await demoOf({ DATABASE_URL: database.url });
+    expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
+    expect(await demoOf({ DATABASE_URL: database.url })).toEqual(first);
 
-  const otherSecret = await demoOf({ DATABASE_URL: database.url, JWT_SECRET: 'x'.repeat(32) });
-  expect(otherSecret).toEqual({ ...first, accessToken: expect.any(String) });
-  expect(otherSecret.accessToken).not.toBe(first.accessToken);
+    const otherSecret = await demoOf({ DATABASE_URL: database.url, JWT_SECRET: 'x'.repeat(32) });
+    expect(otherSecret).toEqual({ ...first, accessToken: expect.any(String) });
+    expect(otherSecret.accessToken).not.toBe(first.accessToken);
 
-  rmSync(join(dataDir, 'demo.json'));
-  const withoutFile = await demoOf({ DATABASE_URL: database.url });
-  expect(withoutFile.apiKey).not.toBe(first.apiKey);
+    rmSync(join(dataDir, 'demo.json'));
+    const withoutFile = await demoOf({ DATABASE_URL: database.url });
+    expect(withoutFile.apiKey).not.toBe(first.apiKey);
 
-  await using other = await createEmptyDatabase();
-  const otherDatabase = await demoOf({ DATABASE_URL: other.url });
-  expect(otherDatabase.apiKey).not.toBe(withoutFile.apiKey);
-});
+    await using other = await createEmptyDatabase();
+    const otherDatabase = await demoOf({ DATABASE_URL: other.url });
+    expect(otherDatabase.apiKey).not.toBe(withoutFile.apiKey);
+  },
+);
 
 const shell = (command: string) => spawnSync('sh', ['-c', command]).status === 0;
 
-// Where mounting is not permitted there is no full disk to be had.
+// Without permission to mount, the tests cannot simulate a full disk.
 const canMount = (() => {
   const directory = mkdtempSync(join(tmpdir(), 'leads-mount-test-'));
   const mounted = shell(`mount -t tmpfs tmpfs ${directory}`) && shell(`umount ${directory}`);
@@ -391,15 +404,15 @@ const canMount = (() => {
   return mounted;
 })();
 if (canMount) {
-  test.each(['4k', '12m', '40m'])('says in one line that a disk of %s is full', slow, async (size) => {
-    const place = await freshEnvironment();
-    mkdirSync(place.dataDir);
-    shell(`mount -t tmpfs -o size=${size},mode=711 tmpfs ${place.dataDir}`);
-    onTestFinished(() => void shell(`umount --lazy ${place.dataDir}`));
-    const run = startRun(place.env);
+  test.each(['4k', '12m', '40m'])('npm start reports a full disk of %s in one line', slow, async (size) => {
+    const environment = await freshEnvironment();
+    mkdirSync(environment.dataDir);
+    shell(`mount -t tmpfs -o size=${size},mode=711 tmpfs ${environment.dataDir}`);
+    onTestFinished(() => void shell(`umount --lazy ${environment.dataDir}`));
+    const run = startRun(environment.env);
     expect(await run.ended).toBe(1);
     expect(run.stderr()).toEqual([expect.stringMatching(/^No space left on device/)]);
-    expect(processesOf(place.dataDir)).toEqual([]);
-    expect(await isPortFree(Number(place.env.CRM_PORT))).toBe(true);
+    expect(processesOf(environment.dataDir)).toEqual([]);
+    expect(await isPortFree(Number(environment.env.CRM_PORT))).toBe(true);
   });
 }

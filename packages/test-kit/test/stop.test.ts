@@ -3,13 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Service, type ServiceName, startService } from '@leads/local-stack/processes/services';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HttpClient } from '../src/http-client.ts';
-import { createPath, type Ground, leadBody, prepareGround, serviceNames } from '../src/running-stack.ts';
+import {
+  createPath,
+  leadBody,
+  prepareEnvironment,
+  serviceNames,
+  type TestEnvironment,
+} from '../src/running-stack.ts';
 
-let ground: Ground;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  ground = await prepareGround();
+  environment = await prepareEnvironment();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 const portOf = (service: Service) => Number(new URL(service.url).port);
 const signal = (service: Service, name: NodeJS.Signals) => process.kill(service.pid, name);
@@ -17,9 +23,9 @@ const signal = (service: Service, name: NodeJS.Signals) => process.kill(service.
 function startWith(name: ServiceName, shutdownDelayMs: number) {
   return startService(name, {
     env: {
-      ...ground.env,
+      ...environment.env,
       SHUTDOWN_DELAY_MS: String(shutdownDelayMs),
-      // A machine that is slow is no outage.
+      // Long timeouts, so a slow machine does not count as an outage.
       DATABASE_CONNECT_TIMEOUT_MS: '15000',
       DATABASE_STATEMENT_TIMEOUT_MS: '15000',
     },
@@ -30,21 +36,21 @@ const create = (client: HttpClient, service: ServiceName, fields: Record<string,
   client.send({
     method: 'POST',
     path: createPath[service],
-    headers: ground.workspace.owner.headers,
+    headers: environment.workspace.owner.headers,
     body: leadBody(service, fields),
   });
 
-/** How an exchange on a connection of its own ended. */
+/** The result of a request on a connection of its own. */
 interface Exchange {
   readonly lead: string;
   readonly code: string | undefined;
   readonly bytes: string;
 }
 
-/** Sends a lead on a connection of its own and keeps every byte of the answer. */
+/** Sends a lead on a new connection and keeps every byte of the response. */
 function exchange(port: number, service: ServiceName, lead: string): Promise<Exchange> {
   const body = JSON.stringify(leadBody(service, { name: lead }));
-  const { API_KEY, Authorization } = ground.workspace.owner.headers;
+  const { API_KEY, Authorization } = environment.workspace.owner.headers;
   return new Promise((resolve) => {
     let bytes = '';
     let code: string | undefined;
@@ -63,7 +69,7 @@ function exchange(port: number, service: ServiceName, lead: string): Promise<Exc
   });
 }
 
-/** The status of an answer that is there to its last byte; undefined for half an answer or none. */
+/** Returns the status of a complete response; undefined if it is truncated or missing. */
 function completeStatus({ bytes }: Exchange): number | undefined {
   const [head = '', body] = bytes.split('\r\n\r\n', 2);
   const length = /^content-length: (\d+)$/im.exec(head)?.[1];
@@ -73,19 +79,21 @@ function completeStatus({ bytes }: Exchange): number | undefined {
 }
 
 async function storedNames(like: string): Promise<Set<string>> {
-  const rows = await ground.fixture.sql<{ name: string }>('SELECT name FROM lead WHERE name LIKE $1', [like]);
+  const rows = await environment.fixture.sql<{ name: string }>('SELECT name FROM lead WHERE name LIKE $1', [
+    like,
+  ]);
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Holds a table, so that whoever writes to it waits. */
+/** Locks a table, so statements that write to it wait. */
 async function holdTable(table: 'lead' | 'landing_page') {
   return {
-    /** Settles when at least so many statements of a service wait for it. */
-    async waitedForBy(service: ServiceName, statements = 1) {
+    /** Settles when at least this number of statements of a service wait for the table. */
+    async waitForBlocked(service: ServiceName, statements = 1) {
       await expect
         .poll(
           async () => {
-            const [row] = await ground.fixture.sql<{ waiting: number }>(
+            const [row] = await environment.fixture.sql<{ waiting: number }>(
               `SELECT count(*)::int AS waiting FROM pg_stat_activity
                WHERE datname = current_database() AND application_name = $1 AND wait_event_type = 'Lock'`,
               [`leads-${service}`],
@@ -96,7 +104,7 @@ async function holdTable(table: 'lead' | 'landing_page') {
         )
         .toBeGreaterThanOrEqual(statements);
     },
-    release: await ground.fixture.holdTable(table),
+    release: await environment.fixture.holdTable(table),
   };
 }
 
@@ -106,7 +114,7 @@ async function isRunning(service: Service): Promise<boolean> {
 
 describe.each(serviceNames)('%s', (name) => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s under load: what was accepted is answered, to the last byte, and it ends with code 0',
+    'on %s under load completes the response of every accepted request and exits with code 0',
     async (signalName) => {
       const service = await startWith(name, 700);
       const prefix = `${name} ${signalName} `;
@@ -118,23 +126,23 @@ describe.each(serviceNames)('%s', (name) => {
       };
       const senders = Array.from({ length: 16 }, send);
 
-      // And a client that keeps its connections, as most do.
+      // Also a client with persistent connections, as most clients have.
       const client = new HttpClient(portOf(service));
-      let kept = 0;
-      let keptError: string | undefined;
-      const keptAnswers: [number, string | undefined][] = [];
-      const sendOnKept = async () => {
+      let persistentCount = 0;
+      let persistentError: string | undefined;
+      const persistentAnswers: [number, string | undefined][] = [];
+      const sendOnPersistent = async () => {
         while (sending) {
           try {
-            const answer = await create(client, name, { name: `${prefix}kept ${(kept += 1)}` });
-            keptAnswers.push([answer.status, answer.headers.connection]);
+            const answer = await create(client, name, { name: `${prefix}kept ${(persistentCount += 1)}` });
+            persistentAnswers.push([answer.status, answer.headers.connection]);
           } catch (error) {
-            keptError = (error as NodeJS.ErrnoException).code;
+            persistentError = (error as NodeJS.ErrnoException).code;
             return;
           }
         }
       };
-      const keptSenders = Array.from({ length: 8 }, sendOnKept);
+      const persistentSenders = Array.from({ length: 8 }, sendOnPersistent);
 
       await expect.poll(() => exchanges.length, { timeout: 30_000 }).toBeGreaterThan(50);
       const before = exchanges.length;
@@ -143,7 +151,7 @@ describe.each(serviceNames)('%s', (name) => {
       expect(await service.exited).toEqual({ code: 0, signal: null });
       const durationMs = performance.now() - startedAt;
       sending = false;
-      await Promise.all([...senders, ...keptSenders]);
+      await Promise.all([...senders, ...persistentSenders]);
       client.close();
 
       expect(durationMs).toBeGreaterThan(690);
@@ -151,26 +159,26 @@ describe.each(serviceNames)('%s', (name) => {
       const stored = await storedNames(`${prefix}%`);
       const answered = exchanges.filter((each) => completeStatus(each) === 200);
       expect(answered.filter(({ lead }) => !stored.has(lead))).toEqual([]);
-      // It went on serving after the signal.
+      // The service accepted requests after the signal.
       expect(answered.length).toBeGreaterThan(before);
 
-      // Who was not answered was never heard: not a byte came, and nothing was stored.
+      // A request without a response was not processed: no byte arrived, and no lead was stored.
       const unanswered = exchanges.filter((each) => completeStatus(each) !== 200);
       for (const { lead, code, bytes } of unanswered) {
         expect({ bytes, stored: stored.has(lead) }).toEqual({ bytes: '', stored: false });
         expect(code).toMatch(/^(ECONNREFUSED|ECONNRESET)$/);
       }
-      // Only a connection that nobody took before the door was closed is reset.
+      // Only connections in the backlog when the listener closed are reset.
       expect(unanswered.filter(({ code }) => code === 'ECONNRESET').length).toBeLessThanOrEqual(16);
 
-      expect(keptError).toMatch(/^(ECONNREFUSED|ECONNRESET)$/);
-      expect(keptAnswers.every(([status]) => status === 200)).toBe(true);
-      expect(keptAnswers.at(0)).toEqual([200, 'keep-alive']);
-      expect(keptAnswers.at(-1)).toEqual([200, 'close']);
+      expect(persistentError).toMatch(/^(ECONNREFUSED|ECONNRESET)$/);
+      expect(persistentAnswers.every(([status]) => status === 200)).toBe(true);
+      expect(persistentAnswers.at(0)).toEqual([200, 'keep-alive']);
+      expect(persistentAnswers.at(-1)).toEqual([200, 'close']);
     },
   );
 
-  test('is not ready from the signal on, but serves; then it takes no more connections, and those that are open end with their next answer', async () => {
+  test('is not ready after a stop signal but accepts requests, then rejects new connections and closes open ones after their next response', async () => {
     const service = await startWith(name, 6_000);
     const [client, idle] = [new HttpClient(portOf(service)), new HttpClient(portOf(service))];
     const ready = async () => (await client.send({ path: '/health/ready' })).status;
@@ -200,7 +208,7 @@ describe.each(serviceNames)('%s', (name) => {
     }
   });
 
-  test('ends at once at a second signal', async () => {
+  test('ends at once on a second stop signal', async () => {
     const service = await startWith(name, 20_000);
     try {
       signal(service, 'SIGTERM');
@@ -213,7 +221,7 @@ describe.each(serviceNames)('%s', (name) => {
     }
   });
 
-  test('answers a slow request that is under way before it ends', async () => {
+  test('completes a slow request before it ends', async () => {
     const service = await startWith(name, 0);
     const client = new HttpClient(portOf(service));
     const lead = `${name} is slow`;
@@ -221,12 +229,12 @@ describe.each(serviceNames)('%s', (name) => {
     try {
       const answers = Promise.all(Array.from({ length: 5 }, () => create(client, name, { name: lead })));
       answers.catch(() => undefined);
-      // The intake sends the five in one batch or two.
-      await table.waitedForBy(name, name === 'intake' ? 1 : 5);
+      // The intake stores the five leads in one or two batches.
+      await table.waitForBlocked(name, name === 'intake' ? 1 : 5);
       signal(service, 'SIGTERM');
       await sleep(1_000);
       expect(await isRunning(service)).toBe(true);
-      // No more is taken meanwhile.
+      // The service rejects new connections in the meantime.
       expect((await exchange(portOf(service), name, `${name} late`)).code).toBe('ECONNREFUSED');
       await table.release();
       expect((await answers).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -236,13 +244,13 @@ describe.each(serviceNames)('%s', (name) => {
       client.close();
       await service.kill();
     }
-    const rows = await ground.fixture.sql('SELECT id FROM lead WHERE name = $1', [lead]);
+    const rows = await environment.fixture.sql('SELECT id FROM lead WHERE name = $1', [lead]);
     expect(rows).toHaveLength(5);
   });
 });
 
-describe('landing pages that are still to be registered', () => {
-  test('are in the table when the intake has ended', async () => {
+describe('unregistered landing pages', () => {
+  test('are stored before the intake ends', async () => {
     const service = await startWith('intake', 0);
     const client = new HttpClient(portOf(service));
     const pages = Array.from({ length: 30 }, (_, i) => `page-${i}`);
@@ -250,8 +258,9 @@ describe('landing pages that are still to be registered', () => {
     try {
       const answers = await Promise.all(pages.map((lp_name) => create(client, 'intake', { lp_name })));
       expect(answers.every(({ status }) => status === 200)).toBe(true);
-      // The leads are answered; one batch of pages waits for the table, the rest behind it.
-      await table.waitedForBy('intake');
+      // The leads are acknowledged. One batch of landing pages waits for the table, and the others wait for
+      // that batch.
+      await table.waitForBlocked('intake');
       signal(service, 'SIGTERM');
       await sleep(700);
       expect(await isRunning(service)).toBe(true);
@@ -262,9 +271,9 @@ describe('landing pages that are still to be registered', () => {
       client.close();
       await service.kill();
     }
-    const rows = await ground.fixture.sql<{ name: string }>(
+    const rows = await environment.fixture.sql<{ name: string }>(
       'SELECT name FROM landing_page WHERE workspace_id = $1',
-      [ground.workspace.id],
+      [environment.workspace.id],
     );
     expect(rows.map(({ name }) => name).toSorted()).toEqual(pages.toSorted());
   });

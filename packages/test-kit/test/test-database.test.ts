@@ -14,7 +14,7 @@ async function query(url: string, sql: string): Promise<Record<string, unknown>[
   }
 }
 
-test('many at once are all migrated, and each its own', async () => {
+test('createTestDatabase() creates separate migrated databases in parallel', async () => {
   const databases = await Promise.all(Array.from({ length: 8 }, () => createTestDatabase()));
   const migrations = readdirSync(migrationsDir).filter((name) => /^\d/.test(name));
   for (const [index, { url }] of databases.entries()) {
@@ -29,7 +29,7 @@ test('many at once are all migrated, and each its own', async () => {
   await Promise.all(databases.map((database) => database[Symbol.asyncDispose]()));
 });
 
-test('is gone when disposed, although someone is connected', async () => {
+test('createTestDatabase() drops a database on disposal while a client is connected', async () => {
   const database = await createTestDatabase();
   const client = new pg.Client(database.url);
   client.on('error', () => undefined);
@@ -38,7 +38,7 @@ test('is gone when disposed, although someone is connected', async () => {
   await expect(query(database.url, 'SELECT 1')).rejects.toMatchObject({ code: '3D000' });
 });
 
-test('an empty one has no table', async () => {
+test('createEmptyDatabase() creates a database without tables', async () => {
   await using database = await createEmptyDatabase();
   const sql = `SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = 'public'`;
   expect(await query(database.url, sql)).toEqual([{ tables: 0 }]);

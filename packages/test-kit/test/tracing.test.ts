@@ -9,33 +9,39 @@ import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-ser
 import { type Service, type ServiceName, startService } from '@leads/local-stack/processes/services';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type OtlpReceiver, startOtlpReceiver } from '../src/otlp-receiver.ts';
-import { createPath, Gateway, type Ground, leadBody, prepareGround } from '../src/running-stack.ts';
+import {
+  createPath,
+  DatabaseProxy,
+  leadBody,
+  prepareEnvironment,
+  type TestEnvironment,
+} from '../src/running-stack.ts';
 import { createServiceRoles, type ServiceRoles } from '../src/service-roles.ts';
 import { readStream } from '../src/stream.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-tracing-'));
-const soon = { timeout: 30_000, interval: 50 };
+const pollOptions = { timeout: 30_000, interval: 50 };
 const kinds = { server: 2, client: 3, producer: 4 };
 
-let ground: Ground;
+let environment: TestEnvironment;
 let nats: LocalNats;
-let gateway: Gateway;
-/** What each service may do in Postgres: a trace takes no more. */
+let databaseProxy: DatabaseProxy;
+/** The roles of the services in Postgres. Tracing needs no further rights. */
 let roles: ServiceRoles;
 let receiver: OtlpReceiver;
 let env: Record<string, string>;
-/** Both services, with traces. */
-let pair: Readonly<Record<ServiceName, Service>>;
+/** Both services with tracing enabled. */
+let services: Readonly<Record<ServiceName, Service>>;
 
 beforeAll(async () => {
-  ground = await prepareGround();
+  environment = await prepareEnvironment();
   nats = await startNats({ binary: await findNatsServer(), dataDir: directory });
-  gateway = new Gateway(ground.databaseUrl, await freePort());
-  await gateway.open();
-  roles = await createServiceRoles(gateway.url);
+  databaseProxy = new DatabaseProxy(environment.databaseUrl, await freePort());
+  await databaseProxy.open();
+  roles = await createServiceRoles(databaseProxy.url);
   receiver = await startOtlpReceiver();
   env = {
-    ...ground.env,
+    ...environment.env,
     NATS_URL: nats.url,
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20key',
@@ -46,15 +52,15 @@ beforeAll(async () => {
     startService('crm', { env: { ...env, DATABASE_URL: roles.crm } }),
     startService('intake', { env: { ...env, DATABASE_URL: roles.intake } }),
   ]);
-  pair = { crm, intake };
+  services = { crm, intake };
 });
 afterAll(async () => {
-  await Promise.all([pair.crm.stop(), pair.intake.stop()]);
+  await Promise.all([services.crm.stop(), services.intake.stop()]);
   await nats.kill();
   await roles[Symbol.asyncDispose]();
-  await gateway[Symbol.asyncDispose]();
+  await databaseProxy[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
-  await ground[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -64,17 +70,17 @@ async function start(name: ServiceName, settings: Record<string, string | undefi
   return service;
 }
 
-/** A trace that a caller has begun. */
+/** Returns a trace that a client has started. */
 function newTrace(isSampled = true) {
   const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
   return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}` };
 }
 
-/** @returns the lead's id. */
+/** Creates a lead. @returns its id. */
 async function create({ name, url }: Service, headers: Record<string, string> = {}): Promise<string> {
   const response = await fetch(`${url}${createPath[name]}`, {
     method: 'POST',
-    headers: { ...ground.workspace.owner.headers, 'Content-Type': 'application/json', ...headers },
+    headers: { ...environment.workspace.owner.headers, 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify(leadBody(name)),
   });
   expect(response.status).toBe(200);
@@ -91,8 +97,8 @@ const eventsOf = async (leadId: string) => {
 };
 
 describe('traces', { timeout: 120_000 }, () => {
-  test('go from a request to the intake through the outbox to its event, also through the buffer', async () => {
-    const { crm, intake } = pair;
+  test('connect a request to its insert and, through the outbox, to its event, also if the lead is buffered', async () => {
+    const { crm, intake } = services;
     const expectWhole = async (leadId: string, trace: ReturnType<typeof newTrace>) => {
       await expect
         .poll(
@@ -100,12 +106,12 @@ describe('traces', { timeout: 120_000 }, () => {
             spansOf(trace.traceId)
               .map(({ name }) => name)
               .toSorted(),
-          soon,
+          pollOptions,
         )
         .toEqual(['INSERT lead', 'POST /api/v1/leads', 'send lead.created']);
       const spans = spansOf(trace.traceId);
       const server = spans.find(({ kind }) => kind === kinds.server);
-      const under = { parentSpanId: server?.spanId };
+      const child = { parentSpanId: server?.spanId };
       expect(server).toMatchObject({
         service: 'leads-intake',
         parentSpanId: trace.spanId,
@@ -116,15 +122,15 @@ describe('traces', { timeout: 120_000 }, () => {
         },
       });
       expect(spans.filter(({ kind }) => kind === kinds.client)).toMatchObject([
-        { ...under, service: 'leads-intake' },
+        { ...child, service: 'leads-intake' },
       ]);
       expect(spans.filter(({ kind }) => kind === kinds.producer)).toMatchObject([
-        { ...under, service: 'leads-crm', attributes: { 'messaging.message.id': `${leadId}.1` } },
+        { ...child, service: 'leads-crm', attributes: { 'messaging.message.id': `${leadId}.1` } },
       ]);
-      const carried = `00-${trace.traceId}-${server?.spanId}-01`;
+      const expectedTraceparent = `00-${trace.traceId}-${server?.spanId}-01`;
       expect(
         (await eventsOf(leadId)).map(({ event, traceparent }) => [event.traceparent, traceparent]),
-      ).toEqual([[carried, carried]]);
+      ).toEqual([[expectedTraceparent, expectedTraceparent]]);
     };
 
     const traces = Array.from({ length: 20 }, () => newTrace());
@@ -132,26 +138,26 @@ describe('traces', { timeout: 120_000 }, () => {
     for (const [at, trace] of traces.entries()) await expectWhole(ids[at] ?? '', trace);
     expect(receiver.received[0]).toContain('"x-key":"a key"');
 
-    await gateway.close();
+    await databaseProxy.close();
     const buffered = newTrace();
     const id = await create(intake, { traceparent: buffered.traceparent });
-    await gateway.open();
-    // Of the insert that failed there is a span as well.
+    await databaseProxy.open();
+    // The failed insert has a span as well.
     await expect
-      .poll(() => spansOf(buffered.traceId).some(({ kind }) => kind === kinds.producer), soon)
+      .poll(() => spansOf(buffered.traceId).some(({ kind }) => kind === kinds.producer), pollOptions)
       .toBe(true);
     const server = spansOf(buffered.traceId).find(({ kind }) => kind === kinds.server);
     expect((await eventsOf(id)).map(({ event }) => event.traceparent)).toEqual([
       `00-${buffered.traceId}-${server?.spanId}-01`,
     ]);
 
-    // What the CRM is told to do as well.
+    // Traces also connect changes at the CRM to their events.
     const [creating, changing] = [newTrace(), newTrace()];
-    const made = await create(crm, { traceparent: creating.traceparent });
-    const changed = await fetch(`${crm.url}/api/v1/order/leads/${made}`, {
+    const crmLeadId = await create(crm, { traceparent: creating.traceparent });
+    const changed = await fetch(`${crm.url}/api/v1/order/leads/${crmLeadId}`, {
       method: 'PATCH',
       headers: {
-        ...ground.workspace.owner.headers,
+        ...environment.workspace.owner.headers,
         'Content-Type': 'application/json',
         traceparent: changing.traceparent,
       },
@@ -159,26 +165,28 @@ describe('traces', { timeout: 120_000 }, () => {
     });
     expect(changed.status).toBe(200);
     await expect
-      .poll(async () => (await eventsOf(made)).map(({ event }) => event.traceparent), soon)
+      .poll(async () => (await eventsOf(crmLeadId)).map(({ event }) => event.traceparent), pollOptions)
       .toEqual([expect.stringContaining(creating.traceId), expect.stringContaining(changing.traceId)]);
   });
 
-  test('begin where none comes with a request, and follow what was decided about sampling', async () => {
-    const { intake } = pair;
+  test('start at a request without a traceparent, and follow the sampling decision of the client', async () => {
+    const { intake } = services;
     const unsampled = newTrace(false);
-    const ofNone = await create(intake);
-    const ofWrong = await create(intake, { traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` });
-    const ofUnsampled = await create(intake, { traceparent: unsampled.traceparent });
-    const ofOther = await fetch(`${intake.url}/health/ready`, {
+    const withoutParent = await create(intake);
+    const withInvalidParent = await create(intake, {
+      traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+    });
+    const withUnsampledParent = await create(intake, { traceparent: unsampled.traceparent });
+    const healthResponse = await fetch(`${intake.url}/health/ready`, {
       headers: { traceparent: newTrace().traceparent },
     });
-    expect(ofOther.status).toBe(200);
-    for (const id of [ofNone, ofWrong]) {
-      await expect.poll(() => eventsOf(id), soon).toHaveLength(1);
+    expect(healthResponse.status).toBe(200);
+    for (const id of [withoutParent, withInvalidParent]) {
+      await expect.poll(() => eventsOf(id), pollOptions).toHaveLength(1);
       const [{ event } = {}] = await eventsOf(id);
       expect(event?.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
       const [, traceId = ''] = event?.traceparent?.split('-') ?? [];
-      await expect.poll(() => spansOf(traceId), soon).toHaveLength(3);
+      await expect.poll(() => spansOf(traceId), pollOptions).toHaveLength(3);
       const server = spansOf(traceId).find(({ kind }) => kind === kinds.server);
       expect(server?.parentSpanId || undefined).toBeUndefined();
       await expect
@@ -188,23 +196,23 @@ describe('traces', { timeout: 120_000 }, () => {
               .output()
               .split('\n')
               .filter((line) => line.includes(`"trace_id":"${traceId}"`)),
-          soon,
+          pollOptions,
         )
         .toEqual([expect.stringContaining('"msg":"Request"')]);
     }
-    await expect.poll(() => eventsOf(ofUnsampled), soon).toHaveLength(1);
+    await expect.poll(() => eventsOf(withUnsampledParent), pollOptions).toHaveLength(1);
     expect(
-      (await eventsOf(ofUnsampled)).map(({ event, traceparent }) => [event.traceparent, traceparent]),
+      (await eventsOf(withUnsampledParent)).map(({ event, traceparent }) => [event.traceparent, traceparent]),
     ).toEqual([[undefined, undefined]]);
     expect(spansOf(unsampled.traceId)).toEqual([]);
     expect(receiver.spans().filter(({ name }) => name.includes('health'))).toEqual([]);
   });
 
-  test('are not without the setting', async () => {
+  test('are disabled without the endpoint setting', async () => {
     const intake = await start('intake', { OTEL_EXPORTER_OTLP_ENDPOINT: undefined });
     const trace = newTrace();
     const id = await create(intake, { traceparent: trace.traceparent });
-    await expect.poll(() => eventsOf(id), soon).toHaveLength(1);
+    await expect.poll(() => eventsOf(id), pollOptions).toHaveLength(1);
     expect((await eventsOf(id)).map(({ event, traceparent }) => [event.traceparent, traceparent])).toEqual([
       [undefined, undefined],
     ]);
@@ -213,9 +221,9 @@ describe('traces', { timeout: 120_000 }, () => {
     expect(intake.output()).not.toContain('trace_id');
   });
 
-  test('that cannot be told hold up no request and no end, and are told of once', async () => {
+  test('that the collector rejects delay no request and no shutdown, and are logged once', async () => {
     const intake = await start('intake');
-    const told = (text: string) =>
+    const countLogLines = (text: string) =>
       intake
         .output()
         .split('\n')
@@ -227,31 +235,31 @@ describe('traces', { timeout: 120_000 }, () => {
     await expect
       .poll(async () => {
         await create(intake);
-        return told('Trace export failed');
-      }, soon)
+        return countLogLines('Trace export failed');
+      }, pollOptions)
       .toBe(1);
     const before = receiver.received.length;
     await expect
       .poll(async () => {
         await create(intake);
         return receiver.received.length;
-      }, soon)
+      }, pollOptions)
       .toBeGreaterThan(before + 2);
-    expect([told('Trace export failed'), told('Trace export works again')]).toEqual([1, 0]);
+    expect([countLogLines('Trace export failed'), countLogLines('Trace export works again')]).toEqual([1, 0]);
     receiver.status = 200;
     await expect
       .poll(async () => {
         await create(intake);
-        return told('Trace export works again');
-      }, soon)
+        return countLogLines('Trace export works again');
+      }, pollOptions)
       .toBe(1);
-    expect(told('Trace export failed')).toBe(1);
+    expect(countLogLines('Trace export failed')).toBe(1);
 
-    const nobody = await start('intake', {
+    const withUnreachableCollector = await start('intake', {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
     });
-    await create(nobody);
-    await nobody.stop();
-    expect(await nobody.exited).toEqual({ code: 0, signal: null });
+    await create(withUnreachableCollector);
+    await withUnreachableCollector.stop();
+    expect(await withUnreachableCollector.exited).toEqual({ code: 0, signal: null });
   });
 });

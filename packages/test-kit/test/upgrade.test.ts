@@ -9,14 +9,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HttpClient } from '../src/http-client.ts';
 import {
   createPath,
-  type Ground,
   leadBody,
-  prepareGround,
+  prepareEnvironment,
   serviceNames,
   spawnService,
+  type TestEnvironment,
 } from '../src/running-stack.ts';
 
-/** What the next release may bring: nothing that this one would notice. */
+/** Migrations that a next release may contain. They must not affect this release. */
 const nextMigrations = {
   '29990101000000_expand': `
     ALTER TABLE lead ADD COLUMN next_note TEXT, ADD COLUMN next_count INT NOT NULL DEFAULT 0;
@@ -36,10 +36,10 @@ const nextMigrations = {
   '29990103000000_after': 'CREATE INDEX next_lead_idx ON next_lead (lead_id);',
 };
 
-let ground: Ground;
+let environment: TestEnvironment;
 let directory: string;
 beforeAll(async () => {
-  ground = await prepareGround();
+  environment = await prepareEnvironment();
   directory = mkdtempSync(join(tmpdir(), 'leads-upgrade-'));
   cpSync(migrationsDir, directory, { recursive: true });
   for (const [name, sql] of Object.entries(nextMigrations)) {
@@ -49,10 +49,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
-  await ground[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
 });
 
-/** Creates leads one after the other until it is told to stop. */
+/** Creates leads one after the other until `stop` is called. */
 function sendLeads(name: ServiceName, service: Service) {
   const client = new HttpClient(Number(new URL(service.url).port));
   const statuses: number[] = [];
@@ -62,7 +62,7 @@ function sendLeads(name: ServiceName, service: Service) {
       const answer = await client.send({
         method: 'POST',
         path: createPath[name],
-        headers: ground.workspace.owner.headers,
+        headers: environment.workspace.owner.headers,
         body: leadBody(name),
       });
       statuses.push(answer.status);
@@ -78,12 +78,12 @@ function sendLeads(name: ServiceName, service: Service) {
   };
 }
 
-test('services go on while the next release migrates their database, and after it', {
+test('services accept leads while the next release migrates their database, and after that', {
   timeout: 60_000,
 }, async () => {
   const env = {
-    ...ground.env,
-    // A machine that is slow is no outage.
+    ...environment.env,
+    // Long timeouts, so a slow machine does not count as an outage.
     DATABASE_CONNECT_TIMEOUT_MS: '15000',
     DATABASE_STATEMENT_TIMEOUT_MS: '15000',
   };
@@ -101,34 +101,37 @@ test('services go on while the next release migrates their database, and after i
       .toBe(true);
   };
   await moreLeads();
-  const applied = await migrate({ databaseUrl: ground.databaseUrl, migrationsDir: directory });
+  const applied = await migrate({ databaseUrl: environment.databaseUrl, migrationsDir: directory });
   expect(applied.applied).toEqual(Object.keys(nextMigrations));
   await moreLeads();
   await Promise.all(senders.map((sender) => sender.stop()));
 
   expect(new Set(senders.flatMap(({ statuses }) => statuses))).toEqual(new Set([200]));
   const answered = senders.reduce((sum, { statuses }) => sum + statuses.length, 0);
-  const [counts] = await ground.fixture.sql<{ leads: number; noted: number; valid: boolean }>(
+  const [counts] = await environment.fixture.sql<{ leads: number; noted: number; valid: boolean }>(
     `SELECT (SELECT count(*)::int FROM lead) AS leads, (SELECT count(*)::int FROM next_lead) AS noted,
       (SELECT indisvalid FROM pg_index WHERE indexrelid = 'lead_next_note_idx'::regclass) AS valid`,
   );
   expect(counts).toMatchObject({ leads: answered, valid: true });
   expect(counts?.noted).toBeGreaterThanOrEqual(40);
   expect(counts?.noted).toBeLessThan(answered);
-  // Of a database that is ahead of them they need no more than what they know.
+  // Services do not require that the database has no later migrations.
   for (const { url } of [crm, intake]) expect((await fetch(`${url}/health/ready`)).status).toBe(200);
 });
 
-test('services that are newer than their database are not ready, and say why', {
+test('services that are newer than their database are not ready, and log the missing migration', {
   timeout: 60_000,
 }, async () => {
-  await using behind = await prepareGround();
+  await using olderDatabase = await prepareEnvironment();
   const newest = `DELETE FROM _prisma_migrations WHERE migration_name =
     (SELECT max(migration_name) FROM _prisma_migrations) RETURNING migration_name AS name`;
-  const [removed] = await behind.fixture.sql<{ name: string }>(newest);
+  const [removed] = await olderDatabase.fixture.sql<{ name: string }>(newest);
   for (const name of serviceNames) {
     const port = await freePort();
-    await using service = spawnService(name, { ...behind.env, [`${name.toUpperCase()}_PORT`]: String(port) });
+    await using service = spawnService(name, {
+      ...olderDatabase.env,
+      [`${name.toUpperCase()}_PORT`]: String(port),
+    });
     const log = () => service.output('stdout');
     await expect.poll(log, { timeout: 20_000 }).toContain('The database lacks a migration');
     expect(log()).toContain(removed?.name);

@@ -8,7 +8,7 @@ export const personalData = {
   description: 'A canary that sings.',
 } as const;
 
-/** Texts by which {@link personalData} is recognized; of the phone number also the normalized form. */
+/** Substrings that identify {@link personalData}, including the normalized phone number. */
 export const personalTexts: readonly string[] = [
   'Vogelsang',
   'vogelsang',
@@ -19,8 +19,15 @@ export const personalTexts: readonly string[] = [
   'canary that sings',
 ];
 
-/** Personal data that examples and benchmarks send. */
-const others = ['Lovelace', 'Hopper', '202 555 01', '+120255501', 'Arlington Ridge', 'correct horse'];
+/** Personal data in examples and benchmarks. */
+const otherPersonalTexts = [
+  'Lovelace',
+  'Hopper',
+  '202 555 01',
+  '+120255501',
+  'Arlington Ridge',
+  'correct horse',
+];
 
 /** API keys, prefixes of API keys, and JWTs. */
 const secrets = /lk_[0-9A-Za-z]{4}|eyJ[\w-]{8}/;
@@ -29,7 +36,7 @@ const secrets = /lk_[0-9A-Za-z]{4}|eyJ[\w-]{8}/;
 export function isConfidential(text: string): boolean {
   return (
     personalTexts.some((each) => text.includes(each)) ||
-    others.some((each) => text.includes(each)) ||
+    otherPersonalTexts.some((each) => text.includes(each)) ||
     secrets.test(text)
   );
 }

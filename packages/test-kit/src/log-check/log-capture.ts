@@ -1,6 +1,6 @@
 import { isConfidential } from './confidential.ts';
 
-/** A destination for a logger, which keeps the log lines. */
+/** A log destination that stores the log lines. */
 export class LogCapture {
   readonly lines: string[] = [];
 
@@ -12,7 +12,7 @@ export class LogCapture {
     return this.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** @throws Error with the first line that contains a secret or personal data. */
+  /** Throws if a log line contains confidential data. @throws Error with the first such line. */
   assertNothingConfidential(): void {
     const line = this.lines.find(isConfidential);
     if (line !== undefined) throw new Error(`Confidential data in a log line: ${line}`);

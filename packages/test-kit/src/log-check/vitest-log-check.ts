@@ -2,8 +2,8 @@ import { afterAll } from 'vitest';
 import { watchLogs } from './watch-logs.ts';
 
 /*
- * A set-up file of Vitest. A test file fails if the log of a service or command that it starts contains confidential
- * data. The next test file runs in the same process, so the watch ends with the file.
+ * A setup file of Vitest. A test file fails if the log of a service or command that it starts contains
+ * confidential data. The next test file runs in the same process, so the check ends with the file.
  */
 
 const found: string[] = [];

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { basename } from 'node:path';
 import { isConfidential } from './confidential.ts';
 
-/** The streams of our programs that are logs. The command line prints its results on stdout. */
+/** The output streams that are logs, for each program. The command line prints its results on stdout. */
 const logsOf = new Map<string, readonly ('stdout' | 'stderr')[]>([
   ['server.js', ['stdout', 'stderr']],
   ['leads.js', ['stderr']],
@@ -18,7 +18,7 @@ const logsOf = new Map<string, readonly ('stdout' | 'stderr')[]>([
 export function watchLogs(onConfidential: (line: string) => void): () => void {
   const watch = (message: unknown) => {
     const { process: child } = message as { process: ChildProcess };
-    // Before this event the process has no output.
+    // The process has no output before this event.
     child.once('spawn', () => {
       const streams = child.spawnargs.map((arg) => logsOf.get(basename(arg))).find(Boolean) ?? [];
       for (const name of streams) {

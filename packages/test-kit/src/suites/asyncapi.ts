@@ -3,7 +3,7 @@ import { Ajv, type Options } from 'ajv';
 import addFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
 
-/** As much of an AsyncAPI 3.0 document as the tests look at. */
+/** The parts of an AsyncAPI 3.0 document that the tests read. */
 interface AsyncApiDocument {
   readonly channels: Readonly<
     Record<string, { readonly address: string; readonly messages: Readonly<Record<string, Reference>> }>
@@ -29,19 +29,22 @@ interface Reference {
   readonly $ref: string;
 }
 
-/** Whether a document is AsyncAPI 3.0, leads where it points to, and has examples that hold to its schemas. */
+/**
+ * Tests that a document is valid AsyncAPI 3.0, that its references resolve, and that its examples match its
+ * schemas.
+ */
 export function describeAsyncApi(served: unknown): void {
   const document = served as AsyncApiDocument;
   const ajv = createAjv();
   const messages = Object.entries(document.components.messages);
 
   test('the document is valid AsyncAPI 3.0', () => {
-    // It brings the schema of schemas along.
+    // The schema contains its own metaschema.
     const isValid = createAjv({ meta: false, validateSchema: false }).compile(asyncApiSchema);
     expect([isValid(served), isValid.errors]).toEqual([true, null]);
   });
 
-  test('every reference leads somewhere', () => {
+  test('every reference of the document resolves to an object', () => {
     const references = [...JSON.stringify(served).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
       ([, path = '']) => path,
     );
@@ -54,7 +57,7 @@ export function describeAsyncApi(served: unknown): void {
     }
   });
 
-  test('each message has a channel and an operation of its own', () => {
+  test('each message of the document has its own channel and its own operation', () => {
     const addresses = Object.values(document.channels).map(({ address }) => address);
     expect(new Set(addresses).size).toBe(messages.length);
     for (const [name, { name: type }] of messages) {
@@ -63,7 +66,7 @@ export function describeAsyncApi(served: unknown): void {
     }
   });
 
-  test('each example holds to the schema of its message, and to no other', () => {
+  test('each example matches the schema of its message, and no other schema', () => {
     for (const [name, { payload, examples }] of messages) {
       expect(payload).toEqual({ $ref: `#/components/schemas/${name}` });
       expect(examples.length).toBeGreaterThan(0);

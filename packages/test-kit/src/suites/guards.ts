@@ -5,23 +5,29 @@ import { describe, expect, test } from 'vitest';
 import { type Fixture, jwtSecret, type TestMember, type TestWorkspace } from '../fixture.ts';
 import { contentOf, forgeToken } from '../forged-token.ts';
 import type { Answer } from '../http-client.ts';
-import { exampleEntity, fillPath, guardedRoutesOf, needs, type Route } from '../openapi-document.ts';
+import {
+  exampleEntity,
+  fillPath,
+  guardedRoutesOf,
+  requiredSchemes,
+  type Route,
+} from '../openapi-document.ts';
 import type { RunningService } from '../running-service.ts';
 
-/** Routes that answer whoever asks. */
+/** Public routes, which need no credentials. */
 const publicPaths = new Set([
   '/health/live',
   '/health/ready',
-  // To this machine, where there is no token.
+  // Public for local clients if no token is configured.
   '/metrics',
   '/openapi.json',
   '/asyncapi.json',
   '/docs',
   '/docs/reference.js',
 ]);
-/** What the website's pages call. */
+/** Routes that the pages of the website call. */
 const calledByPages = /^\/api\/(auth|console)\//;
-/** The pages themselves and their files, which hold nothing of anyone's. */
+/** Returns whether a response is a page of the website or one of its files, which contain no user data. */
 const isPage = ({ path, status, type }: { path: string; status: number; type: string }) =>
   !path.startsWith('/api/') &&
   status === 200 &&
@@ -32,12 +38,12 @@ const forbidden = { success: false, error: 'unauthorized', message: 'This creden
 
 type Headers = Record<string, string | readonly string[]>;
 
-/** A revocation is in force everywhere within this time. */
+/** A revocation takes effect in all instances within this time. */
 const revokedWithinMs = 10_000;
 
 /**
- * The refusals of a service's guards, tried on every route that its OpenAPI document says is guarded, and a test
- * that no other route is there but the public ones.
+ * Tests the guards of a service on every route that its OpenAPI document describes as guarded. Tests that
+ * every other route is public.
  */
 export async function describeGuards({ service, fixture }: { service: RunningService; fixture: Fixture }) {
   const workspace = await fixture.createWorkspace();
@@ -45,7 +51,7 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
   const { owner } = workspace;
   const guarded = guardedRoutesOf(service.document);
 
-  /** All that a route may change, in one text. */
+  /** Returns a digest of all data that a route may change. */
   const stored = async () => {
     const tables = ['lead', 'lead_change', 'campaign', 'landing_page'];
     const digests = tables.map(
@@ -57,7 +63,7 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
     return row?.digests;
   };
 
-  /** A request that the route would accept, were it not for its headers; it may name nothing that is there. */
+  /** Sends a request that the route accepts with valid credentials. The ids in its path may not exist. */
   const call = (
     { method, path, operation }: Route,
     headers: Headers,
@@ -70,20 +76,20 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
       body: entity?.text,
     });
 
-  test('every route is guarded or one of the public ones', async () => {
+  test('every route is guarded or public', async () => {
     expect(guarded.length).toBeGreaterThan(0);
     for (const { method, path } of service.routes) {
       const { status, headers } = await service.send({ method, path: fillPath(path) });
-      const refusesMethod = status === 405 && headers.allow?.split(', ').includes(method) === false;
+      const rejectsMethod = status === 405 && headers.allow?.split(', ').includes(method) === false;
       const described = method === 'HEAD' ? 'GET' : method;
       const isPublic = publicPaths.has(path) && described === 'GET' && status === 200;
       const isGuarded =
         status === 401 && guarded.some((route) => route.path === path && route.method === described);
-      // Browsers send no credentials with it.
+      // Browsers send no credentials with a preflight request.
       const isPreflight = method === 'OPTIONS' && status === 204;
-      const ofWebsite =
+      const isOfWebsite =
         calledByPages.test(path) || isPage({ path, status, type: headers['content-type'] ?? '' });
-      expect([method, path, refusesMethod || isPublic || isPreflight || isGuarded || ofWebsite]).toEqual([
+      expect([method, path, rejectsMethod || isPublic || isPreflight || isGuarded || isOfWebsite]).toEqual([
         method,
         path,
         true,
@@ -91,18 +97,18 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
     }
   });
 
-  test('what is revoked after use is refused within 10 s by every route, what expires at once', async () => {
-    const everywhere = (member: TestMember, routes: readonly Route[]) =>
-      Promise.all(routes.map((route) => call(route, goodFor(route, member))));
-    const refusedAfter = async (
+  test('every route rejects a revoked credential within 10 s after its use, and an expired one at once', async () => {
+    const callAll = (member: TestMember, routes: readonly Route[]) =>
+      Promise.all(routes.map((route) => call(route, validCredentials(route, member))));
+    const rejectedAfter = async (
       member: TestMember,
       revoke: () => Promise<unknown>,
       routes: readonly Route[] = guarded,
     ) => {
-      for (const answer of await everywhere(member, routes)) expect(isRefused(answer)).toBe(false);
+      for (const answer of await callAll(member, routes)) expect(isRejected(answer)).toBe(false);
       await revoke();
       const revokedAt = Date.now();
-      while (!(await everywhere(member, routes)).every(isRefused)) {
+      while (!(await callAll(member, routes)).every(isRejected)) {
         if (Date.now() - revokedAt > revokedWithinMs + 5_000) return Number.POSITIVE_INFINITY;
         await sleep(200);
       }
@@ -116,41 +122,42 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
       expiresAt: new Date(Date.now() + 5_000),
     });
     const durations = await Promise.all([
-      refusedAfter(first, () => fixture.credentials.revokeApiKey(workspace.id, first.apiKeyId, at)),
-      refusedAfter(
+      rejectedAfter(first, () => fixture.credentials.revokeApiKey(workspace.id, first.apiKeyId, at)),
+      rejectedAfter(
         second,
         () => fixture.credentials.revokeAccessToken(workspace.id, second.accessTokenId, at),
         guarded.filter(asksForToken),
       ),
-      refusedAfter(third, () =>
+      rejectedAfter(third, () =>
         fixture.sql('DELETE FROM member WHERE workspace_id = $1 AND user_id = $2', [
           workspace.id,
           third.userId,
         ]),
       ),
-      refusedAfter(
+      rejectedAfter(
         { ...fourth, apiKey: expiring.apiKey, headers: { ...fourth.headers, API_KEY: expiring.apiKey } },
         async () => undefined,
       ),
     ]);
     expect(Math.max(...durations)).toBeLessThan(revokedWithinMs);
     expect(durations[3]).toBeLessThan(6_000);
-    for (const gone of [first, third]) {
-      for (const answer of await everywhere(gone, guarded)) expect(answer.json()).toEqual(unauthenticated);
+    for (const removedMember of [first, third]) {
+      for (const answer of await callAll(removedMember, guarded))
+        expect(answer.json()).toEqual(unauthenticated);
     }
   });
 
   for (const route of guarded) {
     const needsToken = asksForToken(route);
-    const good = (member: TestMember): Headers => goodFor(route, member);
+    const good = (member: TestMember): Headers => validCredentials(route, member);
 
     describe(`${route.method} ${route.path}`, () => {
-      test('good credentials are accepted', async () => {
-        expect(isRefused(await call(route, good(owner)))).toBe(false);
+      test('accepts valid credentials', async () => {
+        expect(isRejected(await call(route, good(owner)))).toBe(false);
       });
 
       for (const [name, headersOf] of Object.entries({ ...keyCases, ...(needsToken && tokenCases) })) {
-        test(`spec 5.4: ${name} is 401, whatever the body`, async () => {
+        test(`spec 5.4: rejects ${name} with 401, whatever the body`, async () => {
           const headers = await headersOf({ fixture, workspace, other });
           const before = await stored();
           const attempts = [await call(route, headers)];
@@ -179,7 +186,7 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
 
       for (const [name, lines] of Object.entries(rawCases)) {
         if (!needsToken && name.includes('Authorization')) continue;
-        test(`spec 5.4: ${name} is 401`, async () => {
+        test(`spec 5.4: rejects ${name} with 401`, async () => {
           const [answer, ...more] = await sendLines(service, route, lines(owner, good(owner)));
           expect(more).toEqual([]);
           expect([answer?.status, answer?.json()]).toEqual([401, unauthenticated]);
@@ -187,19 +194,19 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
       }
 
       for (const [name, headersOf] of Object.entries(acceptedCases)) {
-        test(`${name} is accepted`, async () => {
-          expect(isRefused(await call(route, headersOf(owner, good(owner))))).toBe(false);
+        test(`accepts ${name}`, async () => {
+          expect(isRejected(await call(route, headersOf(owner, good(owner))))).toBe(false);
         });
       }
 
-      test('an intake-only key is taken only where no access token is asked for', async () => {
+      test('accepts an intake-only key only if it requires no access token', async () => {
         const publisher = await workspace.addMember('publisher', { scope: 'intake' });
         const answer = await call(route, good(publisher));
-        const refusal = isRefused(answer) ? [answer.status, answer.json()] : undefined;
+        const refusal = isRejected(answer) ? [answer.status, answer.json()] : undefined;
         expect(refusal).toEqual(needsToken ? [403, forbidden] : undefined);
       });
 
-      test('an answer to credentials is never stored by caches', async () => {
+      test('forbids caches to store the response to a request with or without credentials', async () => {
         for (const headers of [good(owner), {}]) {
           expect((await call(route, headers)).headers['cache-control']).toBe('no-store');
         }
@@ -209,15 +216,15 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
 }
 
 function asksForToken({ operation }: Route): boolean {
-  return needs(operation).includes('AccessToken');
+  return requiredSchemes(operation).includes('AccessToken');
 }
 
-/** A member's credentials, as many as a route asks for. */
-function goodFor(route: Route, member: TestMember): Headers {
+/** Returns the credentials of a member that a route requires. */
+function validCredentials(route: Route, member: TestMember): Headers {
   return asksForToken(route) ? { ...member.headers } : { API_KEY: member.apiKey };
 }
 
-function isRefused({ status }: Answer): boolean {
+function isRejected({ status }: Answer): boolean {
   return status === 401 || status === 403;
 }
 
@@ -229,24 +236,26 @@ interface Scene {
 
 type Case = (scene: Scene) => Headers | Promise<Headers>;
 
-/** The owner's good credentials with another API key. */
+/** The owner's valid credentials with another API key. */
 function withKey(apiKeyOf: (scene: Scene) => string | Promise<string>): Case {
   return async (scene) => ({ ...scene.workspace.owner.headers, API_KEY: await apiKeyOf(scene) });
 }
 
 const keyCases: Record<string, Case> = {
-  'no credentials at all': () => ({}),
-  'no API key': ({ workspace: { owner } }) => ({ Authorization: owner.headers.Authorization }),
+  'a request without credentials': () => ({}),
+  'a request without an API key': ({ workspace: { owner } }) => ({
+    Authorization: owner.headers.Authorization,
+  }),
   'an empty API key': withKey(() => ''),
   'a malformed API key': withKey(() => 'lk_nonsense'),
-  'a cut API key': withKey(({ workspace: { owner } }) => owner.apiKey.slice(0, -1)),
-  'an API key with something after it': withKey(({ workspace: { owner } }) => `${owner.apiKey}A`),
-  'an API key in other case': withKey(({ workspace: { owner } }) => owner.apiKey.toLowerCase()),
+  'a truncated API key': withKey(({ workspace: { owner } }) => owner.apiKey.slice(0, -1)),
+  'an API key with a character appended': withKey(({ workspace: { owner } }) => `${owner.apiKey}A`),
+  'an API key in lower case': withKey(({ workspace: { owner } }) => owner.apiKey.toLowerCase()),
   'an API key with wrong check digits': withKey(({ workspace: { owner } }) => {
     const { apiKey } = owner;
     return apiKey.slice(0, -1) + (apiKey.endsWith('A') ? 'B' : 'A');
   }),
-  'an unknown API key of a valid form': withKey(() => generateApiKey().apiKey),
+  'an unknown API key of a valid format': withKey(() => generateApiKey().apiKey),
   'the prefix of an API key': withKey(({ workspace: { owner } }) => owner.apiKey.slice(0, 11)),
   'the hash of an API key': withKey(({ workspace: { owner } }) =>
     createHash('sha256').update(owner.apiKey).digest('hex'),
@@ -265,7 +274,7 @@ const keyCases: Record<string, Case> = {
     await fixture.credentials.revokeApiKey(workspace.id, record.id, new Date());
     return apiKey;
   }),
-  'the API key of a member who was removed': async ({ fixture, workspace }) => {
+  'the API key of a removed member': async ({ fixture, workspace }) => {
     const member = await workspace.addMember('manager');
     await fixture.sql('DELETE FROM member WHERE workspace_id = $1 AND user_id = $2', [
       workspace.id,
@@ -273,18 +282,21 @@ const keyCases: Record<string, Case> = {
     ]);
     return { ...member.headers };
   },
-  'an access token for an API key': withKey(({ workspace: { owner } }) => owner.accessToken),
-  'an API key as a bearer token alone': ({ workspace: { owner } }) => ({
+  'an access token sent as an API key': withKey(({ workspace: { owner } }) => owner.accessToken),
+  'an API key sent as a bearer token only': ({ workspace: { owner } }) => ({
     Authorization: `Bearer ${owner.apiKey}`,
   }),
-  'API_KEY and X-API-Key that differ': async ({ fixture, workspace: { owner } }) => {
+  'different values of API_KEY and X-API-Key': async ({ fixture, workspace: { owner } }) => {
     const { apiKey } = await issueApiKey(fixture.credentials, owner, { name: 'Second' });
     return { ...owner.headers, 'X-API-Key': apiKey };
   },
-  'API_KEY and an empty X-API-Key': ({ workspace: { owner } }) => ({ ...owner.headers, 'X-API-Key': '' }),
+  'a valid API_KEY with an empty X-API-Key': ({ workspace: { owner } }) => ({
+    ...owner.headers,
+    'X-API-Key': '',
+  }),
 };
 
-/** The owner's good API key with another Authorization header. */
+/** The owner's valid API key with another Authorization header. */
 function withAuthorization(headerOf: (scene: Scene) => string | Promise<string>): Case {
   return async (scene) => ({
     API_KEY: scene.workspace.owner.apiKey,
@@ -295,7 +307,7 @@ function withAuthorization(headerOf: (scene: Scene) => string | Promise<string>)
 const withToken = (tokenOf: (scene: Scene) => string | Promise<string>): Case =>
   withAuthorization(async (scene) => `Bearer ${await tokenOf(scene)}`);
 
-/** The owner's token, made anew with another header, other claims or another signature. */
+/** The owner's token, signed again with another header, other claims or another signature. */
 const forged = (
   change: (content: Record<string, unknown>) => object,
   options: Partial<Parameters<typeof forgeToken>[1]> = {},
@@ -307,12 +319,12 @@ const forged = (
 const same = (content: Record<string, unknown>) => content;
 const without = (claim: string) => (content: Record<string, unknown>) => ({ ...content, [claim]: undefined });
 const seconds = () => Math.floor(Date.now() / 1000);
-const strangersKeys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const foreignKeys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 const tokenCases: Record<string, Case> = {
-  'no access token': ({ workspace: { owner } }) => ({ API_KEY: owner.apiKey }),
-  'an empty Authorization': withAuthorization(() => ''),
-  'Bearer without a token': withAuthorization(() => 'Bearer '),
+  'a request without an access token': ({ workspace: { owner } }) => ({ API_KEY: owner.apiKey }),
+  'an empty Authorization header': withAuthorization(() => ''),
+  'a Bearer scheme without a token': withAuthorization(() => 'Bearer '),
   'a malformed token': withToken(() => 'nonsense'),
   'a token of three malformed parts': withToken(() => 'a.b.c'),
   'a token without its signature': withToken(({ workspace: { owner } }) =>
@@ -321,8 +333,8 @@ const tokenCases: Record<string, Case> = {
   'a token with an empty signature': withToken(({ workspace: { owner } }) =>
     owner.accessToken.replace(/[^.]*$/, ''),
   ),
-  'a token with no scheme': withAuthorization(({ workspace: { owner } }) => owner.accessToken),
-  'the scheme Basic': withAuthorization(
+  'a token without a scheme': withAuthorization(({ workspace: { owner } }) => owner.accessToken),
+  'the scheme Basic with an API key': withAuthorization(
     ({ workspace: { owner } }) => `Basic ${Buffer.from(`${owner.apiKey}:`).toString('base64')}`,
   ),
   'a token under the scheme Basic': withAuthorization(
@@ -331,65 +343,68 @@ const tokenCases: Record<string, Case> = {
   'two tokens in one header': withAuthorization(
     ({ workspace: { owner } }) => `Bearer ${owner.accessToken}, Bearer ${owner.accessToken}`,
   ),
-  'an API key for a token': withToken(({ workspace: { owner } }) => owner.apiKey),
+  'an API key sent as an access token': withToken(({ workspace: { owner } }) => owner.apiKey),
   'the token of another user': withToken(
     async ({ workspace }) => (await workspace.addMember('manager')).accessToken,
   ),
   'the token of another workspace': withToken(({ other }) => other.owner.accessToken),
-  'the own token of another workspace': withToken(async ({ fixture, workspace }) => {
+  'a token of the same user for another workspace': withToken(async ({ fixture, workspace }) => {
     const second = await fixture.createWorkspace();
     return (await second.addMember('owner', { email: workspace.owner.email })).accessToken;
   }),
-  'the API key of another workspace with the own token': ({ workspace, other }) => ({
+  'the API key of another workspace with a token of this one': ({ workspace, other }) => ({
     API_KEY: other.owner.apiKey,
     Authorization: workspace.owner.headers.Authorization,
   }),
-  'alg none without a signature': forged(same, { header: { alg: 'none' }, sign: () => Buffer.alloc(0) }),
-  'alg None with a signature': forged(same, { header: { alg: 'None', typ: 'JWT' } }),
-  'no alg': forged(same, { header: { typ: 'JWT' } }),
-  'alg HS512 with the right secret': forged(same, { header: { alg: 'HS512' }, hash: 'sha512' }),
-  'alg HS384 with the right secret': forged(same, { header: { alg: 'HS384' }, hash: 'sha384' }),
-  'alg HS256 signed as HS512': forged(same, { hash: 'sha512' }),
-  'alg RS256 signed with the secret as HMAC': forged(same, { header: { alg: 'RS256' } }),
-  "alg RS256 signed with a stranger's key that it brings along": forged(same, {
-    header: { alg: 'RS256', jwk: strangersKeys.publicKey.export({ format: 'jwk' }) },
-    sign: (signed) => sign('sha256', Buffer.from(signed), strangersKeys.privateKey),
+  'a token with alg none and no signature': forged(same, {
+    header: { alg: 'none' },
+    sign: () => Buffer.alloc(0),
   }),
-  'another secret': forged(same, { secret: 'another secret, of 32 characters and more' }),
-  'an empty secret': forged(same, { secret: '' }),
-  'tampered content': withToken(async ({ workspace }) => {
+  'a token with alg None and a signature': forged(same, { header: { alg: 'None', typ: 'JWT' } }),
+  'a token without alg': forged(same, { header: { typ: 'JWT' } }),
+  'a token with alg HS512 and the right secret': forged(same, { header: { alg: 'HS512' }, hash: 'sha512' }),
+  'a token with alg HS384 and the right secret': forged(same, { header: { alg: 'HS384' }, hash: 'sha384' }),
+  'a token with alg HS256, signed as HS512': forged(same, { hash: 'sha512' }),
+  'a token with alg RS256, signed with the secret as HMAC': forged(same, { header: { alg: 'RS256' } }),
+  'a token with alg RS256, signed with a foreign key in its header': forged(same, {
+    header: { alg: 'RS256', jwk: foreignKeys.publicKey.export({ format: 'jwk' }) },
+    sign: (signed) => sign('sha256', Buffer.from(signed), foreignKeys.privateKey),
+  }),
+  'a token signed with another secret': forged(same, { secret: 'another secret, of 32 characters and more' }),
+  'a token signed with an empty secret': forged(same, { secret: '' }),
+  'a token with tampered content': withToken(async ({ workspace }) => {
     const victim = workspace.owner.accessToken.split('.');
     const attacker = (await workspace.addMember('publisher')).accessToken.split('.');
     return `${attacker[0]}.${victim[1]}.${attacker[2]}`;
   }),
-  'a tampered signature': withToken(({ workspace: { owner } }) => {
+  'a token with a tampered signature': withToken(({ workspace: { owner } }) => {
     const [header, content, signature = ''] = owner.accessToken.split('.');
     return `${header}.${content}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
   }),
-  'another issuer': forged((content) => ({ ...content, iss: 'someone-else' })),
-  'another audience': forged((content) => ({ ...content, aud: 'something-else' })),
-  'no issuer': forged(without('iss')),
-  'no audience': forged(without('aud')),
-  'no expiry': forged(without('exp')),
-  'no user': forged(without('sub')),
-  'no workspace': forged(without('ws')),
-  'no row named': forged(without('jti')),
+  'a token of another issuer': forged((content) => ({ ...content, iss: 'someone-else' })),
+  'a token for another audience': forged((content) => ({ ...content, aud: 'something-else' })),
+  'a token without an issuer': forged(without('iss')),
+  'a token without an audience': forged(without('aud')),
+  'a token without an expiry': forged(without('exp')),
+  'a token without a user': forged(without('sub')),
+  'a token without a workspace': forged(without('ws')),
+  'a token without a token id': forged(without('jti')),
   'an expired token': forged((content) => ({ ...content, iat: seconds() - 7200, exp: seconds() - 1 })),
-  'a token that is not valid yet': forged((content) => ({ ...content, nbf: seconds() + 3600 })),
-  'a token without a row': forged((content) => ({ ...content, jti: crypto.randomUUID() })),
-  "a token with another user's row": withToken(async ({ workspace }) => {
+  'a token that is not yet valid': forged((content) => ({ ...content, nbf: seconds() + 3600 })),
+  'a token with an unknown token id': forged((content) => ({ ...content, jti: crypto.randomUUID() })),
+  'a token with the token id of another user': withToken(async ({ workspace }) => {
     const { accessTokenId } = await workspace.addMember('manager');
     const content = { ...contentOf(workspace.owner.accessToken), jti: accessTokenId };
     return forgeToken(content, { secret: jwtSecret });
   }),
-  'a token whose row is no UUID': forged((content) => ({ ...content, jti: "x' OR true --" })),
-  'claims of wrong types': forged((content) => ({ ...content, sub: [content['sub']], jti: {} })),
+  'a token whose token id is not a UUID': forged((content) => ({ ...content, jti: "x' OR true --" })),
+  'a token with claims of wrong types': forged((content) => ({ ...content, sub: [content['sub']], jti: {} })),
   'a revoked token': withToken(async (scene) => {
     const { accessToken, id } = await anotherToken(scene);
     await scene.fixture.credentials.revokeAccessToken(scene.workspace.id, id, new Date());
     return accessToken;
   }),
-  'a token whose row has expired': withToken(async (scene) => {
+  'a token that has expired in the database': withToken(async (scene) => {
     const { accessToken, id } = await anotherToken(scene);
     await scene.fixture.sql(
       `UPDATE access_token SET created_at = now() - interval '2 hours', expires_at = now() - interval '1 second'
@@ -415,10 +430,10 @@ async function anotherToken({ fixture, workspace: { owner } }: Scene) {
   return { accessToken, id: record.id };
 }
 
-/** What only a socket can send: header lines as they are, twice under one name. */
+/** Cases that need a raw socket: header lines sent unchanged, or twice with the same name. */
 const rawCases: Record<string, (owner: TestMember, good: Headers) => string[]> = {
   'an API key sent twice': ({ apiKey }, good) => [...linesOf(good), `API_KEY: ${apiKey}`],
-  'an API key sent twice, in another case of its name': ({ apiKey }, good) => [
+  'an API key sent twice, once with a lower-case header name': ({ apiKey }, good) => [
     ...linesOf(good),
     `api_key: ${apiKey}`,
   ],
@@ -427,11 +442,11 @@ const rawCases: Record<string, (owner: TestMember, good: Headers) => string[]> =
     `X-API-Key: ${apiKey}`,
     `X-API-Key: ${apiKey}`,
   ],
-  'Authorization sent twice': ({ accessToken }, good) => [
+  'an Authorization header sent twice': ({ accessToken }, good) => [
     ...linesOf(good),
     `Authorization: Bearer ${accessToken}`,
   ],
-  'Authorization sent twice, another first': ({ accessToken }, good) => [
+  'an Authorization header sent twice, first with another scheme': ({ accessToken }, good) => [
     'Authorization: Basic bm9ib2R5Og==',
     `Authorization: Bearer ${accessToken}`,
     ...linesOf(good).filter((line) => !line.startsWith('Authorization')),
@@ -439,10 +454,10 @@ const rawCases: Record<string, (owner: TestMember, good: Headers) => string[]> =
 };
 
 const acceptedCases: Record<string, (owner: TestMember, good: Headers) => Headers> = {
-  'X-API-Key alone': ({ apiKey }, good) => ({ ...withoutKey(good), 'X-API-Key': apiKey }),
-  'API_KEY and the same X-API-Key': ({ apiKey }, good) => ({ ...good, 'X-API-Key': apiKey }),
-  'api_key in lower case': ({ apiKey }, good) => ({ ...withoutKey(good), api_key: apiKey }),
-  'bearer in lower case': ({ accessToken }, good) => ({
+  'an X-API-Key without API_KEY': ({ apiKey }, good) => ({ ...withoutKey(good), 'X-API-Key': apiKey }),
+  'an API_KEY with an equal X-API-Key': ({ apiKey }, good) => ({ ...good, 'X-API-Key': apiKey }),
+  'an api_key header in lower case': ({ apiKey }, good) => ({ ...withoutKey(good), api_key: apiKey }),
+  'a bearer scheme in lower case': ({ accessToken }, good) => ({
     ...good,
     ...(good['Authorization'] !== undefined && { Authorization: `bearer ${accessToken}` }),
   }),

@@ -12,7 +12,7 @@ import {
   forAll,
   goodEmail,
   headerValue,
-  idleHeaders,
+  irrelevantHeaders,
   integer,
   mutationsOf,
   oneOf,
@@ -23,11 +23,13 @@ import {
   unknownName,
 } from './hostile-input.ts';
 
-/** What the specification says of a text field (2.1, 2.3), and the decisions on what it leaves open. */
+/**
+ * The rules for a text field: the specification (2.1, 2.3), and the decisions for cases that it leaves open.
+ */
 export interface FieldRule {
   readonly required?: true;
   readonly email?: true;
-  /** In characters (code points). */
+  /** The maximum number of characters (code points). */
   readonly maxLength?: number;
 }
 
@@ -37,12 +39,12 @@ const tooLarge = { success: false, error: 'validation', message: 'Request body i
 const unauthenticated = { success: false, error: 'unauthorized', message: 'Authentication failed' };
 
 /**
- * Hostile bodies and headers for one operation that creates a lead. Whether a body is to be accepted is told by
- * a model of the specification, not by the schema of the operation.
+ * Tests an operation that creates a lead with generated bodies and headers. A model of the specification, not
+ * the schema of the operation, predicts whether a body is accepted.
  *
  * @param options.fields the fields of the body.
- * @param options.refuse what is refused beyond that, with the body of the answer.
- * @param options.verify holds a lead that was accepted against what was sent.
+ * @param options.refuse returns the expected error body if a further rule rejects the body.
+ * @param options.verify compares an accepted lead with the sent body.
  */
 export function describeHostileBodies(options: {
   service: RunningService;
@@ -57,31 +59,33 @@ export function describeHostileBodies(options: {
   const json = { ...headers, 'Content-Type': 'application/json' };
   let accepted = 0;
 
-  /** What is to be answered: the body of a refusal, or the fields to be stored. */
-  const judge = (bytes: Buffer): { refusal: object; status: number } | { body: Record<string, unknown> } => {
-    if (bytes.length > bodyLimit) return { status: 413, refusal: tooLarge };
+  /** Returns the expected response: a status and an error body, or the fields to store. */
+  const expectedResponse = (
+    bytes: Buffer,
+  ): { errorBody: object; status: number } | { body: Record<string, unknown> } => {
+    if (bytes.length > bodyLimit) return { status: 413, errorBody: tooLarge };
     const body = parse(bytes);
-    if (body === undefined || !isStorable(body)) return { status: 400, refusal: invalid };
+    if (body === undefined || !isStorable(body)) return { status: 400, errorBody: invalid };
     for (const [name, rule] of Object.entries(fields)) {
       if (!fits(Object.hasOwn(body, name) ? body[name] : undefined, rule)) {
-        return { status: 400, refusal: invalid };
+        return { status: 400, errorBody: invalid };
       }
     }
-    const refusal = options.refuse?.(body);
-    return refusal === undefined ? { body } : { status: 400, refusal };
+    const errorBody = options.refuse?.(body);
+    return errorBody === undefined ? { body } : { status: 400, errorBody };
   };
 
-  const expectJudged = async (body: string | Buffer, chunked = false) => {
+  const expectAsSpecified = async (body: string | Buffer, chunked = false) => {
     const bytes = Buffer.from(body);
-    const verdict = judge(bytes);
+    const expected = expectedResponse(bytes);
     const answer = await service.send({ method: 'POST', path, headers: json, body: bytes, chunked });
-    if ('refusal' in verdict) {
-      expect([answer.status, answer.json()]).toEqual([verdict.status, verdict.refusal]);
+    if ('errorBody' in expected) {
+      expect([answer.status, answer.json()]).toEqual([expected.status, expected.errorBody]);
       return;
     }
     expect([answer.status, answer.text]).toEqual([200, answer.text]);
     accepted += 1;
-    await options.verify(verdict.body, answer);
+    await options.verify(expected.body, answer);
   };
 
   const names = Object.keys(fields);
@@ -91,99 +95,104 @@ export function describeHostileBodies(options: {
       .map(([name, rule]) => [name, rule.email ? goodEmail : storableText]),
   );
 
-  describe('bodies', () => {
-    test('fields of any text that can be stored come back to the letter', async () => {
+  describe('lead creation with generated bodies', () => {
+    test('stores any storable text of its fields unchanged', async () => {
       accepted = 0;
-      await forAll(someOf(validTexts), (sent) => expectJudged(JSON.stringify({ ...valid, ...sent })), 200);
+      await forAll(
+        someOf(validTexts),
+        (sent) => expectAsSpecified(JSON.stringify({ ...valid, ...sent })),
+        200,
+      );
       expect(accepted).toBeGreaterThan(50);
     });
 
     for (const name of names) {
-      test(`${name}: any value of any type`, async () => {
+      test(`validates values of any type for ${name}`, async () => {
         await forAll(
           oneOf<unknown>(anyJson, anyText, email),
-          (value) => expectJudged(JSON.stringify({ ...valid, [name]: value })),
+          (value) => expectAsSpecified(JSON.stringify({ ...valid, [name]: value })),
           60,
         );
       });
     }
 
-    test('any field absent', async () => {
+    test('validates a body without any one of its fields', async () => {
       for (const name of names) {
         const { [name]: _, ...rest } = valid;
-        await expectJudged(JSON.stringify(rest));
+        await expectAsSpecified(JSON.stringify(rest));
       }
-      await expectJudged('{}');
+      await expectAsSpecified('{}');
     });
 
-    test('lengths at their bounds, in characters of two and four bytes too', async () => {
+    test('validates texts at their maximum length, also with characters of two and four bytes', async () => {
       for (const [name, { maxLength }] of Object.entries(fields)) {
         for (const character of ['x', 'é', '𝕏']) {
           for (const length of maxLength === undefined ? [5_000] : [maxLength, maxLength + 1]) {
-            await expectJudged(JSON.stringify({ ...valid, [name]: character.repeat(length) }));
+            await expectAsSpecified(JSON.stringify({ ...valid, [name]: character.repeat(length) }));
           }
         }
       }
     });
 
-    test('fields that no one knows are kept within their bounds and set nothing else', async () => {
+    test('stores unknown fields within their limits, and nothing else', async () => {
       accepted = 0;
       await forAll(tuple(unknownMembers, constantFrom(true, false)), ([members, first]) => {
         const known = Object.entries(valid);
         const texts = (first ? [...members, ...known] : [...known, ...members])
           .filter(([name]) => !Object.hasOwn(fields, name) || Object.hasOwn(valid, name))
           .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
-        return expectJudged(`{${texts.join(',')}}`);
+        return expectAsSpecified(`{${texts.join(',')}}`);
       });
       expect(accepted).toBeGreaterThan(50);
     });
 
-    test('what the service decides itself is not for a body to say', async () => {
+    test('ignores fields of a body that only the service sets', async () => {
       for (const column of columns) {
         if (Object.hasOwn(fields, column)) continue;
-        for (const value of columnValues) await expectJudged(JSON.stringify({ ...valid, [column]: value }));
+        for (const value of columnValues)
+          await expectAsSpecified(JSON.stringify({ ...valid, [column]: value }));
       }
       expect(accepted).toBeGreaterThan(100);
     });
 
-    test('32 unknown fields are kept, and 8 KiB of them', async () => {
+    test('stores up to 32 unknown fields and up to 8 KiB of them', async () => {
       const members = (count: number) =>
         Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, i]));
       for (const count of [1, 31, 32, 33, 500])
-        await expectJudged(JSON.stringify({ ...valid, ...members(count) }));
+        await expectAsSpecified(JSON.stringify({ ...valid, ...members(count) }));
       // `{"a":""}` is 8 bytes.
       for (const bytes of [8_183, 8_184, 8_185, 50_000]) {
-        await expectJudged(JSON.stringify({ ...valid, a: 'x'.repeat(bytes) }));
-        await expectJudged(JSON.stringify({ ...valid, a: 'é'.repeat(bytes / 2), b: 1 }));
+        await expectAsSpecified(JSON.stringify({ ...valid, a: 'x'.repeat(bytes) }));
+        await expectAsSpecified(JSON.stringify({ ...valid, a: 'é'.repeat(bytes / 2), b: 1 }));
       }
     });
 
-    test('deep nesting, as the body, as a field and as an unknown field', async () => {
+    test('validates deeply nested bodies, fields and unknown fields', async () => {
       await forAll(
         tuple(deepJson, constantFrom(...names, '', 'deep', '__proto__')),
         ([deep, name]) => {
           const { [name]: _, ...rest } = valid;
           const members = JSON.stringify(rest).slice(1);
-          return expectJudged(name === '' ? deep : `{${JSON.stringify(name)}:${deep},${members}`);
+          return expectAsSpecified(name === '' ? deep : `{${JSON.stringify(name)}:${deep},${members}`);
         },
         60,
       );
     });
 
-    test('a name said twice: the last one counts', async () => {
+    test('uses the last value of a repeated name', async () => {
       await forAll(
         tuple(oneOf(constantFrom(...names), unknownName), anyJson, storableText),
         ([name, first, last]) => {
           const pair = (value: unknown) => `${JSON.stringify(name)}:${JSON.stringify(value)}`;
           if (!isStorable(first) || !isStorable(name)) return Promise.resolve();
-          return expectJudged(`{${pair(first)},${JSON.stringify(valid).slice(1, -1)},${pair(last)}}`);
+          return expectAsSpecified(`{${pair(first)},${JSON.stringify(valid).slice(1, -1)},${pair(last)}}`);
         },
         60,
       );
     });
 
-    test('any JSON that is no lead', async () => {
-      await forAll(anyJson, (value) => expectJudged(JSON.stringify(value)), 100);
+    test('rejects JSON that is not a lead', async () => {
+      await forAll(anyJson, (value) => expectAsSpecified(JSON.stringify(value)), 100);
       for (const text of [
         '',
         ' ',
@@ -198,27 +207,27 @@ export function describeHostileBodies(options: {
         "{'a':1}",
         '{"a":1,}',
       ]) {
-        await expectJudged(text);
+        await expectAsSpecified(text);
       }
     });
 
-    test('bytes that are nearly a lead: cut, changed, invalid UTF-8', async () => {
+    test('validates truncated and changed bodies and bodies of invalid UTF-8', async () => {
       const text = JSON.stringify({ ...valid, more: 'é𝕏\n' });
       await forAll(
         tuple(mutationsOf(text), constantFrom(true, false)),
-        ([bytes, chunked]) => expectJudged(bytes, chunked),
+        ([bytes, chunked]) => expectAsSpecified(bytes, chunked),
         300,
       );
-      await expectJudged(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(text)]));
-      await expectJudged(Buffer.from(text, 'utf16le'));
-      await expectJudged(text.replace('é', '\\u00e9').replace('𝕏', '\\ud835\\udd4f'));
-      await expectJudged(text.replace('𝕏', '\\uD835'));
-      await expectJudged(text.replace('𝕏', '\\uDD4F\\uD835'));
-      await expectJudged(text.replace('é', '\\u0000'));
-      await expectJudged(text.replace('é', '\\\\u0000'));
+      await expectAsSpecified(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(text)]));
+      await expectAsSpecified(Buffer.from(text, 'utf16le'));
+      await expectAsSpecified(text.replace('é', '\\u00e9').replace('𝕏', '\\ud835\\udd4f'));
+      await expectAsSpecified(text.replace('𝕏', '\\uD835'));
+      await expectAsSpecified(text.replace('𝕏', '\\uDD4F\\uD835'));
+      await expectAsSpecified(text.replace('é', '\\u0000'));
+      await expectAsSpecified(text.replace('é', '\\\\u0000'));
     });
 
-    test('any size around 64 KiB, in a field or as white space', async () => {
+    test('limits the body to 64 KiB, in a field or as white space', async () => {
       const size = JSON.stringify({ ...valid, name: '' }).length;
       await forAll(
         tuple(
@@ -231,14 +240,14 @@ export function describeHostileBodies(options: {
             where === ' '
               ? JSON.stringify(valid).padEnd(bytes, ' ')
               : JSON.stringify({ ...valid, [where]: 'x'.repeat(bytes - size - (where === 'name' ? 0 : 40)) });
-          return expectJudged(text, chunked);
+          return expectAsSpecified(text, chunked);
         },
         40,
       );
     });
   });
 
-  describe('headers', () => {
+  describe('lead creation with generated headers', () => {
     const body = JSON.stringify({ ...valid });
     const post = (lines: readonly string[], text = body) =>
       service.sendRaw(
@@ -260,9 +269,9 @@ export function describeHostileBodies(options: {
     const credentials = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     const length = `Content-Length: ${Buffer.byteLength(body)}`;
 
-    test('header lines of any content that mean nothing here change nothing', async () => {
+    test('ignores irrelevant header lines of any content', async () => {
       await forAll(
-        idleHeaders,
+        irrelevantHeaders,
         async (lines) => {
           const [answer] = await post([
             ...credentials,
@@ -276,7 +285,7 @@ export function describeHostileBodies(options: {
       );
     });
 
-    test('spec 5.4: credentials of any content are 401', async () => {
+    test('spec 5.4: rejects credentials of any content with 401', async () => {
       const [key = '', ...others] = Object.keys(headers);
       await forAll(
         tuple(constantFrom(key, ...others, 'X-API-Key'), headerValue),
@@ -289,12 +298,12 @@ export function describeHostileBodies(options: {
       );
     });
 
-    test('a content-length or transfer-encoding that is wrong is never a 5xx', async () => {
+    test('never answers a wrong content-length or transfer-encoding with a 5xx', async () => {
       const malformed = { success: false, error: 'validation', message: 'Malformed request' };
       await forAll(
         tuple(constantFrom('Content-Length', 'Transfer-Encoding'), headerValue),
         async ([name, value]) => {
-          // A length beyond the body would be waited for.
+          // The server would wait for a length beyond the body.
           if (/^[\t ]*\d+[\t ]*$/.test(value) || /chunked[\t ]*$/i.test(value)) return;
           const [answer] = await post([...credentials, `${name}: ${value}`]);
           const created = answer?.status === 200;
@@ -304,7 +313,7 @@ export function describeHostileBodies(options: {
       );
       for (const short of [0, 1, body.length - 1]) {
         const [answer] = await post([...credentials, `Content-Length: ${short}`]);
-        // What lies beyond the length is no request; either refusal may be the first.
+        // The bytes beyond the length are not a request; either error may be sent first.
         expect(answer?.status).toBe(400);
         expect([malformed, invalid]).toContainEqual(answer?.json());
       }
@@ -312,7 +321,7 @@ export function describeHostileBodies(options: {
   });
 }
 
-/** A body of JSON that is an object; a byte order mark is no JSON (RFC 8259, 8.1). */
+/** Parses a body as a JSON object. A byte order mark is not JSON (RFC 8259, 8.1). */
 function parse(bytes: Buffer): Record<string, unknown> | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -324,7 +333,7 @@ function parse(bytes: Buffer): Record<string, unknown> | undefined {
   }
 }
 
-/** Whether Postgres can hold every text within, names too. */
+/** Returns whether Postgres can store every text in a value, including names. */
 function isStorable(value: unknown): boolean {
   const rest = [value];
   for (let item = rest.pop(); item !== undefined || rest.length > 0; item = rest.pop()) {
@@ -335,7 +344,10 @@ function isStorable(value: unknown): boolean {
   return true;
 }
 
-/** RFC 5322's dot-atom, and RFC 1123's labels with `.io` at the end in any case (specification, 2.1). */
+/**
+ * The dot-atom of RFC 5322, and the labels of RFC 1123 with `.io` at the end in any case (specification,
+ * 2.1).
+ */
 const emailForm =
   /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+io$/i;
 
@@ -350,8 +362,8 @@ function fits(value: unknown, rule: FieldRule): boolean {
 const extraBounds = { keys: 32, bytes: 8 * 1024 };
 
 /**
- * Holds the `extra` of a stored lead against the unknown fields that were sent: within the bounds, all of them
- * where they fit, and no other.
+ * Compares the `extra` of a stored lead with the unknown fields of the request. All of them are stored if
+ * they fit the limits, and no other field.
  */
 export function expectExtra(
   stored: Record<string, unknown> | null,
@@ -380,7 +392,7 @@ export function expectExtra(
   }
 }
 
-/** How many arrays and objects stand within one another. */
+/** Returns the nesting depth of arrays and objects. */
 function depth(value: unknown): number {
   let deepest = 0;
   const rest: [unknown, number][] = [[value, 1]];
@@ -393,7 +405,7 @@ function depth(value: unknown): number {
   return deepest;
 }
 
-/** JSON text in which the order of names does not matter. */
+/** Returns JSON text with sorted names. */
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;

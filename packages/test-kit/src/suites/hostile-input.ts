@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Checks a property of generated input; a failure tells the seed and the smallest counter-example. */
+/** Checks a property of generated input. A failure reports the seed and the smallest counterexample. */
 export async function forAll<Input>(
   inputs: fc.Arbitrary<Input>,
   check: (input: Input) => Promise<void>,
@@ -8,13 +8,13 @@ export async function forAll<Input>(
 ): Promise<void> {
   await fc.assert(fc.asyncProperty(inputs, check), {
     numRuns: runs,
-    // On a machine that is slow, fewer runs instead of a test that does not end.
+    // A slow machine makes fewer runs, so the test does not time out.
     interruptAfterTimeLimit: 20_000,
     endOnFailure: false,
   });
 }
 
-/** Texts that JSON and Postgres hold alike: every plane, and what breaks careless code. */
+/** Texts that JSON and Postgres store unchanged: characters of every plane, and edge cases. */
 export const storableText: fc.Arbitrary<string> = fc
   .oneof(
     fc.string({ unit: 'binary', maxLength: 40 }),
@@ -44,10 +44,10 @@ export const storableText: fc.Arbitrary<string> = fc
   )
   .filter((text) => !text.includes('\0'));
 
-/** Texts that no row can hold: NUL, half a surrogate pair. */
+/** Texts that Postgres cannot store: NUL and half a surrogate pair. */
 export const unstorableText: fc.Arbitrary<string> = fc
   .tuple(storableText, fc.constantFrom('\0', '\ud800', '\udbff', '\udc00', '\udfff'), storableText)
-  // What stands before or after must not make a whole pair of a half.
+  // A space keeps the neighbors from completing the surrogate pair.
   .map(([before, broken, after]) => `${before.slice(0, 20)} ${broken} ${after.slice(0, 20)}`);
 
 export const anyText = fc.oneof({ arbitrary: storableText, weight: 4 }, unstorableText);
@@ -92,7 +92,7 @@ export const email: fc.Arbitrary<string> = fc.oneof(
   anyText,
 );
 
-/** Any JSON value, of every type; texts that cannot be stored within. */
+/** Any JSON value of every type, including texts that cannot be stored. */
 export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
   anyText,
   fc.constantFrom(null, true, false, 0, -0, 1, -1.5, 1e308, 5e-324, 2 ** 53, [], {}, [null], [[]], ''),
@@ -102,13 +102,13 @@ export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
   fc.dictionary(anyText, anyText, { maxKeys: 3 }),
 );
 
-/** What the service itself decides about a lead, by every name it might have. */
-export const columns =
-  'id status state ip source extra createdAt created_at updatedAt updated_at workspaceId workspace_id userId user_id campaignId campaign_id phoneE164 phone_e164 lpName version contentHash content_hash duplicateOf duplicate_of words role principal success order_id API_KEY'.split(
-    ' ',
-  );
+/** Names that a client could try for the columns that only the service sets. */
+export const columns = [
+  'id status state ip source extra createdAt created_at updatedAt updated_at',
+  'workspaceId workspace_id userId user_id campaignId campaign_id phoneE164 phone_e164 lpName version contentHash content_hash duplicateOf duplicate_of words role principal success order_id API_KEY',
+].flatMap((names) => names.split(' '));
 
-/** What a caller would like to see in these columns. */
+/** Values that a client could try to store in these columns. */
 export const columnValues: readonly unknown[] = [
   'Paid',
   '203.0.113.66',
@@ -120,15 +120,15 @@ export const columnValues: readonly unknown[] = [
   { status: 'Paid' },
 ];
 
-const treacherous =
+const prototypeNames =
   '__proto__ constructor prototype toString hasOwnProperty __defineGetter__ valueOf toJSON then length 0 -1 NAME $ref $where'.split(
     ' ',
   );
 
-/** Names of fields that no body names: columns, what prototypes have, and anything else. */
+/** Names of unknown fields: columns, members of prototypes, and any other text. */
 export const unknownName: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...columns),
-  fc.constantFrom(...treacherous, '', ' ', 'name '),
+  fc.constantFrom(...prototypeNames, '', ' ', 'name '),
   storableText.filter((text) => text.length < 100),
 );
 
@@ -139,7 +139,7 @@ const storableJson: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 4, stringUnit: 'grapheme' }),
 );
 
-/** Fields that no body names, with their values; seldom one that cannot be stored among them. */
+/** Unknown fields with their values; a few cannot be stored. */
 export const unknownMembers: fc.Arbitrary<[string, unknown][]> = fc
   .tuple(
     fc.array(fc.tuple(unknownName, storableJson), { maxLength: 60 }),
@@ -152,18 +152,18 @@ export const unknownMembers: fc.Arbitrary<[string, unknown][]> = fc
   )
   .map(([members, last]) => (last === null ? members : members.concat([last])));
 
-/** JSON text of a value nested as deep as a body has room for. */
+/** JSON text of a value nested as deeply as the body limit permits. */
 export const deepJson: fc.Arbitrary<string> = fc
   .tuple(fc.constantFrom(1, 20, 31, 32, 33, 34, 100, 5_000, 30_000), fc.constantFrom('[]', '{}', 'mixed'))
   .map(([levels, kind]) => {
     if (kind === '[]') return '['.repeat(levels) + ']'.repeat(levels);
-    // `{"a":` takes 5 characters a level.
+    // `{"a":` takes 5 characters per level.
     const depth = Math.min(levels, kind === '{}' ? 10_000 : 8_000);
     const [open, close] = kind === '{}' ? ['{"a":', '}'] : ['[{"a":', '}]'];
     return `${open.repeat(depth)}1${close.repeat(depth)}`;
   });
 
-/** Bytes near to a given text: cut, with bytes changed, left out or put in; seldom still what they were. */
+/** Mutations of a text: truncated, or with bytes changed, removed or inserted. A few are unchanged. */
 export function mutationsOf(text: string): fc.Arbitrary<Buffer> {
   const bytes = Buffer.from(text);
   const at = fc.nat({ max: bytes.length - 1 });
@@ -187,7 +187,7 @@ export function mutationsOf(text: string): fc.Arbitrary<Buffer> {
     fc
       .tuple(at, fc.uint8Array({ minLength: 1, maxLength: 8 }))
       .map(([index, more]) => Buffer.concat([bytes.subarray(0, index), more, bytes.subarray(index)])),
-    // Bytes that are no UTF-8: overlong, halves of surrogate pairs, beyond the last plane, cut.
+    // Invalid UTF-8: overlong, surrogate halves, beyond the last plane, truncated.
     fc
       .tuple(
         at,
@@ -199,7 +199,7 @@ export function mutationsOf(text: string): fc.Arbitrary<Buffer> {
   );
 }
 
-/** What HTTP allows in a header's value (RFC 9110, 5.5), as one character a byte. */
+/** Header values that HTTP permits (RFC 9110, 5.5), with one character per byte. */
 export const headerValue: fc.Arbitrary<string> = fc.string({
   unit: fc
     .oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0x80, max: 0xff }), fc.constant(0x09))
@@ -207,8 +207,8 @@ export const headerValue: fc.Arbitrary<string> = fc.string({
   maxLength: 60,
 });
 
-/** Header lines that change nothing about a request, whatever they say. */
-export const idleHeaders: fc.Arbitrary<[string, string][]> = fc.array(
+/** Header lines that do not change the meaning of a request. */
+export const irrelevantHeaders: fc.Arbitrary<[string, string][]> = fc.array(
   fc.tuple(
     fc.oneof(
       fc.constantFrom('Accept', 'Accept-Encoding', 'Accept-Language', 'Cookie', 'Origin', 'Referer', 'Range'),
@@ -230,7 +230,7 @@ export const idleHeaders: fc.Arbitrary<[string, string][]> = fc.array(
   { maxLength: 30 },
 );
 
-/** Query strings: known and unknown names, said once or twice, escaped well or badly. */
+/** Query strings: known and unknown names, once or repeated, with valid and invalid escapes. */
 export const query: fc.Arbitrary<string> = fc
   .array(
     fc.tuple(
@@ -310,7 +310,7 @@ export function integer(minimum: number, maximum: number): fc.Arbitrary<number> 
   return fc.integer({ min: minimum, max: maximum });
 }
 
-/** One of each, as a list. */
+/** Lists with one value of each generator. */
 export function tuple<Inputs extends unknown[]>(
   ...inputs: { [Index in keyof Inputs]: fc.Arbitrary<Inputs[Index]> }
 ): fc.Arbitrary<Inputs> {
@@ -325,7 +325,7 @@ export function constantFrom<Input>(...values: Input[]): fc.Arbitrary<Input> {
   return fc.constantFrom(...values);
 }
 
-/** An object of some of the fields, each of its own generator. */
+/** Objects with some of the fields, each with its own generator. */
 export function someOf(
   fields: Readonly<Record<string, fc.Arbitrary<string>>>,
 ): fc.Arbitrary<Partial<Record<string, string>>> {

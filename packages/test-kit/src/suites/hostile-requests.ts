@@ -14,10 +14,10 @@ import {
 } from './hostile-input.ts';
 
 /**
- * Requests of any path parameter, query and body to every guarded route, with good credentials: each is answered,
- * as documented, and none is a fault of the service.
+ * Sends generated path parameters, queries and bodies to every guarded route with valid credentials. Every
+ * response must match the document, and none may be a 5xx.
  *
- * @param options.ids what a path may name.
+ * @param options.ids existing ids for the path.
  */
 export function describeHostileRequests(options: {
   service: RunningService;
@@ -44,35 +44,35 @@ export function describeHostileRequests(options: {
       query.map((text) => `?${text}`),
     );
 
-    const expectServed = async (name: string, queryText: string, body?: string | Buffer) => {
+    const expectNoServerError = async (name: string, queryText: string, body?: string | Buffer) => {
       const target = fillPath(path, name) + queryText;
-      // What a URL cannot hold is not for the routes.
+      // A longer URL is rejected before the router.
       if (target.length > 4_000) return;
       const answer = await service.send({ method, path: target, headers, body });
       expect([answer.status, answer.status < 500]).toEqual([answer.status, true]);
     };
 
     describe(`${method} ${path}`, () => {
-      test('any parameters', async () => {
+      test('answers generated parameters without a 5xx', async () => {
         await forAll(
           tuple(id, search),
-          ([name, queryText]) => expectServed(name, queryText, entity?.text),
+          ([name, queryText]) => expectNoServerError(name, queryText, entity?.text),
           60,
         );
       });
 
       if (example !== undefined) {
-        test('any value of any field, with the others and alone', async () => {
+        test('answers any value of any field, with and without the other fields, without a 5xx', async () => {
           const fields = constantFrom(...Object.keys(example));
           await forAll(
             tuple(id, fields, anyJson, constantFrom(true, false)),
             ([name, field, value, alone]) =>
-              expectServed(name, '', JSON.stringify({ ...(alone ? {} : example), [field]: value })),
+              expectNoServerError(name, '', JSON.stringify({ ...(alone ? {} : example), [field]: value })),
             80,
           );
         });
 
-        test('any fields that no one knows, and any JSON at all', async () => {
+        test('answers unknown fields and any JSON without a 5xx', async () => {
           await forAll(
             tuple(
               id,
@@ -81,17 +81,17 @@ export function describeHostileRequests(options: {
                 unknownMembers.map((members) => Object.fromEntries(members)),
               ),
             ),
-            ([name, body]) => expectServed(name, '', JSON.stringify(body)),
+            ([name, body]) => expectNoServerError(name, '', JSON.stringify(body)),
             40,
           );
         });
       }
 
       if (entity !== undefined) {
-        test('bytes that are nearly what it takes', async () => {
+        test('answers mutated bytes of its example without a 5xx', async () => {
           await forAll(
             tuple(id, mutationsOf(entity.text)),
-            ([name, bytes]) => expectServed(name, '', bytes),
+            ([name, bytes]) => expectNoServerError(name, '', bytes),
             60,
           );
         });

@@ -12,18 +12,18 @@ interface Running extends AsyncDisposable {
 
 const token = 'a-token-of-the-tests';
 
-/** What a service tells Prometheus. */
+/** Tests the Prometheus metrics of a service. */
 export function describeMetrics(start: (settings?: Record<string, string>) => Promise<Running>): void {
   const scrape = async (service: RunningService, headers = {}) =>
     parseMetrics((await service.send({ path: '/metrics', headers })).text);
   const routeOf = (service: RunningService) => {
     const route = guardedRoutesOf(service.document).find(({ method }) => method === 'POST');
-    if (route === undefined) throw new Error('The service takes nothing');
+    if (route === undefined) throw new Error('The service has no guarded POST route');
     const entity = exampleEntity(route.operation);
     return { path: fillPath(route.path), pattern: route.path, body: JSON.parse(entity?.text ?? '') };
   };
 
-  test('metrics hold to the conventions, and are neither documented nor logged', async () => {
+  test('metrics follow the naming conventions; the document and the log omit them', async () => {
     await using running = await start();
     const { service } = running;
     const answer = await service.send({ path: '/metrics' });
@@ -62,7 +62,7 @@ export function describeMetrics(start: (settings?: Record<string, string>) => Pr
     expect(service.logs.entries().filter(({ route }) => route === '/metrics')).toEqual([]);
   });
 
-  test('requests are counted by method, route and status, and what is sent shows nowhere', async () => {
+  test('requests are counted by method, route and status, and metrics contain no request content', async () => {
     await using running = await start();
     const { service, fixture } = running;
     const { owner } = await fixture.createWorkspace();
@@ -109,7 +109,7 @@ export function describeMetrics(start: (settings?: Record<string, string>) => Pr
     expect(counts.at(-1)).toBe(3);
   });
 
-  test('pool and credential cache tell how they are used, each service of its own', async () => {
+  test('metrics report the pool and the credential cache of each service separately', async () => {
     await using running = await start({ DATABASE_POOL_SIZE: '7' });
     await using idle = await start();
     const { service, fixture } = running;
@@ -134,25 +134,25 @@ export function describeMetrics(start: (settings?: Record<string, string>) => Pr
     expect(other.samples.filter(({ name }) => name === 'http_requests_total')).toEqual([]);
   });
 
-  test('metrics are for this machine, or for who has the token', async () => {
+  test('metrics are available to local clients, or with the token', async () => {
     await using open = await start({ TRUST_PROXY: 'loopback' });
     await using guarded = await start({ METRICS_TOKEN: token });
     const statusOf = async ({ service }: Running, headers: Record<string, string>) =>
       (await service.send({ path: '/metrics', headers })).status;
 
     expect(await statusOf(open, {})).toBe(200);
-    for (const visitor of [
+    for (const clientAddress of [
       '203.0.113.7',
       '10.0.0.1',
       '2001:db8::1',
       '::ffff:203.0.113.7',
       '127.0.0.1.example',
     ]) {
-      const isForged = visitor.endsWith('example');
-      expect([visitor, await statusOf(open, { 'X-Forwarded-For': visitor })]).toEqual([
-        visitor,
-        // What is no address is nobody's: then it is the proxy's.
-        isForged ? 200 : 401,
+      const isInvalid = clientAddress.endsWith('example');
+      expect([clientAddress, await statusOf(open, { 'X-Forwarded-For': clientAddress })]).toEqual([
+        clientAddress,
+        // The service ignores an invalid address and uses the proxy's.
+        isInvalid ? 200 : 401,
       ]);
     }
     expect(await statusOf(open, { 'X-Forwarded-For': '::1' })).toBe(200);

@@ -7,7 +7,7 @@ import {
   guardedRoutesOf,
   type JsonSchema,
   type MediaType,
-  needs,
+  requiredSchemes,
   type OpenApiDocument,
   problemSchema,
   routesOf,
@@ -19,14 +19,14 @@ const headersOfErrors: Readonly<Record<string, string[]>> = {
   503: ['Retry-After'],
 };
 
-/** Whether a client can be generated from a document, and whether the document holds to the specification. */
+/** Tests that a client can be generated from a document, and that the document matches the specification. */
 export function describeOpenApi(document: OpenApiDocument): void {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
-  // What schemas refer to.
+  // Schemas refer to these components.
   ajv.addSchema({ $id: 'https://document.test/', components: document.components });
   const routes = routesOf(document);
-  const faults = (schema: JsonSchema, value: unknown) =>
+  const schemaErrors = (schema: JsonSchema, value: unknown) =>
     ajv.validate(absolute(schema), value) ? [] : [ajv.errorsText(ajv.errors)];
 
   test('the document is valid OpenAPI 3.1', async () => {
@@ -45,25 +45,26 @@ export function describeOpenApi(document: OpenApiDocument): void {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('spec 5: the security schemes are those of the specification', () => {
+  test('spec 5: the security schemes match the specification', () => {
     const schemes = document.components?.securitySchemes;
     expect(schemes?.['ApiKey']).toMatchObject({ type: 'apiKey', in: 'header', name: 'API_KEY' });
     expect(schemes?.['AccessToken']).toMatchObject({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
     for (const { operation } of guardedRoutesOf(document)) {
-      // One requirement of both schemes: two mean either, as only a plain form has it.
+      // One requirement with both schemes. A second requirement is an alternative, and only the plain form
+      // has one.
       const [, ...others] = operation.security ?? [];
       for (const other of others) {
         expect(Object.keys(other)).toEqual(['BrowserKey']);
         expect(schemes?.['BrowserKey']).toMatchObject({ type: 'apiKey', in: 'query', name: 'API_KEY' });
       }
       expect(others.length).toBe(operation.operationId === 'submitLead' ? 1 : 0);
-      for (const scheme of needs(operation)) expect(schemes).toHaveProperty(scheme);
+      for (const scheme of requiredSchemes(operation)) expect(schemes).toHaveProperty(scheme);
     }
   });
 
   for (const { method, path, operation } of routes) {
     describe(`${method} ${path}`, () => {
-      test('is named, summed up and filed under tags that are there', () => {
+      test('has an operation id, a summary and existing tags', () => {
         expect(operation.operationId).toMatch(/^[a-z][A-Za-z]+$/);
         expect(operation.summary).toMatch(/\S/);
         expect(operation.tags?.length).toBeGreaterThan(0);
@@ -71,7 +72,7 @@ export function describeOpenApi(document: OpenApiDocument): void {
         for (const tag of operation.tags ?? []) expect(tags).toContain(tag);
       });
 
-      test('every header of an answer is described, and of a type', () => {
+      test('describes every response header and its type', () => {
         for (const { headers = {} } of Object.values(operation.responses)) {
           for (const [name, header] of Object.entries(headers)) {
             expect([name, header]).toEqual([
@@ -86,11 +87,11 @@ export function describeOpenApi(document: OpenApiDocument): void {
       });
 
       if (operation.security !== undefined) {
-        test('spec 7: every error it may answer is there, with the three-field body', () => {
+        test('spec 7: documents its error responses with the three-field body', () => {
           const statuses = ['400', '401', '403', '500', '503'];
           const bodies = Object.keys(operation.requestBody?.content ?? {});
           if (bodies.length > 0) statuses.push('415');
-          // Of other media types, bodies of any length are taken.
+          // Bodies of other media types have no size limit.
           if (bodies.includes('application/json')) statuses.push('413');
           expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(statuses));
           for (const [status, response] of Object.entries(operation.responses)) {
@@ -107,11 +108,11 @@ export function describeOpenApi(document: OpenApiDocument): void {
             );
             const examples = examplesOf(media);
             expect(examples.length).toBeGreaterThan(0);
-            for (const example of examples) expect(faults(errorBodySchema, example)).toEqual([]);
+            for (const example of examples) expect(schemaErrors(errorBodySchema, example)).toEqual([]);
           }
         });
 
-        test('every error it may answer is there as problem details, with an example of each', () => {
+        test('documents its error responses as problem details, each with an example', () => {
           const { required, properties } = problemSchema;
           for (const [status, response] of Object.entries(operation.responses)) {
             if (Number(status) < 400) continue;
@@ -120,10 +121,10 @@ export function describeOpenApi(document: OpenApiDocument): void {
             const examples = examplesOf(media);
             expect(examples).toHaveLength(examplesOf(response.content?.['application/json'] ?? {}).length);
             for (const example of examples) {
-              // The one member that only an answer has.
-              expect(faults(problemSchema, { ...(example as object), instance: 'urn:request:1' })).toEqual(
-                [],
-              );
+              // This member is set for each response.
+              expect(
+                schemaErrors(problemSchema, { ...(example as object), instance: 'urn:request:1' }),
+              ).toEqual([]);
               expect(example).toHaveProperty('status', Number(status));
             }
           }
@@ -136,7 +137,7 @@ export function describeOpenApi(document: OpenApiDocument): void {
         });
       }
 
-      test('every parameter is described, and those in its path are there', () => {
+      test('describes its parameters, and lists all parameters of its path', () => {
         const parameters = operation.parameters ?? [];
         for (const { name, description } of parameters) {
           expect([name, description]).toEqual([name, expect.stringMatching(/\S/)]);
@@ -148,19 +149,20 @@ export function describeOpenApi(document: OpenApiDocument): void {
         expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(statuses));
       });
 
-      test('its examples hold to their schemas', () => {
+      test('has examples that match their schemas', () => {
         const medias = [operation.requestBody, ...Object.values(operation.responses)].flatMap((each) =>
           Object.values(each?.content ?? {}),
         );
         for (const media of medias) {
-          for (const example of examplesOf(media)) expect(faults(media.schema ?? {}, example)).toEqual([]);
-          expect(faultyExamples(media.schema ?? {})).toEqual([]);
+          for (const example of examplesOf(media))
+            expect(schemaErrors(media.schema ?? {}, example)).toEqual([]);
+          expect(exampleErrors(media.schema ?? {})).toEqual([]);
         }
-        for (const { schema } of operation.parameters ?? []) expect(faultyExamples(schema)).toEqual([]);
+        for (const { schema } of operation.parameters ?? []) expect(exampleErrors(schema)).toEqual([]);
       });
 
       if (operation.security !== undefined) {
-        test('every field that is sent or answered is described and has an example', () => {
+        test('describes every field of its body and its response, with an example', () => {
           const success = operation.responses['200']?.content?.['application/json']?.schema;
           const body = operation.requestBody?.content['application/json']?.schema;
           for (const [name, field] of [body, success].flatMap((schema) => fieldsOf(schema ?? {}))) {
@@ -173,14 +175,14 @@ export function describeOpenApi(document: OpenApiDocument): void {
     });
   }
 
-  /** Every example within a schema that the part it belongs to does not take. */
-  function faultyExamples(schema: JsonSchema): string[] {
-    const own = (schema.examples ?? []).flatMap((example) => faults(schema, example));
-    return [...own, ...fieldsOf(schema).flatMap(([, field]) => faultyExamples(field))];
+  /** Returns an error for each example that does not match its schema. */
+  function exampleErrors(schema: JsonSchema): string[] {
+    const own = (schema.examples ?? []).flatMap((example) => schemaErrors(schema, example));
+    return [...own, ...fieldsOf(schema).flatMap(([, field]) => exampleErrors(field))];
   }
 }
 
-/** A schema whose references lead to the document. */
+/** Resolves the reference of a schema to the document. */
 function absolute(schema: JsonSchema): JsonSchema {
   return schema.$ref === undefined ? schema : { $ref: `https://document.test/${schema.$ref}` };
 }
@@ -190,7 +192,7 @@ function examplesOf({ example, examples = {} }: MediaType): unknown[] {
   return example === undefined ? named : [example, ...named];
 }
 
-/** The fields of an object schema, of the items of an array, and of the objects within. */
+/** Returns the fields of an object schema, of array items, and of nested objects. */
 function fieldsOf({ properties = {}, items }: JsonSchema): [string, JsonSchema][] {
   const own = Object.entries(properties);
   return [...own, ...own.flatMap(([, field]) => fieldsOf(field)), ...(items ? fieldsOf(items) : [])];

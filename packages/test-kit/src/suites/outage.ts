@@ -13,14 +13,14 @@ import type { RunningService } from '../running-service.ts';
 
 const unavailable = { success: false, error: 'error', message: 'Service temporarily unavailable' };
 
-/** What the examples come to: done; a path that names nothing; something that is there already. */
-const served = [200, 404, 409];
+/** Statuses of the example requests: success, an unknown id in the path, and an existing object. */
+const expectedStatuses = [200, 404, 409];
 
-/** A service whose Postgres goes and comes back: 503 meanwhile, never 500, and no restart needed afterwards. */
+/** Tests that a service answers 503 and never 500 while Postgres is down, and recovers without a restart. */
 export function describeOutage(start: (databaseUrl: string) => Promise<RunningService>): void {
-  test('without its database a service answers 503, says so in health, and recovers by itself', async () => {
+  test('a service answers 503 while its database is down, reports it in its health, and recovers without a restart', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'leads-outage-'));
-    // The account that Postgres runs as has to get through to its data.
+    // The account of Postgres must be able to enter this directory.
     chmodSync(directory, 0o711);
     const options = { dataDir: join(directory, 'data'), durable: false };
     let postgres: LocalPostgres = await startPostgres(options);
@@ -33,21 +33,22 @@ export function describeOutage(start: (databaseUrl: string) => Promise<RunningSe
       fixture = openFixture(databaseUrl);
       const workspace = await fixture.createWorkspace();
       const { owner } = workspace;
-      const stranger = await workspace.addMember('manager');
+      const otherMember = await workspace.addMember('manager');
       service = await start(databaseUrl);
       const all = answersOf(service);
 
-      for (const answer of await all(owner)) expect(served).toContain(answer.status);
+      for (const answer of await all(owner)) expect(expectedStatuses).toContain(answer.status);
       expect((await service.send({ path: '/health/ready' })).status).toBe(200);
 
       const { port } = postgres;
       const stopped = postgres.stop();
-      // While it stops: what is under way is answered or refused, in order.
-      for (const answer of await all(owner)) expect([...served, 503]).toContain(answer.status);
+      // While Postgres stops, requests in progress are completed or rejected with 503.
+      for (const answer of await all(owner)) expect([...expectedStatuses, 503]).toContain(answer.status);
       await stopped;
 
-      for (const member of [owner, stranger]) {
-        // Known credentials and such that must be looked up; longer than an answer about them is kept.
+      for (const member of [owner, otherMember]) {
+        // Cached credentials, and credentials that must be looked up. The requests outlast the cache of error
+        // responses.
         for (const answer of await all(member)) {
           expect([answer.status, answer.json()]).toEqual([503, unavailable]);
           expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
@@ -59,8 +60,8 @@ export function describeOutage(start: (databaseUrl: string) => Promise<RunningSe
         { status: 'unavailable', checks: { database: 'down' } },
       ]);
       expect((await service.send({ path: '/health/live' })).status).toBe(200);
-      const nobody = await service.send({ path: '/nowhere' });
-      expect(nobody.status).toBe(404);
+      const unknownRoute = await service.send({ path: '/nowhere' });
+      expect(unknownRoute.status).toBe(404);
       for (const answer of await all({
         ...owner,
         apiKey: 'x',
@@ -72,11 +73,11 @@ export function describeOutage(start: (databaseUrl: string) => Promise<RunningSe
       postgres = await startPostgres({ ...options, port });
       const deadline = Date.now() + 5_000;
       while ((await service.send({ path: '/health/ready' })).status !== 200) {
-        if (Date.now() > deadline) throw new Error('The service does not become ready again');
+        if (Date.now() > deadline) throw new Error('The service did not become ready again');
         await sleep(100);
       }
-      for (const member of [owner, stranger]) {
-        for (const answer of await all(member)) expect(served).toContain(answer.status);
+      for (const member of [owner, otherMember]) {
+        for (const answer of await all(member)) expect(expectedStatuses).toContain(answer.status);
       }
       const unexpected = service.logs.entries().filter(({ level }) => level === 'error' || level === 'fatal');
       expect(unexpected).toEqual([]);
@@ -89,7 +90,7 @@ export function describeOutage(start: (databaseUrl: string) => Promise<RunningSe
   }, 120_000);
 }
 
-/** Asks every guarded route, as a member. */
+/** Returns a function that sends a request to every guarded route as a member. */
 function answersOf(service: RunningService) {
   return (member: TestMember): Promise<Answer[]> =>
     Promise.all(

@@ -9,7 +9,7 @@ import {
   guardedRoutesOf,
   isEndless,
   type JsonSchema,
-  needs,
+  requiredSchemes,
   type Route,
 } from '../openapi-document.ts';
 import type { RunningService } from '../running-service.ts';
@@ -24,13 +24,13 @@ interface Problem {
 
 const problemJson = 'application/problem+json';
 
-/** What is sent where it does not belong, and must not come back. */
+/** A value sent in the wrong place, which no response may contain. */
 const secret = 'hush-5550199';
 
-/** How the reasons begin that a person can put a field's name before. */
+/** The form of a reason: a user interface can put the field's label before it. */
 const readable = /^(is|must|has|holds|does) [a-z]/;
 
-/** Whether an Accept header asks for problem details (RFC 9110, 12.5.1). */
+/** Accept headers, each with whether it requests problem details (RFC 9110, 12.5.1). */
 const acceptCases: readonly (readonly [
   accept: string | readonly string[] | undefined,
   isProblem: boolean,
@@ -74,8 +74,8 @@ const acceptCases: readonly (readonly [
 ];
 
 /**
- * Problem details (RFC 9457) on every route of a service's OpenAPI document: what is wrong is named field by
- * field for who asks, and who does not gets the three fields of the specification, to the letter.
+ * Tests problem details (RFC 9457) on every route of a service's OpenAPI document. If the client accepts
+ * them, they name every invalid field. Otherwise the body has exactly the three fields of the specification.
  */
 export async function describeProblems({ service, fixture }: { service: RunningService; fixture: Fixture }) {
   const workspace = await fixture.createWorkspace();
@@ -83,8 +83,11 @@ export async function describeProblems({ service, fixture }: { service: RunningS
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
 
-  /** Sends a request that is refused, with either Accept, and compares what must not differ. */
-  async function refused(request: TestRequest, status: number): Promise<Problem> {
+  /**
+   * Sends a request that is rejected, with and without Accept, and compares the common parts of both
+   * responses.
+   */
+  async function expectProblem(request: TestRequest, status: number): Promise<Problem> {
     const headers = { ...request.headers, 'X-Request-Id': 'a-problem' };
     const plain = await service.send({ ...request, headers });
     const { success, error, message } = plain.json<Record<string, unknown>>();
@@ -109,30 +112,35 @@ export async function describeProblems({ service, fixture }: { service: RunningS
   }
 
   const credentials = (route: Route) =>
-    needs(route.operation).includes('AccessToken') ? { ...owner.headers } : { API_KEY: owner.apiKey };
+    requiredSchemes(route.operation).includes('AccessToken')
+      ? { ...owner.headers }
+      : { API_KEY: owner.apiKey };
 
-  describe('whatever the route', () => {
-    test.each(acceptCases)('Accept: %s', async (accept, isProblem) => {
-      const headers = accept === undefined ? {} : { Accept: accept };
-      const answer = await service.send({ path: '/nowhere', headers });
-      expect(answer.headers['content-type']).toBe(
-        `${isProblem ? problemJson : 'application/json'}; charset=utf-8`,
-      );
-      expect(answer.headers.vary).toMatch(/(^|, )Accept(,|$)/);
-    });
+  describe('the service', () => {
+    test.each(acceptCases)(
+      'answers an error to Accept: %s with problem details: %s',
+      async (accept, isProblem) => {
+        const headers = accept === undefined ? {} : { Accept: accept };
+        const answer = await service.send({ path: '/nowhere', headers });
+        expect(answer.headers['content-type']).toBe(
+          `${isProblem ? problemJson : 'application/json'}; charset=utf-8`,
+        );
+        expect(answer.headers.vary).toMatch(/(^|, )Accept(,|$)/);
+      },
+    );
 
-    test('a path or a method that is not there', async () => {
-      const notFound = await refused({ path: '/nowhere' }, 404);
+    test('answers an unknown path or method with problem details', async () => {
+      const notFound = await expectProblem({ path: '/nowhere' }, 404);
       expect(notFound).toMatchObject({ type: 'urn:leads:error:not_found', title: 'Not found' });
-      const notAllowed = await refused({ method: 'DELETE', path: '/health/live' }, 405);
+      const notAllowed = await expectProblem({ method: 'DELETE', path: '/health/live' }, 405);
       expect(notAllowed.type).toBe('urn:leads:error:method_not_allowed');
     });
 
-    test('a path that cannot be decoded', async () => {
-      expect((await refused({ path: '/%ZZ' }, 400)).type).toBe('urn:leads:error:bad_request');
+    test('answers an undecodable path with problem details', async () => {
+      expect((await expectProblem({ path: '/%ZZ' }, 400)).type).toBe('urn:leads:error:bad_request');
     });
 
-    test('health is no error: its body is the same for everyone', async () => {
+    test('answers health checks with the same body, whatever the Accept header', async () => {
       const answer = await service.send({ path: '/health/ready', headers: { Accept: problemJson } });
       expect([answer.status, answer.headers['content-type'], answer.headers.vary]).toEqual([
         200,
@@ -150,10 +158,10 @@ export async function describeProblems({ service, fixture }: { service: RunningS
 
     describe(`${method} ${route.path}`, () => {
       const headers = credentials(route);
-      const send = (body: unknown, status = 400) => refused({ method, path, headers, body }, status);
+      const send = (body: unknown, status = 400) => expectProblem({ method, path, headers, body }, status);
 
-      test('spec 5.4: no credentials', async () => {
-        const problem = await refused({ method, path, body: exampleBody(operation) }, 401);
+      test('spec 5.4: answers missing credentials with problem details', async () => {
+        const problem = await expectProblem({ method, path, body: exampleBody(operation) }, 401);
         expect(problem).toMatchObject({
           type: 'urn:leads:error:unauthenticated',
           title: 'Authentication failed',
@@ -161,10 +169,10 @@ export async function describeProblems({ service, fixture }: { service: RunningS
         expect(problem.errors).toBeUndefined();
       });
 
-      if (needs(operation).includes('AccessToken')) {
-        test('credentials that may not', async () => {
+      if (requiredSchemes(operation).includes('AccessToken')) {
+        test('answers insufficient permissions with problem details', async () => {
           const { headers: limited } = await workspace.addMember('publisher', { scope: 'intake' });
-          const problem = await refused(
+          const problem = await expectProblem(
             { method, path, headers: limited, body: exampleBody(operation) },
             403,
           );
@@ -173,7 +181,7 @@ export async function describeProblems({ service, fixture }: { service: RunningS
       }
 
       if (method === 'GET' && !route.path.includes('{') && !isEndless(operation)) {
-        test('an answer that is no error is the same for everyone', async () => {
+        test('answers a successful request with the same body, whatever the Accept header', async () => {
           const answers = await Promise.all(
             [{}, { Accept: problemJson }].map((more) =>
               service.send({ path, headers: { ...headers, ...more } }),
@@ -186,9 +194,9 @@ export async function describeProblems({ service, fixture }: { service: RunningS
       }
 
       if (parameters.length > 0) {
-        test('an unknown query parameter is named', async () => {
+        test('names an unknown query parameter in the problem details', async () => {
           const query = `a%2Fb~%C3%A9=${secret}`;
-          const { errors } = await refused(
+          const { errors } = await expectProblem(
             { method, path: `${path}?${query}`, headers, body: exampleBody(operation) },
             400,
           );
@@ -197,9 +205,9 @@ export async function describeProblems({ service, fixture }: { service: RunningS
       }
       for (const { name, schema: ofParameter } of parameters) {
         if (ajv.validate(ofParameter, [secret, secret])) continue;
-        test(`?${name} given twice is named`, async () => {
+        test(`names the parameter ?${name} given twice in the problem details`, async () => {
           const query = `${name}=${secret}&${name}=${secret}`;
-          const { errors } = await refused(
+          const { errors } = await expectProblem(
             { method, path: `${path}?${query}`, headers, body: exampleBody(operation) },
             400,
           );
@@ -212,11 +220,11 @@ export async function describeProblems({ service, fixture }: { service: RunningS
       const example = exampleBody(operation) ?? {};
       const fields = Object.entries(schema.properties ?? {});
 
-      test('a body too large, of another type, or that is no JSON', async () => {
+      test('describes a body that is too large, of another media type, or not JSON', async () => {
         const tooLarge = await send({ ...example, large: 'x'.repeat(70_000) }, 413);
         expect(tooLarge.type).toBe('urn:leads:error:payload_too_large');
         const text = { ...headers, 'Content-Type': 'text/plain' };
-        const unsupported = await refused({ method, path, headers: text, body: 'x' }, 415);
+        const unsupported = await expectProblem({ method, path, headers: text, body: 'x' }, 415);
         expect(unsupported.type).toBe('urn:leads:error:unsupported_media_type');
 
         for (const [body, detail] of [
@@ -224,24 +232,27 @@ export async function describeProblems({ service, fixture }: { service: RunningS
           [`{"name":"${secret}"`, 'The request body is not valid JSON'],
           [Buffer.from([0x22, 0xff, 0x22]), 'The request body is not UTF-8'],
         ] as const) {
-          const problem = await refused({ method, path, headers: json, body }, 400);
+          const problem = await expectProblem({ method, path, headers: json, body }, 400);
           expect(problem).toMatchObject({ type: 'urn:leads:error:invalid_input', detail });
           expect(problem.title).toBe('Invalid input data');
           expect(problem.errors).toBeUndefined();
         }
       });
 
-      test('a body that is no object', async () => {
+      test('rejects a body that is not an object with a pointer to the root', async () => {
         for (const body of [[], secret, 1, null]) {
-          const { errors } = await refused({ method, path, headers: json, body: JSON.stringify(body) }, 400);
+          const { errors } = await expectProblem(
+            { method, path, headers: json, body: JSON.stringify(body) },
+            400,
+          );
           expect(errors).toEqual([{ pointer: '#', detail: 'must be an object' }]);
         }
-        expect((await refused({ method, path, headers }, 400)).errors).toEqual([
+        expect((await expectProblem({ method, path, headers }, 400)).errors).toEqual([
           { pointer: '#', detail: 'is required' },
         ]);
       });
 
-      test('text that cannot be stored is pointed at', async () => {
+      test('points to text that cannot be stored', async () => {
         const body = { ...example, 'a/b~é': [{ c: `${secret}\0` }] };
         expect((await send(body)).errors).toEqual([
           { pointer: '#/a~1b~0%C3%A9/0/c', detail: 'contains characters that cannot be stored' },
@@ -249,7 +260,7 @@ export async function describeProblems({ service, fixture }: { service: RunningS
       });
 
       for (const name of schema.required ?? []) {
-        test(`a missing ${name} is pointed at`, async () => {
+        test(`points to a missing ${name}`, async () => {
           const { [name]: _, ...body } = example;
           expect((await send(body)).errors).toEqual([{ pointer: `#/${name}`, detail: 'is required' }]);
         });
@@ -257,7 +268,7 @@ export async function describeProblems({ service, fixture }: { service: RunningS
 
       for (const [name, field] of fields) {
         for (const wrong of wrongValues(field)) {
-          test(`${name} is pointed at, where it is ${JSON.stringify(wrong)}`, async () => {
+          test(`points to ${name} if its value is ${JSON.stringify(wrong)}`, async () => {
             const { errors } = await send({ ...example, [name]: wrong });
             expect(errors?.length).toBeGreaterThan(0);
             for (const { pointer, detail } of errors ?? []) {
@@ -268,7 +279,7 @@ export async function describeProblems({ service, fixture }: { service: RunningS
         }
       }
 
-      test('every fault of a body is named, not only the first', async () => {
+      test('names every invalid field of a body, not only the first', async () => {
         const faulty = fields.filter(([, field]) => wrongValues(field).length > 0);
         const [missing] = schema.required ?? [];
         const sent = faulty.filter(([name]) => name !== missing);
@@ -279,7 +290,7 @@ export async function describeProblems({ service, fixture }: { service: RunningS
       });
 
       if (schema.additionalProperties === false) {
-        test('an unknown field is pointed at', async () => {
+        test('points to an unknown field', async () => {
           expect((await send({ ...example, 'a/b~é %#"': secret })).errors).toEqual([
             { pointer: '#/a~1b~0%C3%A9%20%25%23%22', detail: 'is not a known field' },
           ]);
@@ -288,7 +299,7 @@ export async function describeProblems({ service, fixture }: { service: RunningS
     });
   }
 
-  /** Values that a field does not take: a text, where that is wrong, and something that is no text. */
+  /** Returns values that a field does not accept: a text, and an object. */
   function wrongValues(field: JsonSchema): unknown[] {
     return [secret, { a: secret }].filter((value) => !ajv.validate(field, value));
   }

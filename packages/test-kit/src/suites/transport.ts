@@ -15,18 +15,21 @@ const timedOut = { success: false, error: 'error', message: 'Request timed out' 
 
 const bodyLimit = 64 * 1024;
 
-/** What every service answers, whatever its routes: methods, sizes, media types, malformed HTTP, health, docs. */
+/**
+ * Tests behavior that does not depend on the routes: methods, sizes, media types, malformed HTTP, health and
+ * docs.
+ */
 export async function describeTransport({ service, fixture }: { service: RunningService; fixture: Fixture }) {
   const { owner } = await fixture.createWorkspace();
   const headers = owner.headers;
-  // The first creates leads, in both services: its example can be sent any number of times.
+  // The first POST route creates leads in both services, so its example can be sent repeatedly.
   const post = guardedRoutesOf(service.document).find(
     ({ method, operation }) => method === 'POST' && exampleBody(operation) !== undefined,
   );
-  if (post === undefined) throw new Error('There is no route that takes a body');
+  if (post === undefined) throw new Error('The service has no POST route with a body');
   const path = post.path;
   const example = exampleBody(post.operation);
-  const create = (body: unknown, more: Record<string, string> = {}, chunked = false) =>
+  const createLead = (body: unknown, more: Record<string, string> = {}, chunked = false) =>
     service.send({ method: 'POST', path, headers: { ...headers, ...more }, body, chunked });
   const raw = async (head: string, options: { body?: string; end?: boolean } = {}) => {
     const text = `${head.replaceAll('\n', '\r\n')}\r\n\r\n${options.body ?? ''}`;
@@ -40,15 +43,15 @@ export async function describeTransport({ service, fixture }: { service: Running
   const isRoute = (text: string) =>
     pathsOf().some((each) => new RegExp(`^${each.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(text));
 
-  /** The methods of a path that the document leaves out, as the path itself tells. */
+  /** Returns the methods of a path that the document omits, from its Allow header. */
   const allowedOf = async (unlisted: string) => {
     const { status, headers: answered } = await service.send({ method: 'TRACE', path: unlisted });
     expect([unlisted, status]).toEqual([unlisted, 405]);
     return (answered.allow ?? '').split(', ');
   };
 
-  describe('paths and methods', () => {
-    test('an unknown path is 404, whatever the method and the body', async () => {
+  describe('the router', () => {
+    test('rejects an unknown path with 404, whatever the method and the body', async () => {
       for (const unknown of [
         '/',
         '/api',
@@ -61,7 +64,7 @@ export async function describeTransport({ service, fixture }: { service: Running
           `${fillPath(each)}/x/y`,
         ]),
       ]) {
-        // One route's path and something after it may be another route's.
+        // A path with a suffix may be another route.
         if (isRoute(unknown)) continue;
         for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE']) {
           const answer = await service.send({ method, path: unknown });
@@ -78,7 +81,7 @@ export async function describeTransport({ service, fixture }: { service: Running
       }
     });
 
-    test('a method that a path does not have is 405 with Allow, before any credentials', async () => {
+    test('rejects a method that a path does not have with 405 and Allow, before it checks credentials', async () => {
       for (const each of pathsOf()) {
         const described = routesOf(service.document).filter((route) => route.path === each);
         const methods =
@@ -93,7 +96,7 @@ export async function describeTransport({ service, fixture }: { service: Running
       }
     });
 
-    test('a method that HTTP or this service does not know is refused, never a 5xx', async () => {
+    test('rejects an unknown method, never with a 5xx', async () => {
       for (const method of ['PROPFIND', 'PURGE', 'LOCK', 'M-SEARCH', 'QUERY']) {
         const answer = await service.send({ method, path: '/nowhere' });
         expect([404, 400]).toContain(answer.status);
@@ -102,7 +105,7 @@ export async function describeTransport({ service, fixture }: { service: Running
       expect([unknown?.status, unknown?.json()]).toEqual([400, malformed]);
     });
 
-    test('HEAD answers as GET does, without the body', async () => {
+    test('answers HEAD like GET, without the body', async () => {
       for (const { path: each, method } of service.routes) {
         if (method !== 'GET') continue;
         const filled = fillPath(each);
@@ -120,28 +123,28 @@ export async function describeTransport({ service, fixture }: { service: Running
     });
   });
 
-  describe('bodies', () => {
+  describe('the body parser', () => {
     const padded = (bytes: number) => JSON.stringify(example).padEnd(bytes, ' ');
     const json = { 'Content-Type': 'application/json' };
-    // A campaign of the example's code is there, so that nothing else refuses the body.
-    const expectTaken = (status: number) => expect(status).toBe(200);
+    // The campaign of the example exists, so nothing else rejects the body.
+    const expectAccepted = (status: number) => expect(status).toBe(200);
 
-    test('64 KiB is taken, a byte more is 413', async () => {
+    test('accepts 64 KiB, and rejects one byte more with 413', async () => {
       for (const chunked of [false, true]) {
-        expectTaken((await create(padded(bodyLimit), json, chunked)).status);
-        const answer = await create(padded(bodyLimit + 1), json, chunked);
+        expectAccepted((await createLead(padded(bodyLimit), json, chunked)).status);
+        const answer = await createLead(padded(bodyLimit + 1), json, chunked);
         expect([answer.status, answer.json()]).toEqual([413, tooLarge]);
       }
     });
 
-    test('a content-length over 64 KiB is 413 before the body comes', async () => {
+    test('rejects a content-length over 64 KiB with 413 before the body arrives', async () => {
       const answer = await raw(
         `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Type: application/json\nContent-Length: 10000000\nConnection: close`,
       );
       expect([answer?.status, answer?.json()]).toEqual([413, tooLarge]);
     });
 
-    test('spec 4.1, 4.3: a media type that the operation does not name is 415', async () => {
+    test('spec 4.1, 4.3: rejects a media type that the operation does not list with 415', async () => {
       const types = [
         'text/plain',
         'application/x-www-form-urlencoded',
@@ -156,7 +159,7 @@ export async function describeTransport({ service, fixture }: { service: Running
         '',
       ];
       for (const type of types) {
-        const answer = await create(JSON.stringify(example), { 'Content-Type': type });
+        const answer = await createLead(JSON.stringify(example), { 'Content-Type': type });
         expect([type, answer.status, answer.json()]).toEqual([type, 415, unsupported]);
       }
       const body = JSON.stringify(example);
@@ -167,14 +170,14 @@ export async function describeTransport({ service, fixture }: { service: Running
       expect([without?.status, without?.json()]).toEqual([415, unsupported]);
     });
 
-    test('application/json is taken in any case and with parameters', async () => {
+    test('accepts application/json in any case and with parameters', async () => {
       const types = ['application/json', 'APPLICATION/JSON', 'application/json;charset=utf-8'];
       for (const type of [...types, 'application/json ; charset="UTF-8"', 'application/json; v=1']) {
-        expectTaken((await create(JSON.stringify(example), { 'Content-Type': type })).status);
+        expectAccepted((await createLead(JSON.stringify(example), { 'Content-Type': type })).status);
       }
     });
 
-    test('spec 4.1, 4.3: no body is 400', async () => {
+    test('spec 4.1, 4.3: rejects an empty body with 400', async () => {
       for (const more of [
         'Content-Length: 0',
         'Content-Type: application/json\nContent-Length: 0',
@@ -187,7 +190,7 @@ export async function describeTransport({ service, fixture }: { service: Running
       }
     });
 
-    test('a body that is cut off is answered by hanging up, or with 400', async () => {
+    test('closes the connection or answers 400 if the body is truncated', async () => {
       const head = `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Type: application/json`;
       const cut = JSON.stringify(example).slice(0, 20);
       for (const [length, body] of [
@@ -201,38 +204,38 @@ export async function describeTransport({ service, fixture }: { service: Running
     });
   });
 
-  describe('malformed HTTP', () => {
+  describe('the HTTP parser', () => {
     const requests = {
-      nonsense: 'hello',
-      'HTTP of no known version': `GET ${path} HTTP/9.9\nHost: test`,
-      'a content-length that is no number': `POST ${path} HTTP/1.1\nHost: test\nContent-Length: x`,
+      'bytes that are not HTTP': 'hello',
+      'an unknown HTTP version': `GET ${path} HTTP/9.9\nHost: test`,
+      'a content-length that is not a number': `POST ${path} HTTP/1.1\nHost: test\nContent-Length: x`,
       'a negative content-length': `POST ${path} HTTP/1.1\nHost: test\nContent-Length: -1`,
-      'two content-lengths': `POST ${path} HTTP/1.1\nHost: test\nContent-Length: 1\nContent-Length: 2`,
-      'content-length and chunks': `POST ${path} HTTP/1.1\nHost: test\nContent-Length: 5\nTransfer-Encoding: chunked`,
+      'two content-length headers': `POST ${path} HTTP/1.1\nHost: test\nContent-Length: 1\nContent-Length: 2`,
+      'a content-length with a chunked body': `POST ${path} HTTP/1.1\nHost: test\nContent-Length: 5\nTransfer-Encoding: chunked`,
       'a header without a colon': 'GET /health/live HTTP/1.1\nHost: test\nnonsense',
       'a space in a header name': 'GET /health/live HTTP/1.1\nHost: test\nA b: c',
       'NUL in a header': 'GET /health/live HTTP/1.1\nHost: test\nA: b\0c',
       'a control character in the path': 'GET /health/\x01live HTTP/1.1\nHost: test',
       'a path that cannot be decoded': 'GET /%ZZ HTTP/1.1\nHost: test\nConnection: close',
       'a path of invalid UTF-8': 'GET /%FF HTTP/1.1\nHost: test\nConnection: close',
-      'no Host': 'GET /health/live HTTP/1.1\nConnection: close',
-      'two Hosts': 'GET /health/live HTTP/1.1\nHost: a\nHost: b\nConnection: close',
+      'a request without Host': 'GET /health/live HTTP/1.1\nConnection: close',
+      'two Host headers': 'GET /health/live HTTP/1.1\nHost: a\nHost: b\nConnection: close',
     };
     for (const [name, request] of Object.entries(requests)) {
-      test(`${name} is 400`, async () => {
+      test(`rejects ${name} with 400`, async () => {
         const answer = await raw(request);
         expect([answer?.status, answer?.json()]).toEqual([400, malformed]);
         expect(answer?.headers['content-type']).toBe('application/json; charset=utf-8');
       });
     }
 
-    test('a chunk that does not hold is 400', async () => {
+    test('rejects an invalid chunk with 400', async () => {
       const head = `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Type: application/json`;
       const answer = await raw(`${head}\nTransfer-Encoding: chunked`, { body: 'zz\r\n{}\r\n0\r\n\r\n' });
       expect([answer?.status, answer?.json()]).toEqual([400, malformed]);
     });
 
-    test('headers too large are 431', async () => {
+    test('rejects headers that are too large with 431', async () => {
       for (const header of [`X: ${'x'.repeat(20_000)}`, `API_KEY: ${'x'.repeat(20_000)}`]) {
         const answer = await raw(`GET /health/live HTTP/1.1\nHost: test\n${header}`);
         expect([answer?.status, answer?.json()]).toEqual([431, headersTooLarge]);
@@ -241,16 +244,16 @@ export async function describeTransport({ service, fixture }: { service: Running
       expect([answer?.status, answer?.json()]).toEqual([431, headersTooLarge]);
     });
 
-    test('HTTP/1.0 needs no Host', async () => {
+    test('accepts HTTP/1.0 without Host', async () => {
       expect((await raw('GET /health/live HTTP/1.0'))?.status).toBe(200);
     });
 
-    test('an expectation that is not known is ignored', async () => {
+    test('ignores an unknown expectation', async () => {
       const answer = await raw('GET /health/live HTTP/1.1\nHost: test\nExpect: magic\nConnection: close');
       expect(answer?.status).toBe(200);
     });
 
-    test.concurrent('headers and bodies that do not come are 408, and the connection ends', async () => {
+    test.concurrent('answers 408 and closes the connection if headers or a body do not arrive in time', async () => {
       const slow = [
         'GET /health/live HTTP/1.1\nHost: test\nX-Slow: ',
         `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Type: application/json\nContent-Length: 100\n\n{`,
@@ -260,10 +263,10 @@ export async function describeTransport({ service, fixture }: { service: Running
     });
   });
 
-  describe('request ids', () => {
-    test('X-Request-Id is taken, answered and logged', async () => {
+  describe('the service', () => {
+    test('takes the request id from X-Request-Id, returns it and logs it', async () => {
       for (const id of ['abc', 'a'.repeat(128), '0:1.2-3_4']) {
-        const answer = await create({}, { 'X-Request-Id': id });
+        const answer = await createLead({}, { 'X-Request-Id': id });
         expect(answer.headers['x-request-id']).toBe(id);
         expect(service.logs.entries()).toContainEqual(
           expect.objectContaining({ reqId: id, method: 'POST', route: path, status: 400, msg: 'Request' }),
@@ -271,7 +274,7 @@ export async function describeTransport({ service, fixture }: { service: Running
       }
     });
 
-    test('anything else gets a new one', async () => {
+    test('replaces an invalid request id with a new one', async () => {
       for (const id of ['', 'a b', 'a'.repeat(129), '{"a":1}', 'é', '../x', 'a,b']) {
         const answer = await service.send({ path: '/health/live', headers: { 'X-Request-Id': id } });
         expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -280,8 +283,8 @@ export async function describeTransport({ service, fixture }: { service: Running
       expect(unroutable?.headers['x-request-id']).toBe('abc');
     });
 
-    test('a log line tells the method, the route, the status and the time, one of `debug` why it is refused, and none what was sent', async () => {
-      const id = 'what-a-line-tells';
+    test('logs the method, the route, the status and the duration, the reason of an error at level debug, and no request content', async () => {
+      const id = 'log-line-content';
       await service.send({
         method: 'POST',
         path: `${path}?phone=5550199`,
@@ -298,12 +301,12 @@ export async function describeTransport({ service, fixture }: { service: Running
     });
   });
 
-  describe('documentation and health', () => {
-    test('/openapi.json is the document', async () => {
+  describe('the service', () => {
+    test('serves its document at /openapi.json', async () => {
       expect((await service.send({ path: '/openapi.json' })).json()).toEqual(service.document);
     });
 
-    test('/docs is a page that loads nothing from elsewhere', async () => {
+    test('serves a page at /docs that loads no external resources', async () => {
       const page = await service.send({ path: '/docs' });
       expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
       expect(page.headers['content-security-policy']).toContain("default-src 'self'");
@@ -311,7 +314,7 @@ export async function describeTransport({ service, fixture }: { service: Running
       expect(page.text).not.toMatch(/(src|href)="(https?:)?\/\//);
     });
 
-    test('/docs/reference.js is its script, compressed', async () => {
+    test('serves the compressed script of the docs at /docs/reference.js', async () => {
       const script = await service.send({ path: '/docs/reference.js' });
       expect(script.status).toBe(200);
       expect(script.headers['content-type']).toBe('text/javascript; charset=utf-8');
@@ -319,7 +322,7 @@ export async function describeTransport({ service, fixture }: { service: Running
       expect(gunzipSync(script.bytes).length).toBeGreaterThan(100_000);
     });
 
-    test('health says that the process lives and that the database is there', async () => {
+    test('reports its liveness and the state of the database', async () => {
       expect((await service.send({ path: '/health/live' })).json()).toEqual({ status: 'live' });
       const ready = await service.send({ path: '/health/ready' });
       expect([ready.status, ready.json()]).toEqual([200, { status: 'ready', checks: { database: 'up' } }]);
