@@ -12,7 +12,7 @@ import {
   parseUuid,
 } from '../src/cli/runtime/arguments.ts';
 
-describe('a duration', () => {
+describe('parseDuration', () => {
   test.each([
     ['1s', 1],
     ['30m', 1_800],
@@ -20,7 +20,7 @@ describe('a duration', () => {
     ['90d', 7_776_000],
     ['4w', 2_419_200],
     ['36500d', 3_153_600_000],
-  ])('%s is %i seconds', (text, seconds) => {
+  ])('parses %s to %i seconds', (text, seconds) => {
     expect(parseDuration(text)).toBe(seconds);
   });
 
@@ -38,61 +38,61 @@ describe('a duration', () => {
     '0d',
     '36501d',
     '9'.repeat(12) + 'w',
-  ])('%j is refused', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parseDuration(text)).toThrow(InvalidArgumentError);
   });
 });
 
-describe('a time', () => {
-  test('is one, or how long ago it was', () => {
+describe('parseTimeAgo', () => {
+  test('parses a time, or a duration before now', () => {
     expect(parseTimeAgo('2026-01-31T09:30:00+01:00')).toEqual(new Date('2026-01-31T08:30:00Z'));
     expect(parseTimeAgo('2026-01-31')).toEqual(new Date('2026-01-31T00:00:00Z'));
     expect(Math.abs(Date.now() - 3_600_000 - parseTimeAgo('1h').getTime())).toBeLessThan(5_000);
   });
 
-  test.each(['', 'now', '1', '1y', '2026', '2026-13-01', '31.01.2026'])('%j is refused', (text) => {
+  test.each(['', 'now', '1', '1y', '2026', '2026-13-01', '31.01.2026'])('rejects %j', (text) => {
     expect(() => parseTimeAgo(text)).toThrow(InvalidArgumentError);
   });
 });
 
-describe('a count', () => {
-  test('is a whole number, 1 or more', () => {
+describe('parseCount', () => {
+  test('parses a positive whole number', () => {
     expect(parseCount('12')).toBe(12);
   });
 
-  test.each(['', '0', '-1', '1.5', '1e3', '01', 'x'])('%j is refused', (text) => {
+  test.each(['', '0', '-1', '1.5', '1e3', '01', 'x'])('rejects %j', (text) => {
     expect(() => parseCount(text)).toThrow(InvalidArgumentError);
   });
 });
 
-describe('an id', () => {
-  test('is a UUID, in any case', () => {
+describe('parseUuid', () => {
+  test('parses a UUID in upper or lower case', () => {
     const id = '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f';
     expect(parseUuid(id.toUpperCase())).toBe(id);
   });
 
-  test.each(['', 'acme', '019c0a3e5d2b7c4e9f102a6b8c0d1e2f'])('%j is refused', (text) => {
+  test.each(['', 'acme', '019c0a3e5d2b7c4e9f102a6b8c0d1e2f'])('rejects %j', (text) => {
     expect(() => parseUuid(text)).toThrow(InvalidArgumentError);
   });
 });
 
-describe('a window of duplicates', () => {
+describe('parseDuplicateWindow', () => {
   test.each([
     ['off', 0],
     ['1s', 1],
     ['30d', 2_592_000],
     ['3650d', 315_360_000],
-  ])('%s is %i seconds', (text, seconds) => {
+  ])('parses %s to %i seconds', (text, seconds) => {
     expect(parseDuplicateWindow(text)).toBe(seconds);
   });
 
-  test.each(['', '0', '0d', 'Off', 'none', '3651d', '36501d'])('%j is refused', (text) => {
+  test.each(['', '0', '0d', 'Off', 'none', '3651d', '36501d'])('rejects %j', (text) => {
     expect(() => parseDuplicateWindow(text)).toThrow(InvalidArgumentError);
   });
 });
 
-describe('a name', () => {
-  test('is trimmed, and has 1 to 255 characters', () => {
+describe('parseText', () => {
+  test('trims white space, and accepts 1 to 255 characters', () => {
     expect(parseText(' Ada Lovelace ')).toBe('Ada Lovelace');
     expect(parseText('\u{1F600}'.repeat(255))).toHaveLength(510);
     for (const text of ['', '  ', 'x'.repeat(256), 'a\nb', 'a\u001b[31mb']) {
@@ -101,8 +101,8 @@ describe('a name', () => {
   });
 });
 
-describe('an email address', () => {
-  test.each(['ada@example.com', 'a.b+c@sub.example.co', 'Ada@Example.COM'])('%s is one', (text) => {
+describe('parseEmail', () => {
+  test.each(['ada@example.com', 'a.b+c@sub.example.co', 'Ada@Example.COM'])('accepts %s', (text) => {
     expect(parseEmail(text)).toBe(text);
   });
 
@@ -115,18 +115,18 @@ describe('an email address', () => {
     'a@b@c',
     'a@b.c\n',
     `${'a'.repeat(251)}@b.c`,
-  ])('%j is none', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parseEmail(text)).toThrow(InvalidArgumentError);
   });
 });
 
-describe('a slug', () => {
-  test.each(['a', 'acme', 'acme-inc-2', '0', 'a'.repeat(63)])('%s is one', (text) => {
+describe('parseSlug', () => {
+  test.each(['a', 'acme', 'acme-inc-2', '0', 'a'.repeat(63)])('accepts %s', (text) => {
     expect(parseSlug(text)).toBe(text);
   });
 
   test.each(['', 'Acme', 'a_b', '-a', 'a-', 'a--b', 'é', 'a b', 'a\n', 'a'.repeat(64)])(
-    '%j is none',
+    'rejects %j',
     (text) => {
       expect(() => parseSlug(text)).toThrow(InvalidArgumentError);
     },
@@ -138,12 +138,12 @@ describe('a slug', () => {
     ['ada+test', 'ada-test'],
     ['__x__', 'x'],
     [`${'a'.repeat(62)} b`, 'a'.repeat(62)],
-  ])('is made of %j', (text, slug) => {
+  ])('accepts the slug that slugOf derives from %j', (text, slug) => {
     expect(slugOf(text)).toBe(slug);
     expect(parseSlug(slug)).toBe(slug);
   });
 
-  test('is not made of what has no Latin letters', () => {
+  test('is not needed for a text without Latin letters, because slugOf returns undefined', () => {
     expect(slugOf('日本')).toBeUndefined();
   });
 });

@@ -32,7 +32,7 @@ const client = openDatabase({
 });
 const quarantine = createLeadQuarantine(client);
 const buffer = new LeadBuffer(broker, { name: bufferStreamName, maxBytes: 10_000_000, replicas: 1 });
-if (!(await broker.connected(10_000))) throw new Error('The broker that was just started is there');
+if (!(await broker.connected(10_000))) throw new Error('The broker is not connected after 10 s');
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
   await broker[Symbol.asyncDispose]();
@@ -66,7 +66,7 @@ interface Report {
 
 const nothing = { leads: 0, changes: 0, waitingEvents: 0, quarantined: 0, buffered: 0, events: 0 };
 
-/** Every message of a stream, as it is kept. */
+/** Returns every stored message of a stream. */
 async function messagesOf(stream: string): Promise<string[]> {
   const manager = await broker.manager();
   const info = await manager.streams.info(stream).catch(() => undefined);
@@ -78,14 +78,14 @@ async function messagesOf(stream: string): Promise<string[]> {
   return messages;
 }
 
-/** Until no event waits: what is not told any more is in the stream. */
-const allTold = () =>
+/** Waits until the outbox is empty, which means that all events are in the stream. */
+const allPublished = () =>
   vi.waitFor(async () => expect(await fixture.sql('SELECT FROM lead_outbox')).toEqual([]), {
     timeout: 60_000,
     interval: 100,
   });
 
-/** Every row of every table, as text. */
+/** Returns every row of every table as text. */
 async function dump(): Promise<string> {
   const tables = await fixture.sql<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
@@ -96,15 +96,15 @@ async function dump(): Promise<string> {
   return JSON.stringify(rows);
 }
 
-/** What JetStream has on its disk, as bytes. */
-function onBrokersDisk(): Buffer {
+/** Returns all files of JetStream as bytes. */
+function readBrokerFiles(): Buffer {
   const root = join(directory, 'nats', 'streams');
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
   return Buffer.concat(files.map(({ parentPath, name }) => readFileSync(join(parentPath, name))));
 }
 
-/** How many leads the overview tells that there were. */
-async function counted(): Promise<number | undefined> {
+/** Returns the number of leads that the overview counts. */
+async function overviewCount(): Promise<number | undefined> {
   const [row] = await fixture.sql<{ leads: number }>(
     `SELECT coalesce(sum(leads), 0)::int AS leads FROM (
        SELECT on_hold + trashed + paid + approved AS leads FROM lead_tally WHERE kind = 'time' AND of_id = $1
@@ -123,8 +123,8 @@ async function create(fields: Partial<LeadDetail>): Promise<LeadDetail> {
 const stored = (fields: Partial<StoredLead>) => workspace.lead(owner, { source: 'intake', ...fields });
 
 describe('leads erase', () => {
-  test('takes a person out of everything there is, and nobody else', async () => {
-    // Ada, by all that a lead may be known by.
+  test('erases a person from all stores, and keeps the data of other people', async () => {
+    // Leads of Ada, each found by another property.
     const ada = await create({
       name: 'Ada Canary',
       phone: '+44 20 7946 0958',
@@ -143,9 +143,9 @@ describe('leads erase', () => {
     });
     const grace = await create({});
     await fixture.leads.insert([waiting, byMail, stored({ name: 'Grace', phone: '7', s1: 'campaign-7' })]);
-    // Of the same digits within another country.
+    // A phone number of another country with the same digits.
     await create({ name: 'Namesake', phone: '+46 20 794 609 58' });
-    await allTold();
+    await allPublished();
     await quarantine.add([
       { lead: stored({ name: 'Ada Refused', phone: '+442079460958', phoneE164: '+442079460958' }) },
       { lead: stored({ name: 'Grace Refused', phone: '8' }) },
@@ -155,16 +155,16 @@ describe('leads erase', () => {
       stored({ name: 'Grace Buffered', phone: '8' }),
     ]);
     await buffer.put([stored({ name: 'Ada Alone', phone: '1', email: 'ada.canary@example.io' })]);
-    expect(await counted()).toBe(7);
+    expect(await overviewCount()).toBe(7);
 
-    const who = ['--phone', '020 7946 0958', '--country', 'GB', '--email', 'ada.canary@example.IO'];
-    const planned = await leads([...who, '--dry-run']);
+    const subject = ['--phone', '020 7946 0958', '--country', 'GB', '--email', 'ada.canary@example.IO'];
+    const planned = await leads([...subject, '--dry-run']);
     expect(planned).toMatchObject({ code: 0, stderr: '' });
-    expect(planned.stdout).toContain('4 leads, 3 entries of histories');
+    expect(planned.stdout).toContain('4 leads, 3 history entries');
     expect(planned.stdout).not.toMatch(/Ada|7946|example/i);
     expect(await dump()).toContain('Ada Canary');
 
-    const { erased, left, id } = await json<Report>(...who, '--yes');
+    const { erased, left, id } = await json<Report>(...subject, '--yes');
     expect(erased).toEqual({
       leads: 4,
       changes: 3,
@@ -193,49 +193,49 @@ describe('leads erase', () => {
     for (const kept of ['Grace Hopper', 'Grace Refused', 'Grace Buffered', 'Namesake', 'campaign-7']) {
       expect(everything).toContain(kept);
     }
-    const disk = onBrokersDisk();
+    const disk = readBrokerFiles();
     expect(disk.includes('Grace Hopper')).toBe(true);
     for (const trace of ['Ada Canary', 'Ada Before', 'Ada Buffered', 'Ada Alone', 'Adatown']) {
       expect(disk.includes(trace), trace).toBe(false);
     }
     expect(await api.get(owner, grace.id)).toMatchObject({ name: 'Grace Hopper' });
-    expect(await counted()).toBe(7);
+    expect(await overviewCount()).toBe(7);
 
     expect(await fixture.sql('SELECT id, found, finished_at IS NULL AS open FROM erasure')).toEqual([
       { id, found: erased, open: false },
     ]);
-    expect((await json<Report>(...who, '--yes')).erased).toEqual(nothing);
+    expect((await json<Report>(...subject, '--yes')).erased).toEqual(nothing);
   });
 
-  test('is done again after a restore, for whoever came before it', async () => {
+  test('repeats an erasure after a restore, for leads that are older than the erasure', async () => {
     const log = join(directory, 'erasures.jsonl');
     const person = { name: 'Bob Canary', phone: '+49 30 901820', createdAt: new Date(Date.now() - 60_000) };
     const [first, theirs] = [stored(person), other.lead(other.owner, person)];
     await fixture.leads.insert([first, theirs]);
-    await allTold();
+    await allPublished();
 
     const slug = ['--workspace', workspace.slug, '--log', log];
     const { erased } = await json<Report>('--phone', '+49 30 901820', ...slug, '--yes');
     expect(erased).toMatchObject({ leads: 1, events: 1 });
 
-    // What a restore from an earlier backup does: the lead is back, and the table knows of no erasure.
+    // A restore from an earlier backup brings the lead back and removes the erasure from the table.
     await fixture.leads.insert([
       first,
       stored({ ...person, id: crypto.randomUUID(), createdAt: new Date() }),
     ]);
     await fixture.sql('TRUNCATE erasure');
-    const alone = { DATABASE_URL: env.DATABASE_URL, ERASURE_SECRET: env.ERASURE_SECRET };
+    const withoutNats = { DATABASE_URL: env.DATABASE_URL, ERASURE_SECRET: env.ERASURE_SECRET };
     for (const args of [['--again'], ['--id', first.id]]) {
       const wrong = await leads([...args, '--yes'], { ...env, ERASURE_SECRET: 'x'.repeat(32) });
       expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('another ERASURE_SECRET')]);
     }
-    const again = await leads(['--again', '--yes', '--json', '--without-events', '--log', log], alone);
-    expect(again).toMatchObject({ code: 0, stderr: 'Without NATS: its streams are not looked at.\n' });
+    const again = await leads(['--again', '--yes', '--json', '--without-events', '--log', log], withoutNats);
+    expect(again).toMatchObject({ code: 0, stderr: 'Skipping the NATS streams.\n' });
     expect(JSON.parse(again.stdout)).toMatchObject({ erasures: 1, erased: { leads: 1 } });
     expect(await fixture.leads.find({ workspaceId: workspace.id }, [first.id])).toEqual([]);
     expect(await fixture.leads.find({ workspaceId: other.id }, [theirs.id])).toHaveLength(1);
 
-    // From the log in NATS alone, of all erasures so far; who came after is not meant.
+    // The log in NATS has all erasures so far. A lead that is newer than the erasure stays.
     await fixture.leads.insert([first]);
     await fixture.sql('TRUNCATE erasure');
     const report = await json<Report>('--again', '--yes');
@@ -249,11 +249,11 @@ describe('leads erase', () => {
     expect(await fixture.sql('SELECT FROM erasure WHERE finished_at IS NOT NULL')).toHaveLength(3);
   });
 
-  test('cut short, is finished by the next', async () => {
+  test('finishes an interrupted erasure in the next run', async () => {
     const lead = await create({ name: 'Cut Canary', phone: '+33 1 70 18 99 00' });
     ok(await api.edit(owner, lead.id, { phone: '+33 1 70 18 99 01' }));
-    await allTold();
-    // As one that ended after the database, whose first event tells another number than it was asked for.
+    await allPublished();
+    // Simulates a run that ended after the database. The first event of the lead has another phone number.
     await fixture.sql(`CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'cut'; END $$;
       CREATE TRIGGER cut BEFORE DELETE ON lead EXECUTE FUNCTION cut()`);
     const cut = await leads(['--phone', '+33 1 70 18 99 01', '--yes']);
@@ -267,20 +267,24 @@ describe('leads erase', () => {
   });
 
   test.each([
-    ['whom', [], 'say whose leads'],
-    ['one of both', ['--again', '--id', crypto.randomUUID()], 'say whose leads'],
-    ['an id', ['--id', 'x'], 'It is not an id.'],
-    ['a log', ['--id', crypto.randomUUID(), '--without-events'], '--log <file>'],
-  ])('without %s it is wrong usage', async (_, args, said) => {
+    ['a subject', [], 'set --phone, --email or --id'],
+    [
+      'a choice between --again and --id',
+      ['--again', '--id', crypto.randomUUID()],
+      'set --phone, --email or --id',
+    ],
+    ['a valid id', ['--id', 'x'], 'It is not a UUID.'],
+    ['NATS and a log file', ['--id', crypto.randomUUID(), '--without-events'], 'set --log <file>'],
+  ])('exits with 2 without %s', async (_, args, message) => {
     const { code, stdout, stderr } = await leads(args);
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)]);
   });
 
-  test('what it cannot do safely it does not do', async () => {
+  test('rejects an erasure without NATS, without a confirmation, or with an ambiguous phone number', async () => {
     const { NATS_URL: _, ...withoutNats } = env;
     const one = ['--phone', '+44 20 7946 0958'];
-    expect((await leads([...one, '--yes'], withoutNats)).stderr).toContain('say --without-events');
-    expect((await leads(one)).stderr).toBe('error: Confirm with --yes: stdin is not a terminal\n');
+    expect((await leads([...one, '--yes'], withoutNats)).stderr).toContain('use --without-events');
+    expect((await leads(one)).stderr).toBe('error: stdin is not a terminal: confirm with --yes\n');
     const national = await leads(['--phone', '020 7946 0958', '--yes']);
     expect([national.code, national.stderr]).toEqual([1, expect.stringContaining('add its country code')]);
   });

@@ -39,7 +39,7 @@ interface Tail {
   readonly ended: Promise<CommandResult>;
 }
 
-/** Starts `leads events tail` with no environment but what is given. */
+/** Starts `leads events tail` as a process, with only `env` as its environment. */
 function start(args: readonly string[], env: Readonly<Record<string, string>> = { NATS_URL }): Tail {
   const { child, ended, stdout, stderr } = startLeads(['events', 'tail', ...args], env);
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -55,14 +55,14 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
   };
 }
 
-/** Runs `leads events tail` to its end. */
+/** Runs `leads events tail` until it exits. */
 const runTail = (args: readonly string[], env: Readonly<Record<string, string>>) =>
   runLeads(['events', 'tail', ...args], env);
 
-/** Starts it, and waits until it follows. */
+/** Starts `leads events tail`, and waits until it follows the stream. */
 async function tail(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Tail> {
   const started = start(args, env);
-  await vi.waitFor(() => expect(started.stderr()).toBe('Following events: Ctrl-C ends it.\n'), 30_000);
+  await vi.waitFor(() => expect(started.stderr()).toBe('Following events; press Ctrl-C to stop.\n'), 30_000);
   return started;
 }
 
@@ -70,16 +70,16 @@ async function create(name: string, member: TestMember = owner, campaignCode = '
   return ok<{ lead: LeadDetail }>(await api.create(member, { campaignCode, name, phone: '1' })).lead;
 }
 const nameOf = ({ data }: LeadEvent) => data.lead.name;
-const told = (of: Tail, expected: readonly string[]) =>
-  vi.waitFor(() => expect(of.events().map(nameOf)).toEqual(expected), 30_000);
+const waitForNames = (tailed: Tail, expected: readonly string[]) =>
+  vi.waitFor(() => expect(tailed.events().map(nameOf)).toEqual(expected), 30_000);
 
 describe('leads events tail', () => {
-  test('prints events as lines of JSON, and ends with 0 at Ctrl-C', async () => {
+  test('prints events as lines of JSON, and exits with 0 on Ctrl-C', async () => {
     const all = await tail([]);
     const { id } = await create('Ada');
     ok(await api.edit(owner, id, { city: 'London' }));
     await create('Bob', other.owner);
-    await told(all, ['Ada', 'Ada', 'Bob']);
+    await waitForNames(all, ['Ada', 'Ada', 'Bob']);
     expect(all.events()[1]).toMatchObject({
       specversion: '1.0',
       id: `${id}.2`,
@@ -88,10 +88,10 @@ describe('leads events tail', () => {
       data: { lead: await api.get(owner, id) },
     });
     all.child.kill('SIGINT');
-    expect(await all.ended).toMatchObject({ code: 0, stderr: 'Following events: Ctrl-C ends it.\n' });
+    expect(await all.ended).toMatchObject({ code: 0, stderr: 'Following events; press Ctrl-C to stop.\n' });
   });
 
-  test('of a workspace, of types, of a lead, of a campaign; so many', async () => {
+  test('filters by workspace, type, lead and campaign, and exits after --count events', async () => {
     const byId = await tail(['--workspace', workspace.id, '--count', '3']);
     const bySlug = await tail(['--workspace', workspace.slug], { NATS_URL, DATABASE_URL: crm.databaseUrl });
     const changes = await tail(['--type', 'lead.updated', 'lead.status_changed']);
@@ -101,8 +101,8 @@ describe('leads events tail', () => {
     ok(await api.edit(owner, id, { city: 'London' }));
     ok(await api.edit(owner, id, { status: 'Approved' }));
     await create('Spring', owner, 'SPRING');
-    await told(bySlug, ['Ours', 'Ours', 'Ours', 'Spring']);
-    await told(spring, ['Spring']);
+    await waitForNames(bySlug, ['Ours', 'Ours', 'Ours', 'Spring']);
+    await waitForNames(spring, ['Spring']);
     await vi.waitFor(
       () => expect(changes.events().map(({ type }) => type)).toEqual(['lead.updated', 'lead.status_changed']),
       30_000,
@@ -115,20 +115,20 @@ describe('leads events tail', () => {
     expect(past.events().map((event) => event.id)).toEqual([`${id}.1`, `${id}.2`, `${id}.3`]);
   });
 
-  test('goes on by itself when NATS was killed, without a gap and without a repeat', async () => {
+  test('reconnects after NATS was killed, without a missing or repeated event', async () => {
     const events = await tail(['--workspace', workspace.id]);
     await create('Before');
-    await told(events, ['Before']);
+    await waitForNames(events, ['Before']);
     await nats.kill();
     await vi.waitFor(() => expect(events.stderr()).toContain('NATS is unavailable; reconnecting\n'), 20_000);
     await create('Meanwhile');
     nats = await startNats({ binary, dataDir, port: natsPort });
     await create('After');
-    await told(events, ['Before', 'Meanwhile', 'After']);
+    await waitForNames(events, ['Before', 'Meanwhile', 'After']);
     expect(events.stderr()).toContain('NATS is available again\n');
   });
 
-  test('a reader that has had enough is no failure', async () => {
+  test('exits with 0 if the reader of stdout closes the pipe', async () => {
     const events = await tail([]);
     events.child.stdout?.destroy();
     await create('One');
@@ -136,30 +136,30 @@ describe('leads events tail', () => {
   });
 
   test.each([
-    [['--since', 'yesterday'], 'Give a time such as'],
-    [['--since', '2026-99-99'], 'Give a time such as'],
-    [['--count', '0'], 'Give a whole number, 1 or more.'],
-    [['--lead', 'x'], 'It is not an id.'],
+    [['--since', 'yesterday'], 'Use a time such as'],
+    [['--since', '2026-99-99'], 'Use a time such as'],
+    [['--count', '0'], 'Use a whole number, 1 or more.'],
+    [['--lead', 'x'], 'It is not a UUID.'],
     [['--type', 'lead.deleted'], 'Allowed choices are'],
-  ])('%j is wrong usage', async (args, said) => {
+  ])('rejects %j with exit code 2', async (args, message) => {
     const { code, stdout, stderr } = await runTail(args, { NATS_URL });
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)]);
   });
 
-  test('without NATS_URL, and where there is no NATS or no such workspace, one line says so', async () => {
+  test('reports a missing NATS_URL, an unreachable NATS or an unknown workspace in one line', async () => {
     expect(await runTail([], {})).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'error: NATS_URL is required (as nats://user:password@host:4222: the NATS of the services)\n',
+      stderr: "error: NATS_URL is required (nats://user:password@host:4222): set it to the services' NATS\n",
     });
     const port = await freePort();
-    const away = await runTail([], { NATS_URL: `nats://user:secret@127.0.0.1:${port}` });
-    expect(away.code).toBe(3);
-    expect(away.stderr).toMatch(
+    const unreachable = await runTail([], { NATS_URL: `nats://user:secret@127.0.0.1:${port}` });
+    expect(unreachable.code).toBe(3);
+    expect(unreachable.stderr).toMatch(
       new RegExp(`^error: NATS at 127\\.0\\.0\\.1:${port} cannot be reached[^\\n]*\\n$`),
     );
-    expect(away.stderr).not.toContain('secret');
-    const unknown = await runTail(['--workspace', 'nobody'], { NATS_URL, DATABASE_URL: crm.databaseUrl });
-    expect(unknown).toEqual({ code: 1, stdout: '', stderr: 'error: There is no workspace nobody\n' });
+    expect(unreachable.stderr).not.toContain('secret');
+    const unknown = await runTail(['--workspace', 'absent'], { NATS_URL, DATABASE_URL: crm.databaseUrl });
+    expect(unknown).toEqual({ code: 1, stdout: '', stderr: 'error: Workspace absent does not exist\n' });
   });
 });

@@ -28,12 +28,12 @@ const leads = (...args: string[]) => runLeads(['quarantine', ...args], { DATABAS
 const ids = [1, 2, 3].map((n) => `019c0a3e-5d2b-7c4e-9f10-00000000000${n}`);
 const [first = '', second = '', third = ''] = ids;
 
-test('leads quarantine lists what Postgres refused, and stores it once the reason is gone', async () => {
+test('leads quarantine lists the leads that Postgres rejected, and replay stores them after the cause is fixed', async () => {
   expect(await leads('list')).toEqual({ code: 0, stdout: 'The quarantine is empty.\n', stderr: '' });
-  const taken = ids.map((id) =>
+  const accepted = ids.map((id) =>
     workspace.lead(owner, { id, name: `Lead ${id.at(-1)}`, source: 'intake', extra: '{"a": 1}' }),
   );
-  await quarantine.add([...taken, ...taken].map((lead) => ({ lead, reason: '23503' })));
+  await quarantine.add([...accepted, ...accepted].map((lead) => ({ lead, reason: '23503' })));
 
   const listed = await leads('list', '--json');
   expect(listed.code).toBe(0);
@@ -44,14 +44,14 @@ test('leads quarantine lists what Postgres refused, and stores it once the reaso
     })),
   );
   const table = await leads('list');
-  expect(table.stdout).toContain(`  ${second}, of campaign ${workspace.demoCampaignId}\n`);
+  expect(table.stdout).toContain(`  ${second}, campaign ${workspace.demoCampaignId}\n`);
 
   const absent = '019c0a3e-5d2b-7c4e-9f10-000000000009';
   const refusal = await leads('replay', first, absent);
   expect(refusal).toEqual({
     code: 1,
     stdout: '',
-    stderr: `error: Not in the quarantine, none was stored: ${absent}\n`,
+    stderr: `error: No lead was stored, because these are not in the quarantine: ${absent}\n`,
   });
 
   const one = await leads('replay', first.toUpperCase(), '--json');
@@ -66,54 +66,58 @@ test('leads quarantine lists what Postgres refused, and stores it once the reaso
   ]);
   const stored = await fixture.leads.find({ workspaceId: workspace.id }, ids);
   expect(new Map(stored.map(({ id, createdAt }) => [id, createdAt]))).toEqual(
-    new Map(taken.slice(0, 2).map(({ id, createdAt }) => [id, createdAt])),
+    new Map(accepted.slice(0, 2).map(({ id, createdAt }) => [id, createdAt])),
   );
 
   await fixture.sql('ALTER TABLE lead DROP CONSTRAINT poison');
-  expect((await leads('replay', '--all')).stdout).toBe('Stored: 1. Refused again: 0.\n');
+  expect((await leads('replay', '--all')).stdout).toBe('Stored: 1. Rejected again: 0.\n');
   expect(await quarantine.list(10)).toEqual([]);
 });
 
-test('leads quarantine delete deletes what is named or is old, once it is told yes, and says what it was', async () => {
-  const taken = ids.map((id) => workspace.lead(owner, { id, source: 'intake' }));
-  await quarantine.add(taken.map((lead) => ({ lead, reason: '23503' })));
-  const left = async () => (await quarantine.list(10)).map(({ lead }) => lead.id);
+test('leads quarantine delete deletes leads by id or by age only with --yes, and prints their ids', async () => {
+  const accepted = ids.map((id) => workspace.lead(owner, { id, source: 'intake' }));
+  await quarantine.add(accepted.map((lead) => ({ lead, reason: '23503' })));
+  const remainingIds = async () => (await quarantine.list(10)).map(({ lead }) => lead.id);
 
   const absent = '019c0a3e-5d2b-7c4e-9f10-000000000009';
   expect(await leads('delete', first, absent, '--yes')).toEqual({
     code: 1,
     stdout: '',
-    stderr: `error: Not in the quarantine, none was deleted: ${absent}\n`,
+    stderr: `error: No lead was deleted, because these are not in the quarantine: ${absent}\n`,
   });
   expect(await leads('delete', first, second)).toEqual({
     code: 1,
     stdout: '',
-    stderr: `error: Nothing was deleted. With --yes these 2 are: ${first}, ${second}\n`,
+    stderr: `error: No lead was deleted; use --yes to delete these 2: ${first}, ${second}\n`,
   });
-  expect(await left()).toEqual(ids);
+  expect(await remainingIds()).toEqual(ids);
   const named = await leads('delete', first, '--yes');
   expect(named).toEqual({ code: 0, stdout: `Deleted: 1.\n  ${first}\n`, stderr: '' });
-  expect(await left()).toEqual([second, third]);
+  expect(await remainingIds()).toEqual([second, third]);
 
   await fixture.sql(`UPDATE lead_quarantine SET quarantined_at = now() - interval '91 days' WHERE id = $1`, [
     second,
   ]);
-  const unsure = await leads('delete', '--older-than', '90d');
-  expect(unsure).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(second) });
+  const unconfirmed = await leads('delete', '--older-than', '90d');
+  expect(unconfirmed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(second) });
   const old = await leads('delete', '--older-than', '90d', '--yes', '--json');
   expect([old.code, JSON.parse(old.stdout)]).toEqual([0, { deleted: [second] }]);
-  expect(await left()).toEqual([third]);
+  expect(await remainingIds()).toEqual([third]);
   expect((await leads('delete', '--older-than', '90d')).stdout).toBe('Deleted: 0.\n');
 });
 
 test.each([
-  ['which leads', ['replay'], 'say which leads: their ids or --all'],
-  ['which of both', ['replay', '--all', first], 'say which leads: their ids or --all'],
-  ['an id', ['replay', 'x'], 'It is not an id.'],
-  ['which to delete', ['delete', '--yes'], 'say which leads: their ids or --older-than'],
-  ['which to delete of both', ['delete', first, '--older-than', '1d'], 'their ids or --older-than'],
-  ['a duration', ['delete', '--older-than', '90'], 'a whole number and a unit'],
-])('without %s it is wrong usage', async (_, args, hint) => {
+  ['without ids and --all', ['replay'], 'set either the ids of the leads or --all'],
+  ['with both an id and --all', ['replay', '--all', first], 'set either the ids of the leads or --all'],
+  ['with an invalid id', ['replay', 'x'], 'It is not a UUID.'],
+  ['without ids and --older-than', ['delete', '--yes'], 'set either the ids of the leads or --older-than'],
+  [
+    'with both an id and --older-than',
+    ['delete', first, '--older-than', '1d'],
+    'the ids of the leads or --older-than',
+  ],
+  ['with an invalid duration', ['delete', '--older-than', '90'], 'a whole number and a unit'],
+])('leads quarantine exits with 2 %s: %j', async (_, args, hint) => {
   const { code, stdout, stderr } = await leads(...args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(hint);

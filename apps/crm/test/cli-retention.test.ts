@@ -26,7 +26,7 @@ const env = { DATABASE_URL: database.url };
 const leads = (...args: string[]) => runLeads(['retention', ...args], env);
 
 const ageOf = (days: number) => new Date(Date.now() - days * 86_400_000);
-/** Leads of an age in days, half of them with a history. */
+/** Inserts leads of an age in days. Half of them have a history. */
 async function add(count: number, days: number, campaignId = workspace.demoCampaignId): Promise<void> {
   const some = Array.from({ length: count }, (_, n) =>
     workspace.lead(workspace.owner, { createdAt: ageOf(days), s1: `click-${n}`, campaignId }),
@@ -39,7 +39,7 @@ async function add(count: number, days: number, campaignId = workspace.demoCampa
   );
 }
 
-const inDemo = async () => {
+const demoCounts = async () => {
   const [row] = await fixture.sql<{ leads: number; changes: number }>(
     `SELECT count(*)::int AS leads, (SELECT count(*)::int FROM lead_change) AS changes
      FROM lead WHERE campaign_id = $1`,
@@ -50,13 +50,15 @@ const inDemo = async () => {
 const overview = () =>
   createOverviewStore(client).count(
     { workspaceId: workspace.id },
-    // Beside whole days in UTC, as another time zone has them.
+    // The bounds are not whole days in UTC, as in other time zones.
     { previousFrom: ageOf(200), bounds: [ageOf(100), ageOf(0)].map(quarter), top: 20 },
   );
 const quarter = (time: Date) => new Date(Math.floor(time.getTime() / 900_000) * 900_000);
 
-test('leads go that are older than their campaign keeps them, and stay counted', async () => {
-  expect((await leads('run')).stdout).toBe('No campaign has a retention: leads are kept for good.\n');
+test('leads retention run deletes expired leads, and the overview keeps their counts', async () => {
+  expect((await leads('run')).stdout).toBe(
+    'No campaign has a retention period: leads are kept indefinitely.\n',
+  );
   await add(1_500, 31);
   await add(20, 29);
   await add(5, 400, workspace.defaultCampaignId);
@@ -78,34 +80,43 @@ test('leads go that are older than their campaign keeps them, and stay counted',
     '--json',
   );
   expect(JSON.parse(set.stdout)).toEqual({ workspace: workspace.slug, code: 'DEMO', retentionDays: 30 });
-  const told = { workspace: workspace.slug, code: 'DEMO', retentionDays: 30 };
+  const expectedCampaign = { workspace: workspace.slug, code: 'DEMO', retentionDays: 30 };
   const planned = await leads('run', '--dry-run', '--json');
-  expect(JSON.parse(planned.stdout)).toEqual({ campaigns: [{ ...told, leads: 1_501 }], isComplete: true });
-  expect(await inDemo()).toEqual({ leads: 1_520, changes: 763 });
+  expect(JSON.parse(planned.stdout)).toEqual({
+    campaigns: [{ ...expectedCampaign, leads: 1_501 }],
+    isComplete: true,
+  });
+  expect(await demoCounts()).toEqual({ leads: 1_520, changes: 763 });
 
-  // Bounded, and of several batches; then the rest.
+  // The first run is bounded and needs several batches. The second run deletes the rest.
   const bounded = await leads('run', '--max', '1200', '--json', '--quiet');
   expect(bounded).toMatchObject({ code: 0, stderr: '' });
-  expect(JSON.parse(bounded.stdout)).toEqual({ campaigns: [{ ...told, leads: 1_201 }], isComplete: false });
-  expect(await inDemo()).toMatchObject({ leads: 320 });
+  expect(JSON.parse(bounded.stdout)).toEqual({
+    campaigns: [{ ...expectedCampaign, leads: 1_201 }],
+    isComplete: false,
+  });
+  expect(await demoCounts()).toMatchObject({ leads: 320 });
   const rest = await leads('run', '--json', '--quiet');
-  expect(JSON.parse(rest.stdout)).toEqual({ campaigns: [{ ...told, leads: 300 }], isComplete: true });
-  expect(await inDemo()).toEqual({ leads: 20, changes: 13 });
+  expect(JSON.parse(rest.stdout)).toEqual({
+    campaigns: [{ ...expectedCampaign, leads: 300 }],
+    isComplete: true,
+  });
+  expect(await demoCounts()).toEqual({ leads: 20, changes: 13 });
   expect(await quarantine.list(10)).toHaveLength(1);
 
   const { s1: _before, s1Others: _others, ...counted } = before;
   expect(await overview()).toMatchObject(counted);
 
   await leads('set', '--workspace', workspace.slug, '--campaign', 'DEMO', '--days', 'off');
-  expect((await leads('run')).stdout).toContain('No campaign has a retention');
+  expect((await leads('run')).stdout).toContain('No campaign has a retention period');
 });
 
-test('killed in the middle it leaves whole leads, and one run is at it at a time', async () => {
+test('leads retention run leaves no partial lead when it is killed, and rejects a concurrent run', async () => {
   await add(3_000, 50);
   await leads('set', '--workspace', workspace.slug, '--campaign', 'DEMO', '--days', '40');
-  const all = (await inDemo())?.leads ?? 0;
+  const all = (await demoCounts())?.leads ?? 0;
   const killed = startLeads(['retention', 'run', '--quiet'], env);
-  await vi.waitFor(async () => expect((await inDemo())?.leads).toBeLessThan(all), {
+  await vi.waitFor(async () => expect((await demoCounts())?.leads).toBeLessThan(all), {
     timeout: 60_000,
     interval: 5,
   });
@@ -116,20 +127,24 @@ test('killed in the middle it leaves whole leads, and one run is at it at a time
 
   await add(10, 50);
   await client.transaction(async (tx) => {
-    // As a run holds it while it deletes.
+    // The advisory lock that a run holds while it deletes.
     await tx.$queryRawUnsafe('SELECT FROM (VALUES (1)) AS one, pg_advisory_xact_lock(1618033988)');
     const second = await leads('run', '--quiet');
     expect(second).toEqual({ code: 1, stdout: '', stderr: 'error: Another retention run is in progress\n' });
   });
   expect((await leads('run', '--quiet')).code).toBe(0);
-  expect(await inDemo()).toMatchObject({ leads: 20 });
+  expect(await demoCounts()).toMatchObject({ leads: 20 });
 });
 
 test.each([
-  ['days', ['set', '--campaign', 'DEMO', '--days', '0'], 'Give a whole number, 1 or more.'],
-  ['few enough days', ['set', '--campaign', 'DEMO', '--days', '36501'], 'It must be 36500 at most'],
+  [
+    'a positive number of days',
+    ['set', '--campaign', 'DEMO', '--days', '0'],
+    'Use a whole number, 1 or more.',
+  ],
+  ['at most 36500 days', ['set', '--campaign', 'DEMO', '--days', '36501'], 'It must be at most 36500'],
   ['a campaign', ['set', '--days', '1'], "required option '--campaign <code>'"],
-])('without %s it is wrong usage', async (_, args, said) => {
+])('leads retention set exits with 2 without %s', async (_, args, message) => {
   const { code, stdout, stderr } = await leads(...args);
-  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)]);
 });

@@ -31,7 +31,7 @@ const file = (name: string) => join(directory, name);
 
 const env = { DATABASE_URL: database.url };
 
-/** With a terminal for its stderr, of which `script` tells what is drawn: of bsdutils, which every Debian has. */
+/** Starts a command whose stderr is a terminal. `script` of bsdutils, a package of every Debian, records the terminal. */
 function startOnTerminal(args: readonly string[]) {
   const command = [process.execPath, leadsProgram, ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn(
@@ -60,30 +60,30 @@ const leads = (args: readonly string[], input = '') => runLeads(args, env, input
 const header = 'campaignCode,name,phone';
 const lines = (count: number) =>
   Array.from({ length: count }, (_, i) => `DEMO,Lead ${i},+1 202 555 0143\n`).join('');
-const stored = async () =>
+const storedCount = async () =>
   (await fixture.sql<{ name: string }>('SELECT name FROM lead WHERE workspace_id = $1', [workspace.id]))
     .length;
 const asOwner = ['--user', owner.email];
 
 describe('leads import', () => {
-  test('stores the lines of a file, tells what became of them, and fails where any was rejected', async () => {
+  test('stores the lines of a file, reports each rejected line, and exits with 1 if a line is rejected', async () => {
     writeFileSync(file('a.csv'), `id,${header}\n1,DEMO,A,1\n2,DEMO,,1\n3,NONE,"B\nC",1\n`);
-    const before = await stored();
+    const before = await storedCount();
     const rejected = file('rejected.csv');
     const run = await leads(['import', file('a.csv'), ...asOwner, '--rejected', rejected]);
     expect(run).toEqual({
       code: 1,
       stdout:
-        'Stored 1 leads, 0 of them as duplicates; 0 stood already; 2 rejected.\nColumns passed over: id.\n',
+        'Stored 1 leads, 0 of them as duplicates; 0 already stored; 2 rejected.\nIgnored columns: id.\n',
       stderr: 'error: 2 lines were rejected\n',
     });
     expect(readFileSync(rejected, 'utf8')).toBe(
       'line,field,reason\r\n3,name,"name is required"\r\n4,campaignCode,"campaignCode must be the code of an active campaign"\r\n',
     );
-    expect(await stored()).toBe(before + 1);
+    expect(await storedCount()).toBe(before + 1);
 
-    const told = await leads(['import', file('a.csv'), ...asOwner]);
-    expect(told.stderr).toBe(
+    const withoutFile = await leads(['import', file('a.csv'), ...asOwner]);
+    expect(withoutFile.stderr).toBe(
       'line 3: name is required\nline 4: campaignCode must be the code of an active campaign\nerror: 2 lines were rejected\n',
     );
     const json = await leads(
@@ -106,7 +106,7 @@ describe('leads import', () => {
     ]);
   });
 
-  test('--ignore leaves columns out; a column that the file does not have ends it', async () => {
+  test('ignores the columns of --ignore, and rejects a column that the file does not have', async () => {
     writeFileSync(file('ignore.csv'), `${header},Score,Internal notes\nDEMO,Ignored,1,2,3\n`);
     const args = [
       'import',
@@ -119,7 +119,7 @@ describe('leads import', () => {
     ];
     const run = await leads(args);
     expect([run.code, run.stderr]).toEqual([0, '']);
-    expect(run.stdout).toContain('\nColumns passed over: Score, Internal notes.\n');
+    expect(run.stdout).toContain('\nIgnored columns: Score, Internal notes.\n');
     const [lead] = await fixture.sql('SELECT extra FROM lead WHERE workspace_id = $1 AND name = $2', [
       workspace.id,
       'Ignored',
@@ -132,16 +132,16 @@ describe('leads import', () => {
     );
   });
 
-  test('the same key stores nothing twice', async () => {
+  test('stores no lead twice with the same idempotency key', async () => {
     writeFileSync(file('key.csv'), `${header}\n${lines(700)}`);
     const args = ['import', file('key.csv'), ...asOwner, '--workspace', slug, '--idempotency-key', 'one'];
-    const before = await stored();
-    expect((await leads(args)).stdout).toMatch(/^Stored 700 leads, .* 0 stood already/);
-    expect((await leads(args)).stdout).toMatch(/^Stored 0 leads, .* 700 stood already/);
-    expect(await stored()).toBe(before + 700);
+    const before = await storedCount();
+    expect((await leads(args)).stdout).toMatch(/^Stored 700 leads, .* 0 already stored/);
+    expect((await leads(args)).stdout).toMatch(/^Stored 0 leads, .* 700 already stored/);
+    expect(await storedCount()).toBe(before + 700);
   });
 
-  test('what cannot be done is told in one line', async () => {
+  test('reports each failure in one line', async () => {
     writeFileSync(file('bad.csv'), 'x\n');
     for (const [args, code, line] of [
       [['import', file('none.csv'), ...asOwner], 1, 'cannot be read'],
@@ -152,7 +152,7 @@ describe('leads import', () => {
         'The header has no column name; The header has no column phone; ',
       ],
       [['import', file('bad.csv')], 2, '--user'],
-      [['import', file('bad.csv'), '--user', 'x@y.zz'], 1, 'There is no user x@y.zz'],
+      [['import', file('bad.csv'), '--user', 'x@y.zz'], 1, 'User x@y.zz does not exist'],
       [['import', file('bad.csv'), ...asOwner, '--workspace', 'none'], 1, 'not a member of none'],
     ] as const) {
       const run = await leads(args);
@@ -162,42 +162,42 @@ describe('leads import', () => {
     }
   });
 
-  test('Ctrl-C ends it, and says what was stored', async () => {
-    const before = await stored();
+  test('stops on Ctrl-C, and reports the number of stored leads', async () => {
+    const before = await storedCount();
     const args = ['import', '-', ...asOwner, '--idempotency-key', 'cut'];
     const { child, ended } = startLeads(args, env);
     child.stdin?.write(`${header}\n${lines(1100)}`);
-    while ((await stored()) < before + 1000) await sleep(50);
+    while ((await storedCount()) < before + 1000) await sleep(50);
     await sleep(300);
     child.kill('SIGINT');
     expect(await ended).toEqual({
       code: 1,
       stdout: '',
       stderr:
-        'error: Interrupted: 1,000 leads were stored before that; the file sent again under the same key stores the rest\n',
+        'error: Interrupted: 1,000 leads were stored; import the file again with the same key to store the rest\n',
     });
     expect((await leads(args, `${header}\n${lines(1100)}`)).stdout).toMatch(
-      /^Stored 100 leads, .* 1,000 stood already/,
+      /^Stored 100 leads, .* 1,000 already stored/,
     );
-    expect(await stored()).toBe(before + 1100);
+    expect(await storedCount()).toBe(before + 1100);
   });
 });
 
 describe('leads export', () => {
-  test('writes a file that appears once it is complete, and that can be imported', async () => {
+  test('writes a file that appears when it is complete, and that can be imported', async () => {
     const path = file('out.csv');
     const run = await leads(['export', path, '--workspace', slug, '--sort', 'createdAt', '--json']);
     expect([run.code, run.stderr]).toEqual([0, '']);
-    expect(JSON.parse(run.stdout)).toEqual({ leads: await stored(), file: path, format: 'csv' });
+    expect(JSON.parse(run.stdout)).toEqual({ leads: await storedCount(), file: path, format: 'csv' });
     expect(existsSync(`${path}.part`)).toBe(false);
     const text = readFileSync(path, 'utf8');
     expect(text).toMatch(/^id,name,phone,/);
-    const before = await stored();
+    const before = await storedCount();
     const back = await leads(['import', path, ...asOwner, '--json']);
     expect(JSON.parse(back.stdout)).toMatchObject({ accepted: before, rejected: 0 });
   });
 
-  test('writes to standard output, and takes the filters of the list', async () => {
+  test('writes to standard output, and accepts the filters of the lead list', async () => {
     await leads(['import', '-', ...asOwner], `${header},description\nDEMO,Only One,+44 20 7946 0958,x\n`);
     for (const filter of [
       ['--phone', '020 7946 0958'],
@@ -223,7 +223,7 @@ describe('leads export', () => {
     expect([none.stdout.split('\r\n').length, none.stderr]).toEqual([2, '']);
   });
 
-  test('with --user, what this member sees', async () => {
+  test('writes only the leads that the member of --user can see', async () => {
     const publisher = await workspace.addMember('publisher');
     const own = ['--user', publisher.email];
     await leads(['import', '-', ...own], `${header}\nDEMO,Mine,1\n`);
@@ -231,13 +231,13 @@ describe('leads export', () => {
     expect(JSON.parse(run.stdout)).toMatchObject({ name: 'Mine', userId: publisher.userId });
   });
 
-  test('what cannot be done is told in one line', async () => {
+  test('reports each failure in one line', async () => {
     for (const [args, code, line] of [
       [['export', '--json', '--workspace', slug], 2, '--json'],
       [['export', '--workspace', slug, '--status', 'Lost'], 2, "option '--status <status>' must be OnHold"],
       [['export', '--workspace', slug, '--created-to', 'soon'], 2, "'--created-to <time>'"],
       [['export', '--workspace', slug, '--phone', 'x'], 1, 'phone must contain a digit'],
-      [['export', '--workspace', 'none'], 1, 'There is no workspace none'],
+      [['export', '--workspace', 'none'], 1, 'Workspace none does not exist'],
       [['export', join(directory, 'no', 'way.csv'), '--workspace', slug], 1, 'cannot be written'],
     ] as const) {
       const run = await leads(args);
@@ -247,18 +247,18 @@ describe('leads export', () => {
     }
   });
 
-  test('a reader that has had enough is no failure; Ctrl-C leaves no file', async () => {
+  test('exits with 0 if the reader closes the pipe, and with 1 on Ctrl-C', async () => {
     await fixture.sql(
       `INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, description, version, words, created_at, updated_at)
        SELECT gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Lead ' || n, '1', repeat('x', 5000), 1, '{}', now(), now()
        FROM generate_series(1, 6000) AS n`,
       [workspace.id, workspace.demoCampaignId, owner.userId],
     );
-    const enough = startLeads(['export', '--workspace', slug], env);
-    const [piece] = (await once(enough.child.stdout ?? process.stdin, 'data')) as [string];
+    const closed = startLeads(['export', '--workspace', slug], env);
+    const [piece] = (await once(closed.child.stdout ?? process.stdin, 'data')) as [string];
     expect(piece).toMatch(/^id,/);
-    enough.child.stdout?.destroy();
-    expect(await enough.ended).toMatchObject({ code: 0, stderr: '' });
+    closed.child.stdout?.destroy();
+    expect(await closed.ended).toMatchObject({ code: 0, stderr: '' });
 
     const stuck = startLeads(['export', '--workspace', slug], env);
     stuck.child.stdout?.pause();
@@ -267,12 +267,12 @@ describe('leads export', () => {
     stuck.child.stdout?.resume();
     expect(await stuck.ended).toMatchObject({
       code: 1,
-      stderr: 'error: Interrupted: what was written is not complete\n',
+      stderr: 'error: Interrupted: the output is incomplete\n',
     });
   });
 });
 
-test('on a terminal a bar tells how far an import and an export are, and goes when they are done', async () => {
+test('an import and an export draw a progress bar on a terminal, and erase it when they finish', async () => {
   const erased = '\r\u001b[2K';
   const bar = /^\[[#-]{20}\] [1-9]\d? %, [\d,]+ rows, [\d,]+ rows\/s, \d[^\n]* left$/;
   const isDrawn = (drawn: () => string) =>
@@ -280,11 +280,11 @@ test('on a terminal a bar tells how far an import and an export are, and goes wh
       timeout: 50_000,
       interval: 50,
     });
-  const { slug: apart, owner: member } = await fixture.createWorkspace();
+  const { slug: otherSlug, owner: member } = await fixture.createWorkspace();
   const long = Array.from({ length: 1500 }, (_, i) => `DEMO,Lead ${i},1,${'x'.repeat(2000)}\n`).join('');
   writeFileSync(file('long.csv'), `${header},description\n${long}`);
 
-  // It stands where the first leads are stored, for as long as nobody may.
+  // The import blocks at its first insert until the table lock is released.
   const release = await fixture.holdTable('lead');
   const incoming = startOnTerminal(['import', file('long.csv'), '--user', member.email]);
   try {
@@ -296,15 +296,15 @@ test('on a terminal a bar tells how far an import and an export are, and goes wh
   const imported = await incoming.ended;
   expect([imported.code, imported.drawn.endsWith(erased)]).toEqual([0, true]);
 
-  // It stands where nobody takes what it writes.
-  const outgoing = startOnTerminal(['export', '--workspace', apart]);
+  // The export blocks until the test reads its output.
+  const outgoing = startOnTerminal(['export', '--workspace', otherSlug]);
   await isDrawn(outgoing.drawn);
   expect((await textOf(outgoing.stdout)).split('\r\n')).toHaveLength(1502);
   const exported = await outgoing.ended;
   expect([exported.code, exported.drawn.endsWith(`${erased}Wrote 1,500 leads.\r\n`)]).toEqual([0, true]);
 });
 
-test('progress tells rows, their rate, how much is done and how long the rest takes', () => {
+test('describePosition formats the rows, their rate, the completed part and the remaining time', () => {
   expect(describePosition({ rows: 0 }, 0)).toBe('0 rows, 0 rows/s');
   expect(describePosition({ rows: 12_000 }, 4_000)).toBe('12,000 rows, 3,000 rows/s');
   expect(describePosition({ rows: 12_000, part: 0.25 }, 60_000)).toBe(

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { runLeads, startLeads } from './command-line.ts';
 
-// A test starts processes, each of which loads Prisma: seconds, where others are at work too.
+// Each test starts processes that load Prisma, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const jwtSecret = 'a secret for tests, of more than 32 characters';
@@ -35,30 +35,30 @@ type Token = Credential & { readonly accessToken: string };
 
 const spawnLeads = (args: readonly string[], env: NodeJS.ProcessEnv) => startLeads(args, env).ended;
 
-/** The commands that were started as processes. */
+/** The commands that have already run as a process. */
 const started = new Set<string>();
 
-/** The command line on one database. What has spaces is given after the line. */
+/** Returns functions that run commands on one database. Arguments with spaces follow the command line as parameters. */
 function commandLine(databaseUrl: () => string) {
   const env = () => ({ DATABASE_URL: databaseUrl(), JWT_SECRET: jwtSecret });
   const leads = (line: string, ...more: string[]) => {
     const args = [...line.split(' '), ...more];
     const command = args.slice(0, 2).join(' ');
-    // The first time of each as an operator does it, so that it is also seen to end.
+    // The first run of each command is a process, which also tests that the process exits.
     const isFirst = !started.has(command);
     started.add(command);
     return (isFirst ? spawnLeads : runLeads)(args, env());
   };
   return {
     leads,
-    /** What `--json` gives: exactly one line of JSON on stdout. */
+    /** Returns the value that `--json` prints as exactly one line on stdout. */
     json: async <Value = unknown>(line: string, ...more: string[]): Promise<Value> => {
       const { code, stdout, stderr } = await leads(line, ...more, '--json');
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toMatch(/^[^\n]+\n$/);
       return JSON.parse(stdout) as Value;
     },
-    /** The one line on stderr of a command that is refused, and prints nothing else. */
+    /** Returns the line on stderr of a command that fails with 1 and prints nothing else. */
     refusal: async (line: string, ...more: string[]): Promise<string> => {
       const { code, stdout, stderr } = await runLeads([...line.split(' '), ...more], env());
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -68,7 +68,7 @@ function commandLine(databaseUrl: () => string) {
   };
 }
 
-/** Every column of every row of every table, as text. */
+/** Returns every column of every row of every table as text. */
 async function dump({ prisma }: Database): Promise<string> {
   const tables = await prisma.$queryRawUnsafe<{ name: string }[]>(
     "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
@@ -125,19 +125,22 @@ const commands = [
   'retention run',
 ];
 
-describe('help and usage', () => {
-  test.each(commands)('leads %s --help', async (command) => {
-    const { code, stdout, stderr } = await runLeads([...command.split(' '), '--help']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`Usage: leads ${command}`);
-    expect(stdout).toMatch(/^ {2}--json /m);
-    expect(stdout).toMatch(new RegExp(`Examples:\n  \\$ leads ${command}`));
-    expect(stdout).toMatch(/Environment:\n  DATABASE_URL +\S/);
-    expect(stdout).toMatch(/Exit codes:\n  0  done\n  1 .*\n  2 .*\n  3 .*\n$/);
-    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
-  });
+describe('the program', () => {
+  test.each(commands)(
+    'prints usage, examples, environment and exit codes for leads %s --help',
+    async (command) => {
+      const { code, stdout, stderr } = await runLeads([...command.split(' '), '--help']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(`Usage: leads ${command}`);
+      expect(stdout).toMatch(/^ {2}--json /m);
+      expect(stdout).toMatch(new RegExp(`Examples:\n  \\$ leads ${command}`));
+      expect(stdout).toMatch(/Environment:\n  DATABASE_URL +\S/);
+      expect(stdout).toMatch(/Exit codes:\n  0  success\n  1 .*\n  2 .*\n  3 .*\n$/);
+      for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+    },
+  );
 
-  test('--help lists the commands, --version the version; of what is unknown the exit code tells', async () => {
+  test('lists the commands with --help, prints the version with --version, and exits with 2 for an unknown command', async () => {
     const [help, version, unknown] = await Promise.all([
       spawnLeads(['--help'], {}),
       runLeads(['--version']),
@@ -165,20 +168,24 @@ describe('help and usage', () => {
       ['user', 'create', '--email', 'a@b.c', '--name', 'A', '--role', 'x'],
       'Allowed choices',
     ],
-    ['no change at all', ['campaign', 'update', 'SPRING'], 'say what to change'],
+    ['an update without changes', ['campaign', 'update', 'SPRING'], 'no change given'],
     [
-      'too long a window',
+      'a duplicate window that is too long',
       ['campaign', 'update', 'SPRING', '--duplicate-window', '3651d'],
-      '3650d at most, or off',
+      'at most 3650d, or off',
     ],
-    ['no campaign to map to', ['landing-page', 'map', 'spring-offer'], '--campaign <code> or --none'],
-    ['a value that cannot be', ['user', 'create', '--email', 'a.b.c', '--name', 'A'], 'not an email address'],
+    ['a mapping without a campaign', ['landing-page', 'map', 'spring-offer'], '--campaign <code> or --none'],
     [
-      'too long a life',
+      'an invalid email address',
+      ['user', 'create', '--email', 'a.b.c', '--name', 'A'],
+      'not an email address',
+    ],
+    [
+      'a token lifetime that is too long',
       ['token', 'create', '--user', 'a@b.c', '--name', 'A', '--lifetime', '366d'],
       '1h to 365d',
     ],
-  ])('%s is wrong usage, before any database is asked', async (_, args, hint) => {
+  ])('rejects %s with exit code 2 before it opens the database', async (_, args, hint) => {
     const { code, stdout, stderr } = await runLeads(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(hint);
@@ -186,44 +193,49 @@ describe('help and usage', () => {
   });
 });
 
-describe('the environment', () => {
+describe('the program', () => {
   const tokenCreate = ['token', 'create', '--user', 'a@b.c', '--name', 'A'];
-  const anywhere = 'postgresql://leads:hidden-word@127.0.0.1:1/leads';
+  const unreachableUrl = 'postgresql://leads:hidden-word@127.0.0.1:1/leads';
 
   test.each([
-    ['no DATABASE_URL', ['key', 'list'], {}, /^error: DATABASE_URL is required .*\n$/],
-    ['no DATABASE_URL', ['migrate'], {}, /^error: DATABASE_URL is required .*\n$/],
+    ['a missing DATABASE_URL', ['key', 'list'], {}, /^error: DATABASE_URL is required .*\n$/],
+    ['a missing DATABASE_URL', ['migrate'], {}, /^error: DATABASE_URL is required .*\n$/],
     [
-      'another database',
+      'a DATABASE_URL of another database system',
       ['key', 'list'],
       { DATABASE_URL: 'mysql://a:hidden-word@b/c' },
       /^error: DATABASE_URL .*\n$/,
     ],
     [
-      'an unreadable one',
+      'a DATABASE_URL that is not a URL',
       ['key', 'list'],
       { DATABASE_URL: 'postgresql://a:hidden-word#@b/c' },
       /^error: DATABASE_URL cannot be parsed.*\n$/,
     ],
-    ['no JWT_SECRET', tokenCreate, { DATABASE_URL: anywhere }, /^error: JWT_SECRET is required .*\n$/],
+    [
+      'a missing JWT_SECRET',
+      tokenCreate,
+      { DATABASE_URL: unreachableUrl },
+      /^error: JWT_SECRET is required .*\n$/,
+    ],
     [
       'a short JWT_SECRET',
       tokenCreate,
-      { DATABASE_URL: anywhere, JWT_SECRET: 'hidden-word' },
+      { DATABASE_URL: unreachableUrl, JWT_SECRET: 'hidden-word' },
       /^error: JWT_SECRET .*32.*\n$/,
     ],
-  ])('%s is one clear line', async (_, args, env, expected) => {
+  ])('reports %s in one line, without secrets', async (_, args, env, expected) => {
     const { code, stdout, stderr } = await runLeads(args, env);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(expected);
     expect(stderr).not.toContain('hidden-word');
   });
 
-  test('secrets are read from files as well', async () => {
+  test('reads secrets from files', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'leads-secrets-'));
     try {
       const [databaseFile, secretFile] = [join(directory, 'database'), join(directory, 'secret')];
-      writeFileSync(databaseFile, `${anywhere}\n`);
+      writeFileSync(databaseFile, `${unreachableUrl}\n`);
       const env = { DATABASE_URL_FILE: databaseFile, JWT_SECRET_FILE: secretFile };
       const absent = await runLeads(tokenCreate, env);
       expect(absent.code).toBe(2);
@@ -238,12 +250,12 @@ describe('the environment', () => {
     }
   });
 
-  test('JWT_SECRET is not asked for, nor looked at, where no token is made', async () => {
-    const { code } = await runLeads(['token', 'list'], { DATABASE_URL: anywhere, JWT_SECRET: 'short' });
+  test('does not read JWT_SECRET for commands that sign nothing', async () => {
+    const { code } = await runLeads(['token', 'list'], { DATABASE_URL: unreachableUrl, JWT_SECRET: 'short' });
     expect(code).toBe(3);
   });
 
-  describe('a database that cannot be reached', () => {
+  describe('with an unreachable database', () => {
     let silent: Server;
     let silentPort: number;
     let database: TestDatabase;
@@ -258,34 +270,37 @@ describe('the environment', () => {
       await database[Symbol.asyncDispose]();
     });
 
-    const askTheDatabase = [
+    const databaseCommands = [
       ['migrate'],
       ['migrate', '--check'],
       ['user', 'create', '--email', 'a@b.c', '--name', 'A'],
       ['key', 'revoke', 'lk_00000000'],
       tokenCreate,
     ];
-    test.each(askTheDatabase.map((args) => [args.join(' '), args] as const))('leads %s', async (_, args) => {
-      const { code, stdout, stderr } = await runLeads(args, {
-        DATABASE_URL: anywhere,
-        JWT_SECRET: jwtSecret,
-      });
-      expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
-      expect(stderr).toMatch(/^error: The database at 127\.0\.0\.1:1 cannot be reached.*\n$/);
-      expect(stderr).not.toContain('hidden-word');
-    });
+    test.each(databaseCommands.map((args) => [args.join(' '), args] as const))(
+      'exits with 3 for leads %s',
+      async (_, args) => {
+        const { code, stdout, stderr } = await runLeads(args, {
+          DATABASE_URL: unreachableUrl,
+          JWT_SECRET: jwtSecret,
+        });
+        expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+        expect(stderr).toMatch(/^error: The database at 127\.0\.0\.1:1 cannot be reached.*\n$/);
+        expect(stderr).not.toContain('hidden-word');
+      },
+    );
 
-    test('as one that does not answer, refuses the password, or is not there', async () => {
+    test('reports a silent server, a rejected password and a missing database in one line', async () => {
       const { host, username, password } = new URL(database.url);
       const cases = [
         [`postgresql://leads:hidden-word@127.0.0.1:${silentPort}/leads`, `127.0.0.1:${silentPort} cannot be`],
         [
           `postgresql://${username}:hidden-word@${host}/leads`,
-          `${host} cannot be reached: it refuses the user`,
+          `${host} cannot be reached: it rejects the user`,
         ],
         [
           `postgresql://${username}:${password}@${host}/absent`,
-          `${host} cannot be reached: there is no database`,
+          `${host} cannot be reached: the database does not exist`,
         ],
       ] as const;
       for (const [url, expected] of cases) {
@@ -301,9 +316,9 @@ describe('the environment', () => {
       }
     });
 
-    test('LEADS_DEBUG=1 adds the stack, without the password', async () => {
+    test('prints the stack without the password if LEADS_DEBUG is 1', async () => {
       for (const args of [['key', 'list'], ['migrate']]) {
-        const { code, stderr } = await runLeads(args, { DATABASE_URL: anywhere, LEADS_DEBUG: '1' });
+        const { code, stderr } = await runLeads(args, { DATABASE_URL: unreachableUrl, LEADS_DEBUG: '1' });
         expect(code).toBe(3);
         expect(stderr).toMatch(/^ +at /m);
         expect(stderr).not.toContain('hidden-word');
@@ -326,7 +341,7 @@ describe('leads migrate', () => {
     writeFileSync(join(directory, name, 'migration.sql'), sql);
   }
 
-  test('brings an empty database up to date, once', async () => {
+  test('applies all migrations to an empty database, and none in a second run', async () => {
     await using database = await createEmptyDatabase();
     const { leads, json, refusal } = commandLine(() => database.url);
 
@@ -348,14 +363,14 @@ describe('leads migrate', () => {
     expect(await leads('migrate --check')).toEqual(text);
   });
 
-  test('prints a line a migration', async () => {
+  test('prints one line for each migration', async () => {
     await using database = await createEmptyDatabase();
     const { code, stdout } = await commandLine(() => database.url).leads('migrate');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^(Applied \S+\n)+The database is up to date\.\n$/);
   });
 
-  test('of several at once one applies, the others wait, and all are content', async () => {
+  test('applies the migrations once and exits with 0 in each of 3 concurrent runs', async () => {
     await using database = await createEmptyDatabase();
     const env = { DATABASE_URL: database.url };
     const runs = await Promise.all([1, 2, 3].map(() => runLeads(['migrate', '--json'], env)));
@@ -364,7 +379,7 @@ describe('leads migrate', () => {
     expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
   });
 
-  test('one that starts in the midst of another waits for it', async () => {
+  test('waits for a migration that is already running', async () => {
     await using database = await createEmptyDatabase();
     await using db = open(database.url);
     await db.prisma.$queryRaw`SELECT 1 FROM pg_advisory_lock(42)`;
@@ -382,7 +397,7 @@ describe('leads migrate', () => {
     expect(await second.ended).toMatchObject({ code: 0, stdout: '{"applied":[]}\n' });
   });
 
-  test('names the migration that fails, and leaves the database as it was', async () => {
+  test('names the migration that fails, and leaves the database unchanged', async () => {
     await using database = await createEmptyDatabase();
     addMigration('20260102000000_broken', 'CREATE TABLE fine (id int);\nCREATE TABLE broken (id nonsense);');
     const env = { DATABASE_URL: database.url, LEADS_MIGRATIONS_DIR: directory };
@@ -399,29 +414,29 @@ describe('leads migrate', () => {
     });
   });
 
-  test('says when the migrations are not where they should be', async () => {
+  test('rejects a LEADS_MIGRATIONS_DIR without migrations', async () => {
     const { code, stderr } = await runLeads(['migrate'], {
       DATABASE_URL: 'postgresql://127.0.0.1:1/leads',
       LEADS_MIGRATIONS_DIR: join(directory, 'absent'),
     });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^error: There are no migrations in \S+absent: set LEADS_MIGRATIONS_DIR\n$/);
+    expect(stderr).toMatch(/^error: \S+absent contains no migrations: set LEADS_MIGRATIONS_DIR\n$/);
   });
 });
 
 describe('leads db grant', () => {
   const suffix = randomUUID().slice(0, 8);
   const names = [`crm_${suffix}`, `intake_${suffix}`] as const;
-  const asked = ['db', 'grant', '--crm-role', names[0], '--intake-role', names[1]];
+  const grantArgs = ['db', 'grant', '--crm-role', names[0], '--intake-role', names[1]];
 
-  test('makes the roles of the services, with the password of a file or a random one that is shown once', async () => {
+  test('creates the roles of the services, with a password from a file or a random one that is printed once', async () => {
     await using database = await createTestDatabase();
     const directory = mkdtempSync(join(tmpdir(), 'leads-grant-'));
     const file = join(directory, 'password');
     const env = { DATABASE_URL: database.url };
     try {
       writeFileSync(file, 'of-a-file\n');
-      const first = await spawnLeads([...asked, '--json'], { ...env, LEADS_CRM_PASSWORD_FILE: file });
+      const first = await spawnLeads([...grantArgs, '--json'], { ...env, LEADS_CRM_PASSWORD_FILE: file });
       expect(first).toMatchObject({ code: 0, stderr: '' });
       expect(JSON.parse(first.stdout)).toEqual({
         roles: [
@@ -434,11 +449,13 @@ describe('leads db grant', () => {
           },
         ],
       });
-      const again = await runLeads(asked, env);
-      expect(again.stdout).toBe(`${names[0]} has its rights.\n${names[1]} has its rights.\n`);
+      const again = await runLeads(grantArgs, env);
+      expect(again.stdout).toBe(
+        `Updated the privileges of role ${names[0]}.\nUpdated the privileges of role ${names[1]}.\n`,
+      );
       const url = new URL(database.url);
       [url.username, url.password] = [names[0], 'of-a-file'];
-      const refused = await runLeads(asked, { DATABASE_URL: url.href });
+      const refused = await runLeads(grantArgs, { DATABASE_URL: url.href });
       expect(refused).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(/^error: [^\n]*owns? the tables/),
@@ -449,9 +466,9 @@ describe('leads db grant', () => {
     }
   });
 
-  test('says where the database is not migrated', async () => {
+  test('reports that the database is not migrated', async () => {
     await using database = await createEmptyDatabase();
-    const { code, stderr } = await runLeads(asked, { DATABASE_URL: database.url });
+    const { code, stderr } = await runLeads(grantArgs, { DATABASE_URL: database.url });
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringContaining('run `leads migrate` first'),
@@ -467,7 +484,7 @@ describe('leads user and leads campaign', () => {
   afterAll(() => database[Symbol.asyncDispose]());
   const { leads, json, refusal } = commandLine(() => database.url);
 
-  test('a user gets a workspace of its own, with a default campaign', async () => {
+  test('create a user with a new workspace and a default campaign', async () => {
     expect(await refusal('campaign list')).toContain('There is no workspace yet');
     const created = await json('user create --email Ada.Lovelace@Example.com --name Ada');
     expect(created).toEqual({
@@ -488,7 +505,7 @@ describe('leads user and leads campaign', () => {
     ]);
   });
 
-  test('a workspace is named as asked, and its slug after its name', async () => {
+  test('create a workspace with the given name, and a slug made of the name', async () => {
     const bob = await json<{ workspace: unknown }>(
       'user create --email bob@example.com --name Bob --workspace-name',
       'Café Zürich!',
@@ -498,7 +515,7 @@ describe('leads user and leads campaign', () => {
     expect(stdout).toBe('eve@example.com is owner of the new workspace acme.\n');
   });
 
-  test('nobody joins a workspace unasked', async () => {
+  test('reject an existing workspace without --workspace and --role', async () => {
     const mallory = 'user create --email acme@elsewhere.example --name Mallory';
     expect(await refusal(mallory)).toContain('--workspace acme');
     expect(await refusal(`${mallory} --role owner`)).toContain('--workspace acme');
@@ -510,7 +527,7 @@ describe('leads user and leads campaign', () => {
     expect(await createWorkspaceStore(db).findUser('acme@elsewhere.example')).toBeUndefined();
   });
 
-  test('a user joins a workspace in the role that is given, once', async () => {
+  test('add a user to a workspace once, in the given role', async () => {
     const joining = 'user create --email bob@example.com --name Bob --workspace acme --role publisher';
     expect(await json(joining)).toMatchObject({
       role: 'publisher',
@@ -520,16 +537,16 @@ describe('leads user and leads campaign', () => {
     expect(await refusal(joining)).toContain('bob@example.com is already a member of acme');
   });
 
-  test('who is there already keeps the name, and the operator is told', async () => {
+  test('keep the name of an existing user, and report it', async () => {
     const { code, stdout, stderr } = await leads(
       'user create --email BOB@example.com --name Robert --workspace third --json',
     );
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ user: { name: 'Bob' }, workspaceCreated: true });
-    expect(stderr).toBe('bob@example.com was there already, as Bob: the name stays\n');
+    expect(stderr).toBe('User bob@example.com already exists as Bob; the name is unchanged\n');
   });
 
-  test('campaigns are created and listed, in their workspace', async () => {
+  test('create and list the campaigns of a workspace', async () => {
     const acme = '--workspace acme';
     expect(await json(`campaign create ${acme} --code SPRING --name`, 'Spring offer')).toEqual({
       id: uuid,
@@ -545,11 +562,11 @@ describe('leads user and leads campaign', () => {
     const list = await json<Campaign[]>(`campaign list ${acme}`);
     expect(list.map(({ code }) => code)).toEqual(['default', 'SPRING']);
     expect(await json('campaign list --workspace third')).toHaveLength(1);
-    expect(await refusal('campaign list --workspace absent')).toContain('There is no workspace absent');
+    expect(await refusal('campaign list --workspace absent')).toContain('Workspace absent does not exist');
     expect(await refusal('campaign list')).toContain('--workspace: acme, ada-lovelace, cafe-zurich, third');
   });
 
-  test('campaigns are changed, and the default stays active', async () => {
+  test('change campaigns, and reject a default campaign that is not active', async () => {
     const update = 'campaign update SPRING --workspace acme';
     expect(await json(`${update} --duplicate-window 30d --status paused --name`, 'New name')).toEqual({
       id: uuid,
@@ -576,7 +593,7 @@ describe('leads user and leads campaign', () => {
     ]);
   });
 
-  test('landing pages are mapped, unmapped and listed', async () => {
+  test('map, unmap and list landing pages', async () => {
     const acme = '--workspace acme';
     const offer = { id: uuid, name: 'spring offer', createdAt: isoDate };
     expect(await json(`landing-page map ${acme} --campaign SPRING`, 'spring offer')).toEqual({
@@ -593,7 +610,7 @@ describe('leads user and leads campaign', () => {
     expect(list.stdout).toMatch(/^NAME +CAMPAIGN\nother\n {2}\S+, registered \S+ \S+\nspring offer\n/);
   });
 
-  test('a new default takes the place of the present one, even two at once', async () => {
+  test('replace the default campaign, also in 2 concurrent commands', async () => {
     const create = (code: string) =>
       runLeads(
         ['campaign', 'create', '--workspace', 'third', '--code', code, '--name', code, '--default', '--json'],
@@ -613,7 +630,7 @@ describe('leads user and leads campaign', () => {
     expect(await json('campaign list --workspace third')).toEqual(list);
   });
 
-  /** Starts what wants to change default campaigns, and lets it go on once all of it has come to wait. */
+  /** Starts commands that change the default campaign, and releases the lock once all of them wait for it. */
   async function whileDefaultIsLocked<Result>(begin: () => Promise<Result>[]): Promise<Result[]> {
     await using holder = open(database.url);
     await using observer = open(database.url);
@@ -635,7 +652,7 @@ describe('leads user and leads campaign', () => {
     return await Promise.all(begun.running);
   }
 
-  test('tables fit 100 columns, and no name breaks them', async () => {
+  test('print tables of at most 100 columns, also for long names and control characters', async () => {
     const name = `${'long '.repeat(40)}\u202etext`;
     await json('campaign create --workspace third --code', 'L'.repeat(255), '--name', name);
     const { stdout } = await leads('campaign list --workspace third');
@@ -665,7 +682,7 @@ describe('leads key and leads token', () => {
   });
   const { leads, json, refusal } = commandLine(() => database.url);
 
-  /** As a service that has just started would. */
+  /** Verifies an API key with an empty cache, like a service that has just started. */
   const verify = (apiKey: string) => new CredentialVerifier(createCredentialStore(db)).verifyApiKey(apiKey);
   const verifyToken = async (token: string, principal: Principal) =>
     new CredentialVerifier(createCredentialStore(db)).verifyAccessToken(
@@ -674,7 +691,7 @@ describe('leads key and leads token', () => {
       principal,
     );
 
-  test('a key is created, works, and is stored as a hash only', async () => {
+  test('create an API key that is valid, and store only its hash', async () => {
     const key = await json<Key>('key create --user ADA@example.com --name Production');
     expect(key).toEqual({
       id: uuid,
@@ -691,7 +708,7 @@ describe('leads key and leads token', () => {
     expectNoTrace(stored, key.apiKey);
   });
 
-  test('a key has the expiry, campaign and scope that are asked for', async () => {
+  test('create an API key with the given expiry, campaign and scope', async () => {
     await json('campaign create --workspace acme --code PAGES --name Pages');
     const key = await json<Key>(
       'key create --user bob@example.com --workspace acme --name Pages --intake-only --default-campaign PAGES --expires-in 90d',
@@ -708,41 +725,41 @@ describe('leads key and leads token', () => {
     );
   });
 
-  test('for people, a secret stands on a line of its own, with the hint that it is shown once', async () => {
+  test('print a secret on a separate line, with the hint that it is shown only once', async () => {
     const key = await leads('key create --user ada@example.com --name', 'By hand');
-    expect(key.stdout).toMatch(/\n\n  lk_[0-9A-Za-z]{49}\n\nIt is shown this once/);
+    expect(key.stdout).toMatch(/\n\n  lk_[0-9A-Za-z]{49}\n\nIt is shown only once/);
     expect(key.stdout.match(/lk_/g)).toHaveLength(1);
     const token = await leads('token create --user ada@example.com --name', 'By hand');
-    expect(token.stdout).toMatch(/\n\n  eyJ[\w.-]+\n\nIt is shown this once/);
+    expect(token.stdout).toMatch(/\n\n  eyJ[\w.-]+\n\nIt is shown only once/);
     expect([key.stderr, token.stderr]).toEqual(['', '']);
   });
 
-  test('whose key or token, and in which workspace, must be clear', async () => {
+  test('reject an unknown user, an ambiguous workspace and a workspace without the user', async () => {
     for (const kind of ['key', 'token']) {
       const create = (owner: string) => refusal(`${kind} create --name x ${owner}`);
-      expect(await create('--user nobody@example.com')).toContain('There is no user nobody@example.com');
+      expect(await create('--user absent@example.com')).toContain('User absent@example.com does not exist');
       expect(await create('--user bob@example.com')).toContain('--workspace: acme, beta');
       expect(await create('--user ada@example.com --workspace beta')).toContain('not a member of beta');
       expect(await refusal(`${kind} list`)).toContain('--workspace: acme, beta');
     }
   });
 
-  test('keys are listed by workspace and by user, with their state', async () => {
+  test('list API keys by workspace and by user, with their state', async () => {
     const beta = '--workspace beta';
     expect(await leads(`key list ${beta}`)).toMatchObject({ code: 0, stdout: 'No API keys.\n' });
 
     const bob = `--user bob@example.com ${beta}`;
     const live = await json<Key>(`key create ${bob} --name live`);
-    const gone = await json<Key>(`key create ${bob} --name gone`);
-    const late = await json<Key>(`key create ${bob} --name late --expires-in 1s`);
-    await json(`key revoke ${gone.id} ${beta}`);
-    // Two commands may well take less than the second that the key lives.
-    await sleep(Math.max(0, Date.parse(late.expiresAt) - Date.now()));
+    const revoked = await json<Key>(`key create ${bob} --name revoked`);
+    const expired = await json<Key>(`key create ${bob} --name expired --expires-in 1s`);
+    await json(`key revoke ${revoked.id} ${beta}`);
+    // The commands may finish before the key expires after 1 s.
+    await sleep(Math.max(0, Date.parse(expired.expiresAt) - Date.now()));
     const list = await json(`key list ${beta}`);
     const { apiKey: _, ...shown } = live;
     expect(list).toEqual([
-      expect.objectContaining({ id: late.id, state: 'expired', expiresAt: late.expiresAt }),
-      expect.objectContaining({ id: gone.id, state: 'revoked', revokedAt: isoDate }),
+      expect.objectContaining({ id: expired.id, state: 'expired', expiresAt: expired.expiresAt }),
+      expect.objectContaining({ id: revoked.id, state: 'revoked', revokedAt: isoDate }),
       { ...shown, user: 'bob@example.com', state: 'active' },
     ]);
     expect(await json('key list --user ada@example.com')).not.toHaveLength(0);
@@ -750,31 +767,31 @@ describe('leads key and leads token', () => {
 
     const { stdout } = await leads(`key list ${bob}`);
     expect(stdout).toMatch(/^NAME +USER +PREFIX +SCOPE +EXPIRES \(UTC\) +STATE\n/);
-    for (const { id, prefix } of [live, gone, late]) {
+    for (const { id, prefix } of [live, revoked, expired]) {
       expect(stdout).toContain(id);
       expect(stdout).toContain(prefix);
     }
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
-    for (const { apiKey } of [live, gone, late]) expect(stdout).not.toContain(apiKey);
+    for (const { apiKey } of [live, revoked, expired]) expect(stdout).not.toContain(apiKey);
   });
 
-  test('a key is revoked by id or prefix, for good', async () => {
+  test('revoke an API key permanently, by its id or its prefix', async () => {
     const acme = '--workspace acme';
-    const create = () => json<Key>('key create --user ada@example.com --name', 'To go');
+    const create = () => json<Key>('key create --user ada@example.com --name', 'To revoke');
     const first = await create();
     const revoked = await json<{ revokedAt: string }>(`key revoke ${first.prefix} ${acme}`);
-    expect(revoked).toEqual({ id: first.id, name: 'To go', prefix: first.prefix, revokedAt: isoDate });
+    expect(revoked).toEqual({ id: first.id, name: 'To revoke', prefix: first.prefix, revokedAt: isoDate });
     expect(await verify(first.apiKey)).toBeUndefined();
 
     expect((await leads(`key revoke ${first.id} ${acme}`)).stdout).toContain(
-      `was revoked already, at ${revoked.revokedAt}`,
+      `was already revoked at ${revoked.revokedAt}`,
     );
     const second = await create();
     expect((await leads(`key revoke ${second.id} ${acme}`)).stdout).toContain('within 10 seconds');
     expect(await verify(second.apiKey)).toBeUndefined();
   });
 
-  test('a key that is not the workspace’s is not there, and stays', async () => {
+  test('reject the revocation of a key of another workspace, and keep the key valid', async () => {
     const key = await json<Key>('key create --user ada@example.com --name Stays');
     for (const [idOrPrefix, workspace] of [
       [key.id, 'beta'],
@@ -791,11 +808,11 @@ describe('leads key and leads token', () => {
     expect(await verify(key.apiKey)).toBeDefined();
   });
 
-  test('a prefix of two keys revokes neither, and says which there are', async () => {
+  test('revoke no key if 2 keys have the prefix, and list their ids', async () => {
     const workspaces = createWorkspaceStore(db);
     const ada = await workspaces.findUser('ada@example.com');
     const [member] = await workspaces.listMemberships(ada?.id ?? '');
-    if (member === undefined) throw new Error('There is no such member');
+    if (member === undefined) throw new Error('The member does not exist');
     const store = createCredentialStore(db);
     const ids = ['019c0a3e-0000-7000-8000-000000000001', '019c0a3e-0000-7000-8000-000000000002'];
     const keys = ids.map((id) => ({ id, ...generateApiKey(), prefix: 'lk_SameSame' }));
@@ -822,7 +839,7 @@ describe('leads key and leads token', () => {
     expect(await verify(keys[1]?.apiKey ?? '')).toBeDefined();
   });
 
-  test('a token is created, works with a key of the same user, and is not stored', async () => {
+  test('create an access token that is valid with a key of the same user, and do not store it', async () => {
     const token = await json<Token>('token create --user ada@example.com --name Production');
     expect(token).toEqual({
       id: uuid,
@@ -836,7 +853,7 @@ describe('leads key and leads token', () => {
     const ada = await json<Key>('key create --user ada@example.com --name x');
     const bob = await json<Key>('key create --user bob@example.com --workspace acme --name x');
     const [adaPrincipal, bobPrincipal] = [await verify(ada.apiKey), await verify(bob.apiKey)];
-    if (adaPrincipal === undefined || bobPrincipal === undefined) throw new Error('A key does not work');
+    if (adaPrincipal === undefined || bobPrincipal === undefined) throw new Error('A new API key is invalid');
     expect(await verifyToken(token.accessToken, adaPrincipal)).toBe(token.id);
     expect(await verifyToken(token.accessToken, bobPrincipal)).toBeUndefined();
 
@@ -849,7 +866,7 @@ describe('leads key and leads token', () => {
     expect(await verifyToken(token.accessToken, adaPrincipal)).toBeUndefined();
   });
 
-  test('tokens are listed and revoked in their workspace', async () => {
+  test('list and revoke the access tokens of a workspace', async () => {
     const bob = '--user bob@example.com --workspace beta';
     expect(await leads(`token list ${bob}`)).toMatchObject({ code: 0, stdout: 'No access tokens.\n' });
     const token = await json<Token>(`token create ${bob} --name Short --lifetime 1h`);
@@ -871,7 +888,7 @@ describe('leads key and leads token', () => {
     const first = await leads(`token revoke ${token.id} --workspace beta`);
     expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('within 10 seconds') });
     const again = await leads(`token revoke ${token.id} --workspace beta`);
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('was revoked already') });
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('was already revoked') });
     const { stdout } = await leads(`token list ${bob}`);
     expect(stdout).toMatch(
       /^NAME +USER +EXPIRES \(UTC\) +STATE\nShort .* revoked\n {2}[0-9a-f-]{36}, created /,

@@ -19,14 +19,14 @@ export interface CommandResult {
 export interface LeadsProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<CommandResult>;
-  /** What the command has written so far. */
+  /** The output so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
 }
 
 /**
- * Starts the built command line as an operator does, with no environment but `env`. For tests of signals, pipes and the
- * end of the process.
+ * Starts the built command line as a process, with only `env` as its environment. For tests of signals, pipes and the
+ * exit of the process.
  */
 export function startLeads(args: readonly string[], env: NodeJS.ProcessEnv): LeadsProcess {
   const child = spawn(process.execPath, [leadsProgram, ...args], {
@@ -43,10 +43,10 @@ export function startLeads(args: readonly string[], env: NodeJS.ProcessEnv): Lea
 }
 
 /**
- * Runs a command in this process, with no environment but `env` and `input` as its standard input. A process of its own
- * needs 0.5 s of CPU time to load the program, which is more than most commands need.
+ * Runs a command in the process of the test, with only `env` as its environment and with `input` as its standard input.
+ * A separate process would need 0.5 s of CPU time to load the program, which is more than most commands need.
  *
- * @throws Error if stderr holds a secret or personal data of a test.
+ * @throws Error if stderr contains a secret or personal data of a test.
  */
 export async function runLeads(
   args: readonly string[],
@@ -57,9 +57,10 @@ export async function runLeads(
   const stdin = Readable.from(input === '' ? [] : [Buffer.from(input)]);
   const interruption = () => new AbortController().signal;
   const io = { stdin, stdout: stdout.stream, stderr: stderr.stream, interruption };
-  // While modules load, no connection can be made: on a busy machine that takes more than the default of 2 s.
+  // Loading modules blocks new connections. On a busy machine, it takes longer than the default timeout of 2 s.
   const code = await runCli(args, { ...io, env: { DATABASE_CONNECT_TIMEOUT_MS: '30000', ...env } });
-  if (isConfidential(stderr.text())) throw new Error(`stderr holds what a test sent: ${stderr.text()}`);
+  if (isConfidential(stderr.text()))
+    throw new Error(`stderr contains confidential data of a test: ${stderr.text()}`);
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 

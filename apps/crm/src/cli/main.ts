@@ -5,7 +5,7 @@ import { printNotice } from './runtime/output.ts';
 const { stdin, stdout, stderr, env } = process;
 
 stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // EPIPE is not an error: the reader, such as `head`, has read enough.
+  // EPIPE is not an error: the reader, such as `head`, has closed the pipe.
   if (error.code === 'EPIPE') return;
   process.exitCode = exitCodes.refused;
   printNotice({ stderr }, `error: The result cannot be written: ${error.message}`);

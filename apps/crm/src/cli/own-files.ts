@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/* Paths from this module. They hold for the source (src/cli) and for the built program (dist/cli). */
+/* Paths relative to this module. They are the same for the source (src/cli) and for the built program (dist/cli). */
 
 export const ownMigrations = resolve(import.meta.dirname, '../../../../prisma/migrations');
 

@@ -21,9 +21,9 @@ import { printNotice } from './runtime/output.ts';
 import { isDebugging } from './runtime/settings.ts';
 
 /**
- * Runs a command of the `leads` command line. Prints its result on stdout, and progress and errors on stderr.
+ * Runs a `leads` command. Prints its result on stdout, and progress and errors on stderr.
  *
- * @param args without node and the program.
+ * @param args the command-line arguments, without the program.
  * @returns the exit code.
  */
 export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {
@@ -43,7 +43,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
 /** Builds the commander program of the command line. */
 export function createProgram(io: CliIo): Command {
   const program = new Command('leads')
-    .description("The operator's command line of the lead-management services.")
+    .description("The operator's command line for the lead-management services.")
     .version(version)
     .exitOverride()
     .configureOutput({

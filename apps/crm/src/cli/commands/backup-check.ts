@@ -13,15 +13,15 @@ interface CheckOptions extends OutputOptions {
 
 const defaultMaxAgeSeconds = 600;
 
-/** `leads backup-check` */
+/** Adds `leads backup-check`. */
 export function addBackupCheckCommand(program: Command, io: CliIo): void {
   program
     .command('backup-check')
-    .summary("check that Postgres's write-ahead log is archived")
+    .summary('check that Postgres archives its write-ahead log')
     .description(
-      'Checks what Postgres itself knows of its backup: that it archives its write-ahead log, that the last attempt did not fail, and that what was archived last is not too old; with 1 where it is not so. That there are base backups, and that they can be restored, it does not know. A managed Postgres may have means of its own.',
+      'Checks that Postgres archives its write-ahead log. Exits with 1 if archiving is off, if the last attempt failed, or if unarchived data is older than --max-age. It does not check that base backups exist or can be restored. A managed Postgres may have its own backup checks.',
     )
-    .option('--max-age <duration>', 'how old what is not archived may be; 10m if left out', parseDuration)
+    .option('--max-age <duration>', 'the maximum age of unarchived data (default: 10m)', parseDuration)
     .addOption(jsonOption())
     .addHelpText('after', examples('leads backup-check', 'leads backup-check --max-age 1h'))
     .action((options) => checkBackup(io, options));
@@ -37,23 +37,25 @@ async function checkBackup(io: CliIo, options: CheckOptions): Promise<void> {
     { ...archiving, faults },
     faults.length === 0 ? 'The write-ahead log is archived.' : faults.join('\n'),
   );
-  // The result has named the faults.
+  // The result already lists the faults.
   if (faults.length > 0) throw new CliError();
 }
 
 function faultsOf(archiving: Archiving, maxAgeSeconds: number): string[] {
   const { isReplica, walLevel, archiveMode, archivedAt, failedAt, unarchivedBytes } = archiving;
-  if (isReplica) return ['This is a replica: ask its primary.'];
+  if (isReplica) return ['This server is a replica: check its primary.'];
   const faults: string[] = [];
-  if (walLevel === 'minimal') faults.push('wal_level is minimal: no backup can follow the log.');
+  if (walLevel === 'minimal') faults.push('wal_level is minimal: set it to replica.');
   if (archiveMode === 'off') return [...faults, 'archive_mode is off: nothing is archived.'];
   if (failedAt !== null && (archivedAt === null || failedAt > archivedAt)) {
-    faults.push(`Archiving fails since ${formatTime(archivedAt ?? failedAt)} UTC: see the server's log.`);
+    faults.push(
+      `Archiving has failed since ${formatTime(archivedAt ?? failedAt)} UTC: see the server's log.`,
+    );
   }
   if (archivedAt === null) {
-    faults.push('Nothing was archived yet.');
+    faults.push('No WAL segment has been archived yet.');
   } else if (unarchivedBytes !== 0 && archivedAt.getTime() < Date.now() - maxAgeSeconds * 1000) {
-    faults.push(`What was written after ${formatTime(archivedAt)} UTC is not archived: set archive_timeout.`);
+    faults.push(`WAL written after ${formatTime(archivedAt)} UTC is not archived: set archive_timeout.`);
   }
   return faults;
 }

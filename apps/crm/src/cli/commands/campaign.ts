@@ -27,21 +27,21 @@ interface UpdateCampaignOptions extends WorkspaceOptions {
   readonly default?: true;
 }
 
-/** `leads campaign ...` */
+/** Adds `leads campaign` and its subcommands. */
 export function addCampaignCommands(program: Command, io: CliIo): void {
   const campaign = program
     .command('campaign')
-    .summary('campaigns of a workspace')
-    .description('Campaigns, which leads belong to.');
+    .summary('manage the campaigns of a workspace')
+    .description('Manages the campaigns of a workspace. Every lead belongs to a campaign.');
 
   campaign
     .command('create')
     .summary('create a campaign')
     .description('Creates an active campaign in a workspace.')
     .addOption(workspaceOption())
-    .requiredOption('--code <code>', 'the code that integrators send; unique in the workspace', parseText)
-    .requiredOption('--name <name>', 'its name on the website', parseText)
-    .option('--default', "make it the workspace's default, in place of the current one")
+    .requiredOption('--code <code>', 'the campaignCode that clients send; unique in the workspace', parseText)
+    .requiredOption('--name <name>', 'the name shown on the website', parseText)
+    .option('--default', "make it the workspace's default campaign")
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -53,20 +53,22 @@ export function addCampaignCommands(program: Command, io: CliIo): void {
     .command('update')
     .summary('change a campaign')
     .description(
-      'Changes the given properties of a campaign. The default campaign stays active: to pause or archive it, make another one the default first.',
+      'Changes the given properties of a campaign. The default campaign must be active: to pause or archive it, make another campaign the default first.',
     )
     .argument('<code>', 'the code of the campaign')
     .addOption(workspaceOption())
-    .option('--name <name>', 'its name on the website', parseText)
+    .option('--name <name>', 'the name shown on the website', parseText)
     .addOption(
-      new Option('--status <status>', 'only active campaigns accept leads').choices(campaignStatuses),
+      new Option('--status <status>', 'the new status; only active campaigns accept leads').choices(
+        campaignStatuses,
+      ),
     )
     .option(
       '--duplicate-window <duration>',
-      'how long after a lead another lead of the same phone number is a duplicate, such as 30d; off for no duplicates',
+      'the time in which another lead with the same phone number is a duplicate, such as 30d; off disables the check',
       parseDuplicateWindow,
     )
-    .option('--default', "make it the workspace's default, in place of the current one")
+    .option('--default', "make it the workspace's default campaign")
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -101,7 +103,7 @@ async function createCampaign(io: CliIo, options: CreateCampaignOptions): Promis
     io,
     options,
     toJson(campaign),
-    `Campaign ${code} is in workspace ${workspace.slug}${campaign.isDefault ? ', as its default' : ''}.`,
+    `Created campaign ${code} in workspace ${workspace.slug}${campaign.isDefault ? ' as its default' : ''}.`,
   );
 }
 
@@ -119,7 +121,7 @@ async function changeCampaign(
     ...(options.default === true && { isDefault: true }),
   };
   if (Object.keys(changes).length === 0) {
-    command.error('error: say what to change: --name, --status, --duplicate-window or --default');
+    command.error('error: no change given: set --name, --status, --duplicate-window or --default');
   }
   await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);

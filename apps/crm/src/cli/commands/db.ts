@@ -11,17 +11,17 @@ interface GrantOptions extends OutputOptions {
   readonly intakeRole: string;
 }
 
-/** `leads db ...` */
+/** Adds `leads db` and its subcommands. */
 export function addDbCommands(program: Command, io: CliIo): void {
   const db = program
     .command('db')
-    .summary('the roles of the services in Postgres')
-    .description('The roles of the services in Postgres.');
+    .summary("manage the services' roles in Postgres")
+    .description('Manages the Postgres roles of the services.');
 
   db.command('grant')
-    .summary('make the roles of the services, and give them their rights')
+    .summary('create the roles of the services and grant their privileges')
     .description(
-      'Makes a role in Postgres for each service where it is not there, and gives it the rights that its work takes: no more, and what is too much is taken away. Run it as the role that migrates, after each `leads migrate`. All other commands work as that role, too.',
+      'Creates a Postgres role for each service if it does not exist. Grants each role the privileges that the service needs, and revokes all others. Run it after each `leads migrate`, as the role that owns the tables. All other commands need that role, too.',
     )
     .option('--crm-role <name>', "the CRM's role", parseRole, 'leads_crm')
     .option('--intake-role <name>', "the intake's role", parseRole, 'leads_intake')
@@ -30,11 +30,11 @@ export function addDbCommands(program: Command, io: CliIo): void {
     .action((options) => grant(io, options));
 }
 
-/** A name that Postgres takes as it is. */
+/** Validates a role name that Postgres accepts without quotes. */
 function parseRole(text: string): string {
   if (/^[a-z_][a-z0-9_]{0,47}$/.test(text) && !text.startsWith('pg_')) return text;
   throw new InvalidArgumentError(
-    'A role has lower-case letters, digits and underscores, 48 at most, no digit first and no pg_.',
+    'Use at most 48 lower-case letters, digits and underscores, without a leading digit or pg_.',
   );
 }
 
@@ -58,7 +58,7 @@ async function grant(io: CliIo, options: GrantOptions): Promise<void> {
 }
 
 function lineOf({ name, created, password }: GrantedRole): string {
-  if (!created) return `${name} has its rights.`;
-  const shown = password === undefined ? '' : `, and the password ${password}, which is not shown again`;
-  return `${name} is there now: it has its rights${shown}.`;
+  if (!created) return `Updated the privileges of role ${name}.`;
+  const shown = password === undefined ? '' : ` with the password ${password}, which is not shown again`;
+  return `Created role ${name}${shown}.`;
 }

@@ -28,24 +28,24 @@ interface EraseOptions extends OutputOptions {
   readonly yes?: true;
 }
 
-/** `leads erase` */
+/** Adds `leads erase`. */
 export function addEraseCommand(program: Command, io: CliIo): void {
   program
     .command('erase')
-    .summary("erase a person's leads, wherever they are")
+    .summary("erase a person's leads from all stores")
     .description(
-      "Erases a person's leads for good: with their histories, from the quarantine, from the buffer and from the stream of events. How many leads there were stays counted. Each erasure is noted, as keyed hashes, to be done again after a restore (--again). Cut short, it is finished by the next.",
+      "Permanently erases a person's leads, their histories, their events, and their copies in the quarantine and the intake buffer. The overview keeps its counts. Each erasure is recorded as keyed hashes, so that --again can repeat it after a restore. The next run finishes an interrupted erasure.",
     )
-    .option('--phone <number>', 'leads of this phone number, however it is spelled, now or before')
-    .option('--country <code>', "the phone number's country, where it is without its code, such as GB")
-    .option('--email <address>', 'leads of this email address, now or before', parseEmail)
-    .option('--id <id>', 'this lead', parseUuid)
-    .option('--workspace <slug>', 'only in this workspace; without it, in all')
-    .option('--again', 'erase again everybody who was ever erased: after a restore from a backup')
-    .option('--log <file>', 'note it in this file too, and read it for --again', parseText)
-    .option('--without-events', 'leave out NATS: the stream of events, the buffer, the log that lies there')
-    .option('--dry-run', 'tell how much there is, and erase nothing')
-    .option('--yes', 'do not ask')
+    .option('--phone <number>', 'leads that have or had this phone number, in any notation')
+    .option('--country <code>', 'the country of a phone number without a country code, such as GB')
+    .option('--email <address>', 'leads that have or had this email address', parseEmail)
+    .option('--id <id>', 'the lead with this id', parseUuid)
+    .option('--workspace <slug>', 'only leads of this workspace (default: all workspaces)')
+    .option('--again', 'repeat all recorded erasures; use it after a restore from a backup')
+    .option('--log <file>', 'also record the erasure in this file; --again reads it', parseText)
+    .option('--without-events', 'skip NATS: its event stream, its buffer and its erasure log')
+    .option('--dry-run', 'count the matching data without erasing it')
+    .option('--yes', 'skip the confirmation')
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -63,22 +63,22 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
   const { phone, country, email, id, again, log } = options;
   const hasSubject = phone !== undefined || email !== undefined || id !== undefined;
   if (hasSubject === (again === true)) {
-    command.error('error: say whose leads: --phone, --email or --id; or --again');
+    command.error('error: set --phone, --email or --id, or set --again alone');
   }
   if (again === true && (options.workspace !== undefined || options.dryRun === true)) {
-    command.error('error: --again goes with neither --workspace nor --dry-run');
+    command.error("error: option '--again' cannot be used with --workspace or --dry-run");
   }
   const { ERASURE_SECRET, NATS_URL } = readSettings(ErasureSettings, io.env);
   const isWithEvents = options.withoutEvents !== true;
   if (isWithEvents && NATS_URL === undefined) {
     throw new ConfigError(
-      'NATS_URL is required, for events and the buffer hold leads too; where there is no NATS, say --without-events',
+      'NATS_URL is required because NATS stores leads too; if there is no NATS, use --without-events',
     );
   }
   if (!isWithEvents && log === undefined && options.dryRun !== true) {
-    command.error('error: without NATS the erasure has to be noted in a file: --log <file>');
+    command.error('error: --without-events needs a file to record the erasure: set --log <file>');
   }
-  if (!isWithEvents) printNotice(io, 'Without NATS: its streams are not looked at.');
+  if (!isWithEvents) printNotice(io, 'Skipping the NATS streams.');
 
   await using operator = openOperator(io);
   await using broker = isWithEvents ? await openBroker(NATS_URL ?? '') : undefined;
@@ -106,43 +106,43 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
     printResult(io, options, { found: plan.counts }, `Found: ${describe(plan.counts)}.`);
     return;
   }
-  await confirm(io, options, `Found: ${describe(plan.counts)}. Erase them for good?`);
+  await confirm(io, options, `Found: ${describe(plan.counts)}. Erase them permanently?`);
   const { erased, left } = await erase(targets, plan.erasure);
   printResult(
     io,
     options,
     { id: plan.erasure.id, erased, left },
-    `Erased: ${describe(erased)}. Noted as ${plan.erasure.id}.`,
+    `Erased: ${describe(erased)}. Recorded as ${plan.erasure.id}.`,
   );
   refuseLeft(left);
 }
 
 async function eraseEveryoneAgain(io: CliIo, targets: ErasureTargets, options: EraseOptions): Promise<void> {
-  await confirm(io, options, 'Erase again everybody who was ever erased?');
+  await confirm(io, options, 'Repeat all recorded erasures?');
   const { repeatErasures } = await import('@leads/core/erasure');
   const { erasures, erased, left } = await repeatErasures(targets);
   printResult(
     io,
     options,
     { erasures, erased, left },
-    `Done again: ${erasures} erasures. Erased: ${describe(erased)}.`,
+    `Repeated ${erasures} erasures. Erased: ${describe(erased)}.`,
   );
   refuseLeft(left);
 }
 
 function refuseLeft(left: FoundCounts): void {
   if (Object.values(left).every((count) => count === 0)) return;
-  throw new CliError(`More came meanwhile (${describe(left)}): erase once more`);
+  throw new CliError(`New matches arrived during the erasure (${describe(left)}): run it again`);
 }
 
-/** @throws CliError when stdin is no terminal, or when the answer is not yes. */
+/** @throws CliError if stdin is not a terminal, or if the answer is not yes. */
 async function confirm({ stdin, stderr }: CliIo, { yes }: EraseOptions, question: string): Promise<void> {
   if (yes === true) return;
-  if (stdin.isTTY !== true) throw new CliError('Confirm with --yes: stdin is not a terminal');
+  if (stdin.isTTY !== true) throw new CliError('stdin is not a terminal: confirm with --yes');
   const terminal = createInterface({ input: stdin, output: stderr });
   try {
     const answer = await terminal.question(`${question} [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('Nothing was erased');
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('Canceled: no lead was erased');
   } finally {
     terminal.close();
   }
@@ -164,14 +164,14 @@ async function storesOf(
 
 const words: Readonly<Record<keyof FoundCounts, string>> = {
   leads: 'leads',
-  changes: 'entries of histories',
-  waitingEvents: 'events that wait',
-  quarantined: 'leads of the quarantine',
-  buffered: 'leads of the buffer',
+  changes: 'history entries',
+  waitingEvents: 'unpublished events',
+  quarantined: 'quarantined leads',
+  buffered: 'buffered leads',
   events: 'events',
 };
 
-/** Formats counts only: logs keep what is printed. */
+/** Formats the counts. It names no values, because logs may store the output. */
 function describe(counts: FoundCounts): string {
   const parts = Object.entries(words).flatMap(([kind, name]) => {
     const count = counts[kind as keyof FoundCounts];

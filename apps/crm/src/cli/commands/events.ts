@@ -26,25 +26,25 @@ interface TailOptions {
 
 const retryMs = 500;
 
-/** `leads events` */
+/** Adds `leads events` and its subcommands. */
 export function addEventsCommands(program: Command, io: CliIo): void {
-  const events = program.command('events').description('The events of leads in the stream of NATS.');
+  const events = program.command('events').description('Reads the lead events in NATS.');
   events
     .command('tail')
-    .summary('follow events as they come')
+    .summary('print events as they are published')
     .description(
-      'Prints events as they come, each as a line of JSON (CloudEvents 1.0), until Ctrl-C. It reconnects to NATS and continues without a gap. A line on stderr says when it has begun.',
+      'Prints each published event as a line of JSON (CloudEvents 1.0) until Ctrl-C. It reconnects to NATS and continues without a gap. A line on stderr reports that it has started.',
     )
     .option('--workspace <slug|id>', 'only events of this workspace; a slug is looked up in the database')
     .addOption(new Option('--type <type...>', 'only events of these types').choices(LeadEventType.enum))
     .option('--lead <id>', 'only events of this lead', parseUuid)
-    .option('--campaign <code>', 'only events of leads of the campaign of this code')
+    .option('--campaign <code>', 'only events of leads of this campaign')
     .option(
       '--since <time>',
-      'begin with the events since this time (ISO 8601) or within this duration (1h, 7d), as far as they are retained (default: now)',
+      'start with retained events since this time (ISO 8601) or within this duration (1h, 7d) (default: now)',
       parseTimeAgo,
     )
-    .option('--count <number>', 'end after this many events', parseCount)
+    .option('--count <number>', 'exit after this many events', parseCount)
     .option('--json', 'has no effect: the output is always JSON lines')
     .addHelpText(
       'after',
@@ -62,13 +62,13 @@ async function tail(io: CliIo, options: TailOptions): Promise<void> {
   const { NATS_URL: url } = readSettings(BrokerSettings, io.env);
   if (url === undefined) {
     throw new ConfigError(
-      'NATS_URL is required (as nats://user:password@host:4222: the NATS of the services)',
+      "NATS_URL is required (nats://user:password@host:4222): set it to the services' NATS",
     );
   }
   const workspaceId = await findWorkspaceId(io, options.workspace);
   const { EventReader, eventStreamName } = await import('@leads/core/nats');
   const closed = new AbortController();
-  // The reader of stdout, such as `head`, has read enough.
+  // The reader of stdout, such as `head`, has closed the pipe.
   io.stdout.once('error', () => closed.abort());
   const signal = AbortSignal.any([io.interruption(), closed.signal]);
   await using broker = await openBroker(url, {
@@ -103,7 +103,7 @@ async function follow(
   while (!signal.aborted && left > 0) {
     try {
       const steps = await reader.open({ start, filter: { workspaceId, types, wants }, signal });
-      if (!hasBegun) printNotice(io, 'Following events: Ctrl-C ends it.');
+      if (!hasBegun) printNotice(io, 'Following events; press Ctrl-C to stop.');
       hasBegun = true;
       for await (const { event } of steps) {
         if (event === undefined) continue;
@@ -114,10 +114,10 @@ async function follow(
     } catch (error) {
       if (!(error instanceof LeadsError)) throw error;
       if (error.code === 'events_gone') {
-        printNotice(io, `${error.message}: going on with the oldest that are there`);
+        printNotice(io, `${error.message}; continuing with the oldest retained event`);
         start = 'oldest';
       } else if (error.code === 'unavailable') {
-        if (!isWaiting) printNotice(io, 'The streams of NATS are unavailable; retrying');
+        if (!isWaiting) printNotice(io, 'The NATS streams are unavailable; retrying');
         isWaiting = true;
         await sleep(retryMs, undefined, { signal }).catch(() => undefined);
       } else throw error;
@@ -125,7 +125,7 @@ async function follow(
   }
 }
 
-/** Writes a line, and waits until a slow reader has taken it. */
+/** Writes a line, and waits until a slow reader has read it. */
 async function printLine({ stdout }: CliIo, line: string, signal: AbortSignal): Promise<void> {
   if (!stdout.write(`${line}\n`)) await once(stdout, 'drain', { signal }).catch(() => undefined);
 }

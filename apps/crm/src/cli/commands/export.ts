@@ -23,45 +23,45 @@ interface ExportCommandOptions extends WorkspaceOptions, Filters {
   readonly format?: ExportFormat;
 }
 
-/** The list's filters, by the names that commander gives to their options. */
+/** The filters of the lead list, by commander's option names. */
 type Filters = Omit<LeadFilterQuery, 'campaignCode' | 'q'> & {
   readonly campaign?: string;
   readonly search?: string;
 };
 
-/** The options of the filters, by the parameters of the list. */
+/** The command-line option of each query parameter of the lead list. */
 const filterFlags = {
   status: ['--status <status>', 'only leads of this status'],
   campaignCode: ['--campaign <code>', 'only leads of this campaign'],
   createdFrom: ['--created-from <time>', 'only leads created at this time or later'],
   createdTo: ['--created-to <time>', 'only leads created before this time'],
   updatedSince: ['--updated-since <time>', 'only leads created or changed at this time or later'],
-  phone: ['--phone <number>', 'only leads of this phone number, however it is spelled'],
+  phone: ['--phone <number>', 'only leads of this phone number, in any notation'],
   s1: ['--s1 <sub-id>', 'only leads of this sub-id'],
   lpName: ['--lp-name <name>', 'only leads of this landing page'],
-  source: ['--source <source>', 'only leads that crm or intake took'],
+  source: ['--source <source>', 'only leads that this service accepted: crm or intake'],
   q: [
     '--search <text>',
-    'only leads found by this: words of a name or email address, part of a phone number, an id',
+    'only leads that match: words of a name or email address, part of a phone number, or an id',
   ],
   sort: ['--sort <order>', 'createdAt, -createdAt, updatedAt or -updatedAt (default: newest first)'],
 } as const satisfies Record<keyof LeadFilterQuery, readonly [string, string]>;
 
-/** `leads export` */
+/** Adds `leads export`. */
 export function addExportCommand(program: Command, io: CliIo): void {
   const command = program
     .command('export')
     .summary('write leads to a file')
     .description(
-      'Writes every lead of a workspace that the filters match, with all that is stored of it, as GET /api/v1/order/leads does with Accept: text/csv. A file appears under its name once it is complete.',
+      'Writes all fields of every matching lead of a workspace, like GET /api/v1/order/leads with Accept: text/csv. The file appears under its name when it is complete.',
     )
-    .argument('[file]', 'the file; - for standard output', '-')
-    .addOption(workspaceOption('there is only one, or the user is in only one'))
-    .option('--user <email>', 'only what this member sees')
+    .argument('[file]', 'the file to write; - for standard output', '-')
+    .addOption(workspaceOption('there is only one workspace, or the user is a member of only one'))
+    .option('--user <email>', 'only leads that this member can see')
     .addOption(
       new Option(
         '--format <format>',
-        'csv, where what looks like a formula has an apostrophe in front, or ndjson (default: as the file is named, else csv)',
+        'csv (with an apostrophe before each formula-like value) or ndjson (default: by file extension, otherwise csv)',
       ).choices(['csv', 'ndjson']),
     );
   for (const [flags, description] of Object.values(filterFlags)) command.option(flags, description);
@@ -87,7 +87,7 @@ async function runExport(
 ): Promise<void> {
   const isStdout = path === '-';
   if (isStdout && options.json === true) {
-    command.error("error: option '--json' goes with a file only: the leads are on stdout themselves");
+    command.error("error: option '--json' needs a file: without a file, stdout contains the leads");
   }
   const query = await readFilters(options, command);
   const format = options.format ?? (/\.(nd)?jsonl?$/i.test(path) ? 'ndjson' : 'csv');
@@ -103,7 +103,7 @@ async function runExport(
     isShown,
     position: () => ({ rows: leads, part: total && leads / total }),
   });
-  // The export does not need the number.
+  // The count is for the progress only: the export continues without it.
   if (isShown) total = await countLeads(operator.leads, viewer, query).catch(() => undefined);
   async function* text() {
     for await (const piece of exportLeads(operator.leads, viewer, query, format, signal)) {
@@ -113,16 +113,16 @@ async function runExport(
   }
   try {
     const source = Readable.from(text(), { objectMode: false });
-    // The signal ends the wait for a reader that does not read.
+    // The signal ends the wait for a stalled reader.
     if (isStdout) await pipeline(source, io.stdout, { signal, end: false });
     else await writeCompleteFile(path, source, signal);
   } catch (error) {
     progress[Symbol.dispose]();
     if (signal.aborted) {
-      const left = isStdout ? 'what was written is not complete' : `${path} was not written`;
+      const left = isStdout ? 'the output is incomplete' : `${path} was not written`;
       throw new CliError(`Interrupted: ${left}`, { cause: error });
     }
-    // EPIPE is not an error: the reader, such as `head`, has read enough.
+    // EPIPE is not an error: the reader, such as `head`, has closed the pipe.
     if (isStdout && (error as NodeJS.ErrnoException).code === 'EPIPE') return;
     throw describeInvalidInput(error);
   }
@@ -132,7 +132,7 @@ async function runExport(
   else if (options.quiet !== true) printNotice(io, `Wrote ${formatCount(leads)} leads.`);
 }
 
-/** Returns the filters. Ends the program as wrong usage when one is invalid. */
+/** Returns the filters. Exits with a usage error if one is invalid. */
 async function readFilters(options: ExportCommandOptions, command: Command): Promise<LeadFilterQuery> {
   const { campaign, search } = options;
   const names = Object.keys(filterFlags) as (keyof typeof filterFlags)[];
@@ -150,7 +150,7 @@ async function readFilters(options: ExportCommandOptions, command: Command): Pro
   return query as LeadFilterQuery;
 }
 
-/** Returns the view of a member with `--user`, otherwise that of the whole workspace. */
+/** Returns the member of `--user`. Without `--user`, returns an owner, who sees the whole workspace. */
 async function findViewer({ workspaces }: Operator, options: ExportCommandOptions) {
   if (options.user !== undefined) {
     const { user, workspace, role } = await findMembership(workspaces, options.user, options.workspace);

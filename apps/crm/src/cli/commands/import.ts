@@ -28,32 +28,32 @@ interface ImportCommandOptions extends WorkspaceOptions {
   readonly rejected?: string;
 }
 
-/** The most rejections that the output lists, as JSON and as text. */
+/** The maximum number of rejections in the output, as JSON and as text. */
 const maxListed = { json: 1000, text: 20 } as const;
 
-/** `leads import` */
+/** Adds `leads import`. */
 export function addImportCommand(program: Command, io: CliIo): void {
   program
     .command('import')
     .summary('create leads from a CSV file')
     .description(
-      'Creates the leads of a CSV file, as POST /api/v1/order/leads/import does: each line for itself, so that one that is rejected costs no other. Exits with 1 where any was rejected.',
+      'Creates leads from a CSV file, like POST /api/v1/order/leads/import. A rejected line does not affect other lines. Exits with 1 if any line is rejected.',
     )
-    .argument('<file>', 'the file; - for standard input')
+    .argument('<file>', 'the file to read; - for standard input')
     .requiredOption('--user <email>', 'the owner of the leads')
-    .addOption(workspaceOption('the user is in only one'))
-    .option('--campaign <code>', 'the campaign of lines that name none')
+    .addOption(workspaceOption('the user is a member of only one'))
+    .option('--campaign <code>', 'the campaign of lines without a campaignCode')
     .option(
       '--ignore <column>',
-      'a column to leave out, as the header spells it; give it once for each column',
+      'a column to ignore, spelled as in the header; can be repeated',
       (column: string, columns: readonly string[] | undefined) => [...(columns ?? []), column],
     )
     .option(
       '--idempotency-key <key>',
-      'any text that names this file: imported again with it, the file adds only what is not stored yet',
+      'a key that identifies this file: a second import with the same key stores only missing leads',
       parseText,
     )
-    .option('--rejected <file>', 'the CSV file for the rejected lines and the reasons')
+    .option('--rejected <file>', 'write the rejected lines and the reasons to this CSV file')
     .addOption(quietOption())
     .addOption(jsonOption())
     .addHelpText(
@@ -109,11 +109,11 @@ async function runImport(io: CliIo, path: string, options: ImportCommandOptions)
     });
   } catch (error) {
     progress[Symbol.dispose]();
-    const stored = `${formatCount(soFar?.accepted ?? 0)} leads were stored before that`;
+    const stored = `${formatCount(soFar?.accepted ?? 0)} leads were stored`;
     const again =
       options.idempotencyKey === undefined
-        ? 'the file sent again would store them again'
-        : 'the file sent again under the same key stores the rest';
+        ? 'importing the file again would store them twice'
+        : 'import the file again with the same key to store the rest';
     if (signal.aborted) throw new CliError(`Interrupted: ${stored}; ${again}`, { cause: error });
     if (soFar !== undefined) printNotice(io, `${stored}; ${again}`);
     throw describeInvalidInput(error);
@@ -127,7 +127,8 @@ async function runImport(io: CliIo, path: string, options: ImportCommandOptions)
     for (const { line, reason } of rejections.slice(0, maxListed.text))
       printNotice(io, `line ${line}: ${reason}`);
     const more = report.rejected - maxListed.text;
-    if (more > 0) printNotice(io, `and ${formatCount(more)} more; --rejected writes all of them to a file`);
+    if (more > 0)
+      printNotice(io, `and ${formatCount(more)} more; use --rejected to write all of them to a file`);
   }
   throw new CliError(
     `${formatCount(report.rejected)} ${report.rejected === 1 ? 'line was' : 'lines were'} rejected`,
@@ -137,15 +138,14 @@ async function runImport(io: CliIo, path: string, options: ImportCommandOptions)
 function describe(report: ImportReport): string {
   const { accepted, duplicates, repeated, rejected, extraLeftOut, ignoredColumns } = report;
   const lines = [
-    `Stored ${formatCount(accepted)} leads, ${formatCount(duplicates)} of them as duplicates; ${formatCount(repeated)} stood already; ${formatCount(rejected)} rejected.`,
+    `Stored ${formatCount(accepted)} leads, ${formatCount(duplicates)} of them as duplicates; ${formatCount(repeated)} already stored; ${formatCount(rejected)} rejected.`,
   ];
-  if (ignoredColumns.length > 0) lines.push(`Columns passed over: ${ignoredColumns.join(', ')}.`);
-  if (extraLeftOut > 0)
-    lines.push(`Values beyond the bounds of extra, left out: ${formatCount(extraLeftOut)}.`);
+  if (ignoredColumns.length > 0) lines.push(`Ignored columns: ${ignoredColumns.join(', ')}.`);
+  if (extraLeftOut > 0) lines.push(`Dropped values over the limits of extra: ${formatCount(extraLeftOut)}.`);
   return lines.join('\n');
 }
 
-/** @throws CliError for a file that cannot be read. */
+/** @throws CliError if the file cannot be read. */
 function sizeOf(path: string): number | undefined {
   try {
     const stats = statSync(path);
@@ -157,7 +157,7 @@ function sizeOf(path: string): number | undefined {
   }
 }
 
-/** Opens the file of `--rejected`. It has a line for each rejection, and no value of the imported file. */
+/** Opens the file of `--rejected`. It has a line for each rejection, without values of the imported file. */
 function openRejectedFile(path: string | undefined): OutputFile | undefined {
   if (path === undefined) return undefined;
   const file = new OutputFile(path, 'w');

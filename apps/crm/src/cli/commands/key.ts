@@ -17,24 +17,28 @@ interface CreateKeyOptions extends WorkspaceOptions {
   readonly intakeOnly?: true;
 }
 
-/** `leads key ...` */
+/** Adds `leads key` and its subcommands. */
 export function addKeyCommands(program: Command, io: CliIo): void {
   const key = program
     .command('key')
-    .summary('API keys')
-    .description('API keys, which both services require.');
+    .summary('manage API keys')
+    .description('Manages API keys. Both services require an API key.');
 
   key
     .command('create')
     .summary('create an API key')
     .description(
-      'Creates an API key and shows it once. A user may have several, so that one can replace another.',
+      'Creates an API key and shows it once. A user can have several keys, so a new key can replace an old one without downtime.',
     )
     .requiredOption('--user <email>', 'the owner of the key')
-    .addOption(workspaceOption('the user is in only one'))
-    .requiredOption('--name <name>', 'what the key is for', parseText)
-    .option('--expires-in <duration>', 'when it expires, such as 90d or 12h (default: never)', parseDuration)
-    .option('--default-campaign <code>', 'the campaign of its leads whose landing page has none')
+    .addOption(workspaceOption('the user is a member of only one'))
+    .requiredOption('--name <name>', 'a name that states the purpose of the key', parseText)
+    .option(
+      '--expires-in <duration>',
+      'the lifetime of the key, such as 90d or 12h (default: unlimited)',
+      parseDuration,
+    )
+    .option('--default-campaign <code>', 'the campaign of leads whose landing page has no campaign')
     .option('--intake-only', 'valid for the intake service only')
     .addOption(jsonOption())
     .addHelpText(
@@ -56,7 +60,7 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     list: listKeys,
     revokedBy: {
       argument: '<id-or-prefix>',
-      description: 'the id of the key, or the prefix that `leads key list` shows',
+      description: 'the id or the prefix of the key, as shown by `leads key list`',
       hint: 'its id or its prefix',
     },
     revokeExample: 'leads key revoke lk_4fT9aXq2 --workspace acme',
@@ -85,7 +89,7 @@ async function createKey(io: CliIo, options: CreateKeyOptions): Promise<void> {
   );
 
   const { id, name, prefix, scope, createdAt, expiresAt } = record;
-  const until = expiresAt === undefined ? '' : `, good until ${expiresAt.toISOString()}`;
+  const until = expiresAt === undefined ? '' : `, valid until ${expiresAt.toISOString()}`;
   printResult(
     io,
     options,
@@ -111,7 +115,7 @@ async function revokeKey({ credentials }: Operator, workspaceId: string, idOrPre
   if (keys.length > 1) {
     const ids = keys.map(({ id }) => id).join(', ');
     throw new CliError(
-      `There are ${keys.length} API keys of that prefix, none was revoked; give an id: ${ids}`,
+      `${keys.length} API keys have this prefix, so none was revoked; use one of the ids: ${ids}`,
     );
   }
   return keys[0];

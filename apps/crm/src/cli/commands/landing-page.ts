@@ -20,23 +20,23 @@ interface MapLandingPageOptions extends WorkspaceOptions {
   readonly none?: true;
 }
 
-/** How many landing pages one query reads. */
+/** The number of landing pages that one query reads. */
 const pageSize = 1000;
 
-/** `leads landing-page ...` */
+/** Adds `leads landing-page` and its subcommands. */
 export function addLandingPageCommands(program: Command, io: CliIo): void {
   const landingPage = program
     .command('landing-page')
-    .summary('landing pages of a workspace')
-    .description('Landing pages, and the campaigns that their leads go to.');
+    .summary('manage the landing pages of a workspace')
+    .description('Manages landing pages and the campaigns of their leads.');
 
   landingPage
     .command('list')
     .summary('list the landing pages of a workspace')
     .description('Lists the landing pages of a workspace by name.')
     .addOption(workspaceOption())
-    .addOption(new Option('--mapped', 'only those that have a campaign').conflicts('unmapped'))
-    .option('--unmapped', 'only those that have none')
+    .addOption(new Option('--mapped', 'only landing pages with a campaign').conflicts('unmapped'))
+    .option('--unmapped', 'only landing pages without a campaign')
     .addOption(jsonOption())
     .addHelpText('after', examples('leads landing-page list --workspace acme --unmapped'))
     .action((options) => listLandingPages(io, options));
@@ -45,16 +45,16 @@ export function addLandingPageCommands(program: Command, io: CliIo): void {
     .command('map')
     .summary('map a landing page to a campaign')
     .description(
-      'Sends the leads of a landing page to a campaign from now on, while the campaign is active. A landing page that is not there yet is registered.',
+      'Assigns new leads of a landing page to a campaign, as long as the campaign is active. Registers the landing page if it does not exist.',
     )
-    .argument('<name>', 'what the landing page sends as lp_name', parseText)
+    .argument('<name>', 'the lp_name that the landing page sends', parseText)
     .addOption(workspaceOption())
     .addOption(
-      new Option('--campaign <code>', 'the campaign, active or paused')
+      new Option('--campaign <code>', 'the campaign; it must be active or paused')
         .argParser(parseText)
         .conflicts('none'),
     )
-    .option('--none', 'no campaign: its leads go to the default of their API key or workspace')
+    .option('--none', 'remove the mapping: leads get the default campaign of their API key or workspace')
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -95,14 +95,14 @@ async function mapLandingPage(
   command: Command,
 ): Promise<void> {
   if (options.campaign === undefined && options.none !== true) {
-    command.error('error: say where its leads go: --campaign <code> or --none');
+    command.error('error: no mapping given: set --campaign <code> or --none');
   }
   await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
   const campaignId = await findCampaignIdToMap(operator, workspace, options.campaign);
   await operator.campaigns.addLandingPages([{ workspaceId: workspace.id, name }]);
   const page = await operator.campaigns.mapLandingPage(workspace.id, { name }, campaignId);
-  if (page === undefined) throw new Error('A landing page that was just registered is there');
+  if (page === undefined) throw new Error('The registered landing page was not found');
   const destination = page.campaignCode === undefined ? 'no campaign' : `campaign ${page.campaignCode}`;
   printResult(io, options, toJson(page), `Landing page ${name} is mapped to ${destination}.`);
 }

@@ -8,17 +8,17 @@ import { examples, jsonOption } from '../runtime/help.ts';
 import { type OutputOptions, printNotice, printResult } from '../runtime/output.ts';
 import { MigrateSettings, readSettings } from '../runtime/settings.ts';
 
-/** `leads migrate` */
+/** Adds `leads migrate`. */
 export function addMigrateCommand(program: Command, io: CliIo): void {
   program
     .command('migrate')
-    .summary('bring the database up to date')
+    .summary("apply this release's migrations")
     .description(
-      'Applies the migrations that the database lacks: all of them or, where one fails, none. Of two runs at once the second waits for the first.',
+      'Applies all missing migrations in one transaction: if one fails, none is applied. A second concurrent run waits for the first.',
     )
     .option(
       '--check',
-      'apply nothing; exit with 0 when the database has all migrations of this release, with 1 when it lacks some or has another history',
+      'apply no migration; exit with 0 if the database has all migrations of this release, with 1 if some are missing or its history differs',
     )
     .addOption(jsonOption())
     .addHelpText('after', examples('leads migrate', 'leads migrate --check'))
@@ -29,7 +29,7 @@ export function addMigrateCommand(program: Command, io: CliIo): void {
         migrationsDir: settings.LEADS_MIGRATIONS_DIR || ownMigrations,
       };
       if (!existsSync(join(target.migrationsDir, 'migration_lock.toml'))) {
-        throw new CliError(`There are no migrations in ${target.migrationsDir}: set LEADS_MIGRATIONS_DIR`);
+        throw new CliError(`${target.migrationsDir} contains no migrations: set LEADS_MIGRATIONS_DIR`);
       }
       try {
         await (options.check === true ? check(io, target, options) : apply(io, target, options));
@@ -58,10 +58,7 @@ async function check(io: CliIo, target: Target, options: OutputOptions): Promise
   if (pending.length === 0) lines.push('The database is up to date.');
   printResult(io, options, { pending, ahead }, lines.join('\n'));
   if (ahead.length > 0) {
-    printNotice(
-      io,
-      `A newer release has been here: the database is ahead of this one by ${ahead.join(', ')}`,
-    );
+    printNotice(io, `The database has migrations of a newer release: ${ahead.join(', ')}`);
   }
   if (pending.length > 0) {
     throw new CliError(`The database lacks ${pending.join(', ')}: run \`leads migrate\``);

@@ -12,41 +12,39 @@ interface ReplayOptions extends OutputOptions {
 }
 
 interface DeleteOptions extends OutputOptions {
-  /** In seconds. */
+  /** Minimum time in the quarantine, in seconds. */
   readonly olderThan?: number;
   readonly yes?: true;
 }
 
-/** How many leads one statement reads or deletes. */
+/** The number of leads that one statement reads or deletes. */
 const pageSize = 500;
 
-/** `leads quarantine ...` */
+/** Adds `leads quarantine` and its subcommands. */
 export function addQuarantineCommands(program: Command, io: CliIo): void {
   const quarantine = program
     .command('quarantine')
-    .summary('leads that Postgres refused')
+    .summary('manage leads that Postgres rejected')
     .description(
-      'Leads that the intake took while Postgres was away, and that Postgres refused when they were to be stored.',
+      'Manages quarantined leads. The intake accepted them while Postgres was unavailable, and Postgres later rejected them.',
     );
 
   quarantine
     .command('list')
-    .summary('list the leads of the quarantine')
-    .description(
-      'Lists the leads of the quarantine, oldest first, and the SQLSTATE that each was refused with.',
-    )
+    .summary('list quarantined leads')
+    .description('Lists quarantined leads, oldest first, each with the SQLSTATE of its rejection.')
     .addOption(jsonOption())
     .addHelpText('after', examples('leads quarantine list', 'leads quarantine list --json'))
     .action((options) => listQuarantine(io, options));
 
   quarantine
     .command('replay')
-    .summary('store leads of the quarantine')
+    .summary('store quarantined leads')
     .description(
-      'Stores leads of the quarantine as they were taken. One that is refused again stays in the quarantine.',
+      'Stores quarantined leads unchanged. A lead that Postgres rejects again stays in the quarantine.',
     )
     .argument('[id...]', 'the ids of the leads', collectUuids)
-    .option('--all', 'every lead of the quarantine')
+    .option('--all', 'all quarantined leads')
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -59,17 +57,17 @@ export function addQuarantineCommands(program: Command, io: CliIo): void {
 
   quarantine
     .command('delete')
-    .summary('delete leads of the quarantine for good')
+    .summary('permanently delete quarantined leads')
     .description(
-      'Deletes leads of the quarantine, which are then nowhere. Without --yes it only says which they are.',
+      'Permanently deletes quarantined leads. The quarantine holds the only copy. Without --yes, the command lists the leads without deleting them.',
     )
     .argument('[id...]', 'the ids of the leads', collectUuids)
     .option(
       '--older-than <duration>',
-      'every lead that has been in the quarantine for longer, such as 90d',
+      'all leads that have been in the quarantine longer than this, such as 90d',
       parseDuration,
     )
-    .option('--yes', 'delete them')
+    .option('--yes', 'delete the leads')
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -93,11 +91,11 @@ async function listQuarantine(io: CliIo, options: OutputOptions): Promise<void> 
     [
       { header: 'NAME', maxWidth: 30, value: ({ lead }) => lead.name },
       { header: 'PHONE', maxWidth: 20, value: ({ lead }) => lead.phone },
-      { header: 'TAKEN (UTC)', maxWidth: 16, value: ({ lead }) => formatTime(lead.createdAt) },
+      { header: 'CREATED (UTC)', maxWidth: 16, value: ({ lead }) => formatTime(lead.createdAt) },
       { header: 'SQLSTATE', maxWidth: 8, value: ({ reason }) => reason ?? '' },
     ],
     entries,
-    ({ lead }) => `${lead.id}, of campaign ${lead.campaignId}`,
+    ({ lead }) => `${lead.id}, campaign ${lead.campaignId}`,
   );
   printResult(io, options, entries.map(toJson), entries.length === 0 ? 'The quarantine is empty.' : table);
 }
@@ -109,7 +107,7 @@ async function replayQuarantine(
   command: Command,
 ): Promise<void> {
   if ((ids.length === 0) === (options.all === undefined)) {
-    command.error('error: say which leads: their ids or --all');
+    command.error('error: set either the ids of the leads or --all');
   }
   await using operator = openOperator(io);
   const reports: ReplayReport[] = [];
@@ -123,11 +121,11 @@ async function replayQuarantine(
     refused: reports.flatMap(({ refused }) => refused),
   };
   const lines = [
-    `Stored: ${report.stored.length}. Refused again: ${report.refused.length}.`,
+    `Stored: ${report.stored.length}. Rejected again: ${report.refused.length}.`,
     ...report.refused.map(({ id, reason }) => `  ${id}, SQLSTATE ${reason ?? 'unknown'}`),
   ];
   printResult(io, options, report, lines.join('\n'));
-  // The result has named the leads.
+  // The result already lists the leads.
   if (report.refused.length > 0) throw new CliError();
 }
 
@@ -139,7 +137,7 @@ async function deleteQuarantined(
 ): Promise<void> {
   const { olderThan } = options;
   if ((ids.length === 0) === (olderThan === undefined)) {
-    command.error('error: say which leads: their ids or --older-than');
+    command.error('error: set either the ids of the leads or --older-than');
   }
   await using operator = openOperator(io);
   const selected =
@@ -148,7 +146,7 @@ async function deleteQuarantined(
       : await idsOlderThan(operator, olderThan);
   if (options.yes === undefined && selected.length > 0) {
     throw new CliError(
-      `Nothing was deleted. With --yes these ${selected.length} are: ${selected.join(', ')}`,
+      `No lead was deleted; use --yes to delete these ${selected.length}: ${selected.join(', ')}`,
     );
   }
   const deleted: string[] = [];
@@ -168,7 +166,7 @@ async function idsOlderThan(operator: Operator, seconds: number): Promise<string
   return ids;
 }
 
-/** @throws CliError that names those that are not there. */
+/** @throws CliError with the ids that are not in the quarantine. */
 async function findAll(
   { quarantine }: Operator,
   ids: readonly string[],
@@ -178,7 +176,7 @@ async function findAll(
   const foundIds = new Set(found.map(({ lead }) => lead.id));
   const missing = ids.filter((id) => !foundIds.has(id));
   if (missing.length > 0)
-    throw new CliError(`Not in the quarantine, none was ${done}: ${missing.join(', ')}`);
+    throw new CliError(`No lead was ${done}, because these are not in the quarantine: ${missing.join(', ')}`);
   return found;
 }
 

@@ -27,34 +27,40 @@ interface RunOptions extends OutputOptions {
   readonly quiet?: true;
 }
 
-/** `leads retention ...` */
+/** Adds `leads retention` and its subcommands. */
 export function addRetentionCommands(program: Command, io: CliIo): void {
   const retention = program
     .command('retention')
-    .summary('how long leads are kept')
+    .summary('manage the retention of leads')
     .description(
-      'For how long the leads of a campaign are kept. Without a retention they are kept for good.',
+      'Manages the retention period of the leads of a campaign. Without a retention period, leads are kept indefinitely.',
     );
 
   retention
     .command('set')
-    .summary('set for how long the leads of a campaign are kept')
-    .description('Sets for how long the leads of a campaign are kept. Nothing is deleted by it.')
+    .summary('set the retention period of a campaign')
+    .description(
+      'Sets the retention period of the leads of a campaign. `leads retention run` deletes expired leads.',
+    )
     .addOption(workspaceOption())
     .requiredOption('--campaign <code>', 'the code of the campaign')
-    .requiredOption('--days <number>', 'days after their creation; off to keep them', parseRetentionDays)
+    .requiredOption(
+      '--days <number>',
+      'days after the creation of a lead; off to keep leads indefinitely',
+      parseRetentionDays,
+    )
     .addOption(jsonOption())
     .addHelpText('after', examples('leads retention set --workspace acme --campaign SPRING --days 365'))
     .action((options) => setRetention(io, options));
 
   retention
     .command('run')
-    .summary('delete the leads that are too old')
+    .summary('delete expired leads')
     .description(
-      'Deletes the leads that are older than their campaigns keep them, with their histories, a thousand in a transaction, oldest first. How many there were stays counted. It may be ended at any time; the next run goes on. Meant to be run once a day.',
+      "Deletes leads older than their campaign's retention period, with their histories, oldest first, 1,000 per transaction. The overview keeps its counts. The command can be interrupted: the next run continues. Run it once a day.",
     )
-    .option('--dry-run', 'print how many there are, and delete nothing')
-    .option('--max <number>', 'delete at most this many', parseCount)
+    .option('--dry-run', 'count the expired leads without deleting them')
+    .option('--max <number>', 'delete at most this many leads', parseCount)
     .addOption(quietOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('leads retention run --dry-run', 'leads retention run --max 1000000'))
@@ -72,7 +78,7 @@ async function setRetention(io: CliIo, options: SetOptions): Promise<void> {
     io,
     options,
     { workspace: workspace.slug, code, retentionDays },
-    `Leads of campaign ${code} are kept ${days === 0 ? 'for good' : `for ${formatCount(days)} days`}.`,
+    `Leads of campaign ${code} are kept ${days === 0 ? 'indefinitely' : `for ${formatCount(days)} days`}.`,
   );
 }
 
@@ -99,10 +105,10 @@ async function runNow(io: CliIo, options: RunOptions): Promise<void> {
 }
 
 function describe({ campaigns, isComplete }: RetentionReport, isDryRun: boolean): string {
-  if (campaigns.length === 0) return 'No campaign has a retention: leads are kept for good.';
+  if (campaigns.length === 0) return 'No campaign has a retention period: leads are kept indefinitely.';
   const lines = campaigns.map(
     ({ workspace, code, retentionDays, leads }) =>
       `${workspace} ${code}: ${formatCount(leads)} leads older than ${formatCount(retentionDays)} days${isDryRun ? '' : ' deleted'}`,
   );
-  return [...lines, ...(isComplete ? [] : ['There may be more: run it again.'])].join('\n');
+  return [...lines, ...(isComplete ? [] : ['More leads may be expired: run the command again.'])].join('\n');
 }

@@ -15,24 +15,26 @@ interface CreateTokenOptions extends WorkspaceOptions {
   readonly lifetime: number;
 }
 
-/** `leads token ...` */
+/** Adds `leads token` and its subcommands. */
 export function addTokenCommands(program: Command, io: CliIo): void {
   const token = program
     .command('token')
-    .summary('access tokens')
-    .description('Access tokens, which the CRM service requires in addition to the API key.');
+    .summary('manage access tokens')
+    .description(
+      'Manages access tokens. The CRM service requires an access token in addition to the API key.',
+    );
 
   token
     .command('create')
     .summary('create an access token')
     .description(
-      'Signs an access token and shows it once. It is valid with API keys of the same user and workspace.',
+      'Creates an access token and shows it once. It is valid only with an API key of the same user and workspace.',
     )
     .requiredOption('--user <email>', 'the owner of the token')
-    .addOption(workspaceOption('the user is in only one'))
-    .requiredOption('--name <name>', 'what the token is for', parseText)
+    .addOption(workspaceOption('the user is a member of only one'))
+    .requiredOption('--name <name>', 'a name that states the purpose of the token', parseText)
     .addOption(
-      new Option('--lifetime <duration>', 'how long it is valid, from 1h to 365d')
+      new Option('--lifetime <duration>', 'the lifetime of the token, from 1h to 365d')
         .argParser(parseLifetime)
         .default(tokenLifetime.default, '90d'),
     )
@@ -50,7 +52,7 @@ export function addTokenCommands(program: Command, io: CliIo): void {
     list: listTokens,
     revokedBy: {
       argument: '<id>',
-      description: 'the id of the token, as `leads token list` shows it',
+      description: 'the id of the token, as shown by `leads token list`',
       hint: 'its id',
     },
     revokeExample: 'leads token revoke 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f --workspace acme',
@@ -76,7 +78,7 @@ async function createToken(io: CliIo, options: CreateTokenOptions): Promise<void
     io,
     options,
     { id, name, createdAt, expiresAt, accessToken },
-    formatSecret(`${about}, good until ${expiresAt.toISOString()}:`, accessToken),
+    formatSecret(`${about}, valid until ${expiresAt.toISOString()}:`, accessToken),
   );
 }
 
@@ -92,7 +94,7 @@ async function listTokens({ credentials }: Operator, { workspaceId, userId, emai
 function parseLifetime(text: string): number {
   const seconds = parseDuration(text);
   if (seconds < tokenLifetime.minimum || seconds > tokenLifetime.maximum) {
-    throw new InvalidArgumentError('An access token lives from 1h to 365d.');
+    throw new InvalidArgumentError('The lifetime must be from 1h to 365d.');
   }
   return seconds;
 }

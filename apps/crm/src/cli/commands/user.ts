@@ -23,29 +23,29 @@ interface PasswordLinkOptions extends OutputOptions {
   readonly email: string;
 }
 
-/** `leads user ...` */
+/** Adds `leads user` and its subcommands. */
 export function addUserCommands(program: Command, io: CliIo): void {
   const user = program
     .command('user')
-    .summary('users and their workspaces')
-    .description('Users and their workspaces.');
+    .summary('manage users and their workspaces')
+    .description('Manages users and their workspaces.');
 
   user
     .command('create')
-    .summary('make a user a member of a workspace')
+    .summary('add a user to a workspace')
     .description(
-      'Makes a user a member of a workspace. The user and the workspace, with its default campaign, are made where they do not exist; the first member of a workspace is its owner.',
+      'Adds a user to a workspace. Creates the user if there is none, and the workspace with a default campaign if there is none. The first member of a workspace is its owner.',
     )
     .requiredOption('--email <address>', "the user's email address", parseEmail)
     .requiredOption('--name <name>', "the user's name", parseText)
     .option(
       '--workspace <slug>',
-      'the workspace; when left out, a new one named after the workspace name, the email address or the user',
+      'the workspace (default: a new one, with a slug made of the workspace name, the email address or the user name)',
       parseSlug,
     )
-    .option('--workspace-name <name>', "a new workspace's name (default: its slug)", parseText)
+    .option('--workspace-name <name>', 'the name of a new workspace (default: its slug)', parseText)
     .addOption(
-      new Option('--role <role>', 'what the user may do; required to join a workspace there is').choices(
+      new Option('--role <role>', 'the role of the user; required for an existing workspace').choices(
         memberRoles,
       ),
     )
@@ -61,9 +61,9 @@ export function addUserCommands(program: Command, io: CliIo): void {
 
   user
     .command('password-link')
-    .summary('print a link with which a user chooses a password')
+    .summary('print a link to set a password')
     .description(
-      'Prints a link to the website with which a user chooses a password. It is valid once, for an hour. Use it for the first password of a user made here, or for a new password if no mails are sent. Give it to that user only.',
+      'Prints a link to the website where a user sets a password. The link is valid for 1 hour and for one use. Use it for the first password of a new user, or for a new password if the service sends no mail. Give it to that user only.',
     )
     .requiredOption('--email <address>', "the user's email address", parseEmail)
     .addOption(jsonOption())
@@ -86,7 +86,8 @@ async function createUser(io: CliIo, options: CreateUserOptions): Promise<void> 
   });
 
   const { user, workspace, role, workspaceCreated } = created;
-  if (user.name !== name) printNotice(io, `${user.email} was there already, as ${user.name}: the name stays`);
+  if (user.name !== name)
+    printNotice(io, `User ${user.email} already exists as ${user.name}; the name is unchanged`);
   printResult(
     io,
     options,
@@ -95,24 +96,24 @@ async function createUser(io: CliIo, options: CreateUserOptions): Promise<void> 
   );
 }
 
-/** A slug that happens to be another's must let nobody into that workspace, nor a role that was not chosen. */
+/** Rejects an existing workspace that the operator did not name, or that the operator named without a role. */
 function refuseToJoinUnasked(options: CreateUserOptions, slug: string): void {
   if (options.workspace === undefined) {
     throw new CliError(
-      `Workspace ${slug} exists already: to join it say --workspace ${slug}, for a new one another slug`,
+      `Workspace ${slug} already exists: join it with --workspace ${slug}, or set another slug for a new one`,
     );
   }
   if (options.role === undefined) {
-    throw new CliError(`Workspace ${slug} exists already: to join it say --role ${memberRoles.join('|')}`);
+    throw new CliError(`Workspace ${slug} already exists: set --role ${memberRoles.join('|')} to join it`);
   }
   if (options.workspaceName !== undefined) {
-    throw new CliError(`Workspace ${slug} exists already: --workspace-name is for a new one`);
+    throw new CliError(`Workspace ${slug} already exists: --workspace-name is for a new one`);
   }
 }
 
 function defaultSlug({ workspaceName = '', email, name }: CreateUserOptions): string {
   const slug = slugOf(workspaceName) ?? slugOf(email.slice(0, email.lastIndexOf('@'))) ?? slugOf(name);
-  if (slug === undefined) throw new CliError('No slug can be made of these names: say --workspace');
+  if (slug === undefined) throw new CliError('No slug can be derived from these names: set --workspace');
   return slug;
 }
 
@@ -131,6 +132,6 @@ async function printPasswordLink(io: CliIo, options: PasswordLinkOptions): Promi
     },
   });
   const link = await accounts.passwordLink(options.email);
-  if (link === undefined) throw new CliError(`There is no user ${options.email}`);
-  printResult(io, options, { email: options.email, link }, `Good once, for an hour:\n\n  ${link}`);
+  if (link === undefined) throw new CliError(`User ${options.email} does not exist`);
+  printResult(io, options, { email: options.email, link }, `Valid for 1 hour and for one use:\n\n  ${link}`);
 }

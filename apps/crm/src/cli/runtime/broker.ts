@@ -2,22 +2,22 @@ import type { Broker } from '@leads/core/nats';
 import { BrokerUnreachable } from './cli-error.ts';
 
 interface ConnectOptions {
-  /** How long to wait for the first connection. Later the broker reconnects by itself, without a limit. */
+  /** The maximum time for the first connection. After it, the broker reconnects automatically, without a time limit. */
   readonly timeoutMs?: number;
-  /** Ends the wait for the first connection. The broker is then returned without a connection. */
+  /** Ends the wait for the first connection. The function then returns an unconnected broker. */
   readonly signal?: AbortSignal;
-  /** Called for each change after the first connection. */
+  /** Called for each loss and restoration of the connection after the first connection. */
   readonly onChange?: (isConnected: boolean) => void;
 }
 
 /**
  * Connects to NATS.
  *
- * @throws BrokerUnreachable after `timeoutMs`.
+ * @throws BrokerUnreachable if there is no connection after `timeoutMs`.
  */
 export async function openBroker(url: string, options: ConnectOptions = {}): Promise<Broker> {
   const { timeoutMs = 10_000, signal, onChange } = options;
-  // Loaded on demand: most commands do not need it.
+  // Loaded on demand, because most commands do not need the NATS client.
   const { Broker } = await import('@leads/core/nats');
   let reason: unknown;
   let wasConnected = false;

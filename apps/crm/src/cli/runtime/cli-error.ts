@@ -10,19 +10,19 @@ export const exitCodes = { done: 0, refused: 1, usage: 2, unreachable: 3 } as co
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
- * A command failed. `message` is one line for the operator; an empty message prints no line, for commands whose result
- * already names the failure.
+ * A failure of a command. `message` is one line for the operator. An empty message prints no line: the result of the
+ * command already names the failure.
  */
 export class CliError extends Error {
   override readonly name = 'CliError';
 }
 
-/** The database cannot be reached. `message` is the reason, without the address. */
+/** An unreachable database. `message` is the reason, without the address. */
 class DatabaseUnreachable extends Error {
   override readonly name = 'DatabaseUnreachable';
 }
 
-/** NATS cannot be reached. `message` is the reason, without the address. */
+/** An unreachable NATS server. `message` is the reason, without the address. */
 export class BrokerUnreachable extends Error {
   override readonly name = 'BrokerUnreachable';
 }
@@ -30,7 +30,7 @@ export class BrokerUnreachable extends Error {
 /**
  * Returns the exit code for an error, and the line to print.
  *
- * @returns no line when commander has already printed one, or when the error has none.
+ * @returns no line if commander has already printed one, or if the message of the error is empty.
  */
 export function describeFailure(
   error: unknown,
@@ -73,7 +73,7 @@ export function describeInvalidInput(error: unknown): unknown {
   return new CliError(reasons.length === 0 ? error.message : reasons.join('; '), { cause: error });
 }
 
-/** Reasons for the errors by which node-postgres and the operating system report that there is no connection. */
+/** The reason for each connection error code of node-postgres and the operating system. */
 const connectionErrors: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
@@ -112,9 +112,9 @@ function asUnreachable(error: unknown): DatabaseUnreachable | undefined {
   const cause = outage ? error.cause : error;
   const sqlState = cause instanceof DatabaseError ? cause.sqlState : undefined;
   if (sqlState?.startsWith('28') === true) {
-    return new DatabaseUnreachable('it refuses the user or the password');
+    return new DatabaseUnreachable('it rejects the user or the password');
   }
-  if (sqlState === '3D000') return new DatabaseUnreachable('there is no database of that name');
+  if (sqlState === '3D000') return new DatabaseUnreachable('the database does not exist');
   return outage ? new DatabaseUnreachable('') : undefined;
 }
 

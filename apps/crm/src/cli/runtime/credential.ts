@@ -8,9 +8,9 @@ import { findMembership, findWorkspace } from './lookups.ts';
 import { type Operator, openOperator } from './operator.ts';
 import { type Column, formatTable, formatTime, printResult } from './output.ts';
 
-/* What `leads key` and `leads token` have in common. */
+/* The code that `leads key` and `leads token` share. */
 
-/** The users whose credentials a list has: one member, or all members of the workspace. */
+/** The users whose credentials a command lists: one member, or all members of the workspace. */
 export interface Owners {
   readonly workspaceId: string;
   readonly userId?: string;
@@ -20,7 +20,7 @@ export interface Owners {
 interface ListedCredential extends CredentialLife {
   readonly id: string;
   readonly name: string;
-  /** The email address of its owner. */
+  /** The email address of the owner. */
   readonly user: string;
   readonly createdAt: Date;
   readonly state: string;
@@ -38,10 +38,10 @@ interface CredentialKind<Listed> {
   /** The columns between the user and the expiry. */
   readonly columns: readonly Column<Listed>[];
   readonly list: (operator: Operator, owners: Owners) => Promise<Listed[]>;
-  /** The argument of `revoke`, its description, and what an error asks for. */
+  /** The argument of `revoke`, its description, and the identifiers that an error message suggests. */
   readonly revokedBy: { readonly argument: string; readonly description: string; readonly hint: string };
   readonly revokeExample: string;
-  /** @returns nothing when the workspace has no such credential. */
+  /** @returns `undefined` if the workspace has no such credential. */
   readonly revoke: (
     operator: Operator,
     workspaceId: string,
@@ -62,7 +62,7 @@ export function addListAndRevokeCommands<Listed extends ListedCredential>(
     .command('list')
     .summary(`list ${noun}s`)
     .description(`Lists the ${noun}s of a workspace or of one user in it, newest first.`)
-    .addOption(workspaceOption('there is only one, or the user is in only one'))
+    .addOption(workspaceOption('there is only one workspace, or the user is a member of only one'))
     .option('--user <email>', `only the ${parent.name()}s of this user`)
     .addOption(jsonOption())
     .addHelpText(
@@ -74,7 +74,7 @@ export function addListAndRevokeCommands<Listed extends ListedCredential>(
   parent
     .command('revoke')
     .summary(`revoke an ${noun}`)
-    .description(`Revokes an ${noun} for good. It is refused everywhere within 10 seconds.`)
+    .description(`Permanently revokes an ${noun}. All services reject it within 10 seconds.`)
     .argument(revokedBy.argument, revokedBy.description)
     .addOption(workspaceOption())
     .addOption(jsonOption())
@@ -84,7 +84,7 @@ export function addListAndRevokeCommands<Listed extends ListedCredential>(
 
 /** Formats a new secret with its description. */
 export function formatSecret(description: string, secret: string): string {
-  return `${description}\n\n  ${secret}\n\nIt is shown this once and stored nowhere: keep it in a safe place.`;
+  return `${description}\n\n  ${secret}\n\nIt is shown only once and is not stored: keep it in a safe place.`;
 }
 
 async function listCredentials<Listed extends ListedCredential>(
@@ -122,16 +122,16 @@ async function revokeCredential<Listed>(
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
   const at = new Date();
   const credential = await revoke(operator, workspace.id, requestedId, at);
-  // The argument is not repeated: it may be a secret, typed by mistake.
+  // The message omits the argument, which may be a secret typed by mistake.
   if (credential === undefined) {
-    throw new CliError(`Workspace ${workspace.slug} has no such ${noun}: give ${revokedBy.hint}`);
+    throw new CliError(`Workspace ${workspace.slug} has no such ${noun}: use ${revokedBy.hint}`);
   }
   const { id, name, prefix, revokedAt } = credential;
   const label = `${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${prefix ?? id} (${name})`;
   const text =
     revokedAt !== undefined && revokedAt < at
-      ? `${label} was revoked already, at ${revokedAt.toISOString()}.`
-      : `${label} is revoked, in force everywhere within 10 seconds.`;
+      ? `${label} was already revoked at ${revokedAt.toISOString()}.`
+      : `${label} is revoked. All services reject it within 10 seconds.`;
   printResult(io, options, { id, name, prefix, revokedAt }, text);
 }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Erasure, type ErasureLog, formatErasure, parseErasure } from '@leads/core/erasure';
 import { OutputFile } from './output-file.ts';
 
-/** The log of erasures in a file, as lines of JSON. Each line is on disk before anything is erased. */
+/** An erasure log in a file of JSON lines. Each line is synced to disk before the erasure begins. */
 export class ErasureFile implements ErasureLog {
   readonly #path: string;
 

@@ -17,19 +17,19 @@ export interface WorkspaceOptions extends OutputOptions {
   readonly workspace?: string;
 }
 
-/** The option `--json` of every command. */
+/** Returns the option `--json`, which every command has. */
 export function jsonOption(): Option {
-  return new Option('--json', 'print the result as one JSON value, and nothing else on stdout');
+  return new Option('--json', 'print the result on stdout as one JSON value');
 }
 
-/** The option `--workspace`, which names an existing workspace. */
+/** Returns the option `--workspace`, which names an existing workspace. */
 export function workspaceOption(optionalIf = 'there is only one workspace'): Option {
   return new Option('--workspace <slug>', `the workspace; optional if ${optionalIf}`);
 }
 
-/** The option `--quiet` of commands that show their progress. */
+/** Returns the option `--quiet` of commands that show their progress. */
 export function quietOption(): Option {
-  return new Option('--quiet', 'do not show the progress');
+  return new Option('--quiet', 'hide the progress');
 }
 
 /** Formats the examples at the end of a command's help. */
@@ -37,7 +37,7 @@ export function examples(...commands: string[]): string {
   return ['', 'Examples:', ...commands.map((command) => `  $ ${command}`)].join('\n');
 }
 
-/** Formats the end of every help: the environment variables and the exit codes. */
+/** Formats the last part of every help text: the environment variables and the exit codes. */
 export function commonHelp(command: Command): string {
   const properties = {
     ...StoreSettings.properties,
@@ -52,19 +52,16 @@ export function commonHelp(command: Command): string {
     const { description = '' } = setting as { description?: string };
     return [name, description + (readBy[name] ?? '')];
   });
-  environment.push([
-    '<NAME>_FILE',
-    `instead of any of ${secretsOf({ properties }).join(', ')}: the file that holds it`,
-  ]);
-  environment.push(['LEADS_DEBUG', '1 to see where an error comes from']);
+  environment.push(['<NAME>_FILE', `a file with the value of ${secretsOf({ properties }).join(', ')}`]);
+  environment.push(['LEADS_DEBUG', 'set it to 1 to print the stack of an error']);
 
   return [
     ...list(command, 'Environment:', environment),
     ...list(command, 'Exit codes:', [
-      [String(exitCodes.done), 'done'],
-      [String(exitCodes.refused), 'refused or failed: one line on stderr says why'],
-      [String(exitCodes.usage), 'wrong usage: the command line or the environment'],
-      [String(exitCodes.unreachable), 'the database or NATS cannot be reached'],
+      [String(exitCodes.done), 'success'],
+      [String(exitCodes.refused), 'the command failed: one line on stderr states the reason'],
+      [String(exitCodes.usage), 'usage error: an argument or a setting is invalid'],
+      [String(exitCodes.unreachable), 'the database or NATS is unreachable'],
     ]),
   ]
     .join('\n')
@@ -73,7 +70,8 @@ export function commonHelp(command: Command): string {
 
 const readBy: Readonly<Record<string, string>> = {
   ERASURE_SECRET: ' (leads erase)',
-  NATS_URL: ' (leads events, leads erase; whatever revokes or changes, to be in force at once)',
+  NATS_URL:
+    ' (leads events, leads erase; also revocations and changes of routes, which then take effect at once)',
   JWT_SECRET: ' (leads token create, leads user password-link)',
   PUBLIC_URL: ' (leads user password-link)',
   CRM_PORT: ' (leads user password-link)',
@@ -83,7 +81,7 @@ const readBy: Readonly<Record<string, string>> = {
   LEADS_INTAKE_PASSWORD: ' (leads db grant)',
 };
 
-/** Formats a list as commander formats options. */
+/** Formats a list in commander's layout for options. */
 function list(command: Command, title: string, items: readonly [string, string][]): string[] {
   const helper = command.createHelp();
   helper.prepareContext({ helpWidth: command.configureOutput().getOutHelpWidth?.() ?? 80 });

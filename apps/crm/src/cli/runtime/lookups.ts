@@ -3,16 +3,16 @@ import type { Membership, Workspace, WorkspaceStore } from '@leads/core/workspac
 import { CliError } from './cli-error.ts';
 
 /*
- * What the options of commands name: a workspace by its slug, a member by an email address, a campaign by its code.
+ * Lookups for command options: a workspace by its slug, a member by an email address, a campaign by its code.
  */
 
-/** The most workspaces that an error lists. */
+/** The maximum number of workspaces that an error lists. */
 const maxChoices = 20;
 
 /**
- * Returns the workspace of `--workspace` or, without it, the only one.
+ * Returns the workspace of `--workspace`. Without `--workspace`, returns the only workspace.
  *
- * @throws CliError that lists the workspaces to choose from.
+ * @throws CliError if there is no such workspace, or if `slug` is missing and there are several.
  */
 export async function findWorkspace(
   workspaces: WorkspaceStore,
@@ -20,20 +20,22 @@ export async function findWorkspace(
 ): Promise<Workspace> {
   if (slug !== undefined) {
     const named = await workspaces.findWorkspace(slug);
-    if (named === undefined) throw new CliError(`There is no workspace ${slug}`);
+    if (named === undefined) throw new CliError(`Workspace ${slug} does not exist`);
     return named;
   }
   const all = await workspaces.listWorkspaces(maxChoices + 1);
   const [only] = all;
-  if (only === undefined) throw new CliError('There is no workspace yet: `leads user create` makes one');
-  if (all.length > 1) throw new CliError(`Say which with --workspace: ${listChoices(all)}`);
+  if (only === undefined)
+    throw new CliError('There is no workspace yet: create one with `leads user create`');
+  if (all.length > 1)
+    throw new CliError(`There are several workspaces; choose one with --workspace: ${listChoices(all)}`);
   return only;
 }
 
 /**
- * Returns the membership of `--user` in `--workspace` or, without it, the only one of the user.
+ * Returns the membership of `--user` in `--workspace`. Without `--workspace`, returns the only membership of the user.
  *
- * @throws CliError that lists the workspaces to choose from.
+ * @throws CliError if there is no such workspace, or if `slug` is missing and there are several.
  */
 export async function findMembership(
   workspaces: WorkspaceStore,
@@ -41,30 +43,30 @@ export async function findMembership(
   slug: string | undefined,
 ): Promise<Membership> {
   const user = await workspaces.findUser(email);
-  if (user === undefined) throw new CliError(`There is no user ${email}`);
+  if (user === undefined) throw new CliError(`User ${email} does not exist`);
   const memberships = await workspaces.listMemberships(user.id);
   const all = memberships.map(({ workspace }) => workspace);
   if (slug !== undefined) {
     const named = memberships.find(({ workspace }) => workspace.slug === slug);
     if (named !== undefined) return named;
     throw new CliError(
-      `${user.email} is not a member of ${slug}${all.length === 0 ? '' : `, but of: ${listChoices(all)}`}`,
+      `${user.email} is not a member of ${slug}${all.length === 0 ? '' : `, only of ${listChoices(all)}`}`,
     );
   }
   const [only] = memberships;
   if (only === undefined) throw new CliError(`${user.email} is not a member of any workspace`);
   if (all.length > 1) {
     throw new CliError(
-      `${user.email} is in several workspaces; say which with --workspace: ${listChoices(all)}`,
+      `${user.email} is a member of several workspaces; choose one with --workspace: ${listChoices(all)}`,
     );
   }
   return only;
 }
 
 /**
- * Returns the campaign of a code.
+ * Returns the campaign with a code.
  *
- * @throws CliError when the workspace has none.
+ * @throws CliError if the workspace has no such campaign.
  */
 export async function findCampaign(
   campaigns: CampaignStore,

@@ -26,7 +26,7 @@ import { BrokerUnreachable } from './cli-error.ts';
 import type { CliIo } from './cli-io.ts';
 import { readSettings, StoreSettings } from './settings.ts';
 
-/** The stores that commands work on. */
+/** The stores that commands read and change. */
 export interface Operator extends AsyncDisposable {
   readonly campaigns: CampaignStore;
   readonly credentials: CredentialStore;
@@ -35,7 +35,7 @@ export interface Operator extends AsyncDisposable {
   readonly workspaces: WorkspaceStore;
   readonly retention: RetentionStore;
   readonly archiving: () => Promise<Archiving>;
-  /** The places that hold leads, in the order of erasure. */
+  /** The stores with leads, in the order of erasure. */
   readonly erasable: readonly ErasableStore[];
   readonly erasures: ErasureTable;
   readonly accounts: Pick<AccountOptions, 'openAdapter' | 'ping' | 'store'>;
@@ -45,9 +45,9 @@ const statementTimeoutMs = 10_000;
 const broadcastTimeoutMs = 2_000;
 
 /**
- * Opens the stores, without a query yet.
+ * Opens the stores. Sends no query.
  *
- * @throws ConfigError
+ * @throws ConfigError if a setting is missing or invalid.
  */
 export function openOperator({ env }: CliIo): Operator {
   const settings = readSettings(StoreSettings, env);
@@ -81,8 +81,8 @@ export function openOperator({ env }: CliIo): Operator {
 }
 
 /**
- * Returns a function that connects to the broker for each change: few commands make one. Without a broker, services find
- * the change by polling.
+ * Returns a function that broadcasts a change. It opens a connection for each change, because few commands make
+ * changes. Without a broker, services detect the change by polling.
  */
 function broadcastBy(url: string | undefined): BroadcastInvalidation {
   return async (change) => {

@@ -3,29 +3,29 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CliError } from './cli-error.ts';
 
-/** A text file that a command writes piece by piece. Each piece is in the file when `write` returns. */
+/** A text file that a command writes in pieces. Each piece is in the file when `write` returns. */
 export class OutputFile implements Disposable {
   readonly #path: string;
   readonly #descriptor: number;
 
   /**
    * @param flags `w` replaces the file, `a` appends to it.
-   * @throws CliError when the file cannot be opened.
+   * @throws CliError if the file cannot be opened.
    */
   constructor(path: string, flags: 'w' | 'a', mode?: number) {
     this.#path = path;
     this.#descriptor = attempt(path, () => openSync(path, flags, mode));
   }
 
-  /** @throws CliError */
+  /** @throws CliError if the text cannot be written. */
   write(text: string): void {
     attempt(this.#path, () => writeSync(this.#descriptor, text));
   }
 
   /**
-   * Waits until the disk has stored the file.
+   * Syncs the file to disk.
    *
-   * @throws CliError
+   * @throws CliError if the sync fails.
    */
   sync(): void {
     attempt(this.#path, () => fsyncSync(this.#descriptor));
@@ -37,9 +37,9 @@ export class OutputFile implements Disposable {
 }
 
 /**
- * Writes a stream to a file. The file appears under its name when it is complete; a failure leaves no file behind.
+ * Writes a stream to a file. The file appears under its name when it is complete. A failure leaves no file behind.
  *
- * @throws CliError when the file cannot be written; errors of the source unchanged.
+ * @throws CliError if the file cannot be written. Errors of the source are thrown unchanged.
  */
 export async function writeCompleteFile(path: string, source: Readable, signal: AbortSignal): Promise<void> {
   const part = `${path}.part`;

@@ -2,11 +2,11 @@ import type { CliIo } from './cli-io.ts';
 
 /** The options of every command. */
 export interface OutputOptions {
-  /** One JSON value on stdout and nothing else there. */
+  /** Prints the result as one JSON value, without other text on stdout. */
   readonly json?: true;
 }
 
-/** A column of a table; a longer value is cut. */
+/** A column of a table. A value longer than `maxWidth` is truncated. */
 export interface Column<Row> {
   readonly header: string;
   readonly maxWidth: number;
@@ -23,12 +23,12 @@ export function printResult(
   stdout.write(`${options.json === true ? JSON.stringify(value) : text}\n`);
 }
 
-/** Prints a line on stderr: progress or an error. */
+/** Prints a progress line or an error on stderr. */
 export function printNotice({ stderr }: Pick<CliIo, 'stderr'>, line: string): void {
   stderr.write(`${oneLine(line)}\n`);
 }
 
-/** Formats rows under a header line. `detail` gives a second, indented line for each row. */
+/** Formats rows under a header line. `detail` returns a second, indented line for each row. */
 export function formatTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -49,12 +49,12 @@ export function formatTable<Row>(
   ].join('\n');
 }
 
-/** Formats a time in UTC to the minute: `2026-01-31 09:30`. */
+/** Formats a time in UTC, to the minute: `2026-01-31 09:30`. */
 export function formatTime(time: Date): string {
   return time.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Replaces line breaks by spaces, and terminal control characters by question marks. */
+/** Replaces line breaks with spaces, and terminal control characters with question marks. */
 function oneLine(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')
@@ -69,7 +69,7 @@ function cut(text: string, maxWidth: number): string {
 
 const segmenter = new Intl.Segmenter();
 
-/** Splits text into graphemes: the characters that a reader sees. */
+/** Splits text into graphemes, the characters that a reader sees. */
 function characters(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }

@@ -4,20 +4,20 @@ import { printNotice } from './output.ts';
 /** The progress of a command. */
 export interface Position {
   readonly rows: number;
-  /** The part that is done, from 0 to 1, if it is known. */
+  /** The completed fraction, from 0 to 1, if it is known. */
   readonly part?: number | undefined;
 }
 
 const redrawMs = 200;
-/** The interval of lines without a terminal, such as in a log. */
+/** The interval of progress lines if stderr is not a terminal. */
 const lineMs = 5_000;
 const barWidth = 20;
 const eraseLine = '\r\u001b[2K';
 
 /**
- * Shows the progress of a command on stderr: a line that is redrawn on a terminal, otherwise a new line every few seconds.
+ * Shows the progress of a command on stderr. On a terminal, redraws one line. Otherwise, prints a new line every 5 s.
  *
- * @param options.position called for each line.
+ * @param options.position returns the current progress. Called for each line.
  */
 export function startProgress(
   { stderr }: CliIo,
@@ -40,7 +40,7 @@ export function startProgress(
   };
 }
 
-/** @param elapsedMs since the command began. */
+/** @param elapsedMs the time since the start of the command. */
 export function describePosition({ rows, part }: Position, elapsedMs: number): string {
   const perSecond = elapsedMs > 0 ? Math.round((rows / elapsedMs) * 1000) : 0;
   const parts = [`${formatCount(rows)} rows`, `${formatCount(perSecond)} rows/s`];

@@ -5,10 +5,10 @@ import { CrmConfig } from '../../config.ts';
 const { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS, DATABASE_STATEMENT_TIMEOUT_MS, NATS_URL } =
   CrmConfig.properties;
 
-/** What every command reads that works on the stores. */
+/** The settings of every command that opens the stores. */
 export const StoreSettings = Type.Object({ DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS, NATS_URL });
 
-/** What `leads migrate` reads. */
+/** The settings of `leads migrate`. */
 export const MigrateSettings = Type.Object({
   DATABASE_URL,
   LEADS_MIGRATIONS_DIR: Type.String({
@@ -26,7 +26,7 @@ const passwordOf = (service: string) =>
     }),
   );
 
-/** What `leads db grant` reads. */
+/** The settings of `leads db grant`. */
 export const GrantSettings = Type.Object({
   DATABASE_URL,
   DATABASE_STATEMENT_TIMEOUT_MS,
@@ -34,16 +34,16 @@ export const GrantSettings = Type.Object({
   LEADS_INTAKE_PASSWORD: passwordOf('intake'),
 });
 
-/** What commands read as well that sign: without the services' secret they would make what these refuse. */
+/** The additional settings of commands that sign tokens or links. The services verify with the same secret. */
 export const SigningSettings = Type.Object({ JWT_SECRET: CrmConfig.properties.JWT_SECRET });
 
-/** What `leads user password-link` reads as well. */
+/** The additional settings of `leads user password-link`. */
 export const PasswordLinkSettings = Type.Object({
   PUBLIC_URL: CrmConfig.properties.PUBLIC_URL,
   CRM_PORT: CrmConfig.properties.CRM_PORT,
 });
 
-/** What `leads erase` reads as well. */
+/** The additional settings of `leads erase`. */
 export const ErasureSettings = Type.Object({
   NATS_URL,
   ERASURE_SECRET: Type.String({
@@ -54,20 +54,20 @@ export const ErasureSettings = Type.Object({
   }),
 });
 
-/** What `leads events` reads. */
+/** The settings of `leads events`. */
 export const BrokerSettings = Type.Object({ NATS_URL: CrmConfig.properties.NATS_URL });
 
 /**
- * Reads the settings of a schema from the environment. Other settings are not validated, so a command cannot fail by a
- * setting that it does not need.
+ * Reads the settings of a schema from the environment. Other settings are not validated, so a command cannot fail
+ * because of a setting that it does not need.
  *
- * @throws ConfigError that names every invalid setting.
+ * @throws ConfigError with the names of all invalid settings.
  */
 export function readSettings<Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv): Static<Schema> {
   return loadConfig(schema, env);
 }
 
-/** Returns whether `LEADS_DEBUG=1` asks for the stack of a failure. */
+/** Returns whether `LEADS_DEBUG=1` is set, which prints the stack of an error. */
 export function isDebugging(env: NodeJS.ProcessEnv): boolean {
   return env['LEADS_DEBUG'] === '1';
 }
@@ -88,7 +88,7 @@ export function brokerAddress(env: NodeJS.ProcessEnv): string {
   return urls.map((url) => (URL.canParse(url) ? new URL(url).host : 'NATS_URL')).join(', ');
 }
 
-/** Returns a setting as text; an empty text when it is invalid. */
+/** Returns a setting as text, or an empty string if it is invalid. */
 function readText(schema: TObject, name: string, env: NodeJS.ProcessEnv): string {
   try {
     const { [name]: value } = loadConfig(schema, env) as Record<string, unknown>;
