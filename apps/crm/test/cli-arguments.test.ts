@@ -143,7 +143,7 @@ describe('parseSlug', () => {
     expect(parseSlug(slug)).toBe(slug);
   });
 
-  test('is not needed for a text without Latin letters, because slugOf returns undefined', () => {
+  test('agrees with slugOf, which returns undefined for a text without Latin letters', () => {
     expect(slugOf('日本')).toBeUndefined();
   });
 });

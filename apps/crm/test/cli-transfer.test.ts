@@ -31,7 +31,7 @@ const file = (name: string) => join(directory, name);
 
 const env = { DATABASE_URL: database.url };
 
-/** Starts a command whose stderr is a terminal. `script` of bsdutils, a package of every Debian, records the terminal. */
+/** Starts a command whose stderr is a terminal. `script`, which is part of Debian's bsdutils, records the terminal. */
 function startOnTerminal(args: readonly string[]) {
   const command = [process.execPath, leadsProgram, ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn(

@@ -9,10 +9,10 @@ const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
 const { fixture, service } = crm;
 
-/** A workspace whose only owner is signed in. */
+/** Creates a workspace whose only owner is signed in. */
 async function openWorkspace() {
   const workspace = await fixture.createWorkspace();
-  const owner = await enter(workspace, 'owner');
+  const owner = await addSignedIn(workspace, 'owner');
   await fixture.sql('DELETE FROM member WHERE workspace_id = $1 AND user_id = $2', [
     workspace.id,
     workspace.owner.userId,
@@ -20,7 +20,7 @@ async function openWorkspace() {
   return { workspace, owner };
 }
 
-async function enter(workspace: TestWorkspace, role: MemberRole) {
+async function addSignedIn(workspace: TestWorkspace, role: MemberRole) {
   const { visitor, member } = await signInAs(service, workspace, role);
   const [row] = await fixture.sql<{ id: string }>(
     'SELECT id FROM member WHERE workspace_id = $1 AND user_id = $2',
@@ -29,37 +29,40 @@ async function enter(workspace: TestWorkspace, role: MemberRole) {
   return {
     visitor,
     memberId: row?.id ?? '',
-    organize: (path: string, body: object) => visitor.account(`/organization/${path}`, body),
+    callOrganization: (path: string, body: object) => visitor.account(`/organization/${path}`, body),
   };
 }
 
-test('an owner steps down once there is another, who then is the last', async () => {
+test('an owner can change to another role only if the workspace has another owner', async () => {
   const { workspace, owner } = await openWorkspace();
-  const second = await enter(workspace, 'manager');
+  const second = await addSignedIn(workspace, 'manager');
   const change = (memberId: string, role: MemberRole) =>
-    owner.organize('update-member-role', { memberId, role });
+    owner.callOrganization('update-member-role', { memberId, role });
   expect((await change(owner.memberId, 'publisher')).status).toBe(400);
   expect((await change(second.memberId, 'owner')).status).toBe(200);
   expect((await change(owner.memberId, 'publisher')).status).toBe(200);
-  expect((await second.organize('leave', { organizationId: workspace.id })).status).toBe(400);
+  expect((await second.callOrganization('leave', { organizationId: workspace.id })).status).toBe(400);
 });
 
-test('two owners who act on each other at once leave the workspace with one', async () => {
+test('a workspace keeps one owner if 2 owners demote or remove each other at the same time', async () => {
   const pairs = await Promise.all(
     Array.from({ length: 6 }, async () => {
       const { workspace, owner } = await openWorkspace();
-      return { workspace, owner, second: await enter(workspace, 'owner') };
+      return { workspace, owner, second: await addSignedIn(workspace, 'owner') };
     }),
   );
-  const acts = [
+  const actions = [
     (memberId: string) => ['update-member-role', { memberId, role: 'publisher' }] as const,
     (memberIdOrEmail: string) => ['remove-member', { memberIdOrEmail }] as const,
   ] as const;
   for (const [i, { owner, second, workspace }] of pairs.entries()) {
-    const act = acts[i % acts.length] ?? acts[0];
-    const [path, body] = act(second.memberId);
-    const [, other] = act(owner.memberId);
-    const answers = await Promise.all([owner.organize(path, body), second.organize(path, other)]);
+    const action = actions[i % actions.length] ?? actions[0];
+    const [path, body] = action(second.memberId);
+    const [, other] = action(owner.memberId);
+    const answers = await Promise.all([
+      owner.callOrganization(path, body),
+      second.callOrganization(path, other),
+    ]);
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([200, expect.toSatisfy((each) => each >= 400 && each < 500)]);
     expect(
@@ -68,18 +71,18 @@ test('two owners who act on each other at once leave the workspace with one', as
   }
 });
 
-test('what owners do is about the workspace that the page shows, if they own it', async () => {
+test('an owner changes members of the workspace in the request, not of the active workspace of the session', async () => {
   const { workspace, owner } = await openWorkspace();
   const other = await openWorkspace();
-  const stranger = await enter(other.workspace, 'publisher');
-  // Another tab has gone on to the owner's own first workspace.
+  const stranger = await addSignedIn(other.workspace, 'publisher');
+  // Another tab has switched the session to the owner's first workspace.
   const me = (await owner.visitor.get('/me')).json<{ workspaces: { id: string }[] }>();
   const first = me.workspaces.find(({ id }) => id !== workspace.id);
-  await owner.organize('set-active', { organizationId: first?.id });
+  await owner.callOrganization('set-active', { organizationId: first?.id });
 
   const email = `${randomUUID()}@example.com`;
   const invitation = { email, role: 'manager', organizationId: workspace.id };
-  expect((await owner.organize('invite-member', invitation)).status).toBe(200);
+  expect((await owner.callOrganization('invite-member', invitation)).status).toBe(200);
   expect(
     await fixture.sql('SELECT role FROM invitation WHERE workspace_id = $1 AND email = $2', [
       workspace.id,
@@ -92,9 +95,9 @@ test('what owners do is about the workspace that the page shows, if they own it'
     ['update-member-role', { memberId: stranger.memberId, role: 'manager' }, 403],
     ['remove-member', { memberIdOrEmail: stranger.memberId }, 400],
   ] as const) {
-    const elsewhere = await owner.organize(path, { ...body, organizationId: other.workspace.id });
+    const elsewhere = await owner.callOrganization(path, { ...body, organizationId: other.workspace.id });
     expect([path, elsewhere.status]).toEqual([path, expect.toSatisfy((each) => each >= 400 && each < 500)]);
-    const here = await owner.organize(path, { ...body, organizationId: workspace.id });
+    const here = await owner.callOrganization(path, { ...body, organizationId: workspace.id });
     expect([path, here.status]).toEqual([path, status]);
   }
   expect(await fixture.sql('SELECT role FROM member WHERE id = $1', [stranger.memberId])).toEqual([

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { type LeadsApi, type Outcome, ok, type Page, startTwoCrms } from './leads-api.ts';
 
-/** How many runs, each a workspace of its own. */
+/** The number of runs. Each run uses its own workspace. */
 const runs = Number(process.env['MODEL_RUNS'] ?? 20);
 
 const crms = await startTwoCrms();
@@ -14,7 +14,7 @@ afterAll(() => crms[Symbol.asyncDispose]());
 const { apis, fixture } = crms;
 
 const statuses: readonly LeadStatus[] = ['OnHold', 'Trashed', 'Paid', 'Approved'];
-/** As the decisions tell them. */
+/** The legal status transitions. */
 const legal: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
   OnHold: ['Approved', 'Trashed'],
   Approved: ['Paid', 'OnHold', 'Trashed'],
@@ -30,7 +30,7 @@ const campaignCodes = ['DEMO', 'OTHER'];
 const textFields = ['name', 'phone', 'city', 'address'] as const;
 type Fields = Partial<Record<(typeof textFields)[number], string>>;
 
-/** A lead as it must be. */
+/** The expected state of a lead. */
 interface ModelLead {
   readonly userId: string;
   readonly campaignCode: string;
@@ -43,7 +43,7 @@ interface ModelLead {
   history: LeadHistoryEntry[];
 }
 
-/** What a lead is in one of its versions, as far as a list tells. */
+/** The part of one version of a lead that a list shows. */
 type State = Pick<ModelLead, 'status' | 'campaignCode' | 'fields' | 'updatedAt'>;
 const stateOf = ({ status: at, campaignCode, fields, updatedAt }: ModelLead): State => ({
   status: at,
@@ -51,27 +51,27 @@ const stateOf = ({ status: at, campaignCode, fields, updatedAt }: ModelLead): St
   fields: { ...fields },
   updatedAt,
 });
-/** The leads that there were before a step, each with all that it was in it, in order. */
-type Known = ReadonlyMap<string, State[]>;
+/** The leads that existed before a step, each with its states during the step, in order. */
+type StatesById = ReadonlyMap<string, State[]>;
 
-/** What a walk asks for, and the plain filter of it. */
+/** The query of a walk, and the same filter as a function. */
 interface Filter {
   readonly query: Readonly<Record<string, string>>;
-  readonly holds: (lead: State) => boolean;
+  readonly matches: (lead: State) => boolean;
 }
 const filters: readonly Filter[] = [
-  { query: {}, holds: () => true },
-  ...statuses.map((at) => ({ query: { status: at }, holds: (lead: State) => lead.status === at })),
-  { query: { campaignCode: 'OTHER' }, holds: (lead) => lead.campaignCode === 'OTHER' },
-  { query: { q: 'ada' }, holds: ({ fields }) => fields.name?.startsWith('Ada') === true },
+  { query: {}, matches: () => true },
+  ...statuses.map((at) => ({ query: { status: at }, matches: (lead: State) => lead.status === at })),
+  { query: { campaignCode: 'OTHER' }, matches: (lead) => lead.campaignCode === 'OTHER' },
+  { query: { q: 'ada' }, matches: ({ fields }) => fields.name?.startsWith('Ada') === true },
   {
     query: { q: 'mull zoe', status: 'OnHold' },
-    holds: (lead) => lead.fields.name === 'Zoë Müller' && lead.status === 'OnHold',
+    matches: (lead) => lead.fields.name === 'Zoë Müller' && lead.status === 'OnHold',
   },
-  { query: { phone: '0044 20 7946 0958' }, holds: ({ fields }) => fields.phone === phones[0] },
+  { query: { phone: '0044 20 7946 0958' }, matches: ({ fields }) => fields.phone === phones[0] },
   {
     query: { phone: '+44 20 7946 0111', campaignCode: 'DEMO' },
-    holds: (lead) => lead.fields.phone === phones[1] && lead.campaignCode === 'DEMO',
+    matches: (lead) => lead.fields.phone === phones[1] && lead.campaignCode === 'DEMO',
   },
 ];
 
@@ -80,7 +80,7 @@ interface Base {
   readonly client: Client;
   readonly instance: 0 | 1;
 }
-/** Leads are named by their place among those that there are, counted round. */
+/** An operation names a lead by its index among the existing leads, modulo their number. */
 type Operation = Base &
   (
     | { readonly kind: 'create'; readonly fields: Fields; readonly campaign: 0 | 1 }
@@ -106,17 +106,17 @@ interface Walk extends Base {
   readonly sort: '-createdAt' | 'createdAt' | '-updatedAt' | 'updatedAt';
   readonly limit: number;
 }
-/** What a walk came by: its pages, and those on the way back from the last, both in the order of the list. */
-interface Walked {
-  readonly look: Walk;
-  readonly there: readonly Page[];
+/** The pages of a walk forward, and of the walk back from the last page, both in the order of the list. */
+interface WalkResult {
+  readonly walk: Walk;
+  readonly forward: readonly Page[];
   readonly back: readonly Page[];
 }
-/** What happens at once, and then a look at the list. */
+/** Concurrent operations, followed by a walk. */
 interface Step {
   readonly operations: readonly Operation[];
-  /** Looks at the list meanwhile. Where there are any, each client makes its operations one after the other. */
-  readonly walksMeanwhile: readonly Walk[];
+  /** Walks concurrent with the operations. If there are any, each client sends its operations one after the other. */
+  readonly concurrentWalks: readonly Walk[];
   readonly walk: Walk | undefined;
 }
 
@@ -152,7 +152,7 @@ const edit: fc.Arbitrary<Operation> = fc
     reason,
     ifMatch: fc.constantFrom(undefined, undefined, 'now' as const, 'before' as const),
   })
-  // An edit of nothing is another matter; so is a reason for no status.
+  // Empty edits and reasons without a status are rejected, which other tests cover.
   .map((each) =>
     Object.assign(each, {
       fields:
@@ -184,10 +184,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       operations: fc.oneof(
         operation.map((each) => [each]),
         fc.array(operation, { minLength: 2, maxLength: 6 }),
-        // The same once more from elsewhere, so that two meet at one lead.
-        fc.tuple(fc.oneof(edit, bulk), fc.oneof(edit, bulk)).map(meeting),
+        // Two changes of the same lead through different instances.
+        fc.tuple(fc.oneof(edit, bulk), fc.oneof(edit, bulk)).map(onSameLead),
       ),
-      walksMeanwhile: fc.constant([]),
+      concurrentWalks: fc.constant([]),
       walk: fc.oneof({ arbitrary: fc.constant(undefined), weight: 2 }, walk),
     }),
     weight: 3,
@@ -195,14 +195,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     arbitrary: fc.record({
       operations: fc.array(operation, { minLength: 4, maxLength: 16 }),
-      walksMeanwhile: fc.array(walk, { minLength: 1, maxLength: 3 }),
+      concurrentWalks: fc.array(walk, { minLength: 1, maxLength: 3 }),
       walk: fc.constant(undefined),
     }),
     weight: 1,
   },
 );
 
-function meeting([first, second]: [Operation, Operation]): Operation[] {
+function onSameLead([first, second]: [Operation, Operation]): Operation[] {
   const lead = first.kind === 'bulk' ? first.leads[0] : first.kind === 'edit' ? first.lead : 0;
   const instance = first.instance === 0 ? 1 : 0;
   if (second.kind === 'edit') return [first, { ...second, instance, lead: lead ?? 0 }];
@@ -218,7 +218,7 @@ const firstCreate: Operation = {
   fields: { name: 'Ada Byron', phone: 'ask' },
 };
 
-/** One lead, by an owner, from each status to wherever it may go; what it may not is tried before. */
+/** Returns steps in which an owner tries every illegal transition of a lead, and makes every legal one. */
 function everyTransition(): Step[] {
   const path: readonly LeadStatus[] = [
     'Approved',
@@ -232,7 +232,7 @@ function everyTransition(): Step[] {
   ];
   const to = (each: LeadStatus): Step => ({
     operations: [{ kind: 'bulk', client: 0, instance: 0, leads: [0], status: each, reason: 'because' }],
-    walksMeanwhile: [],
+    concurrentWalks: [],
     walk: undefined,
   });
   return path.flatMap((next, i) => {
@@ -241,10 +241,10 @@ function everyTransition(): Step[] {
   });
 }
 
-/** The transitions that were made in all runs, and those that were refused since there is no such. */
-const met = { made: new Set<string>(), refused: new Set<string>() };
+/** The transitions that succeeded in all runs, and those that were rejected as illegal. */
+const transitions = { made: new Set<string>(), rejected: new Set<string>() };
 
-/** A workspace of its own, and what there must be in it, to be held against what there is. */
+/** Creates a workspace and its empty model. Returns functions that run steps and compare the model with the API. */
 async function startRun() {
   const workspace = await fixture.createWorkspace();
   await workspace.addCampaign('OTHER');
@@ -259,41 +259,41 @@ async function startRun() {
   const isHidden = (member: TestMember, lead: ModelLead) =>
     member.role === 'publisher' && lead.userId !== member.userId;
 
-  function named(each: Operation): string[] {
+  function idsOf(each: Operation): string[] {
     const places = each.kind === 'create' ? [] : each.kind === 'edit' ? [each.lead] : each.leads;
     const all = [...model.keys()];
     return [...new Set(places.map((at) => all[at % all.length] ?? ''))].filter((id) => id !== '');
   }
 
-  async function take({ operations, walksMeanwhile, walk: look }: Step): Promise<void> {
-    const known: Known = new Map(Array.from(model, ([id, lead]) => [id, [stateOf(lead)]]));
+  async function runStep({ operations, concurrentWalks, walk: lastWalk }: Step): Promise<void> {
+    const known: StatesById = new Map(Array.from(model, ([id, lead]) => [id, [stateOf(lead)]]));
     const sent = operations
-      .map((each) => ({ each, ids: named(each) }))
+      .map((each) => ({ each, ids: idsOf(each) }))
       .filter(({ each, ids }) => each.kind === 'create' || ids.length > 0);
     const [answers, ...walks] = await Promise.all([
-      sendAll(sent, walksMeanwhile.length > 0),
-      ...walksMeanwhile.map(walkList),
+      sendAll(sent, concurrentWalks.length > 0),
+      ...concurrentWalks.map(walkList),
     ]);
 
-    // What was changed, in the order that the history tells.
+    // The successful changes of each lead. `applyChanges` finds their order in the history.
     const changes = new Map<string, { each: Change; detail?: LeadDetail; version: number }[]>();
-    const note = (id: string, change: { each: Change; detail?: LeadDetail; version: number }) =>
+    const addChange = (id: string, change: { each: Change; detail?: LeadDetail; version: number }) =>
       changes.set(id, [...(changes.get(id) ?? []), change]);
     for (const { each, ids, answer } of answers) {
-      if (each.kind === 'create') noteCreated(each, answer);
+      if (each.kind === 'create') addCreated(each, answer);
       else if (each.kind === 'edit' && answer.status === 200) {
         const detail = ok<{ lead: LeadDetail }>(answer).lead;
-        note(ids[0] ?? '', { each, detail, version: detail.version });
+        addChange(ids[0] ?? '', { each, detail, version: detail.version });
       } else if (each.kind === 'bulk' && answer.status === 200) {
         const { results } = ok<{ results: Outcome[] }>(answer);
         expect(results.map(({ id }) => id)).toEqual(ids);
-        for (const { id, success, version = 0 } of results) if (success) note(id, { each, version });
+        for (const { id, success, version = 0 } of results) if (success) addChange(id, { each, version });
       }
     }
     for (const [id, made] of changes) await applyChanges(id, made, known.get(id) ?? []);
     for (const { each, ids, answer } of answers) {
       if (each.kind === 'edit' && answer.status !== 200) {
-        expectRefusal(
+        expectRejection(
           each,
           ids[0] ?? '',
           answer.status,
@@ -310,18 +310,18 @@ async function startRun() {
       for (const { id, success, message = '', error } of ok<{ results: Outcome[] }>(answer).results) {
         if (success) continue;
         const code = error === 'unauthorized' ? 403 : /needs a reason/.test(message) ? 400 : 409;
-        expectRefusal({ ...each, ifMatch: undefined }, id, code, message, known, sent.length > 1);
+        expectRejection({ ...each, ifMatch: undefined }, id, code, message, known, sent.length > 1);
       }
     }
-    for (const walked of walks) expectWalkMeanwhile(walked, known);
-    if (look !== undefined) expectWalk(await walkList(look));
+    for (const result of walks) expectConcurrentWalk(result, known);
+    if (lastWalk !== undefined) expectWalk(await walkList(lastWalk));
   }
 
   type Sent = { readonly each: Operation; readonly ids: readonly string[] };
 
-  /** @param inTurns whether each client waits for the answer before it goes on; else all are sent at once. */
-  async function sendAll(sent: readonly Sent[], inTurns: boolean): Promise<(Sent & { answer: Answer })[]> {
-    const chains = inTurns
+  /** @param inSequence whether each client waits for an answer before its next request. If false, it does not wait. */
+  async function sendAll(sent: readonly Sent[], inSequence: boolean): Promise<(Sent & { answer: Answer })[]> {
+    const chains = inSequence
       ? members.map((_, client) => sent.filter(({ each }) => each.client === client))
       : sent.map((one) => [one]);
     const answered = await Promise.all(
@@ -352,7 +352,7 @@ async function startRun() {
     );
   }
 
-  function noteCreated(each: Operation & { kind: 'create' }, answer: Answer): void {
+  function addCreated(each: Operation & { kind: 'create' }, answer: Answer): void {
     const { lead } = ok<{ lead: Lead }>(answer);
     const { userId } = memberOf(each.client);
     const { id, createdAt } = lead;
@@ -370,8 +370,8 @@ async function startRun() {
   }
 
   /**
-   * Makes the changes of a lead that were answered with success, in the order of the history: each entry is one of
-   * them, on top of the one before. What changed nothing was answered in a version in which it changes nothing.
+   * Applies the successful changes of a lead to the model, in the order of the history. Each history entry must match
+   * one change of the version before. A change without an entry must change nothing in the version of its answer.
    */
   async function applyChanges(
     id: string,
@@ -408,7 +408,7 @@ async function startRun() {
     expect(history).toEqual(lead.history);
   }
 
-  /** What a change must be noted as; nothing where it changes nothing. */
+  /** Returns the expected history entry of a change, or `undefined` if it changes nothing. */
   function entryOf(
     lead: ModelLead,
     each: Change,
@@ -441,20 +441,20 @@ async function startRun() {
     };
   }
 
-  /** A change that was made was one that may be made. */
+  /** Expects that a successful change was permitted. */
   function expectLegal(lead: ModelLead, each: Change): void {
     const member = memberOf(each.client);
     expect(isHidden(member, lead)).toBe(false);
     if (each.status === undefined) return;
     expect(legal[lead.status]).toContain(each.status);
-    met.made.add(`${lead.status} to ${each.status}`);
+    transitions.made.add(`${lead.status} to ${each.status}`);
     expect(member.role).not.toBe('publisher');
     if (lead.status === 'Paid') expect(member.role).toBe('owner');
     if (lead.status === 'Paid' || each.status === 'Trashed') expect(each.reason).toBeDefined();
   }
 
-  /** Of what was refused: that it had to be, at some moment of the step. */
-  function expectRefusal(
+  /** Expects that a rejection was correct for at least one state of the lead during the step. */
+  function expectRejection(
     each: {
       client: Client;
       status?: LeadStatus | undefined;
@@ -464,7 +464,7 @@ async function startRun() {
     id: string,
     code: number,
     message: string,
-    known: Known,
+    known: StatesById,
     isConcurrent: boolean,
   ): void {
     const lead = model.get(id) as ModelLead;
@@ -497,8 +497,8 @@ async function startRun() {
       }
     }
     expect(expected).toContainEqual([code, message]);
-    const [, illegal] = /^A lead cannot go from (\w+ to \w+)$/.exec(message) ?? [];
-    if (illegal !== undefined) met.refused.add(illegal);
+    const [, illegalTransition] = /^A lead cannot go from (\w+ to \w+)$/.exec(message) ?? [];
+    if (illegalTransition !== undefined) transitions.rejected.add(illegalTransition);
   }
 
   function detailOf(id: string, lead: ModelLead): LeadDetail {
@@ -520,25 +520,25 @@ async function startRun() {
     };
   }
 
-  /** Walks a list to its end and back. */
-  async function walkList(look: Walk): Promise<Walked> {
-    const { client, instance, filter, sort, limit } = look;
+  /** Walks a list to its end and back to its beginning. */
+  async function walkList(list: Walk): Promise<WalkResult> {
+    const { client, instance, filter, sort, limit } = list;
     const member = memberOf(client);
     const api = apis[instance];
     const query = { ...filter.query, sort, limit: String(limit), count: 'exact' };
-    const there = [await api.list(member, query)];
-    for (let next = there[0]?.next; next !== undefined; ) {
-      const page = await apis[there.length % 2 === 0 ? 0 : 1].follow(member, next);
-      there.push(page);
+    const forward = [await api.list(member, query)];
+    for (let next = forward[0]?.next; next !== undefined; ) {
+      const page = await apis[forward.length % 2 === 0 ? 0 : 1].follow(member, next);
+      forward.push(page);
       next = page.next;
     }
-    const back = there.slice(-1);
+    const back = forward.slice(-1);
     for (let prev = back[0]?.prev; prev !== undefined; ) {
       const page = await api.follow(member, prev);
       back.unshift(page);
       prev = page.prev;
     }
-    return { look, there, back };
+    return { walk: list, forward, back };
   }
 
   const compareBy = (sort: Walk['sort']) => {
@@ -548,41 +548,41 @@ async function startRun() {
     return (one: Sorted, two: Sorted) => sign * (compare(one[by], two[by]) || compare(one.id, two.id));
   };
 
-  /** Of a walk while nothing happens: it is the plain filter over the model. */
-  function expectWalk({ look, there, back }: Walked): void {
-    const { client, filter, sort } = look;
-    const { query, holds } = filter;
+  /** Expects that a walk without concurrent changes returns exactly the matching leads of the model. */
+  function expectWalk({ walk: list, forward, back }: WalkResult): void {
+    const { client, filter, sort } = list;
+    const { query, matches } = filter;
     const expected = Array.from(model, ([id, lead]) => ({ ...lead, id }))
-      .filter((lead) => !isHidden(memberOf(client), lead) && holds(lead))
+      .filter((lead) => !isHidden(memberOf(client), lead) && matches(lead))
       .toSorted(compareBy(sort))
       .map(({ id }) => id);
-    expect([query, there[0]?.totalCount, there[0]?.prev]).toEqual([query, expected.length, undefined]);
-    for (const walked of [there, back]) {
-      expect([query, walked.flatMap(({ leads }) => leads.map(({ id }) => id))]).toEqual([query, expected]);
-      for (const { leads } of walked) {
+    expect([query, forward[0]?.totalCount, forward[0]?.prev]).toEqual([query, expected.length, undefined]);
+    for (const pages of [forward, back]) {
+      expect([query, pages.flatMap(({ leads }) => leads.map(({ id }) => id))]).toEqual([query, expected]);
+      for (const { leads } of pages) {
         expect(leads.map((lead) => lead.status)).toEqual(leads.map(({ id }) => model.get(id)?.status));
       }
     }
   }
 
   /**
-   * Of a walk while leads come and change: it goes one way, so that no lead that stays in its place is there twice.
-   * What is shown was so at some moment. What was there before, met the filter all the time and stayed in its place is
-   * left out nowhere.
+   * Expects of a walk with concurrent changes: the leads are in order, so no lead with a fixed position appears twice.
+   * Each lead is shown in a state that it had during the step. A lead is not missing if it existed before, always
+   * matched the filter and kept its position.
    */
-  function expectWalkMeanwhile({ look, there, back }: Walked, known: Known): void {
-    const { client, filter, sort } = look;
-    const { query, holds } = filter;
+  function expectConcurrentWalk({ walk: list, forward, back }: WalkResult, known: StatesById): void {
+    const { client, filter, sort } = list;
+    const { query, matches } = filter;
     const inOrder = compareBy(sort);
     const visible = [...model].filter(([, lead]) => !isHidden(memberOf(client), lead));
     const states = new Map(visible.map(([id, lead]) => [id, known.get(id) ?? [stateOf(lead)]]));
-    const throughout = [...states].filter(([id, passed]) => known.has(id) && passed.every(holds));
-    const sometimes = [...states.values()].filter((passed) => passed.some(holds));
+    const throughout = [...states].filter(([id, passed]) => known.has(id) && passed.every(matches));
+    const sometimes = [...states.values()].filter((passed) => passed.some(matches));
     const stayed = throughout.filter(([, passed]) => sort.endsWith('createdAt') || passed.length === 1);
-    const count = there[0]?.totalCount ?? 0;
+    const count = forward[0]?.totalCount ?? 0;
     expect([query, count >= throughout.length, count <= sometimes.length]).toEqual([query, true, true]);
-    // From a page whose leads have all gone no link leads back.
-    for (const pages of back[0]?.leads.length === 0 ? [there] : [there, back]) {
+    // An empty page has no link to the previous page.
+    for (const pages of back[0]?.leads.length === 0 ? [forward] : [forward, back]) {
       const shown = pages.flatMap(({ leads }) => leads);
       expect([query, sort, shown.toSorted(inOrder)]).toEqual([query, sort, shown]);
       expect(
@@ -590,7 +590,7 @@ async function startRun() {
           .size,
       ).toBe(shown.length);
       for (const { id, status: at, name: called, updatedAt } of shown) {
-        const could = (states.get(id) ?? []).filter(holds);
+        const could = (states.get(id) ?? []).filter(matches);
         const seen = could.map((lead) => ({
           at: lead.status,
           called: lead.fields.name,
@@ -603,8 +603,8 @@ async function startRun() {
     }
   }
 
-  /** What there is in the end is what the model says, and what the histories lead to. */
-  async function end(): Promise<void> {
+  /** Expects that the API returns the leads and histories of the model, and that each history leads to its lead. */
+  async function expectModel(): Promise<void> {
     await Promise.all(
       Array.from(model, async ([id, lead]) => {
         const [detail, history] = await Promise.all([apis[1].get(owner, id), apis[0].history(owner, id)]);
@@ -613,7 +613,7 @@ async function startRun() {
         expect(history.map(({ version }) => version)).toEqual(Array.from(history, (_, i) => i + 1));
         const last = history.findLast(({ to }) => to !== undefined);
         expect([detail.status, detail.version]).toEqual([last?.to, history.length]);
-        // Backwards, from what it is, each entry tells what was before.
+        // Reads the history backward: each entry must match the current values and gives the previous ones.
         const fields: Record<string, unknown> = { ...detail };
         for (const entry of history.toReversed()) {
           for (const [field, { from, to }] of Object.entries(entry.fields ?? {})) {
@@ -625,7 +625,7 @@ async function startRun() {
     );
   }
 
-  return { take, end };
+  return { runStep, expectModel };
 }
 
 function replay(lead: ModelLead, fields: Readonly<Record<string, { to?: unknown }>>): void {
@@ -638,25 +638,25 @@ function replay(lead: ModelLead, fields: Readonly<Record<string, { to?: unknown 
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-test('whatever several clients do at once, at two instances, ends as the plain model says', async () => {
+test('concurrent clients of 2 instances leave the leads and histories that the model expects', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(create, { minLength: 2, maxLength: 10 }),
       fc.array(step, { minLength: 3, maxLength: 25 }),
       async (creates, steps) => {
         const run = await startRun();
-        await run.take({ operations: creates, walksMeanwhile: [], walk: undefined });
-        for (const each of steps) await run.take(each);
-        await run.end();
+        await run.runStep({ operations: creates, concurrentWalks: [], walk: undefined });
+        for (const each of steps) await run.runStep(each);
+        await run.expectModel();
       },
     ),
     { numRuns: runs, examples: [[[firstCreate], everyTransition()]], endOnFailure: true },
   );
   const pairs = statuses.flatMap((from) => statuses.map((to) => ({ from, to })));
-  const named = (isLegal: boolean) =>
+  const pairsThatAre = (isLegal: boolean) =>
     pairs
       .filter(({ from, to }) => legal[from].includes(to) === isLegal)
       .map(({ from, to }) => `${from} to ${to}`);
-  expect([...met.made].toSorted()).toEqual(named(true).toSorted());
-  expect([...met.refused].toSorted()).toEqual(named(false).toSorted());
+  expect([...transitions.made].toSorted()).toEqual(pairsThatAre(true).toSorted());
+  expect([...transitions.rejected].toSorted()).toEqual(pairsThatAre(false).toSorted());
 }, 3_700_000);

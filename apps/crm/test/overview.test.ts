@@ -11,12 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => crm?.[Symbol.asyncDispose]());
 
-// By itself and not by the service's client, which knows the documented API only.
+// Uses fetch, because the client of the service supports only the documented API.
 const send = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${crm.service.port}${path}`, init);
-const ask = (query: string, headers: Record<string, string>) =>
+const getOverview = (query: string, headers: Record<string, string>) =>
   send(`/api/console/overview?${query}`, { headers });
 
-/** Signs someone up, with a workspace of its own, as the website does. @returns the cookie. */
+/** Signs up a user with a new workspace, as the website does. Returns the cookie. */
 async function signUp(): Promise<string> {
   const answer = await send('/api/auth/sign-up/email', {
     method: 'POST',
@@ -34,16 +34,16 @@ async function signUp(): Promise<string> {
     .join('; ');
 }
 
-test('is for who is signed in', async () => {
-  expect((await ask('from=2026-01-01&to=2026-01-31', {})).status).toBe(401);
+test('GET /overview answers 401 without a session', async () => {
+  expect((await getOverview('from=2026-01-01&to=2026-01-31', {})).status).toBe(401);
 });
 
-test('shows a new workspace that it has no leads', async () => {
+test('GET /overview returns zero counts for a new workspace', async () => {
   const workspace = await crm.fixture.createWorkspace();
   await crm.fixture.leads.insert([
     workspace.lead(workspace.owner, { createdAt: new Date('2026-03-29T10:00:00Z') }),
   ]);
-  const answer = await ask('from=2026-03-29&to=2026-03-29&zone=Europe/Berlin', { Cookie: cookie });
+  const answer = await getOverview('from=2026-03-29&to=2026-03-29&zone=Europe/Berlin', { Cookie: cookie });
   expect(answer.status).toBe(200);
   const overview = (await answer.json()) as Overview;
   expect(overview).toMatchObject({
@@ -68,8 +68,8 @@ test.each([
   ['to=2026-03-01', 'from'],
   ['from=2026-03-01', 'to'],
   ['from=2026-03-01&to=2026-03-01&range=7d', 'range'],
-])('%s is refused for %s', async (query, parameter) => {
-  const answer = await ask(query, { Cookie: cookie, Accept: 'application/problem+json' });
+])('GET /overview rejects %s with 400 and names %s', async (query, parameter) => {
+  const answer = await getOverview(query, { Cookie: cookie, Accept: 'application/problem+json' });
   expect(answer.status).toBe(400);
   const { errors } = (await answer.json()) as { errors: { parameter: string }[] };
   expect(errors.map((error) => error.parameter)).toContain(parameter);

@@ -5,7 +5,7 @@ import { startCrm } from './crm.ts';
 import { signInAs } from './visitor.ts';
 import { signedInRoutesOf } from './website-routes.ts';
 
-/* A page of the website is for one workspace, while the session of its browser may have gone on to another. */
+/* A page of the website shows one workspace, although another tab may have switched the session to another one. */
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -21,7 +21,7 @@ const own = await fixture.createWorkspace();
 const { visitor } = await signInAs(service, own, 'owner');
 
 test.for(await signedInRoutesOf(service))(
-  '$method $path: nothing for a page of another workspace',
+  '$method $path answers 409 to a page of another workspace',
   async ({ method, path }) => {
     const send = (workspaceId: string) =>
       visitor.send(
@@ -38,13 +38,14 @@ test.for(await signedInRoutesOf(service))(
   },
 );
 
-test('what a page asks for in a workspace that was left is not done in the one that was entered', async () => {
-  const [left, entered] = [await fixture.createWorkspace(), await fixture.createWorkspace()];
-  const { visitor: both, member } = await signInAs(service, left, 'owner');
-  const lead = { name: 'Left Lead', phone: '1', campaignCode: 'DEMO' };
-  await both.send('POST', '/console/order/leads', lead);
-  await entered.addMember('owner', { email: member.email });
-  const enter = (organizationId: string) => both.account('/organization/set-active', { organizationId });
+test('requests of a page of the previous workspace change nothing after the session switches to another', async () => {
+  const [previous, current] = [await fixture.createWorkspace(), await fixture.createWorkspace()];
+  const { visitor: browser, member } = await signInAs(service, previous, 'owner');
+  const lead = { name: 'Previous Lead', phone: '1', campaignCode: 'DEMO' };
+  await browser.send('POST', '/console/order/leads', lead);
+  await current.addMember('owner', { email: member.email });
+  const switchTo = (organizationId: string) =>
+    browser.account('/organization/set-active', { organizationId });
   const attempts: [method: string, path: string, body?: unknown][] = [
     ['POST', '/console/api-keys', { name: 'A key' }],
     ['POST', '/console/access-tokens', { name: 'A token' }],
@@ -53,40 +54,40 @@ test('what a page asks for in a workspace that was left is not done in the one t
     ['POST', '/console/order/leads', lead],
     ['PATCH', '/console/workspace', { name: 'Renamed' }],
     ['GET', '/console/order/leads'],
-    ['GET', `/console/order/leads.csv?workspaceId=${left.id}`],
-    ['GET', `/console/order/leads.ndjson?workspaceId=${left.id}`],
+    ['GET', `/console/order/leads.csv?workspaceId=${previous.id}`],
+    ['GET', `/console/order/leads.ndjson?workspaceId=${previous.id}`],
   ];
-  const fromLeft = ([method, path, body]: (typeof attempts)[number]) =>
-    both.send(method, path, body, path.includes('?') ? {} : { 'Workspace-Id': left.id });
+  const sendFromPrevious = ([method, path, body]: (typeof attempts)[number]) =>
+    browser.send(method, path, body, path.includes('?') ? {} : { 'Workspace-Id': previous.id });
   const stored = () =>
     Promise.all(
       ['api_key', 'access_token', 'campaign', 'landing_page', 'lead'].map((table) =>
         fixture.sql(`SELECT * FROM ${table} WHERE workspace_id = ANY ($1) ORDER BY id`, [
-          [left.id, entered.id],
+          [previous.id, current.id],
         ]),
       ),
     );
 
-  await enter(entered.id);
+  await switchTo(current.id);
   const before = await stored();
   for (const attempt of attempts) {
-    const answer = await fromLeft(attempt);
+    const answer = await sendFromPrevious(attempt);
     expect([...attempt, answer.status, answer.json()]).toEqual([...attempt, 409, otherWorkspace]);
   }
   expect(await stored()).toEqual(before);
-  expect((await both.get('/me')).json()).toMatchObject({
-    workspace: { id: entered.id, name: entered.slug },
-    workspaces: [expect.anything(), { id: left.id, name: left.slug }, { id: entered.id }],
+  expect((await browser.get('/me')).json()).toMatchObject({
+    workspace: { id: current.id, name: current.slug },
+    workspaces: [expect.anything(), { id: previous.id, name: previous.slug }, { id: current.id }],
   });
 
-  await enter(left.id);
+  await switchTo(previous.id);
   for (const attempt of attempts) {
-    const answer = await fromLeft(attempt);
+    const answer = await sendFromPrevious(attempt);
     expect([...attempt, answer.status]).toEqual([...attempt, 200]);
   }
 });
 
-test('which of the refusals it is, its problem type tells', async () => {
+test('a page of another workspace gets the problem type other_workspace', async () => {
   const answer = await visitor.send('GET', '/console/me', undefined, {
     Accept: 'application/problem+json',
     'Workspace-Id': randomUUID(),

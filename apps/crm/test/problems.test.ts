@@ -18,47 +18,55 @@ const workspace = await fixture.createWorkspace();
 const { owner } = workspace;
 const ada = { campaignCode: 'DEMO', name: 'Ada', phone: '1' };
 
-interface Try {
+interface RequestCase {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
-const edit = async (body: object, headers = {}): Promise<Try> => {
+const edit = async (body: object, headers = {}): Promise<RequestCase> => {
   const lead = workspace.lead(owner);
   await fixture.leads.insert([lead]);
   return { method: 'PATCH', path: `${leadsPath}/${lead.id}`, body, headers };
 };
-const create = (changes: object, headers = {}): Try => ({
+const create = (changes: object, headers = {}): RequestCase => ({
   method: 'POST',
   path: leadsPath,
   body: { ...ada, ...changes },
   headers,
 });
-const send = ({ headers, ...request }: Try) =>
+const send = ({ headers, ...request }: RequestCase) =>
   service.send({
     ...request,
     headers: { ...owner.headers, Accept: 'application/problem+json', ...headers },
   });
 
-/** What no schema says is named as well as what one does. */
-test.each<[what: string, request: () => Promise<Try> | Try, status: number, type: string, errors: object[]]>([
+/** These rules are not in a schema, and their errors name the field like schema errors. */
+test.each<
   [
-    'spec 2.1, 7: an email address is told how it has to end',
+    title: string,
+    request: () => Promise<RequestCase> | RequestCase,
+    status: number,
+    type: string,
+    errors: object[],
+  ]
+>([
+  [
+    'spec 2.1, 7: rejects an email address with 400 and states the required ending',
     () => create({ email: 'ada@example.com' }),
     400,
     'invalid_input',
     [{ pointer: '#/email', detail: expect.stringMatching(/must end in `?\.io/) as string }],
   ],
   [
-    'a campaign that takes no leads',
+    'rejects a campaign that accepts no leads with 400',
     () => create({ campaignCode: 'NONE' }),
     400,
     'campaign_unavailable',
     [{ pointer: '#/campaignCode', detail: 'must be the code of an active campaign' }],
   ],
   [
-    'a key that was sent with other content',
+    'rejects an idempotency key that was used with other content with 422',
     async () => {
       const key = { 'Idempotency-Key': 'once' };
       ok(await send(create({}, key)));
@@ -69,21 +77,21 @@ test.each<[what: string, request: () => Promise<Try> | Try, status: number, type
     [{ header: 'idempotency-key', detail: 'was already used with different content' }],
   ],
   [
-    'a cursor of no list',
+    'rejects an invalid cursor with 400',
     () => ({ method: 'GET', path: `${leadsPath}?cursor=x` }),
     400,
     'invalid_cursor',
     [{ parameter: 'cursor', detail: 'must come from a page of the same list' }],
   ],
   [
-    'an If-Match that is none',
+    'rejects an invalid If-Match header with 400',
     () => edit({ city: 'Paris' }, { 'If-Match': '1' }),
     400,
     'bad_request',
     [{ header: 'if-match', detail: 'must be the ETag of a lead, or *' }],
   ],
   [
-    'a field that cannot be changed',
+    'rejects a change of a read-only field with 400',
     () => edit({ city: 'Paris', createdAt: '2026-01-01', campaignCode: 'DEMO' }),
     400,
     'invalid_input',
@@ -93,21 +101,21 @@ test.each<[what: string, request: () => Promise<Try> | Try, status: number, type
     ],
   ],
   [
-    'a reason for nothing',
+    'rejects a reason without a status with 400',
     () => edit({ city: 'Paris', reason: 'because' }),
     400,
     'invalid_input',
     [{ pointer: '#/reason', detail: 'is allowed only with a status' }],
   ],
   [
-    'a status that needs a reason',
+    'rejects a status change without its required reason with 400',
     () => edit({ status: 'Trashed' }),
     400,
     'reason_required',
     [{ pointer: '#/reason', detail: 'is required from OnHold to Trashed' }],
   ],
   [
-    'a status that a lead cannot go to',
+    'rejects an illegal status change with 409',
     () => edit({ status: 'Paid' }),
     409,
     'conflict',
@@ -122,7 +130,7 @@ test.each<[what: string, request: () => Promise<Try> | Try, status: number, type
   ]);
 });
 
-test('the README shows the answer that the API gives', async () => {
+test('the README shows the actual answer of the API', async () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const [, body, expected = ''] = /`(\{[^`]+\})` is answered with:\n\n```json\n(.*?)```/s.exec(readme) ?? [];
   const answer = await service.send({
@@ -139,9 +147,9 @@ test('the README shows the answer that the API gives', async () => {
   expect(answer.json()).toEqual(JSON.parse(expected));
 });
 
-describe('on every route that the website calls', async () => {
+describe('every route of the website', async () => {
   const { visitor } = await signInAs(service, workspace, 'owner');
-  const nobody = new Visitor(service);
+  const signedOut = new Visitor(service);
   const routes = await websiteRoutesOf(service);
 
   function expectProblem(answer: Answer, expected: { status: number; type: string }) {
@@ -152,34 +160,42 @@ describe('on every route that the website calls', async () => {
       expect.objectContaining({ ...expected, type: `urn:leads:error:${type}`, success: false }),
     ]);
   }
-  const sendAs = (who: Visitor, { method, path }: (typeof routes)[number], headers: object, body?: unknown) =>
-    who.send(method, fillPath(path).slice('/api'.length), body, {
+  const sendAs = (
+    sender: Visitor,
+    { method, path }: (typeof routes)[number],
+    headers: object,
+    body?: unknown,
+  ) =>
+    sender.send(method, fillPath(path).slice('/api'.length), body, {
       Accept: 'application/problem+json',
       ...headers,
     });
 
-  test.for(routes)('$method $path: a page of another site', async (route) => {
+  test.for(routes)('$method $path answers a page of another site with a 403 problem', async (route) => {
     const answer = await sendAs(visitor, route, { 'Sec-Fetch-Site': 'cross-site' });
     expectProblem(answer, { status: 403, type: 'forbidden' });
   });
 
-  test.for(await signedInRoutesOf(service))('$method $path: nobody is signed in', async (route) => {
-    expectProblem(await sendAs(nobody, route, {}), { status: 401, type: 'unauthenticated' });
-  });
+  test.for(await signedInRoutesOf(service))(
+    '$method $path answers a request without a session with a 401 problem',
+    async (route) => {
+      expectProblem(await sendAs(signedOut, route, {}), { status: 401, type: 'unauthenticated' });
+    },
+  );
 
-  /** Of those that send, the ones that do not take an object. */
-  const others: Readonly<Record<string, { status: number; type: string }>> = {
+  /** The expected problems of POST and PATCH routes whose body is not a JSON object. */
+  const exceptions: Readonly<Record<string, { status: number; type: string }>> = {
     'POST /api/console/order/leads/import': { status: 415, type: 'unsupported_media_type' },
     'POST /api/console/api-keys/{id}/rotate': { status: 404, type: 'not_found' },
     'POST /api/console/campaigns/{id}/integration-link': { status: 404, type: 'not_found' },
   };
-  const sending = routes.filter(({ method }) => method === 'POST' || method === 'PATCH');
-  test.for(sending)('$method $path: a body that is no object', async (route) => {
+  const writing = routes.filter(({ method }) => method === 'POST' || method === 'PATCH');
+  test.for(writing)('$method $path answers a body that is not an object with a problem', async (route) => {
     const answer = await sendAs(visitor, route, {}, []);
-    const other = others[`${route.method} ${route.path}`];
-    expectProblem(answer, other ?? { status: 400, type: 'invalid_input' });
+    const exception = exceptions[`${route.method} ${route.path}`];
+    expectProblem(answer, exception ?? { status: 400, type: 'invalid_input' });
     expect(answer.json<{ errors?: object[] }>().errors).toEqual(
-      other === undefined ? [{ pointer: '#', detail: 'must be an object' }] : undefined,
+      exception === undefined ? [{ pointer: '#', detail: 'must be an object' }] : undefined,
     );
   });
 });

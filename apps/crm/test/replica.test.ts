@@ -15,23 +15,23 @@ import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { startCrmService } from './crm.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-replica-'));
-// The account that Postgres runs as has to get through to its data.
+// The account of Postgres needs access to its data directory.
 chmodSync(directory, 0o711);
 const migrationsDir = resolve(import.meta.dirname, '../../../prisma/migrations');
 const path = '/api/v1/order/leads';
-const patience = { timeout: 30_000, interval: 50 };
+const pollOptions = { timeout: 30_000, interval: 50 };
 
 let primary: LocalPostgres;
 let replica: LocalPostgres;
 let fixture: Fixture;
-/** On the replica. */
+/** A fixture that queries the replica. */
 let onReplica: Fixture;
 beforeAll(async () => {
   const dataDir = join(directory, 'data');
   primary = await startPostgres({ dataDir, durable: false });
   await primary.createDatabase('leads');
   await migrate({ databaseUrl: primary.url('leads'), migrationsDir });
-  // Nothing is synced to disk, but what is acknowledged is in the log, as it is by default.
+  // Nothing is synced to disk, but each acknowledged transaction is in the WAL, as by default.
   await using admin = openFixture(primary.url('leads'));
   await admin.sql('ALTER DATABASE leads SET synchronous_commit = on');
   replica = await startReplica({ primaryUrl: primary.url('postgres'), dataDir, synchronous: false });
@@ -49,27 +49,27 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const said = ({ logs }: RunningService, text: string) =>
+const countLogs = ({ logs }: RunningService, text: string) =>
   logs.entries().filter(({ msg }) => String(msg).startsWith(text)).length;
 
-/** A service that reads from the replica. @param url of the primary, as another role than the owner. */
+/** Starts a service that reads from the replica. @param url the primary, with the role of the service. */
 async function start(maxLagSeconds: number, url = primary.url('leads')): Promise<RunningService> {
   const service = await startCrmService(url, {
     DATABASE_REPLICA_URL: onReplicaAs(url),
     DATABASE_REPLICA_MAX_LAG_SECONDS: String(maxLagSeconds),
   });
-  await expect.poll(() => said(service, 'The replica has caught up'), patience).toBe(1);
+  await expect.poll(() => countLogs(service, 'The replica has caught up'), pollOptions).toBe(1);
   return service;
 }
 
-/** The replica's address with the role of one of the primary's. */
+/** Returns the URL of the replica with the role of a URL of the primary. */
 function onReplicaAs(url: string): string {
   const address = new URL(url);
   address.port = new URL(replica.url('leads')).port;
   return address.href;
 }
 
-/** By someone else than the service: another process of it, or the intake. */
+/** Inserts a lead directly, as another process or the intake does. */
 async function insert(workspace: TestWorkspace, name: string): Promise<void> {
   await fixture.leads.insert([workspace.lead(workspace.owner, { id: randomUUID(), name })]);
 }
@@ -81,7 +81,7 @@ async function list(service: RunningService, { owner }: TestWorkspace, accept?: 
   return answer.text;
 }
 
-/** When leads were last read from the replica; 0 for never. Only a workspace's statement runs in a transaction. */
+/** Returns the time of the last read from the replica, or 0. Only statements of a workspace run in a transaction. */
 async function lastRead(): Promise<number> {
   const [row] = await onReplica.sql<{ at: number }>(`
     SELECT coalesce(extract(epoch FROM max(query_start)), 0)::float8 AS at FROM pg_stat_activity
@@ -92,64 +92,64 @@ async function lastRead(): Promise<number> {
 const pause = async () => {
   await onReplica.sql('SELECT pg_wal_replay_pause()');
   await expect
-    .poll(() => onReplica.sql('SELECT pg_get_wal_replay_pause_state() AS is'), patience)
+    .poll(() => onReplica.sql('SELECT pg_get_wal_replay_pause_state() AS is'), pollOptions)
     .toEqual([{ is: 'paused' }]);
 };
 
-test('lists and files come from the replica; who wrote reads what it wrote', async () => {
+test('the CRM reads lists and exports from the replica, and a client reads its own writes', async () => {
   const workspace = await fixture.createWorkspace();
   const other = await fixture.createWorkspace();
   await insert(workspace, 'first');
-  // So far behind that only what is written through the service counts.
+  // The maximum lag is so long that only writes through the service matter.
   await using service = await start(3_600);
   for (const accept of ['application/json', 'text/csv', 'application/x-ndjson']) {
-    await expect.poll(() => list(service, workspace, accept), patience).toContain('first');
+    await expect.poll(() => list(service, workspace, accept), pollOptions).toContain('first');
     const before = await lastRead();
     await list(service, workspace, accept);
     expect([accept, await lastRead()]).not.toEqual([accept, before]);
   }
 
   await pause();
-  await insert(workspace, 'of another');
-  await insert(other, 'of another');
-  expect(await list(service, workspace)).not.toContain('of another');
+  await insert(workspace, 'by another process');
+  await insert(other, 'by another process');
+  expect(await list(service, workspace)).not.toContain('by another process');
 
-  const body = { campaignCode: 'DEMO', name: 'of its own', phone: '+44 20 7946 0958' };
+  const body = { campaignCode: 'DEMO', name: 'by the service', phone: '+44 20 7946 0958' };
   const { headers } = workspace.owner;
   expect((await service.send({ method: 'POST', path, headers, body })).status).toBe(200);
   const listed = await list(service, workspace);
-  expect(listed).toContain('of its own');
-  expect(listed).toContain('of another');
-  expect(await list(service, other)).not.toContain('of another');
+  expect(listed).toContain('by the service');
+  expect(listed).toContain('by another process');
+  expect(await list(service, other)).not.toContain('by another process');
 
   await onReplica.sql('SELECT pg_wal_replay_resume()');
   const before = await lastRead();
   await expect
     .poll(async () => {
-      expect(await list(service, workspace)).toContain('of its own');
+      expect(await list(service, workspace)).toContain('by the service');
       return (await lastRead()) > before;
-    }, patience)
+    }, pollOptions)
     .toBe(true);
 });
 
-test('as its role the CRM sees one workspace there too, and writes', async () => {
+test('the CRM reads only one workspace from the replica with its own role, and can write', async () => {
   await using roles = await createServiceRoles(primary.url('leads'));
   const [workspace, other] = [await fixture.createWorkspace(), await fixture.createWorkspace()];
-  await insert(workspace, 'of the one');
-  await insert(other, 'of the other');
+  await insert(workspace, 'of this workspace');
+  await insert(other, 'of the other workspace');
   await using service = await start(3_600, roles.crm);
   for (const accept of ['application/json', 'text/csv', 'application/x-ndjson']) {
-    await expect.poll(() => list(service, workspace, accept), patience).toContain('of the one');
+    await expect.poll(() => list(service, workspace, accept), pollOptions).toContain('of this workspace');
     const before = await lastRead();
-    expect(await list(service, workspace, accept)).not.toContain('of the other');
+    expect(await list(service, workspace, accept)).not.toContain('of the other workspace');
     expect([accept, await lastRead()]).not.toEqual([accept, before]);
   }
-  expect(await list(service, other)).toContain('of the other');
+  expect(await list(service, other)).toContain('of the other workspace');
 
-  const body = { campaignCode: 'DEMO', name: 'of its own', phone: '+44 20 7946 0958' };
+  const body = { campaignCode: 'DEMO', name: 'by the service', phone: '+44 20 7946 0958' };
   const { headers } = workspace.owner;
   expect((await service.send({ method: 'POST', path, headers, body })).status).toBe(200);
-  expect(await list(service, workspace)).toContain('of its own');
+  expect(await list(service, workspace)).toContain('by the service');
 
   await using database = openDatabase({
     url: onReplicaAs(roles.crm),
@@ -159,45 +159,45 @@ test('as its role the CRM sees one workspace there too, and writes', async () =>
     applicationName: 'leads-tests',
   });
   const names = async (workspaceId?: string) => {
-    const everyone = { text: 'SELECT name FROM lead', values: [] };
-    return (await database.select<{ name: string }>(everyone, { workspaceId })).map(({ name }) => name);
+    const allNames = { text: 'SELECT name FROM lead', values: [] };
+    return (await database.select<{ name: string }>(allNames, { workspaceId })).map(({ name }) => name);
   };
   expect(await names()).toEqual([]);
-  expect(await names(other.id)).toEqual(['of the other']);
+  expect(await names(other.id)).toEqual(['of the other workspace']);
   await expect
-    .poll(async () => (await names(workspace.id)).toSorted(), patience)
-    .toEqual(['of its own', 'of the one']);
+    .poll(async () => (await names(workspace.id)).toSorted(), pollOptions)
+    .toEqual(['by the service', 'of this workspace']);
 });
 
-test('a replica that is too far behind is left alone until it has caught up', async () => {
+test('the CRM does not read from a replica that lags too far behind until it has caught up', async () => {
   const workspace = await fixture.createWorkspace();
   await using service = await start(1);
   await pause();
   await insert(workspace, 'new');
-  await expect.poll(() => list(service, workspace), patience).toContain('new');
+  await expect.poll(() => list(service, workspace), pollOptions).toContain('new');
   await expect
-    .poll(() => said(service, 'The replica is unavailable or too far behind'), patience)
+    .poll(() => countLogs(service, 'The replica is unavailable or too far behind'), pollOptions)
     .toBeGreaterThanOrEqual(1);
   const lagSeconds = async () => {
     const { samples } = parseMetrics((await service.send({ path: '/metrics' })).text);
     return sumOf(samples, 'db_replica_lag_seconds');
   };
-  // A read that failed there leaves the lag unknown until it is found out again.
-  await expect.poll(lagSeconds, patience).toBeGreaterThan(1);
+  // After a failed read, the lag is unknown until the next measurement.
+  await expect.poll(lagSeconds, pollOptions).toBeGreaterThan(1);
 
   await onReplica.sql('SELECT pg_wal_replay_resume()');
-  await expect.poll(() => said(service, 'The replica has caught up'), patience).toBeGreaterThan(1);
+  await expect.poll(() => countLogs(service, 'The replica has caught up'), pollOptions).toBeGreaterThan(1);
   expect(await list(service, workspace)).toContain('new');
 });
 
-test('a replica that goes away is left out, and its lists come from the primary', async () => {
+test('the CRM reads lists from the primary while the replica is unavailable', async () => {
   const workspace = await fixture.createWorkspace();
-  await insert(workspace, 'there');
+  await insert(workspace, 'stored');
   await using service = await start(5);
-  await expect.poll(() => list(service, workspace), patience).toContain('there');
+  await expect.poll(() => list(service, workspace), pollOptions).toContain('stored');
   await replica.stop();
-  expect(await list(service, workspace)).toContain('there');
-  await expect.poll(() => said(service, 'The replica is unavailable'), patience).toBe(1);
-  expect(await list(service, workspace)).toContain('there');
+  expect(await list(service, workspace)).toContain('stored');
+  await expect.poll(() => countLogs(service, 'The replica is unavailable'), pollOptions).toBe(1);
+  expect(await list(service, workspace)).toContain('stored');
   expect((await service.send({ path: '/health/ready' })).status).toBe(200);
 });

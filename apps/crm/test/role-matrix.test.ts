@@ -15,7 +15,7 @@ afterAll(() => crm[Symbol.asyncDispose]());
 const { service, fixture } = crm;
 const workspace = await fixture.createWorkspace();
 
-/** Someone with credentials, who is signed in as well. */
+/** A user with credentials and a session. */
 interface Person {
   readonly member: TestMember;
   readonly visitor: Visitor;
@@ -27,28 +27,28 @@ const people: Readonly<Record<MemberRole, Person>> = {
 };
 const anotherUser = await signInAs(service, workspace, 'publisher');
 const forIntake = await workspace.addMember('owner', { scope: 'intake' });
-const inNoWorkspace = await signInAs(service, workspace, 'owner');
+const withoutWorkspace = await signInAs(service, workspace, 'owner');
 
-/** What a row tries: made anew for each try, so that none is in the way of the next. */
-interface Try {
-  /** Below that of {@link doors}. */
+/** The request of a row. Each test creates a new one, so that no test affects the next. */
+interface RequestCase {
+  /** The path below the prefix of an entry of {@link apis}. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What must not be in the answer. */
+  /** A text that the answer must not contain if the request is rejected or filtered. */
   readonly hidden?: string;
 }
 
-/** What is answered to each role. */
+/** The expected status code of each role. */
 type Roles = Readonly<Record<MemberRole, number>>;
 
 interface Row extends Roles {
-  /** @param of whose leads, or whatever else a user has of its own, are meant. */
-  readonly request: (of: Person) => Promise<Try> | Try;
-  /** Where it is about what users have of their own: what is answered about another's. */
-  readonly onAnothers?: Roles;
-  /** What is answered to who is signed in and in no workspace; if absent, that it is in none. */
-  readonly inNoWorkspace?: number;
+  /** @param of the owner of the leads or of other personal resources in the request. */
+  readonly request: (of: Person) => Promise<RequestCase> | RequestCase;
+  /** The expected status codes for a resource of another user, if resources have an owner. */
+  readonly forOtherUser?: Roles;
+  /** The expected status code for a signed-in user without a workspace. If absent, 403. */
+  readonly withoutWorkspace?: number;
 }
 type Matrix = Readonly<Record<string, Row>>;
 
@@ -69,7 +69,7 @@ async function campaignWithLink(): Promise<string> {
   await people.owner.visitor.send('POST', `/console/campaigns/${id}/integration-link`);
   return id;
 }
-async function made({ visitor }: Person, path: '/api-keys' | '/access-tokens'): Promise<string> {
+async function createCredential({ visitor }: Person, path: '/api-keys' | '/access-tokens'): Promise<string> {
   const answer = await visitor.send('POST', `/console${path}`, { name: 'One' });
   return answer.json<{ record: { id: string } }>().record.id;
 }
@@ -83,9 +83,9 @@ const leads = '/order/leads';
 const everyone = { owner: 200, manager: 200, publisher: 200 } as const;
 const managers = { owner: 200, manager: 200, publisher: 403 } as const;
 const owners = { owner: 200, manager: 403, publisher: 403 } as const;
-const nobody = { owner: 404, manager: 404, publisher: 404 } as const;
+const hidden = { owner: 404, manager: 404, publisher: 404 } as const;
 
-/** What integrators have, and the website's pages as well. */
+/** The routes that both the public API and the website have. */
 const common: Matrix = {
   'POST /order/leads': {
     ...everyone,
@@ -96,17 +96,17 @@ const common: Matrix = {
   },
   'GET /order/leads': {
     ...everyone,
-    onAnothers: everyone,
+    forOtherUser: everyone,
     request: async (of) => ({ path: `${leads}?limit=1000`, hidden: await leadOf(of) }),
   },
   'GET /order/leads as CSV': {
     ...everyone,
-    onAnothers: everyone,
+    forOtherUser: everyone,
     request: async (of) => ({ path: leads, headers: { Accept: 'text/csv' }, hidden: await leadOf(of) }),
   },
   'GET /order/leads as NDJSON': {
     ...everyone,
-    onAnothers: everyone,
+    forOtherUser: everyone,
     request: async (of) => ({
       path: leads,
       headers: { Accept: 'application/x-ndjson' },
@@ -115,22 +115,22 @@ const common: Matrix = {
   },
   'GET /order/leads/{id}': {
     ...everyone,
-    onAnothers: { ...everyone, publisher: 404 },
+    forOtherUser: { ...everyone, publisher: 404 },
     request: async (of) => ({ path: `${leads}/${await leadOf(of)}` }),
   },
   'PATCH /order/leads/{id}': {
     ...everyone,
-    onAnothers: { ...everyone, publisher: 404 },
+    forOtherUser: { ...everyone, publisher: 404 },
     request: async (of) => ({ path: `${leads}/${await leadOf(of)}`, body: { city: 'Paris' } }),
   },
   'PATCH /order/leads/{id} status': {
     ...managers,
-    onAnothers: { ...managers, publisher: 404 },
+    forOtherUser: { ...managers, publisher: 404 },
     request: async (of) => ({ path: `${leads}/${await leadOf(of)}`, body: { status: 'Approved' } }),
   },
   'PATCH /order/leads/{id} out of Paid': {
     ...owners,
-    onAnothers: { ...owners, publisher: 404 },
+    forOtherUser: { ...owners, publisher: 404 },
     request: async (of) => {
       const id = await leadOf(of);
       await fixture.sql(`UPDATE lead SET status = 'Paid' WHERE id = $1`, [id]);
@@ -139,12 +139,12 @@ const common: Matrix = {
   },
   'GET /order/leads/{id}/history': {
     ...everyone,
-    onAnothers: { ...everyone, publisher: 404 },
+    forOtherUser: { ...everyone, publisher: 404 },
     request: async (of) => ({ path: `${leads}/${await leadOf(of)}/history` }),
   },
   'POST /order/leads/status': {
     ...managers,
-    onAnothers: managers,
+    forOtherUser: managers,
     request: async (of) => ({
       path: `${leads}/status`,
       body: { ids: [await leadOf(of)], status: 'Approved' },
@@ -180,7 +180,7 @@ const common: Matrix = {
 
 const forIntegrators: Matrix = {
   ...common,
-  // Without NATS, after everyone was let in.
+  // The route answers 503 after the permission check, because the test has no NATS.
   'GET /events': { owner: 503, manager: 503, publisher: 503, request: () => ({ path: '/events' }) },
 };
 
@@ -188,12 +188,12 @@ const forPages: Matrix = {
   ...common,
   'GET /order/leads.csv': {
     ...everyone,
-    onAnothers: everyone,
+    forOtherUser: everyone,
     request: async (of) => ({ path: `${leads}.csv`, hidden: await leadOf(of) }),
   },
   'GET /order/leads.ndjson': {
     ...everyone,
-    onAnothers: everyone,
+    forOtherUser: everyone,
     request: async (of) => ({ path: `${leads}.ndjson`, hidden: await leadOf(of) }),
   },
   'GET /overview': { ...everyone, request: () => ({ path: '/overview?from=2026-01-01&to=2026-01-31' }) },
@@ -204,22 +204,22 @@ const forPages: Matrix = {
   'POST /api-keys': { ...everyone, request: () => ({ path: '/api-keys', body: { name: 'One' } }) },
   'POST /api-keys/{id}/rotate': {
     ...everyone,
-    onAnothers: nobody,
-    request: async (of) => ({ path: `/api-keys/${await made(of, '/api-keys')}/rotate` }),
+    forOtherUser: hidden,
+    request: async (of) => ({ path: `/api-keys/${await createCredential(of, '/api-keys')}/rotate` }),
   },
   'DELETE /api-keys/{id}': {
     ...everyone,
-    onAnothers: nobody,
-    request: async (of) => ({ path: `/api-keys/${await made(of, '/api-keys')}` }),
+    forOtherUser: hidden,
+    request: async (of) => ({ path: `/api-keys/${await createCredential(of, '/api-keys')}` }),
   },
   'GET /access-tokens': { ...everyone, request: () => ({ path: '/access-tokens' }) },
   'POST /access-tokens': { ...everyone, request: () => ({ path: '/access-tokens', body: { name: 'One' } }) },
   'DELETE /access-tokens/{id}': {
     ...everyone,
-    onAnothers: nobody,
-    request: async (of) => ({ path: `/access-tokens/${await made(of, '/access-tokens')}` }),
+    forOtherUser: hidden,
+    request: async (of) => ({ path: `/access-tokens/${await createCredential(of, '/access-tokens')}` }),
   },
-  // This CRM does not know where the intake is, which it says after everyone was let in.
+  // The route answers 409 after the permission check, because this CRM has no INTAKE_URL.
   'POST /try-intake': {
     owner: 409,
     manager: 409,
@@ -246,29 +246,29 @@ const forPages: Matrix = {
   'PATCH /workspace': { ...owners, request: () => ({ path: '/workspace', body: { name: randomUUID() } }) },
   'POST /workspaces': {
     ...everyone,
-    inNoWorkspace: 200,
+    withoutWorkspace: 200,
     request: () => ({ path: '/workspaces', body: { name: 'Another' } }),
   },
-  'GET /me': { ...everyone, inNoWorkspace: 200, request: () => ({ path: '/me' }) },
-  'GET /sessions': { ...everyone, inNoWorkspace: 200, request: () => ({ path: '/sessions' }) },
+  'GET /me': { ...everyone, withoutWorkspace: 200, request: () => ({ path: '/me' }) },
+  'GET /sessions': { ...everyone, withoutWorkspace: 200, request: () => ({ path: '/sessions' }) },
   'DELETE /sessions/{id}': {
     ...everyone,
-    onAnothers: nobody,
-    inNoWorkspace: 200,
+    forOtherUser: hidden,
+    withoutWorkspace: 200,
     request: async (of) => ({ path: `/sessions/${await sessionOf(of)}` }),
   },
 };
 
-interface Door {
+interface GuardedApi {
   readonly prefix: string;
   readonly matrix: Matrix;
-  /** Of all that is registered behind it, what the table is about. */
+  /** The registered routes that the table must cover. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
-  readonly send: (person: Person, method: string, request: Try) => Promise<Answer>;
+  readonly send: (person: Person, method: string, request: RequestCase) => Promise<Answer>;
 }
 
-/** The two ways to come by what there is, each with its guard. */
-const doors: Readonly<Record<string, Door>> = {
+/** The two APIs, each with its own guard. */
+const apis: Readonly<Record<string, GuardedApi>> = {
   'with an API key and an access token': {
     prefix: '/api/v1',
     matrix: forIntegrators,
@@ -290,7 +290,7 @@ const doors: Readonly<Record<string, Door>> = {
   },
 };
 
-const written = [
+const writtenTables = [
   'lead',
   'lead_change',
   'campaign',
@@ -300,8 +300,8 @@ const written = [
   'workspace',
   'session',
 ];
-/** All that a route may change, in one text; but not when a credential was used, which is noted in its own time. */
-async function stored(tables: readonly string[] = written) {
+/** Returns a digest of all data that a route may change, without `last_used_*`, which the service writes later. */
+async function stored(tables: readonly string[] = writtenTables) {
   const row = `(to_jsonb(each) - '{last_used_at,last_used_from}'::text[])::text`;
   const digests = tables.map(
     (table) => `(SELECT md5(string_agg(${row}, ',' ORDER BY ${row})) FROM ${table} AS each)`,
@@ -312,26 +312,26 @@ async function stored(tables: readonly string[] = written) {
   return all?.digests;
 }
 
-test.each(Object.values(doors))(
-  'every route below $prefix that is guarded stands in its table, and nothing else does',
+test.each(Object.values(apis))(
+  'the table of $prefix contains exactly the guarded routes',
   ({ prefix, matrix, routes }) => {
-    // A row more for the same route says in words what it is about.
+    // A route can have more rows, each with a description after the path.
     const rows = Object.keys(matrix).map((row) => row.split(' ', 2).join(` ${prefix}`));
     const registered = routes.map(({ method, path }) => `${method} ${path}`);
     expect([...new Set(rows)].toSorted()).toEqual(registered.toSorted());
   },
 );
 
-test.each(Object.values(doors))(
+test.each(Object.values(apis))(
   'every route below $prefix declares the permission that its table grants to roles',
   ({ prefix, matrix }) => {
     for (const [name, row] of Object.entries(matrix)) {
       const [method, path = ''] = name.split(' ');
       const route = service.routes.find((each) => each.method === method && each.path === `${prefix}${path}`);
-      // A row with more words is about one use of a route that all members may call.
+      // A row with a description covers one use of a route that all members may call.
       const isWholeRoute = name.split(' ').length === 2;
       const required =
-        row.inNoWorkspace !== undefined
+        row.withoutWorkspace !== undefined
           ? 'signedIn'
           : row.publisher !== 403 || !isWholeRoute
             ? 'member'
@@ -343,7 +343,7 @@ test.each(Object.values(doors))(
   },
 );
 
-for (const [way, { matrix, send, prefix }] of Object.entries(doors)) {
+for (const [way, { matrix, send, prefix }] of Object.entries(apis)) {
   describe.each(Object.entries(matrix))(`${way}, %s`, (name, row) => {
     const [method = ''] = name.split(' ');
 
@@ -361,34 +361,37 @@ for (const [way, { matrix, send, prefix }] of Object.entries(doors)) {
       return { request, answer };
     }
 
-    test.each(['owner', 'manager', 'publisher'] as const)('%s, of its own', async (role) => {
-      await expectAnswer(people[role], people[role], row[role]);
-    });
+    test.each(['owner', 'manager', 'publisher'] as const)(
+      'answers a %s as listed for an own resource',
+      async (role) => {
+        await expectAnswer(people[role], people[role], row[role]);
+      },
+    );
 
     if (prefix === '/api/v1') {
-      test('a key for the intake is refused, whoever holds it', async () => {
+      test('rejects an intake key of an owner with 403', async () => {
         const { answer } = await expectAnswer({ ...people.owner, member: forIntake }, people.owner, 403);
         expect(answer.json()).toEqual(forbidden);
       });
     } else {
-      test('who is in no workspace', async () => {
-        await fixture.sql('DELETE FROM member WHERE user_id = $1', [inNoWorkspace.member.userId]);
-        const of = row.inNoWorkspace === undefined ? people.owner : inNoWorkspace;
-        const { answer } = await expectAnswer(inNoWorkspace, of, row.inNoWorkspace ?? 403);
+      test('answers a user without a workspace as listed', async () => {
+        await fixture.sql('DELETE FROM member WHERE user_id = $1', [withoutWorkspace.member.userId]);
+        const of = row.withoutWorkspace === undefined ? people.owner : withoutWorkspace;
+        const { answer } = await expectAnswer(withoutWorkspace, of, row.withoutWorkspace ?? 403);
         const message = 'You are not a member of any workspace';
-        expect(answer.text).toContain(row.inNoWorkspace === undefined ? message : '');
+        expect(answer.text).toContain(row.withoutWorkspace === undefined ? message : '');
       });
     }
 
-    const { onAnothers } = row;
-    if (onAnothers === undefined) return;
-    test("another user's", async () => {
+    const { forOtherUser } = row;
+    if (forOtherUser === undefined) return;
+    test('answers each role as listed for a resource of another user', async () => {
       for (const role of ['owner', 'manager'] as const) {
-        const { request, answer } = await expectAnswer(people[role], anotherUser, onAnothers[role]);
+        const { request, answer } = await expectAnswer(people[role], anotherUser, forOtherUser[role]);
         expect(answer.text).toContain(request.hidden ?? '');
       }
-      const { request, answer } = await expectAnswer(people.publisher, anotherUser, onAnothers.publisher);
-      expect(answer.text).not.toContain(request.hidden ?? 'nothing that is looked for');
+      const { request, answer } = await expectAnswer(people.publisher, anotherUser, forOtherUser.publisher);
+      expect(answer.text).not.toContain(request.hidden ?? 'no hidden text');
     });
   });
 }
@@ -407,8 +410,8 @@ async function invitationId(): Promise<string> {
   return answer.json<{ id: string }>().id;
 }
 
-/** What the library of accounts does to a workspace's members. */
-const toMembers: Readonly<Record<string, Roles & { readonly body: () => Promise<object> | object }>> = {
+/** The account routes that change the members of a workspace. */
+const memberRoutes: Readonly<Record<string, Roles & { readonly body: () => Promise<object> | object }>> = {
   '/organization/invite-member': { ...owners, body: invitation },
   '/organization/cancel-invitation': {
     ...owners,
@@ -424,8 +427,8 @@ const toMembers: Readonly<Record<string, Roles & { readonly body: () => Promise<
   },
 };
 
-/** What it does for whoever asks, whatever the role. */
-const toOneself = [
+/** The account routes that affect only the caller, for any role. */
+const callerRoutes = [
   '/change-password',
   '/organization/accept-invitation',
   '/organization/leave',
@@ -446,22 +449,24 @@ const toOneself = [
   '/verify-email',
 ];
 
-test('every route of accounts is about members, or about who asks', async () => {
+test('every account route is listed either as a member route or as a caller route', async () => {
   const prefix = '/api/auth';
   const accountRoutes = (await websiteRoutesOf(service)).filter(({ path }) => path.startsWith(prefix));
   const paths = accountRoutes.map(({ path }) => path);
-  const known = [...Object.keys(toMembers), ...toOneself].map((path) => `${prefix}${path}`);
+  const known = [...Object.keys(memberRoutes), ...callerRoutes].map((path) => `${prefix}${path}`);
   expect(paths.toSorted()).toEqual(known.toSorted());
-  const ofOwners = accountRoutes.filter(({ permission }) => permission === 'owner').map(({ path }) => path);
-  expect(ofOwners.toSorted()).toEqual(
-    Object.keys(toMembers)
+  const ownerRoutes = accountRoutes
+    .filter(({ permission }) => permission === 'owner')
+    .map(({ path }) => path);
+  expect(ownerRoutes.toSorted()).toEqual(
+    Object.keys(memberRoutes)
       .map((path) => `${prefix}${path}`)
       .toSorted(),
   );
 });
 
-describe.each(Object.entries(toMembers))('%s', (path, row) => {
-  test.each(['owner', 'manager', 'publisher'] as const)('%s', async (role) => {
+describe.each(Object.entries(memberRoutes))('%s', (path, row) => {
+  test.each(['owner', 'manager', 'publisher'] as const)('answers a %s as listed', async (role) => {
     const body = await row.body();
     const before = await stored(['member', 'invitation']);
     const answer = await people[role].visitor.account(path, body);

@@ -12,12 +12,12 @@ import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, expect, test } from 'vitest';
 
 /*
- * The service as it is deployed. Either file alone is as large as the process may become.
+ * Measures the memory of the service as it is deployed. Each file is larger than the memory limit of the process.
  */
 
 const program = resolve(import.meta.dirname, '../dist/server.js');
 const path = '/api/v1/order/leads';
-/** It begins with 130 MB on Linux. */
+/** The memory limit of the process, which starts with 130 MB on Linux. */
 const maxBytes = 200 * 1000 * 1000;
 
 const database = await createTestDatabase();
@@ -49,7 +49,7 @@ async function freePort(): Promise<number> {
   return free;
 }
 
-/** The most memory that the service has had at once, in bytes, where the system tells. */
+/** Returns the peak memory of the service in bytes. Returns 0 on systems other than Linux. */
 function peakMemory(): number {
   if (process.platform !== 'linux') return 0;
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
@@ -69,7 +69,7 @@ async function send(options: {
   return answer;
 }
 
-test('files of 100 MB and more go out and in through a small process', async () => {
+test('exports and imports files of more than 100 MB in less than 200 MB of memory', async () => {
   const workspace = await fixture.createWorkspace();
   const { owner, id } = workspace;
   const count = 40_000;
@@ -103,7 +103,7 @@ test('files of 100 MB and more go out and in through a small process', async () 
     expect(peakMemory()).toBeLessThan(maxBytes);
   }
 
-  // Lines of many sizes, some of which cannot be read.
+  // The file has lines of many sizes. Some lines are invalid.
   const body = Readable.from(
     (function* () {
       yield 'campaignCode,name,phone,description\n';

@@ -9,7 +9,7 @@ import { startCrm } from './crm.ts';
 import { fillWorkspace } from './leads-api.ts';
 import { signInAs } from './visitor.ts';
 
-const soon = { timeout: 20_000 };
+const pollOptions = { timeout: 20_000 };
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -19,7 +19,7 @@ const { visitor, member } = await signInAs(service, workspace, 'owner');
 const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
 const sessionHeaders = { Cookie: cookie, Origin: `http://127.0.0.1:${service.port}` };
 
-/** Sends a request whose answer is left unread; the body is left open where `lines` is given. */
+/** Sends a request without reading the answer. Keeps the body open if `lines` is given. */
 function open(path: string, headers: Readonly<Record<string, string>>, lines?: string) {
   const outgoing = request({
     host: '127.0.0.1',
@@ -39,7 +39,7 @@ function open(path: string, headers: Readonly<Record<string, string>>, lines?: s
   return { outgoing, answered };
 }
 
-test('one process admits four exports in all, over every route that exports', async () => {
+test('one process admits 4 concurrent exports over all export routes, and answers 503 to the rest', async () => {
   await fillWorkspace(fixture, workspace, 8000, 'x'.repeat(5000));
   const list = '/order/leads';
   const exports = [
@@ -55,7 +55,7 @@ test('one process admits four exports in all, over every route that exports', as
   expect(statuses.filter((status) => status === 503)).toHaveLength(9);
 });
 
-test('one process admits four imports in all, over every route that imports', async () => {
+test('one process admits 4 concurrent imports over all import routes, and answers 503 to the rest', async () => {
   const csv = { 'Content-Type': 'text/csv' };
   const imports = [1, 2, 3, 4].flatMap(() => [
     open('/api/v1/order/leads/import', { ...member.headers, ...csv }, 'campaignCode,name,phone\n'),
@@ -64,7 +64,7 @@ test('one process admits four imports in all, over every route that imports', as
   const statuses: (number | undefined)[] = [];
   const all = imports.map(({ answered }) => answered.then(({ statusCode }) => statuses.push(statusCode)));
   // The admitted imports wait for the rest of their files, so only the rejected ones are answered.
-  await expect.poll(() => statuses, soon).toEqual([503, 503, 503, 503]);
+  await expect.poll(() => statuses, pollOptions).toEqual([503, 503, 503, 503]);
   for (const { outgoing } of imports) outgoing.end();
   await Promise.all(all);
   expect(statuses.slice(4)).toEqual([200, 200, 200, 200]);
@@ -73,7 +73,7 @@ test('one process admits four imports in all, over every route that imports', as
 const createApp = () =>
   createServer({ log: createLogger({ service: 'crm', level: 'silent' }), trustProxy: '' });
 
-test('exports and imports are counted apart, and a transfer that ends twice frees one place', () => {
+test('exports and imports have separate limits, and a transfer that ends twice frees one slot', () => {
   const transfers = createTransferLimits({ export: 2, import: 1 });
   const isFull = (kind: 'export' | 'import') => {
     try {
@@ -123,13 +123,13 @@ test('a transfer gives way to other requests for a bounded time, and never to it
   const stream = fetch(`${url}/stream`);
   for (let i = 0; i < 5; i++) await fetch(`${url}/transfer`);
   const other = fetch(`${url}/other`);
-  // Once its answer is on the way, the server has taken both.
+  // When this request is answered, the server has accepted both of the earlier ones.
   await fetch(`${url}/transfer`);
-  await expect.poll(waited, soon).toBeGreaterThan(40);
+  await expect.poll(waited, pollOptions).toBeGreaterThan(40);
   release();
   await Promise.all([other, stream]);
-  await expect.poll(waited, soon).toBeLessThan(40);
-  // The machine may hold up any one of them.
+  await expect.poll(waited, pollOptions).toBeLessThan(40);
+  // A busy machine can delay single requests, so the minimum counts.
   expect(Math.min(...during)).toBeLessThan(40);
   await app.close();
 });

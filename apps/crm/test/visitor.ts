@@ -6,11 +6,11 @@ import type { RunningService } from '@leads/test-kit/running-service';
 
 export const password = 'correct horse battery';
 
-/** A browser as far as the service sees one: cookies, and pages of the website's own origin. */
+/** A browser from the service's view: it sends cookies and the origin of the website. */
 export class Visitor {
   readonly #service: RunningService;
   readonly #cookies = new Map<string, string>();
-  /** The Set-Cookie lines of the last answer. */
+  /** The Set-Cookie headers of the last answer. */
   setCookies: readonly string[] = [];
 
   constructor(service: RunningService) {
@@ -25,7 +25,7 @@ export class Visitor {
     this.#cookies.set(name, value);
   }
 
-  /** @param path below `/api`. */
+  /** @param path the path below `/api`. */
   async send(
     method: string,
     path: string,
@@ -69,7 +69,7 @@ export class Visitor {
   }
 }
 
-/** Someone who is signed in as a member of a workspace. */
+/** Signs in a new user as a member of a workspace. */
 export async function signInAs(
   service: RunningService,
   workspace: TestWorkspace,

@@ -8,7 +8,7 @@ afterAll(() => crm[Symbol.asyncDispose]());
 const { service } = crm;
 
 const own = { Origin: `http://127.0.0.1:${service.port}` };
-const strangers = {
+const crossSite = {
   success: false,
   error: 'unauthorized',
   message: 'Requests from other sites are rejected',
@@ -17,32 +17,32 @@ const signedOut = { success: false, error: 'unauthorized', message: 'You are not
 
 const routes = await websiteRoutesOf(service);
 
-test('there are such routes', () => {
+test('the website has more than 40 routes, including all routes without a session', () => {
   expect(routes.length).toBeGreaterThan(40);
   for (const each of openRoutes)
     expect(routes.map(({ method, path }) => `${method} ${path}`)).toContain(each);
 });
 
-test('the routes below /api/console that declare themselves public are those that are listed here', () => {
+test('the public routes below /api/console are exactly the listed routes', () => {
   const open = routes.filter(
     ({ path, permission }) => path.startsWith('/api/console/') && permission === 'public',
   );
   expect(new Set(open.map(({ method, path }) => `${method} ${path}`))).toEqual(openRoutes);
 });
 
-test.for(routes)('$method $path: a page of another site is told nothing', async ({ method, path }) => {
+test.for(routes)('$method $path rejects a page of another site with 403', async ({ method, path }) => {
   for (const site of ['cross-site', 'same-site']) {
     const answer = await service.send({
       method,
       path: fillPath(path),
       headers: { ...own, 'Sec-Fetch-Site': site },
     });
-    expect([answer.status, answer.json()]).toEqual([403, strangers]);
+    expect([answer.status, answer.json()]).toEqual([403, crossSite]);
   }
 });
 
 const changing = routes.filter(({ method }) => method !== 'GET');
-test.for(changing)('$method $path: a page of another site changes nothing', async ({ method, path }) => {
+test.for(changing)('$method $path rejects a change from another site with 403', async ({ method, path }) => {
   for (const headers of [
     {},
     { Origin: 'https://evil.example' },
@@ -55,17 +55,17 @@ test.for(changing)('$method $path: a page of another site changes nothing', asyn
       headers,
       ...(method !== 'DELETE' && { body: {} }),
     });
-    expect([answer.status, answer.json()]).toEqual([403, strangers]);
+    expect([answer.status, answer.json()]).toEqual([403, crossSite]);
   }
 });
 
 test.for(await signedInRoutesOf(service))(
-  '$method $path: nothing for who is not signed in',
+  '$method $path rejects a request without a session with 401',
   async ({ method, path }) => {
     const { owner } = await crm.fixture.createWorkspace();
     for (const headers of [
       own,
-      // What integrators come with counts nothing here.
+      // The credentials of the public API are not valid here.
       { ...own, ...owner.headers },
       { ...own, Cookie: 'leads.session_token=abc.def' },
     ]) {

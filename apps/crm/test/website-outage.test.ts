@@ -12,9 +12,9 @@ import { signInAs } from './visitor.ts';
 const unavailable = { success: false, error: 'error', message: 'Service temporarily unavailable' };
 const migrationsDir = join(import.meta.dirname, '../../../prisma/migrations');
 
-test('without its database the website answers 503, not that nobody is signed in, and recovers by itself', async () => {
+test('the website answers 503 instead of 401 while its database is unavailable, and recovers automatically', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'leads-outage-'));
-  // The account that Postgres runs as has to get through to its data.
+  // The account of Postgres needs access to its data directory.
   chmodSync(directory, 0o711);
   const options = { dataDir: join(directory, 'data'), durable: false };
   let postgres: LocalPostgres = await startPostgres(options);
@@ -26,20 +26,20 @@ test('without its database the website answers 503, not that nobody is signed in
     await using service = await startCrmService(databaseUrl);
     const workspace = await fixture.createWorkspace();
     const { visitor } = await signInAs(service, workspace, 'owner');
-    // What needs no database, and what finds nothing without asking for it.
-    const served = new Set(['/api/console/features', '/api/console/integration/{token}']);
+    // These routes send no query in this test.
+    const withoutDatabase = new Set(['/api/console/features', '/api/console/integration/{token}']);
     const paths = new Set(service.routes.map(({ path }) => path));
-    const read: string[] = [];
+    const readPaths: string[] = [];
     for (const path of paths) {
-      if (!path.startsWith('/api/console/') || served.has(path)) continue;
+      if (!path.startsWith('/api/console/') || withoutDatabase.has(path)) continue;
       const { status } = await visitor.send('GET', fillPath(path).slice('/api'.length));
-      if (status !== 405) read.push(path);
+      if (status !== 405) readPaths.push(path);
     }
-    expect(read.length).toBeGreaterThan(12);
+    expect(readPaths.length).toBeGreaterThan(12);
 
     const { port } = postgres;
     await postgres.stop();
-    for (const path of read) {
+    for (const path of readPaths) {
       const answer = await visitor.send('GET', fillPath(path).slice('/api'.length));
       expect([path, answer.status, answer.json()]).toEqual([path, 503, unavailable]);
       expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);

@@ -1,14 +1,15 @@
 import { fillPath } from '@leads/test-kit/openapi-document';
 import type { RunningService } from '@leads/test-kit/running-service';
 
+/** A route that the pages of the website call. */
 export interface WebsiteRoute {
   readonly method: string;
   readonly path: string;
-  /** As the route declares it. */
+  /** The permission that the route declares. */
   readonly permission: string | undefined;
 }
 
-/** What a visitor may ask who is not signed in; each looks for itself at what it is given. */
+/** The routes that need no session. Each validates its own input. */
 export const openRoutes: ReadonlySet<string> = new Set([
   'GET /api/console/features',
   'GET /api/console/invitations/{id}',
@@ -17,8 +18,8 @@ export const openRoutes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Every route that the website's pages call, once for each of its methods, as it is registered: no document describes
- * them.
+ * Returns every method of every route that the pages of the website call. Reads them from the registered routes,
+ * because no OpenAPI document describes them.
  */
 export async function websiteRoutesOf(service: RunningService): Promise<WebsiteRoute[]> {
   const found: WebsiteRoute[] = [];
@@ -34,7 +35,7 @@ export async function websiteRoutesOf(service: RunningService): Promise<WebsiteR
   return found;
 }
 
-/** Of them, those for who is signed in. */
+/** Returns the website routes that need a session. */
 export async function signedInRoutesOf(service: RunningService): Promise<WebsiteRoute[]> {
   const routes = await websiteRoutesOf(service);
   return routes.filter(

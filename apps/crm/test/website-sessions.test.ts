@@ -37,13 +37,13 @@ const list = (apiKey: string, accessToken: string) =>
 const until = async (holds: () => Promise<boolean>, ms: number) => {
   const end = Date.now() + ms;
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`It does not hold after ${ms} ms`);
+    if (Date.now() > end) throw new Error(`The condition is not met after ${ms} ms`);
     await sleep(100);
   }
 };
 
 describe('credentials', () => {
-  test('spec 5.3: both are made in the website, shown once, work, and are refused within 10 s once revoked', async () => {
+  test('spec 5.3: are created in the website, shown once, valid, and rejected within 10 s after revocation', async () => {
     const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'publisher');
     const { apiKey, record: key } = await createKey(visitor);
     const { accessToken, record: token } = await createToken(visitor);
@@ -64,7 +64,7 @@ describe('credentials', () => {
     expect(revoked).toMatchObject({ id: key.id, state: 'revoked' });
   });
 
-  test('when and from where one was used last is known after some seconds', async () => {
+  test('show the time and the IP address of their last use within 10 s', async () => {
     const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
     const { apiKey, record } = await createKey(visitor);
     const { accessToken } = await createToken(visitor);
@@ -81,7 +81,7 @@ describe('credentials', () => {
     }
   });
 
-  test('are their member’s own: others of the workspace neither see nor revoke them', async () => {
+  test('are hidden from other members of the workspace, who cannot revoke them', async () => {
     const workspace = await fixture.createWorkspace();
     const { visitor } = await signInAs(service, workspace, 'publisher');
     const key = await createKey(visitor);
@@ -98,7 +98,7 @@ describe('credentials', () => {
     expect((await list(key.apiKey, token.accessToken)).status).toBe(200);
   });
 
-  test('a rotated key has what the old one had, which goes on', async () => {
+  test('keep their properties in a rotated API key, while the old key stays valid', async () => {
     const workspace = await fixture.createWorkspace();
     const { visitor } = await signInAs(service, workspace, 'manager');
     const old = await createKey(visitor, {
@@ -145,7 +145,7 @@ describe('credentials', () => {
     [{ name: 'x', scope: 'admin' }, '#/scope'],
     [{ name: 'x', expiresAt: 'tomorrow' }, '#/expiresAt'],
     [{ name: 'x', userId: randomUUID() }, '#/userId'],
-  ] as const)('a key of %j is refused at %s', async ([body, pointer]) => {
+  ] as const)('reject an API key with %j with 400 and name %s', async ([body, pointer]) => {
     const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
     const before = (await visitor.get('/api-keys')).json();
     const answer = await visitor.send('POST', '/console/api-keys', body, {
@@ -157,7 +157,7 @@ describe('credentials', () => {
     expect((await visitor.get('/api-keys')).json()).toEqual(before);
   });
 
-  test('a time that is past and a campaign that takes no leads are refused', async () => {
+  test('reject an expiry in the past, an inactive campaign and an invalid token lifetime with 400', async () => {
     const workspace = await fixture.createWorkspace();
     await workspace.addCampaign('PAUSED', 'paused');
     const { visitor } = await signInAs(service, workspace, 'owner');
@@ -185,11 +185,10 @@ describe('credentials', () => {
 });
 
 describe('two workspaces', () => {
-  test('never see each other, and nothing of one is changed from the other', async () => {
+  test('cannot read or change resources of each other', async () => {
     const [mine, theirs] = [await fixture.createWorkspace(), await fixture.createWorkspace()];
     const me = await signInAs(service, mine, 'owner');
     const they = await signInAs(service, theirs, 'owner');
-    // A member of both, in the workspace of mine, is still nobody in the other.
     const key = await createKey(they.visitor);
     const token = await createToken(they.visitor);
     const lead = (
@@ -275,13 +274,13 @@ describe('two workspaces', () => {
         expect([path, text]).toEqual([path, expect.not.stringContaining(secret)]);
       }
     }
-    // Who may do nothing there any more sees nothing there any more.
+    // The rejected requests did not change the active workspace of the other user.
     expect((await they.visitor.get('/me')).json()).toMatchObject({ workspace: { id: theirs.id } });
   });
 });
 
 describe('roles', () => {
-  test.for(['manager', 'publisher'] as const)('a %s manages no members', async (role) => {
+  test.for(['manager', 'publisher'] as const)('reject changes of members by a %s', async (role) => {
     const workspace = await fixture.createWorkspace();
     const owner = await signInAs(service, workspace, 'owner');
     const { visitor, member } = await signInAs(service, workspace, role);
@@ -301,7 +300,7 @@ describe('roles', () => {
     expect((await owner.visitor.get('/members')).json()).toEqual(members);
   });
 
-  test('the last owner stays one', async () => {
+  test('keep the last owner of a workspace an owner', async () => {
     const visitor = new Visitor(service);
     await visitor.signUp();
     const { workspace } = (await visitor.get('/me')).json<{ workspace: { id: string } }>();
@@ -317,7 +316,7 @@ describe('roles', () => {
     expect((await visitor.get('/members')).json()).toMatchObject([{ id: own?.id, role: 'owner' }]);
   });
 
-  test('who is removed loses the workspace at once, and its credentials within 10 s', async () => {
+  test('remove a member from the workspace at once, and reject the credentials within 10 s', async () => {
     const workspace = await fixture.createWorkspace();
     const owner = await signInAs(service, workspace, 'owner');
     const { visitor, member } = await signInAs(service, workspace, 'publisher');
@@ -335,7 +334,7 @@ describe('roles', () => {
   });
 });
 
-test('an integration page says what a publisher needs, until its link is renewed or taken away', async () => {
+test('an integration page shows the data for a publisher until its link is renewed or deleted', async () => {
   const workspace = await fixture.createWorkspace();
   await workspace.mapLandingPage('spring-offer', workspace.demoCampaignId);
   const { visitor } = await signInAs(service, workspace, 'manager');
@@ -354,7 +353,7 @@ test('an integration page says what a publisher needs, until its link is renewed
     landingPages: ['spring-offer'],
     addresses: { crm: expect.any(String), intake: 'http://127.0.0.1:1/api' },
   });
-  // Neither the lists of the API nor those of the website hold it.
+  // The list of campaigns does not contain the token of the link.
   expect((await visitor.get('/campaigns')).text).not.toContain(link.split('/').at(-1));
   const renewed = (await visitor.send('POST', path)).json<{ link: string }>().link;
   expect((await pageOf(link)).status).toBe(404);
@@ -366,7 +365,7 @@ test('an integration page says what a publisher needs, until its link is renewed
   }
 });
 
-test('logs the class, page and script positions of a browser error, and no text that was sent', async () => {
+test('the service logs the class, page and script positions of a browser error without the text of the request', async () => {
   const visitor = new Visitor(service);
   const report = (body: object) => visitor.send('POST', '/console/client-errors', body);
   const logged = () =>
@@ -399,24 +398,24 @@ test('logs the class, page and script positions of a browser error, and no text 
   expect(logged().at(-1)).toEqual({ name: 'unknown', page: 'unknown', at: [] });
 
   expect((await report({ message: 'x'.repeat(1001) })).status).toBe(400);
-  // The log cannot be flooded.
+  // A rate limit protects the log.
   const answers = await Promise.all(Array.from({ length: 80 }, () => report({ message: 'x' })));
   expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(20);
 });
 
-test('the intake that is not there is told, and a key that is none is refused', async () => {
+test('try-intake answers 503 while the intake is unavailable, and 400 to a malformed API key', async () => {
   const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
   const tryIt = (apiKey: string) =>
     visitor.send('POST', '/console/try-intake', { apiKey, lead: { name: 'Test', phone: '1' } });
-  const away = await tryIt('lk_0');
-  expect([away.status, away.json()]).toEqual([
+  const unavailable = await tryIt('lk_0');
+  expect([unavailable.status, unavailable.json()]).toEqual([
     503,
     { success: false, error: 'error', message: 'The intake service does not answer' },
   ]);
   expect((await tryIt('lk_0\r\nX: y')).status).toBe(400);
 });
 
-test('every page of the website is framed by nobody, and runs no script but its own', async () => {
+test('every page of the website forbids framing and scripts of other origins', async () => {
   const pages = service.routes.filter(
     ({ method, path }) => method === 'GET' && !/^\/(api|asyncapi|docs|health|metrics|openapi)/.test(path),
   );
@@ -439,7 +438,7 @@ test('every page of the website is framed by nobody, and runs no script but its 
   }
 });
 
-test('its files are compressed ahead, in the way that a browser takes them', async () => {
+test('the website serves precompressed files in an encoding that the browser accepts', async () => {
   const path =
     service.routes.map((route) => route.path).find((each) => /^\/assets\/.*\.js$/.test(each)) ?? '';
   const plain = await service.send({ path });
@@ -455,7 +454,7 @@ test('its files are compressed ahead, in the way that a browser takes them', asy
   }
 });
 
-test('what is sent to each route of the website that makes no sense is refused, never a 5xx', async () => {
+test('no route of the website answers an invalid request with a 5xx status', async () => {
   const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
   const paths = new Set(
     service.routes.map(({ path }) => path).filter((path) => path.startsWith('/api/console/')),
