@@ -1,11 +1,11 @@
 # syntax=docker/dockerfile:1
 # The CRM service with its website, and the operator's command line (docker run ... leads migrate).
 # Build from the repository's root: docker build -f docker/crm.Dockerfile -t leads-crm .
-# `npm run images:check` takes these steps without an engine: it knows the instructions that stand here.
+# `npm run images:check` runs these steps without a container engine. It supports only the instructions in this file.
 
 ARG NODE_IMAGE=node:24-bookworm-slim
 
-# The stages `pruned` and `build` are the same in the Dockerfiles of both services: whoever builds both takes them once.
+# The stages `pruned` and `build` are identical in both Dockerfiles, so a build of both images runs them once.
 FROM ${NODE_IMAGE} AS pruned
 ENV DO_NOT_TRACK=1
 WORKDIR /src
@@ -17,14 +17,14 @@ RUN ../turbo/node_modules/.bin/turbo prune @leads/crm @leads/intake --docker
 FROM ${NODE_IMAGE} AS build
 ENV DO_NOT_TRACK=1
 WORKDIR /src
-# The manifests first: while they stay the same, so does what is installed.
+# Copies the manifests first, so that the installation is cached until a manifest changes.
 COPY --from=pruned /src/out/json ./
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
 COPY --from=pruned /src/out/full ./
 COPY tsconfig.base.json ./
 COPY prisma prisma
 RUN npx turbo run build --filter=@leads/crm --filter=@leads/intake
-# A list of the packages that are in each image, and a failure where one is only for development.
+# Writes the list of packages of each image. Fails if a package is for development only.
 COPY docker/sbom.js docker/sbom.js
 RUN npm sbom --sbom-format cyclonedx > all.cdx.json
 RUN node docker/sbom.js apps/intake/dist node_modules/@scalar/fastify-api-reference < all.cdx.json > intake.cdx.json
@@ -33,8 +33,8 @@ RUN node docker/sbom.js apps/crm/dist packages/website/dist node_modules/@scalar
 RUN find apps/*/dist packages/website/dist -name '*.map' -delete
 RUN ln -s leads.js apps/crm/bin/leads
 
-# The service is bundled into apps/crm/dist: beside it only the files that are read while it runs. Nothing is installed or run
-# here, and nothing writes while it runs.
+# The image contains the bundled service (apps/crm/dist) and the files that it reads at run time. This stage installs and
+# runs nothing. The service writes no files.
 FROM ${NODE_IMAGE}
 ARG VERSION=1.0.0
 ARG REVISION=unknown
@@ -54,7 +54,7 @@ COPY --from=build /src/packages/website/dist node_modules/@leads/website/dist
 COPY --from=build /src/apps/crm/package.json apps/crm/package.json
 COPY --from=build /src/apps/crm/bin apps/crm/bin
 COPY --from=build /src/apps/crm/dist apps/crm/dist
-# `node` of the base image, by number, so that Kubernetes can tell it is not root.
+# The user `node` of the base image, as a number, so that Kubernetes can verify that it is not root.
 USER 1000:1000
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --start-interval=1s \
