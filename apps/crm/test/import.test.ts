@@ -267,7 +267,7 @@ describe('lines', () => {
       ['DEMO,"x,1,,', 'The line has text between a closing quote'],
       ['DEMO,"good ""3""",1,,'],
       [Buffer.from('DEMO,\xff,1,,', 'latin1'), 'The line is not UTF-8'],
-      ['DEMO,\0,1,,', 'The line holds a NUL character, which cannot be stored'],
+      ['DEMO,\0,1,,', 'The line contains a NUL character, which cannot be stored'],
       [`DEMO,${'x'.repeat(70_000)},1,,`, 'The line has a cell of more than 64 KiB'],
       ['DEMO,x,1,,[1]', 'extra must be a JSON object', 'extra'],
       ['DEMO,x,1,,{a:1}', 'extra must be a JSON object', 'extra'],

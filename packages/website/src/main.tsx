@@ -10,7 +10,7 @@ import { meQuery } from './api/account.ts';
 import { ApiError, configureClient } from './api/client.ts';
 import { reportError, reportUncaughtErrors } from './report-errors.ts';
 import { createAppRouter } from './router.tsx';
-import { startOver } from './shell/start-over.ts';
+import { reloadForWorkspace } from './shell/workspace-reload.ts';
 import { readableColors, theme } from './theme.ts';
 import './website.css';
 
@@ -40,7 +40,7 @@ configureClient({
     queryClient.clear();
     void router.navigate({ to: '/sign-in', search: { to: `${pathname}${searchStr}` } });
   },
-  onOtherWorkspace: startOver,
+  onOtherWorkspace: reloadForWorkspace,
 });
 
 const root = document.getElementById('root');

@@ -1,6 +1,6 @@
-/** The most errors that one page load reports. */
+/** The maximum number of errors that one page load reports. */
 const maxReports = 20;
-/** The messages that were reported: each is reported once. */
+/** The reported messages. Each message is reported once. */
 const reported = new Set<string>();
 
 /** Reports an error of this browser to the service, which logs its class, page and script positions. */
@@ -20,13 +20,14 @@ async function send({ message, name, stack }: Error): Promise<void> {
       message: message.slice(0, 1000),
       name: name.slice(0, 255),
       ...(stack !== undefined && { stack: stack.slice(0, 8000) }),
-      // Without the query, which can hold a name or a phone number, and without secrets in the path.
+      // The query is omitted because it can contain a name or a phone number. Secrets in the path are masked.
       page: location.pathname.replace(/^\/(integration|invitations)\/.*/, '/$1/...').slice(0, 255),
     }),
     keepalive: true,
   }).catch(() => undefined);
 }
 
+/** Reports all errors that no code handles. */
 export function reportUncaughtErrors(): void {
   addEventListener('error', (event) => reportError(event.error ?? event.message));
   addEventListener('unhandledrejection', (event) => reportError(event.reason));

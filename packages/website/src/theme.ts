@@ -27,11 +27,11 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // Dialogs and notifications too, because their close button shows a cross only.
+    // The close button shows only a cross, also in dialogs and notifications.
     CloseButton: { defaultProps: { 'aria-label': texts.common.close } },
     // An element with a label needs a role.
     Loader: { defaultProps: { role: 'status', 'aria-label': texts.common.loading } },
-    // Its first focusable element would not be an item.
+    // The placeholder would be the first focusable element of the menu.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // Within text, color alone does not distinguish a link.
     Anchor: { defaultProps: { underline: 'always' } },

@@ -25,8 +25,8 @@ afterAll(async () => {
 const passwordField = (page: Page, label = 'Password') => page.getByLabel(label).first();
 
 /**
- * Returns the path of the link in the next mail to an address. The tests open the path on the website's own host, because
- * the host of the link does not exist.
+ * Returns the path of the link in the next mail to an address. The tests open the path on the website's own host,
+ * because the host of the link does not exist.
  */
 async function mailedPath(email: string, page: string): Promise<string> {
   const { pathname, search } = linkIn(await inbox.mailTo(email));

@@ -12,7 +12,7 @@ interface Chunk {
   readonly imports?: readonly string[];
 }
 
-/** Returns the size in bytes of a file as it is sent with gzip. A file that gzip does not make smaller is sent uncompressed. */
+/** Returns the size of a file in bytes with gzip, or without if the build has not compressed the file. */
 export function gzippedBytes(file: string): number {
   const path = resolve(built, file);
   return statSync(existsSync(`${path}.gz`) ? `${path}.gz` : path).size;

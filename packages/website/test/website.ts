@@ -72,7 +72,7 @@ export async function startWebsite(
   const env = { DATABASE_URL: database.url, LOG_LEVEL: 'info' };
   const browser = await openBrowser();
   const intake = await startService('intake', { env: { ...env, ...intakeSettings } });
-  // PUBLIC_URL is not set, because the port is known only after the start. The service accepts any host name.
+  // PUBLIC_URL is not set by default, because the port is known only after the start. Any host name is accepted.
   const crm = await startService('crm', {
     env: { ...env, JWT_SECRET: jwtSecret, INTAKE_URL: intake.url, ...settings },
   });

@@ -33,8 +33,8 @@ type State = 'cell start' | 'plain' | 'quoted' | 'after quote' | 'skipping';
 /**
  * Reads CSV (RFC 4180) in pieces of any size, in bounded memory, in Node.js and in browsers.
  *
- * The separator is the comma, semicolon or tab, whichever is most frequent in the first line. Lines end in CRLF, LF or CR. Empty
- * lines are skipped. A quote inside an unquoted cell is an ordinary character.
+ * The separator is the comma, semicolon or tab, whichever is most frequent in the first line. Lines end in CRLF, LF or
+ * CR. Empty lines are skipped. A quote inside an unquoted cell is an ordinary character.
  *
  * A record that cannot be read does not affect other records, as far as CSV allows. After a misplaced quote, reading
  * continues in the line after the opening quote. This is why csv-parse is not used: csv-parse reads everything after
@@ -44,12 +44,12 @@ export class CsvReader {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   #bytes = new Uint8Array(0);
   #length = 0;
-  /** How many bytes of the file are no longer in the buffer. */
+  /** The number of bytes of the file that are no longer in the buffer. */
   #discarded = 0;
   #ended = false;
 
   #separator: number | undefined;
-  /** How much of the first line was searched for separators, and the number of each so far. */
+  /** The progress of the search for separators in the first line, and the number of each separator so far. */
   #firstLine = {
     at: 0,
     begun: false,
@@ -69,7 +69,7 @@ export class CsvReader {
   /** Start of the line after the one in which the cell started. */
   #nextLine: { at: number; line: number } | undefined;
 
-  /** The separator, once the first record was returned. */
+  /** The separator. It is known after the first record was returned. */
   get separator(): string {
     return String.fromCodePoint(this.#separator ?? comma);
   }
@@ -255,7 +255,7 @@ export class CsvReader {
     } catch {
       return { offset, line, fault: 'is not UTF-8' };
     }
-    if (bytes.includes(0)) return { offset, line, fault: 'holds a NUL character, which cannot be stored' };
+    if (bytes.includes(0)) return { offset, line, fault: 'contains a NUL character, which cannot be stored' };
 
     // Decoding an ASCII record once instead of cell by cell nearly halves the time of reading a file.
     const isAscii = text.length === bytes.length;

@@ -9,7 +9,7 @@ import { checkTransition } from './lead-status.ts';
 import type { LeadChange, LeadStore } from './lead-store.ts';
 import { parsePhone } from './phone.ts';
 
-/** Fields of a lead that an edit cannot change. An edit that names one is invalid; it does not go to `extra`. */
+/** Fields of a lead that an edit cannot change. An edit with such a field is invalid: it does not go to `extra`. */
 const fixed = new Set(Object.keys(LeadDetail.properties).filter((field) => !(field in LeadPatch.properties)));
 
 /** The maximum number of attempts of an edit while concurrent changes of the lead succeed first. */

@@ -15,7 +15,7 @@ interface ExportPiece {
   readonly leads: number;
 }
 
-/** How many leads are read at once. 250 are a quarter faster but delay other requests for 12 ms instead of 2 ms. */
+/** The number of leads in one read. 250 leads are a quarter faster but delay other requests for 12 ms, not 2 ms. */
 const maxLeads = 32;
 /** The target length of a batch in characters, because a lead can have 64 KiB and more. */
 const batchLength = 256 * 1024;

@@ -2,10 +2,10 @@
 export const extraBounds = { keys: 32, bytes: 8 * 1024, depth: 32 } as const;
 
 /**
- * Keeps the fields of a body that its schema does not name, in the order sent. A field beyond {@link extraBounds} is left
- * out. It is never a reason to reject a lead.
+ * Keeps the fields of a body that its schema does not name, in the order sent. A field beyond {@link extraBounds} is
+ * dropped and never causes a rejection of the lead.
  *
- * @returns the JSON text of the kept fields (`undefined` if there are none), and how many keys were left out.
+ * @returns the JSON text of the kept fields (`undefined` if there are none), and the number of dropped keys.
  */
 export function keepExtra(
   body: object,
@@ -34,7 +34,10 @@ export function keepExtra(
   return { json: members.length === 0 ? undefined : `{${members.join(',')}}`, leftOut };
 }
 
-/** Returns whether a value has at most `depth` levels. Without this check, JSON.stringify overflows the stack on a hostile body. */
+/**
+ * Returns whether a value has at most `depth` levels. Without this check, JSON.stringify overflows the stack on a
+ * hostile body.
+ */
 function isShallow(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((item) => isShallow(item, depth - 1));

@@ -7,7 +7,7 @@ import { creationOf, toHistoryEntry } from './lead-history.ts';
 import { visibleTo } from './lead-scope.ts';
 import type { LeadStore } from './lead-store.ts';
 
-/** How many entries a page of a history has. */
+/** The number of entries in a page of a history. */
 const historyPageSize = 1000;
 
 /**

@@ -4,7 +4,7 @@ import { newId, uuidOfHex } from '../uuid.ts';
 import type { StoredLead } from './lead.ts';
 import { type NewLeadFieldName, newLeadFieldNames } from './lead-fields.ts';
 
-/** The header that makes a create safe to repeat. */
+/** The header that makes a create request safe to repeat. */
 export const IdempotencyKey = Type.String({
   minLength: 1,
   maxLength: 255,
@@ -30,7 +30,7 @@ export function idempotentId(workspaceId: string, key: string, line?: number): s
   return uuidOfHex(bytes.toString('hex'));
 }
 
-/** Returns the id of a new lead: derived from the `Idempotency-Key` if there is one, or else random. */
+/** Returns the id of a new lead. It is derived from the `Idempotency-Key` if there is one. */
 export function leadIdFor(workspaceId: string, idempotencyKey: string | undefined): string {
   return idempotencyKey === undefined ? newId() : idempotentId(workspaceId, idempotencyKey);
 }
@@ -50,7 +50,7 @@ const positionalFieldNames = [
 
 /**
  * Later fields are hashed by their names, like the members of `extra`. So a request that was sent before the field
- * existed, when its value was kept in `extra`, has the same hash now.
+ * existed, when its value was stored in `extra`, has the same hash now.
  */
 const laterFieldNames = newLeadFieldNames.filter(
   (name) => !positionalFieldNames.some((each) => each === name),

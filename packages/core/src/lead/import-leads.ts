@@ -21,15 +21,15 @@ import type { LeadStore, LeadToInsert } from './lead-store.ts';
 export interface ImportReport {
   /** Leads that this import stored, `duplicates` included. */
   accepted: number;
-  /** Of the accepted leads, those that were trashed as duplicates within their campaign's window. */
+  /** Accepted leads that were trashed as duplicates within their campaign's window. */
   duplicates: number;
   /** Records whose leads were stored already, by an import under the same key. */
   repeated: number;
   /** Records that were not stored. */
   rejected: number;
-  /** Values that were left out because they exceed the bounds of `extra`. */
+  /** Values that were dropped because they exceed the bounds of `extra`. */
   extraLeftOut: number;
-  /** The columns that were left out, by their names in the file. */
+  /** The names of the skipped columns, as in the file. */
   ignoredColumns: string[];
 }
 
@@ -64,8 +64,8 @@ interface LeadOfLine {
 }
 
 /**
- * Creates the leads of a CSV file, by the rules of a single create (specification, 4.1), in batches and in bounded
- * memory. A stored batch stays stored when the import fails later. A rejected record does not affect others.
+ * Creates the leads of a CSV file, by the rules of a single create request (specification, 4.1). It stores leads in
+ * batches and in bounded memory. A stored batch stays stored if the import fails later. A rejected record does not affect others.
  *
  * @param file the bytes of the file, in pieces of any size.
  * @throws LeadsError `invalid_input` if the header lacks a required column or a column of `options.ignore`;
@@ -116,7 +116,7 @@ export async function importLeads(
     if (row === undefined) continue;
     if ('rejection' in row) {
       reject(row.rejection);
-      // An import of rejected records only must report its progress and observe its signal, too.
+      // An import with only rejected records must also report its progress and observe its signal.
       if (rejections.length >= batch.leads) await flush();
       continue;
     }
@@ -177,7 +177,7 @@ function createBatchStore(
         }
         await countRepeated(items.filter(({ lead }) => !added.has(lead.id)));
       },
-      rejected: ({ line }) => reject({ line, reason: 'The line holds a value that cannot be stored' }),
+      rejected: ({ line }) => reject({ line, reason: 'The line contains a value that cannot be stored' }),
     });
 
   /** Counts or rejects the leads whose ids are stored already, and returns their lines. */

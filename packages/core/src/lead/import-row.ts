@@ -18,9 +18,9 @@ export interface ImportRejection {
 export interface ImportRules {
   /** The campaign of records without a campaign code. */
   readonly campaignCode?: string | undefined;
-  /** Names of columns to leave out, as the header spells them. */
+  /** Names of columns to skip, as the header spells them. */
   readonly ignore?: readonly string[] | undefined;
-  /** Returns the faults of a body that is not a NewLead, or nothing. */
+  /** Returns the errors of a body, or an empty list for a valid `NewLead`. */
   readonly validate: (body: unknown) => readonly LeadsFault[];
 }
 
@@ -44,8 +44,8 @@ const foldedServiceFields = new Set(serviceFieldNames.map(foldName));
 /**
  * Reads the header of a file.
  *
- * @returns the column of each cell, and the names of the columns that are left out.
- * @throws LeadsError `invalid_input` that names every fault.
+ * @returns the column of each cell, and the names of the skipped columns.
+ * @throws LeadsError `invalid_input` that names every error.
  */
 export function readHeader(
   entry: CsvRecord | CsvFault,
@@ -124,7 +124,7 @@ export function readRow(
   let size = 0;
   for (const [i, column] of columns.entries()) {
     const text = fromCell(cells[i] ?? '');
-    // Cells that are left out count, too: cells of one record share its memory.
+    // Skipped cells count, too, because the cells of one record share its memory.
     size += text.length;
     if (text === '') continue;
     switch (column.to) {

@@ -3,8 +3,8 @@ import type { StoredLead } from './lead.ts';
 import type { LeadStore, LeadToInsert } from './lead-store.ts';
 
 /**
- * Stores leads in one statement. If the store rejects a lead, the others are stored without it. If the store does not name
- * the lead, the leads are halved until it is alone.
+ * Stores leads in one statement. If the store rejects a lead, the other leads are stored without it. If the store does
+ * not name the rejected lead, the leads are halved until the lead is alone.
  *
  * @param on.stored receives the stored leads and the result of {@link LeadStore.insert}.
  * @param on.rejected receives a lead that cannot be stored.
@@ -24,7 +24,7 @@ export async function insertEach<Item extends { readonly lead: LeadToInsert }>(
     added = await leads.insert(items.map(({ lead }) => lead));
   } catch (error) {
     if (!(error instanceof StoreError && error.isRowRejected)) throw error;
-    // If an id occurs twice, the first of them is the rejected one.
+    // If an id occurs twice, the first lead with the id is rejected.
     const index = items.length === 1 ? 0 : items.findIndex(({ lead }) => lead.id === error.rowId);
     const rejected = items[index];
     if (rejected !== undefined) {

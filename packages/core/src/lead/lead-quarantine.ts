@@ -10,7 +10,7 @@ export interface QuarantinedLead {
   readonly quarantinedAt: Date;
 }
 
-/** A store for leads that the database rejects. Methods throw LeadsError `unavailable` if the database is unavailable. */
+/** A store for rejected leads. Methods throw LeadsError `unavailable` if the database is unavailable. */
 export interface LeadQuarantine {
   /** Adds leads. For a lead that is in the quarantine already, only the reason is updated. */
   add(leads: readonly Omit<QuarantinedLead, 'quarantinedAt'>[]): Promise<void>;

@@ -52,7 +52,7 @@ export const NewLead = Type.Object(
 );
 export type NewLead = Static<typeof NewLead>;
 
-/** The body of the intake's create request (specification, 2.3). Unknown fields go to `extra`, as in {@link NewLead}. */
+/** The body of the intake's create request (specification, 2.3). Unknown fields go to `extra`, as in `NewLead`. */
 export const IntakeLead = Type.Object(
   {
     name: text('Name of the lead.', 'Grace Hopper', { minLength: 1 }),

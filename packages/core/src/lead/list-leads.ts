@@ -40,7 +40,7 @@ export async function listLeads(leads: LeadStore, principal: Principal, query: L
 
   const cursorAt = (lead: Lead | undefined, toward: 'next' | 'prev') =>
     lead && encodeCursor({ position: positionOf(lead, selection.order), toward }, selection);
-  // A page that was reached by a cursor has a page on the other side: the one that the cursor came from.
+  // A page that was reached by a cursor has a page on the other side: the page that returned the cursor.
   const nextCursor = (backward || hasMore) && cursorAt(page.at(-1), 'next');
   const prevCursor = (backward ? hasMore : cursor !== undefined) && cursorAt(page[0], 'prev');
   return {

@@ -81,7 +81,7 @@ export interface PhoneSearch {
   readonly longer?: string | undefined;
 }
 
-/** A shorter number, such as 112, matches only the same number. A number of this length matches longer ones. */
+/** The minimum digits of a number that matches by its end. A shorter number, such as 112, must match as a whole. */
 const significantDigits = 7;
 
 /** A number of at least this length may start with a country code without `+`, such as 442079460958. */

@@ -10,7 +10,7 @@ export interface LeadSink {
   /**
    * Stores a lead. A lead that is given again is not stored again.
    *
-   * @throws LeadsError `invalid_input` for a lead that the database rejects; `unavailable` when no lead can be stored now.
+   * @throws LeadsError `invalid_input` if the database rejects the lead; `unavailable` if no lead can be stored now.
    */
   take(lead: LeadToInsert): Promise<void>;
 }

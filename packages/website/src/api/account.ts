@@ -2,7 +2,7 @@ import type { Features, Me } from '@leads/core/account';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 
-/** The user and the workspace of this page. The workspace changes only with a reload, so all cached data belongs to it. */
+/** Queries the user and the workspace. A switch of the workspace reloads the page, so all cached data belongs to it. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: ({ signal }) => call<Me>('/console/me', { signal }),

@@ -118,7 +118,7 @@ function nameOf(pointer: string): string {
 }
 
 /** Returns the errors of a form by field, each as a sentence. Empty if the error names no field. */
-export function faultsOf(error: unknown): Record<string, string> {
+export function fieldErrorsOf(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(
     error.fields.map(({ field, reason }) => [field, reason.charAt(0).toUpperCase() + reason.slice(1)]),

@@ -73,9 +73,9 @@ with urllib.request.urlopen(request) as response:
   html: ({ url, headers, lead, page = examplePage }) =>
     `<form method="post" action="${attribute(`${url}?API_KEY=${inQuery(headers['API_KEY'] ?? '')}`)}" accept-charset="utf-8">
 ${lines(lead, (name) => `  <label>${attribute(name)} <input name="${attribute(name)}" required></label>`)}
-  <!-- Where the visitor goes next: a page at one of the key's origins. -->
+  <!-- The next page of the visitor. It must have one of the key's origins. -->
   <input type="hidden" name="redirect" value="${attribute(`${page}/`)}">
-  <!-- Hidden from people: what has it filled in comes from a program, and is not stored. -->
+  <!-- People do not see this field. The service does not store a lead if a bot has filled it in. -->
   <input name="_gotcha" hidden tabindex="-1" autocomplete="off">
   <button>Send</button>
 </form>`,

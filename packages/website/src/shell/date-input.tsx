@@ -7,8 +7,8 @@ export function DateInput(props: Omit<TextInputProps, 'type' | 'onKeyDown'>) {
       type="date"
       {...props}
       onKeyDown={(event) => {
-        // Day, month and year are separate tab stops. The focus trap checks a moment later whether Tab has left them, and
-        // would move a fast typist back from the next but one field.
+        // Day, month and year are separate tab stops. The focus trap checks a moment later whether Tab has left them.
+        // It would move the focus of a fast typist back to an earlier field.
         if (event.key === 'Tab' && !event.shiftKey) event.stopPropagation();
       }}
     />

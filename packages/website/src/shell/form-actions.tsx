@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core';
 import { texts } from '../texts/index.ts';
-import { faultsOf } from '../api/client.ts';
+import { fieldErrorsOf } from '../api/client.ts';
 import { ErrorNotice } from './states.tsx';
 
 /** The footer of a form in a dialog: errors that belong to no field, and the cancel and submit buttons. */
@@ -17,7 +17,7 @@ export function FormActions({
 }) {
   return (
     <>
-      {error !== null && Object.keys(faultsOf(error)).length === 0 && <ErrorNotice error={error} />}
+      {error !== null && Object.keys(fieldErrorsOf(error)).length === 0 && <ErrorNotice error={error} />}
       <Group justify="flex-end">
         <Button variant="default" onClick={onCancel}>
           {texts.common.cancel}

@@ -2,9 +2,9 @@ import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { account } from '../api/account.ts';
-import { call, faultsOf } from '../api/client.ts';
+import { call, fieldErrorsOf } from '../api/client.ts';
 import { texts } from '../texts/index.ts';
-import { changeWorkspace } from './start-over.ts';
+import { changeWorkspace } from './workspace-reload.ts';
 import { ErrorNotice } from './states.tsx';
 
 /** The page for users without a workspace. */
@@ -28,7 +28,7 @@ export function NewWorkspaceForm() {
         });
         await account('/organization/set-active', { organizationId: workspace.id });
       }),
-    onError: (error) => form.setErrors(faultsOf(error)),
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   return (
     <form onSubmit={form.onSubmit((values) => create.mutate(values))}>

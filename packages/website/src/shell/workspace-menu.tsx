@@ -7,7 +7,7 @@ import { useEffect, useRef } from 'react';
 import { account } from '../api/account.ts';
 import { texts } from '../texts/index.ts';
 import { lazyDialog } from './lazy-dialog.tsx';
-import { changeWorkspace, takeReason } from './start-over.ts';
+import { changeWorkspace, takeReloadReason } from './workspace-reload.ts';
 
 const t = texts.common;
 
@@ -20,7 +20,7 @@ export function WorkspaceMenu({ me }: { me: Me }) {
   const [creating, { open, close }] = useDisclosure(false);
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    const reason = takeReason();
+    const reason = takeReloadReason();
     // Announced by screen readers.
     if (reason !== undefined) button.current?.focus();
     if (reason === 'elsewhere') {

@@ -2,7 +2,7 @@ import { Alert, Button, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { account, featuresQuery } from '../../api/account.ts';
-import { faultsOf } from '../../api/client.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { AnchorLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
@@ -15,7 +15,7 @@ export function ForgotPasswordPage() {
   const form = useForm({ initialValues: { email: '' } });
   const ask = useMutation({
     mutationFn: (body: object) => account('/request-password-reset', body),
-    onError: (error) => form.setErrors(faultsOf(error)),
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   if (features === undefined) return <PendingPage />;
   return (

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { account } from '../../api/account.ts';
-import { faultsOf } from '../../api/client.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { AnchorLink } from '../../shell/links.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
@@ -17,7 +17,7 @@ export function ResetPasswordPage() {
   const form = useForm({ initialValues: { newPassword: '' } });
   const reset = useMutation({
     mutationFn: (body: object) => account('/reset-password', { ...body, token }),
-    onError: (error) => form.setErrors(faultsOf(error)),
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   return (
     <AccountCard title={t.resetTitle} lead={token === undefined ? t.resetNoToken : undefined}>

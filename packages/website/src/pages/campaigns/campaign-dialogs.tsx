@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { CampaignView } from '@leads/core/campaign';
 import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery, createCampaign, updateCampaign } from '../../api/campaigns.ts';
-import { faultsOf } from '../../api/client.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { texts } from '../../texts/index.ts';
 import { DuplicateWindowInput } from './duplicate-window.tsx';
@@ -22,7 +22,7 @@ export function NewCampaignDialog({ onClose }: { onClose: () => void }) {
       await queryClient.invalidateQueries({ queryKey: campaignsQuery.queryKey });
       onClose();
     },
-    onError: (error) => form.setErrors(faultsOf(error)),
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   return (
     <Dialog onClose={onClose} title={t.create}>
@@ -64,7 +64,7 @@ export function EditCampaignDialog({ campaign, onClose }: { campaign: CampaignVi
       await queryClient.invalidateQueries({ queryKey: campaignsQuery.queryKey });
       onClose();
     },
-    onError: (error) => form.setErrors(faultsOf(error)),
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   return (
     <Dialog onClose={onClose} title={t.editTitle}>

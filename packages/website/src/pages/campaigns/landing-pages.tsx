@@ -6,7 +6,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import type { CampaignView, LandingPageView } from '@leads/core/campaign';
 import { Dialog } from '../../shell/dialog.tsx';
 import { createLandingPage, landingPagesQuery } from '../../api/campaigns.ts';
-import { faultsOf } from '../../api/client.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -28,7 +28,7 @@ interface LandingPagesProps {
   readonly onMap: (mapping: Mapping) => void;
 }
 
-/** The landing pages of the workspace, those without a campaign first, and where their leads go. */
+/** The landing pages of the workspace, those without a campaign first, and the campaigns that receive their leads. */
 export function LandingPages(props: LandingPagesProps) {
   const [registering, { open, close }] = useDisclosure(false);
   const unmapped = useInfiniteQuery(landingPagesQuery(false));
@@ -181,7 +181,7 @@ function RegisterDialog({ campaigns, onClose }: { campaigns: readonly CampaignVi
       await queryClient.invalidateQueries({ queryKey: ['landing-pages'] });
       onClose();
     },
-    onError: (error) => form.setErrors(faultsOf(error)),
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   return (
     <Dialog onClose={onClose} title={t.register}>

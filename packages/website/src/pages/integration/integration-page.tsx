@@ -37,7 +37,7 @@ const t = texts.integration;
 const route = getRouteApi('/integration/$token');
 const languages = languagesOf.crm;
 
-/** Shows how to send leads to a campaign to anyone with the link. It holds no credentials. */
+/** Shows how to send leads to a campaign to anyone with the link. The page contains no credentials. */
 export function IntegrationPage() {
   const { token } = route.useParams();
   const { data, error, refetch } = useQuery(integrationQuery(token));

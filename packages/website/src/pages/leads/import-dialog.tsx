@@ -6,7 +6,7 @@ import type { ImportAnswer } from '@leads/core/lead';
 import { importLeads } from '../../api/leads.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { useHeldPage } from '../../shell/use-held-page.ts';
+import { usePreventReload } from '../../shell/use-prevent-reload.ts';
 import { texts } from '../../texts/index.ts';
 import {
   type ColumnTarget,
@@ -124,7 +124,7 @@ function ImportOneFile({
   const campaignCode = campaign ?? (hasCampaigns ? undefined : defaultCode);
   const columns = file.columns.map((column, i) => ({ column, i }));
   const header = headerFor(file, targets);
-  const faults = faultsOfTargets(targets, header.names, campaignCode !== undefined);
+  const faults = targetErrors(targets, header.names, campaignCode !== undefined);
 
   const upload = useMutation({
     async mutationFn() {
@@ -147,7 +147,7 @@ function ImportOneFile({
       onImported();
     },
   });
-  useHeldPage(upload.isPending || upload.isSuccess);
+  usePreventReload(upload.isPending || upload.isSuccess);
   const start = () => upload.mutate();
 
   if (upload.isPending) {
@@ -274,7 +274,7 @@ const targetOptions = [
 ];
 
 /** Returns the reasons why the service would reject the whole file. */
-function faultsOfTargets(
+function targetErrors(
   targets: readonly ColumnTarget[],
   header: readonly string[],
   hasCampaign: boolean,

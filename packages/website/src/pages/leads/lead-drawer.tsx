@@ -20,7 +20,7 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ChangeEvent, type ReactNode, useRef, useState } from 'react';
 import type { Me } from '@leads/core/account';
-import { ApiError, faultsOf } from '../../api/client.ts';
+import { ApiError, fieldErrorsOf } from '../../api/client.ts';
 import { editLead, type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
 import { keepFocus } from '../../shell/keep-focus.ts';
@@ -59,7 +59,7 @@ export function LeadDrawer({
       opened
       onClose={onClose}
       position="right"
-      closeOnEscape={!statusChanges.isAsking}
+      closeOnEscape={!statusChanges.isDialogOpen}
       size="lg"
       title={<Text fw={600}>{t.detail}</Text>}
       closeButtonProps={{ 'aria-label': texts.common.close }}
@@ -262,7 +262,7 @@ function ContactForm({ found }: { found: LeadVersion }) {
       setEdits({});
       notifications.show({ message: t.saved });
     },
-    onError: (error) => setFaults(faultsOf(error)),
+    onError: (error) => setFaults(fieldErrorsOf(error)),
   });
   const reload = useMutation({
     mutationFn: () => queryClient.fetchQuery({ ...leadQuery(id), staleTime: 0 }),
@@ -354,11 +354,11 @@ function History({ id, nameOf }: { id: string; nameOf: (userId: string) => strin
   );
 }
 
-function describe({ type, from, to }: LeadHistoryEntry, who: string): string {
+function describe({ type, from, to }: LeadHistoryEntry, userName: string): string {
   if (from !== undefined && to !== undefined) {
-    return t.events.statusChanged(who, t.statuses[from], t.statuses[to]);
+    return t.events.statusChanged(userName, t.statuses[from], t.statuses[to]);
   }
-  return type === 'created' ? t.events.created(who) : t.events.updated(who);
+  return type === 'created' ? t.events.created(userName) : t.events.updated(userName);
 }
 
 function labelOf(field: string): string {

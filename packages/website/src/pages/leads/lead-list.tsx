@@ -73,7 +73,7 @@ export function LeadList({
 
   const places = useMemo(() => new Map(leads.map(({ id }, i) => [id, i])), [leads]);
   const activeIndex = activeId === undefined ? -1 : (places.get(activeId) ?? -1);
-  // oxlint-disable-next-line react/incompatible-library -- the hook renders by itself, and its result is not passed to other components
+  // oxlint-disable-next-line react/incompatible-library -- it renders by itself and is not passed on
   const virtualizer = useVirtualizer({
     count: leads.length,
     getScrollElement: () => scroller.current,

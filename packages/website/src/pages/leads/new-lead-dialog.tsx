@@ -4,7 +4,7 @@ import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { campaignsQuery } from '../../api/campaigns.ts';
-import { faultsOf } from '../../api/client.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { createLead } from '../../api/leads.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
@@ -38,7 +38,7 @@ export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onC
       onCreated();
       onClose();
     },
-    onError: (error) => form.setErrors(faultsOf(error)),
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   const preferred = (active.find(({ isDefault }) => isDefault) ?? active[0])?.code ?? '';
   return (

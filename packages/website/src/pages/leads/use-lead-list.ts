@@ -17,7 +17,8 @@ const failuresToReport = 3;
 /**
  * Loads the matching leads page by page, and merges later changes.
  *
- * @param isAtTop returns whether the list is scrolled to the top. If not, new leads wait, so that visible rows do not move.
+ * @param isAtTop returns whether the list is scrolled to the top. If not, new leads wait, because they would move the
+ *   visible rows.
  */
 export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
   const queryClient = useQueryClient();

@@ -44,14 +44,14 @@ export interface StatusChanges {
   /** Undoes the last change. */
   undo(): void;
   /** Whether a dialog is open, which then handles the keys. */
-  readonly isAsking: boolean;
+  readonly isDialogOpen: boolean;
   /** The open dialogs. */
   readonly dialogs: ReactNode;
 }
 
 export function useStatusChanges(role: MemberRole): StatusChanges {
   const queryClient = useQueryClient();
-  const [asking, setAsking] = useState<Change & { for: 'reason' | 'confirmation' }>();
+  const [prompt, setPrompt] = useState<Change & { for: 'reason' | 'confirmation' }>();
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   /** Only the last change can be undone, because a later change may depend on an earlier one. */
   const last = useRef<Done>(undefined);
@@ -114,7 +114,7 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
     },
     onSuccess(changed, { leads, to }) {
       // Another dialog may be open by now.
-      setAsking((now) => (now?.leads === leads ? undefined : now));
+      setPrompt((now) => (now?.leads === leads ? undefined : now));
       if (changed.length === 0) return;
       const canUndo = changed.every((lead) => wayBack(to, statusOf(lead), role) !== undefined);
       const done = { leads: changed, to, notice: `status-${to}-${Date.now()}`, canUndo };
@@ -137,46 +137,46 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
     },
     onError(error, { leads }) {
       // An open dialog shows the error itself.
-      if (asking?.leads !== leads) notifications.show({ color: 'red', message: error.message });
+      if (prompt?.leads !== leads) notifications.show({ color: 'red', message: error.message });
     },
   });
 
   return {
-    change(asked, to) {
-      const leads = asked.filter(({ id }) => inFlight.current.get(id) !== to);
+    change(given, to) {
+      const leads = given.filter(({ id }) => inFlight.current.get(id) !== to);
       if (leads.length === 0) return;
       run.reset();
       if (!commonStatuses(leads, role).includes(to)) {
         const message = leads.length === 1 ? t.notAllowed : t.notAllowedFor(t.statuses[to]);
         notifications.show({ color: 'yellow', message });
       } else if (leads.some((lead) => needsReason(statusOf(lead), to))) {
-        setAsking({ leads, to, for: 'reason' });
+        setPrompt({ leads, to, for: 'reason' });
       } else if (leads.some((lead) => wayBack(to, statusOf(lead), role) === undefined)) {
-        setAsking({ leads, to, for: 'confirmation' });
+        setPrompt({ leads, to, for: 'confirmation' });
       } else {
         run.mutate({ leads, to });
       }
     },
     undo: () => undo.mutate(undefined),
-    isAsking: asking !== undefined || refusals.length > 0,
+    isDialogOpen: prompt !== undefined || refusals.length > 0,
     dialogs: (
       <>
-        {asking?.for === 'reason' && (
+        {prompt?.for === 'reason' && (
           <ReasonDialog
-            change={asking}
+            change={prompt}
             isPending={run.isPending}
             error={run.error}
-            onCancel={() => setAsking(undefined)}
-            onReason={(reason) => run.mutate({ leads: asking.leads, to: asking.to, reason })}
+            onCancel={() => setPrompt(undefined)}
+            onReason={(reason) => run.mutate({ leads: prompt.leads, to: prompt.to, reason })}
           />
         )}
-        {asking?.for === 'confirmation' && (
+        {prompt?.for === 'confirmation' && (
           <FinalDialog
-            change={asking}
+            change={prompt}
             isPending={run.isPending}
             error={run.error}
-            onCancel={() => setAsking(undefined)}
-            onConfirm={() => run.mutate({ leads: asking.leads, to: asking.to })}
+            onCancel={() => setPrompt(undefined)}
+            onConfirm={() => run.mutate({ leads: prompt.leads, to: prompt.to })}
           />
         )}
         {refusals.length > 0 && <RefusalsDialog refusals={refusals} onClose={() => setRefusals([])} />}

@@ -6,7 +6,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { meQuery } from '../../api/account.ts';
-import { faultsOf } from '../../api/client.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { cancelInvitation, invitationsQuery, inviteMember } from '../../api/members.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
@@ -106,7 +106,7 @@ function InviteDialog({
     mutationFn: ({ email, role }: { email: string; role: MemberRole }) =>
       inviteMember(workspace.id, email, role),
     onSuccess: onInvited,
-    onError: (error) => form.setErrors(faultsOf(error)),
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   const { email, role } = form.values;
   const made = invite.isSuccess

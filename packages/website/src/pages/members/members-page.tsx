@@ -9,7 +9,7 @@ import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
-import { changeWorkspace } from '../../shell/start-over.ts';
+import { changeWorkspace } from '../../shell/workspace-reload.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { Invitations } from './invitations.tsx';
@@ -70,7 +70,7 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
   const isOwner = workspace.role === 'owner';
   const change = useMutation({
     mutationFn: ({ id, role }: { id: string; role: MemberRole }) => changeRole(workspace.id, id, role),
-    // Reload the members: a refused change changed nothing, and a change of the own role changes the permissions.
+    // The members are reloaded: a rejected change must not be shown, and a new role changes the user's permissions.
     onSettled: () => queryClient.invalidateQueries(),
   });
   if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Stack, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { meQuery } from '../../api/account.ts';
-import { faultsOf } from '../../api/client.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { renameWorkspace } from '../../api/members.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
@@ -17,7 +17,7 @@ export function WorkspaceForm({ workspace }: { workspace: OwnWorkspace }) {
   const rename = useMutation({
     mutationFn: ({ name }: { name: string }) => renameWorkspace(name),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
-    onError: (error) => form.setErrors(faultsOf(error)),
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   return (
     <Stack component="section" gap="sm" aria-label={t.workspace} maw={520}>
@@ -38,7 +38,7 @@ export function WorkspaceForm({ workspace }: { workspace: OwnWorkspace }) {
               {texts.common.save}
             </Button>
           </Group>
-          {rename.isError && Object.keys(faultsOf(rename.error)).length === 0 && (
+          {rename.isError && Object.keys(fieldErrorsOf(rename.error)).length === 0 && (
             <ErrorNotice error={rename.error} />
           )}
           {rename.isSuccess && (

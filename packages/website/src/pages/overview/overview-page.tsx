@@ -2,7 +2,7 @@ import { Box, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@mant
 import type { Overview } from '@leads/core/overview';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { faultsOf } from '../../api/client.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
@@ -34,7 +34,7 @@ export function OverviewPage() {
         </Title>
         {isPlaceholderData && <Loader size="sm" aria-label={texts.common.loading} />}
       </Group>
-      <RangePicker search={search} days={days} faults={faultsOf(error)} onChange={show} />
+      <RangePicker search={search} days={days} faults={fieldErrorsOf(error)} onChange={show} />
       {error !== null ? (
         <ErrorNotice error={error} onRetry={() => void refetch()} />
       ) : isPending ? (

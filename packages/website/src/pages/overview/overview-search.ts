@@ -56,7 +56,7 @@ export function daysOf(search: OverviewSearch, now = new Date()): { from: string
 const utc = (year: number, month: number, day: number) => new Date(Date.UTC(year, month, day));
 const dayText = (date: Date) => date.toISOString().slice(0, 10);
 
-/** Returns today's date in a time zone, or in UTC if the browser does not know the zone. The server rejects such a zone. */
+/** Returns today's date in a time zone. An unknown zone counts as UTC, because the server rejects it anyway. */
 function todayIn(zone: string, now: Date): Date {
   try {
     const format = new Intl.DateTimeFormat('en', {

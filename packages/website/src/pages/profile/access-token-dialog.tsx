@@ -2,7 +2,7 @@ import { Group, NumberInput, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { Dialog } from '../../shell/dialog.tsx';
-import { faultsOf } from '../../api/client.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { createAccessToken, type MadeCredential } from '../../api/credentials.ts';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { texts } from '../../texts/index.ts';
@@ -35,7 +35,7 @@ export function AccessTokenDialog({
     gcTime: 0,
     onSuccess: onMade,
     onError(error) {
-      const { lifetimeSeconds, ...faults } = faultsOf(error);
+      const { lifetimeSeconds, ...faults } = fieldErrorsOf(error);
       form.setErrors({ ...faults, ...(lifetimeSeconds !== undefined && { lifetime: lifetimeSeconds }) });
     },
   });

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { meQuery } from '../../api/account.ts';
-import { faultsOf } from '../../api/client.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { TwoFactor } from './two-factor.tsx';
@@ -46,7 +46,7 @@ function NameForm() {
   const form = useForm({ initialValues: { name: user.name } });
   const save = useAccountCall<unknown, { name: string }>('/update-user', {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
-    onError: (error) => form.setErrors(faultsOf(error)),
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   return (
     <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
@@ -80,7 +80,7 @@ function PasswordForm() {
       form.reset();
       return queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
     },
-    onError: (error) => form.setErrors(faultsOf(error)),
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   return (
     <form onSubmit={form.onSubmit((values) => change.mutate(values))}>

@@ -4,7 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import type { NewApiKey } from '@leads/core/credential';
 import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery } from '../../api/campaigns.ts';
-import { faultsOf } from '../../api/client.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { createApiKey, type MadeCredential } from '../../api/credentials.ts';
 import { DateInput } from '../../shell/date-input.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
@@ -65,7 +65,7 @@ export function ApiKeyDialog({
     gcTime: 0,
     onSuccess: onMade,
     onError(error) {
-      const { expiresAt, ...faults } = faultsOf(error);
+      const { expiresAt, ...faults } = fieldErrorsOf(error);
       const field = form.values.expiry === 'date' ? 'expiryDate' : 'expiry';
       form.setErrors({ ...faults, ...(expiresAt !== undefined && { [field]: expiresAt }) });
     },

@@ -2,14 +2,14 @@ import { Alert, Button, Code, Group, Stack } from '@mantine/core';
 import { Dialog } from '../../shell/dialog.tsx';
 import type { MadeCredential } from '../../api/credentials.ts';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
-import { useHeldPage } from '../../shell/use-held-page.ts';
+import { usePreventReload } from '../../shell/use-prevent-reload.ts';
 import { texts } from '../../texts/index.ts';
 
 const t = texts.profile;
 
 /** Shows a secret once. It closes only when the user confirms that it is stored. */
 export function SecretDialog({ made, onClose }: { made: MadeCredential | undefined; onClose: () => void }) {
-  useHeldPage(made !== undefined);
+  usePreventReload(made !== undefined);
   if (made === undefined) return null;
   return (
     <Dialog

@@ -5,7 +5,7 @@ import { encode } from 'uqr';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { useHeldPage } from '../../shell/use-held-page.ts';
+import { usePreventReload } from '../../shell/use-prevent-reload.ts';
 import { texts } from '../../texts/index.ts';
 import { useAccountCall } from './use-account-call.ts';
 
@@ -154,7 +154,7 @@ function Actions({ onClose, children }: { onClose: () => void; children: ReactNo
 }
 
 function RecoveryCodes({ codes }: { codes: readonly string[] }) {
-  useHeldPage(true);
+  usePreventReload(true);
   const text = `${codes.join('\n')}\n`;
   const download = () => {
     const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));

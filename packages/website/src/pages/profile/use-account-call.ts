@@ -3,8 +3,8 @@ import { account, meQuery } from '../../api/account.ts';
 import { ApiError } from '../../api/client.ts';
 
 /**
- * Calls one of the account's endpoints. Request and response hold secrets, so neither is cached. A refusal may mean that
- * the session has ended; the website then checks the session.
+ * Calls an account endpoint. Request and response contain secrets, so neither is cached. An error may mean that the
+ * session has ended, so the website checks the session.
  */
 export function useAccountCall<Answer = unknown, Body extends object = object>(
   path: string,

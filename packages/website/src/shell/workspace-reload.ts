@@ -4,15 +4,16 @@ type Reason = 'here' | 'elsewhere';
 /** The storage key of the reason during the reload. */
 const key = 'leads.startedOver';
 
-/** Once this page leaves its workspace, further refusals for the same reason are ignored. */
+/** Whether this page is leaving its workspace. Later errors for the same reason are ignored. */
 let isLeaving = false;
-/** The page reloads as soon as nothing holds it. */
-let isDue = false;
-let holds = 0;
+/** Whether the page reloads as soon as no component prevents it. */
+let isReloadPending = false;
+/** The number of components that prevent a reload. */
+let preventers = 0;
 
-function loadAnew(reason: Reason): void {
+function reloadPage(reason: Reason): void {
   sessionStorage.setItem(key, reason);
-  // Without the address's filters, which belong to the last workspace.
+  // The new address has no filters, because they belong to the previous workspace.
   location.replace(location.pathname);
 }
 
@@ -28,28 +29,28 @@ export async function changeWorkspace(by: () => Promise<unknown>): Promise<void>
     isLeaving = false;
     throw error;
   }
-  loadAnew('here');
+  reloadPage('here');
 }
 
 /** Reloads the page for the user's current workspace, which is no longer the one of this page. */
-export function startOver(): void {
+export function reloadForWorkspace(): void {
   if (isLeaving) return;
   isLeaving = true;
-  if (holds > 0) isDue = true;
-  else loadAnew('elsewhere');
+  if (preventers > 0) isReloadPending = true;
+  else reloadPage('elsewhere');
 }
 
-/** Prevents reloads, except by {@link changeWorkspace}. @returns a function that ends this. */
-export function holdPage(): () => void {
-  holds += 1;
+/** Prevents reloads, except by {@link changeWorkspace}. @returns a function that allows reloads again. */
+export function preventReload(): () => void {
+  preventers += 1;
   return () => {
-    holds -= 1;
-    if (isDue && holds === 0) loadAnew('elsewhere');
+    preventers -= 1;
+    if (isReloadPending && preventers === 0) reloadPage('elsewhere');
   };
 }
 
 /** Returns the reason of this page's reload once, if it was reloaded. */
-export function takeReason(): Reason | undefined {
+export function takeReloadReason(): Reason | undefined {
   const reason = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);
   return reason === 'here' || reason === 'elsewhere' ? reason : undefined;
