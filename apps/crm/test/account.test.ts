@@ -86,8 +86,8 @@ describe('sign-up', () => {
     expect((await visitor.account('/reset-password', { token, newPassword: password })).status).toBe(200);
     expect((await visitor.signIn(email)).status).toBe(200);
     expect((await meOf(visitor)).workspace).toMatchObject({ role: 'owner' });
-    const again = await visitor.account('/reset-password', { token, newPassword: 'another password' });
-    expect([again.status, again.json()]).toEqual([
+    const secondReset = await visitor.account('/reset-password', { token, newPassword: 'another password' });
+    expect([secondReset.status, secondReset.json()]).toEqual([
       400,
       { success: false, error: 'validation', message: 'Invalid token' },
     ]);
@@ -158,39 +158,43 @@ describe('a session', () => {
 
   test('is listed and revoked by its own user; another user gets 404', async () => {
     const email = newEmail();
-    const [here, there, stranger] = [new Visitor(service), new Visitor(service), new Visitor(service)];
-    await here.signUp(email);
-    await there.signIn(email);
+    const [firstDevice, secondDevice, stranger] = [
+      new Visitor(service),
+      new Visitor(service),
+      new Visitor(service),
+    ];
+    await firstDevice.signUp(email);
+    await secondDevice.signIn(email);
     await stranger.signUp();
-    const sessions = (await here.get('/sessions')).json<{ id: string; current: boolean }[]>();
+    const sessions = (await firstDevice.get('/sessions')).json<{ id: string; current: boolean }[]>();
     expect(sessions.map(({ current }) => current)).toEqual([false, true]);
     const other = sessions[0]?.id;
     expect((await stranger.send('DELETE', `/console/sessions/${other}`)).status).toBe(404);
-    expect((await there.get('/me')).status).toBe(200);
-    expect((await here.send('DELETE', `/console/sessions/${other}`)).status).toBe(200);
-    expect((await there.get('/me')).status).toBe(401);
-    expect((await here.get('/me')).status).toBe(200);
+    expect((await secondDevice.get('/me')).status).toBe(200);
+    expect((await firstDevice.send('DELETE', `/console/sessions/${other}`)).status).toBe(200);
+    expect((await secondDevice.get('/me')).status).toBe(401);
+    expect((await firstDevice.get('/me')).status).toBe(200);
   });
 
   test('ends if another session changes the password, and the other session stays in its workspace', async () => {
     const email = newEmail();
-    const [here, there] = [new Visitor(service), new Visitor(service)];
-    await here.signUp(email);
-    const { workspace } = (await here.send('POST', '/console/workspaces', { name: 'Another' })).json<{
+    const [firstDevice, secondDevice] = [new Visitor(service), new Visitor(service)];
+    await firstDevice.signUp(email);
+    const { workspace } = (await firstDevice.send('POST', '/console/workspaces', { name: 'Another' })).json<{
       workspace: { id: string };
     }>();
-    await here.account('/organization/set-active', { organizationId: workspace.id });
-    await there.signIn(email);
-    const wrong = await here.account('/change-password', {
+    await firstDevice.account('/organization/set-active', { organizationId: workspace.id });
+    await secondDevice.signIn(email);
+    const wrong = await firstDevice.account('/change-password', {
       currentPassword: 'wrong password',
       newPassword: 'another password',
       revokeOtherSessions: true,
     });
     expect(wrong.status).toBe(400);
     const change = { currentPassword: password, newPassword: 'another password', revokeOtherSessions: true };
-    expect((await here.account('/change-password', change)).status).toBe(200);
-    expect((await there.get('/me')).status).toBe(401);
-    expect((await here.get('/me')).json()).toMatchObject({ workspace: { id: workspace.id } });
+    expect((await firstDevice.account('/change-password', change)).status).toBe(200);
+    expect((await secondDevice.get('/me')).status).toBe(401);
+    expect((await firstDevice.get('/me')).json()).toMatchObject({ workspace: { id: workspace.id } });
     expect((await new Visitor(service).signIn(email)).status).toBe(401);
     expect((await new Visitor(service).signIn(email, 'another password')).status).toBe(200);
   });
@@ -219,13 +223,13 @@ describe('rate limiting', () => {
       expect(statuses.filter((status) => status === 401)).toHaveLength(10);
       expect(statuses.filter((status) => status === 429)).toHaveLength(20);
       // The correct password is rejected as well. Otherwise the status would reveal that it is correct.
-      const right = await attempt(99, password);
-      expect([right.status, right.json()]).toEqual([
+      const correctAttempt = await attempt(99, password);
+      expect([correctAttempt.status, correctAttempt.json()]).toEqual([
         429,
         { success: false, error: 'error', message: 'Too many attempts: try again later' },
       ]);
-      expect(Number(right.headers['retry-after'])).toBeGreaterThan(800);
-      expect(Number(right.headers['retry-after'])).toBeLessThanOrEqual(900);
+      expect(Number(correctAttempt.headers['retry-after'])).toBeGreaterThan(800);
+      expect(Number(correctAttempt.headers['retry-after'])).toBeLessThanOrEqual(900);
       // An email address without an account has the same limit.
       const unknownEmail = newEmail();
       const guesses = await Promise.all(
@@ -238,10 +242,10 @@ describe('rate limiting', () => {
       await throttled.fixture.sql(`UPDATE attempt SET since = since - interval '15 minutes'`);
       expect((await attempt(99, password)).status).toBe(200);
       // A successful sign-in resets the count of its own account only.
-      const [left] = await throttled.fixture.sql(
+      const [limitedAccount] = await throttled.fixture.sql(
         `SELECT FROM attempt WHERE key LIKE 'account:%' AND count > 10`,
       );
-      expect(left).toBeDefined();
+      expect(limitedAccount).toBeDefined();
     } finally {
       await throttled[Symbol.asyncDispose]();
     }
@@ -311,14 +315,14 @@ describe('a second factor', () => {
 });
 
 describe('ALLOW_SIGN_UP=false', () => {
-  let closed: Crm;
+  let invitationOnlyCrm: Crm;
   beforeAll(async () => {
-    closed = await startCrm({ ALLOW_SIGN_UP: 'false' });
+    invitationOnlyCrm = await startCrm({ ALLOW_SIGN_UP: 'false' });
   });
-  afterAll(() => closed[Symbol.asyncDispose]());
+  afterAll(() => invitationOnlyCrm[Symbol.asyncDispose]());
 
   test('allows sign-up by invitation only, for the invited email address, workspace and role', async () => {
-    const visitor = new Visitor(closed.service);
+    const visitor = new Visitor(invitationOnlyCrm.service);
     expect((await visitor.get('/features')).json()).toMatchObject({ signUp: false });
     const refused = {
       success: false,
@@ -329,9 +333,9 @@ describe('ALLOW_SIGN_UP=false', () => {
     expect([stranger.status, stranger.json()]).toEqual([403, refused]);
 
     // The invitation is inserted directly, since the owner has no password yet and cannot sign in.
-    const workspace = await closed.fixture.createWorkspace();
+    const workspace = await invitationOnlyCrm.fixture.createWorkspace();
     const email = newEmail();
-    const [{ id: invitationId } = { id: '' }] = await closed.fixture.sql<{ id: string }>(
+    const [{ id: invitationId } = { id: '' }] = await invitationOnlyCrm.fixture.sql<{ id: string }>(
       `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)
        VALUES (gen_random_uuid(), $1, $2, 'publisher', $3, now() + interval '1 day') RETURNING id`,
       [workspace.id, email, workspace.owner.userId],
@@ -358,23 +362,23 @@ describe('ALLOW_SIGN_UP=false', () => {
 
 describe('with a mail server', () => {
   let inbox: Inbox;
-  let mailing: Crm;
+  let mailingCrm: Crm;
   beforeAll(async () => {
     inbox = await openInbox();
-    mailing = await startCrm({
+    mailingCrm = await startCrm({
       SMTP_URL: inbox.url,
       MAIL_FROM: 'Leads <leads@example.com>',
       PUBLIC_URL: 'http://leads.example',
     });
   });
   afterAll(async () => {
-    await mailing[Symbol.asyncDispose]();
+    await mailingCrm[Symbol.asyncDispose]();
     await inbox[Symbol.asyncDispose]();
   });
 
   test('sign-in requires a verified email address', async () => {
     const email = newEmail();
-    const visitor = new Visitor(mailing.service);
+    const visitor = new Visitor(mailingCrm.service);
     const answer = await visitor.signUp(email);
     expect(answer.json()).toMatchObject({ signedIn: false });
     expect((await visitor.get('/me')).status).toBe(401);
@@ -392,9 +396,9 @@ describe('with a mail server', () => {
 
   test('sign-up with a taken email address gets the usual response, and the owner gets a mail', async () => {
     const email = newEmail();
-    const first = await new Visitor(mailing.service).signUp(email);
+    const first = await new Visitor(mailingCrm.service).signUp(email);
     await inbox.mailTo(email);
-    const second = await new Visitor(mailing.service).signUp(email);
+    const second = await new Visitor(mailingCrm.service).signUp(email);
     const shape = (answer: typeof first) => {
       const { user, ...rest } = answer.json<{ user: object }>();
       return [answer.status, rest, Object.keys(user).toSorted(), Object.keys(answer.headers).toSorted()];
@@ -405,12 +409,12 @@ describe('with a mail server', () => {
 
   test('a password reset ends all sessions, and an unknown email address gets the same response', async () => {
     const email = newEmail();
-    const visitor = new Visitor(mailing.service);
+    const visitor = new Visitor(mailingCrm.service);
     await visitor.signUp(email);
     const token = encodeURIComponent(linkIn(await inbox.mailTo(email)).searchParams.get('token') ?? '');
     await visitor.send('GET', `/auth/verify-email?token=${token}`);
 
-    const requester = new Visitor(mailing.service);
+    const requester = new Visitor(mailingCrm.service);
     const known = await requester.account('/request-password-reset', { email });
     const unknown = await requester.account('/request-password-reset', { email: newEmail() });
     expect([unknown.status, unknown.json()]).toEqual([known.status, known.json()]);
@@ -423,13 +427,13 @@ describe('with a mail server', () => {
   });
 
   test('an invitation is sent by mail', async () => {
-    const workspace = await mailing.fixture.createWorkspace();
-    await mailing.fixture.sql('UPDATE "user" SET email_verified = true WHERE id = $1', [
+    const workspace = await mailingCrm.fixture.createWorkspace();
+    await mailingCrm.fixture.sql('UPDATE "user" SET email_verified = true WHERE id = $1', [
       workspace.owner.userId,
     ]);
-    const inviter = new Visitor(mailing.service);
+    const inviter = new Visitor(mailingCrm.service);
     const { link } = (await runLeads(['user', 'password-link', '--email', workspace.owner.email], {
-      DATABASE_URL: mailing.databaseUrl,
+      DATABASE_URL: mailingCrm.databaseUrl,
       JWT_SECRET: jwtSecret,
     })) as { link: string };
     await inviter.account('/reset-password', {

@@ -19,10 +19,14 @@ let nats: LocalNats;
 /** Returns the shipped configuration without its ports, and with the test's own data directory. */
 function shippedSettings(): string {
   const text = readFileSync(shippedPath, 'utf8');
-  const replaced = { '^listen: .*$': '', '^http: .*$': '', '(?<=store_dir: ).*$': `"${directory}/streams"` };
-  return Object.entries(replaced).reduce((settings, [pattern, by]) => {
+  const replacements = {
+    '^listen: .*$': '',
+    '^http: .*$': '',
+    '(?<=store_dir: ).*$': `"${directory}/streams"`,
+  };
+  return Object.entries(replacements).reduce((settings, [pattern, replacement]) => {
     expect(settings).toMatch(new RegExp(pattern, 'm'));
-    return settings.replace(new RegExp(pattern, 'm'), by);
+    return settings.replace(new RegExp(pattern, 'm'), replacement);
   }, text);
 }
 

@@ -112,15 +112,15 @@ describe('POST /api/v1/campaigns', () => {
 
   test('treats a duplicate window of 0 as none, and stores one of up to 10 years', async () => {
     const { owner } = await fixture.createWorkspace();
-    for (const [seconds, kept] of [
+    for (const [seconds, expectedSeconds] of [
       [0, undefined],
       [1, 1],
       [315_360_000, 315_360_000],
     ]) {
       const body = { code: `W${seconds}`, name: 'Window', duplicateWindowSeconds: seconds };
       const campaign = await accepted(await post(owner, body));
-      expect(campaign.duplicateWindowSeconds).toBe(kept);
-      expect('duplicateWindowSeconds' in campaign).toBe(kept !== undefined);
+      expect(campaign.duplicateWindowSeconds).toBe(expectedSeconds);
+      expect('duplicateWindowSeconds' in campaign).toBe(expectedSeconds !== undefined);
     }
   });
 

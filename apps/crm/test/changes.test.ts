@@ -37,9 +37,9 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Ends well before an instance refreshes a cached answer on its own, which it does after 8 s. */
+/** Poll options that end before an instance refreshes a cached answer on its own, which it does after 8 s. */
 const beforeRefresh = { timeout: 5_000, interval: 20 };
-/** Leaves time for that refresh, also on a slow machine. */
+/** Poll options that outlast this refresh, also on a slow machine. */
 const afterRefresh = { timeout: 30_000, interval: 50 };
 const logged = ({ logs }: RunningService, text: string) =>
   logs.entries().filter(({ msg }) => String(msg).startsWith(text));

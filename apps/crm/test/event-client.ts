@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { LeadEvent } from '@leads/core/event';
 
-/** A block of the stream, which an empty line ends. */
+/** A block of Server-Sent Events. An empty line ends it. */
 interface Block {
   readonly id?: string;
   readonly event?: string;
@@ -19,13 +19,13 @@ export interface EventClient {
   events(): LeadEvent[];
   /** Returns the last received id, which a client sends as `Last-Event-ID`. */
   lastId(): string;
-  /** Waits until `holds` returns true. @throws Error with the received blocks on timeout. */
-  until(holds: () => boolean, timeoutMs?: number): Promise<void>;
+  /** Waits until `isMet` returns true. @throws Error with the received blocks on timeout. */
+  until(isMet: () => boolean, timeoutMs?: number): Promise<void>;
   /** Waits for `count` events and returns all received events. */
   received(count: number, timeoutMs?: number): Promise<LeadEvent[]>;
   pause(): void;
   resume(): void;
-  /** Resolves at the end of the response, to whether the response is complete. */
+  /** Resolves when the response ends: true if it is complete. */
   readonly ended: Promise<boolean>;
   close(): void;
 }
@@ -60,9 +60,9 @@ function listen(incoming: IncomingMessage, close: () => void): EventClient {
     blocks.flatMap(({ event, data }) =>
       data === undefined || event === 'gone' ? [] : [JSON.parse(data) as LeadEvent],
     );
-  const until = async (holds: () => boolean, timeoutMs = 20_000) => {
+  const until = async (isMet: () => boolean, timeoutMs = 20_000) => {
     const timeout = AbortSignal.timeout(timeoutMs);
-    while (!holds()) {
+    while (!isMet()) {
       if (timeout.aborted) throw new Error(`Timed out; received ${JSON.stringify(blocks).slice(-2_000)}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

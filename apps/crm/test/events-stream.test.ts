@@ -122,7 +122,7 @@ describe('an event stream', () => {
     ]);
     expect((await own?.received(1))?.map(nameOf)).toEqual(['Of the publisher']);
 
-    // Both streams also get ids of events that they skip. They can resume even if those events are dropped.
+    // Waits for an id after the skipped events, so that the client can resume even if those events are dropped.
     for (const stream of [theirs, own]) {
       const last = stream?.blocks.findLast(({ data }) => data !== undefined)?.id;
       await stream?.until(() => stream.lastId() !== last);
@@ -136,20 +136,20 @@ describe('an event stream', () => {
 describe('a resumed event stream', () => {
   test('continues after any event id without a gap or a repeat', async () => {
     const stream = await follow();
-    const begin = stream.lastId();
+    const firstId = stream.lastId();
     await createAll(names(6, 'a'));
     await stream.received(6);
     stream.close();
     await createAll(names(3, 'b'));
     const all = [...names(6, 'a'), ...names(3, 'b')];
-    const ids = [begin, ...stream.blocks.flatMap(({ id, data }) => (data === undefined ? [] : [id ?? '']))];
+    const ids = [firstId, ...stream.blocks.flatMap(({ id, data }) => (data === undefined ? [] : [id ?? '']))];
     for (const [i, id] of ids.entries()) {
       const again = await follow(i % 2 === 0 ? { after: id } : { query: `?since=${id}` });
       expect((await again.received(9 - i)).map(nameOf)).toEqual(all.slice(i));
       again.close();
     }
     // Last-Event-ID takes precedence over the parameter since, which a browser repeats.
-    const both = await follow({ after: ids[8] ?? ids[6] ?? '', query: `?since=${begin}` });
+    const both = await follow({ after: ids[8] ?? ids[6] ?? '', query: `?since=${firstId}` });
     expect((await both.received(3)).map(nameOf)).toEqual(names(3, 'b'));
   });
 

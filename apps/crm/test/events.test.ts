@@ -179,11 +179,11 @@ describe('events', { timeout: 60_000 }, () => {
       onTestFinished(() => running.kill());
     })();
     while (Date.now() < deadline) {
-      const some = leads(20);
-      await fixture.leads.insert(some);
-      ids.push(...some.map(({ id }) => id));
+      const batch = leads(20);
+      await fixture.leads.insert(batch);
+      ids.push(...batch.map(({ id }) => id));
       const answers = await Promise.all(
-        some.flatMap(({ id }) => [
+        batch.flatMap(({ id }) => [
           api.edit(workspace.owner, id, { city: 'London' }),
           api.edit(workspace.owner, id, { status: 'Approved' }),
         ]),

@@ -171,7 +171,7 @@ describe('columns', () => {
     const [lead] = await leadsOf(id);
     expect(lead).toMatchObject({ name: 'Ada', country: null, extra: null });
 
-    // One alone, and none.
+    // A single ignored column is reported, and the other unknown column is stored.
     const one = `${header},a,b\nDEMO,B,1,2,3\n`;
     expect(await importFile(owner, one, { query: '?ignore=a' })).toEqual(
       report({ accepted: 1, ignoredColumns: ['a'] }),
@@ -487,8 +487,8 @@ function open(
   return { outgoing, answered };
 }
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; !(await holds()); attempt++) {
+async function until(isMet: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; !(await isMet()); attempt++) {
     if (attempt > 400) throw new Error('The condition is still false after 400 checks');
     await sleep(25);
   }

@@ -49,7 +49,7 @@ const echoedFields = new Set(
 const bulkFields = new Set(['ids']);
 
 /** All ids and texts that identify data of the other workspace. */
-const theirMarks = [
+const theirIdentifiers = [
   theirs.id,
   theirs.slug,
   theirs.defaultCampaignId,
@@ -92,22 +92,30 @@ describe('workspace isolation', () => {
         const example = exampleBody(operation);
         const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
         const statuses = new Set<number>();
-        for (const mark of theirMarks) {
+        for (const identifier of theirIdentifiers) {
           // Every place where a route takes a value: path, query, each field of the body, and unknown fields.
-          const targets = route.includes('{') ? [mark, ...ownIds].map((id) => fillPath(route, id)) : [route];
-          const queries = ['', ...parameters.map(({ name }) => `?${name}=${encodeURIComponent(mark)}`)];
+          const targets = route.includes('{')
+            ? [identifier, ...ownIds].map((id) => fillPath(route, id))
+            : [route];
+          const queries = ['', ...parameters.map(({ name }) => `?${name}=${encodeURIComponent(identifier)}`)];
           const fields = Object.entries(example ?? {}).filter(([field]) => !echoedFields.has(field));
           const bodies: { text: string | undefined; echo?: string | undefined }[] = [
             { text: exampleEntity(operation)?.text },
             // Each field is also sent alone. Otherwise an error in the rest of the example could hide a leak.
             ...fields.flatMap(([field, value]) => {
-              const named = { [field]: Array.isArray(value) ? [mark] : mark };
-              const echo = bulkFields.has(field) ? mark : undefined;
+              const named = { [field]: Array.isArray(value) ? [identifier] : identifier };
+              const echo = bulkFields.has(field) ? identifier : undefined;
               return [named, { ...example, ...named }].map((body) => ({ text: JSON.stringify(body), echo }));
             }),
           ];
           if (example !== undefined) {
-            const hints = { workspaceId: mark, campaignId: mark, userId: mark, id: mark, cursor: mark };
+            const hints = {
+              workspaceId: identifier,
+              campaignId: identifier,
+              userId: identifier,
+              id: identifier,
+              cursor: identifier,
+            };
             bodies.push({ text: JSON.stringify({ ...example, ...hints }) });
           }
           const type = exampleEntity(operation)?.type;
@@ -120,7 +128,7 @@ describe('workspace isolation', () => {
               const answer = await service.send({ method, path: target, headers, body: text });
               statuses.add(answer.status);
               const response = answer.text + JSON.stringify(answer.headers);
-              expect(theirMarks.filter((each) => each !== echo && response.includes(each))).toEqual([]);
+              expect(theirIdentifiers.filter((each) => each !== echo && response.includes(each))).toEqual([]);
             }),
           );
         }

@@ -126,7 +126,7 @@ describe('PATCH /api/v1/landing-pages/{id}', () => {
     await register(workspace, ['spring']);
     const [registered] = await list(owner);
     const id = String(registered?.id);
-    for (const [campaignCode, campaignId, goesTo] of [
+    for (const [campaignCode, campaignId, expectedRoute] of [
       ['DEMO', demoCampaignId, demoCampaignId],
       ['OTHER', otherId, otherId],
       ['', undefined, defaultCampaignId],
@@ -136,7 +136,7 @@ describe('PATCH /api/v1/landing-pages/{id}', () => {
       const campaign = campaignId === undefined ? {} : { campaignId, campaignCode };
       expect(mapped).toEqual({ ...registered, ...campaign, updatedAt: mapped.updatedAt });
       expect(await list(owner)).toEqual([mapped]);
-      expect(await routeOf(workspace, 'spring')).toBe(goesTo);
+      expect(await routeOf(workspace, 'spring')).toBe(expectedRoute);
     }
   });
 

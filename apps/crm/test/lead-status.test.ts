@@ -15,7 +15,7 @@ const other = await fixture.createWorkspace();
 
 const statuses: readonly LeadStatus[] = ['OnHold', 'Trashed', 'Paid', 'Approved'];
 /** The allowed transitions. */
-const legal: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
+const allowedTransitions: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
   OnHold: ['Approved', 'Trashed'],
   Approved: ['Paid', 'OnHold', 'Trashed'],
   Trashed: ['OnHold'],
@@ -104,7 +104,7 @@ async function expectDone(change: Change, id: string, from: LeadStatus, to: Lead
 describe.each(Object.entries(ways))('%s', (_way, change) => {
   for (const from of statuses) {
     for (const to of statuses) {
-      if (legal[from].includes(to)) {
+      if (allowedTransitions[from].includes(to)) {
         test(`from ${from} to ${to} succeeds and is recorded`, async () => {
           await expectDone(change, await leadOf(from), from, to);
         });

@@ -158,12 +158,12 @@ const sorts = ['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'] as const;
 
 /** Returns the ids that the list must contain, in order. */
 function expected(cases: readonly Case[], sort: string, member: TestMember = owner): string[] {
-  const by = sort.endsWith('createdAt') ? 'createdAt' : 'updatedAt';
+  const timeField = sort.endsWith('createdAt') ? 'createdAt' : 'updatedAt';
   const sign = sort.startsWith('-') ? -1 : 1;
   return leads
     .filter((lead) => cases.every(({ matches }) => matches(lead)))
     .filter((lead) => member.role !== 'publisher' || lead.userId === member.userId)
-    .toSorted((a, b) => sign * (a[by].getTime() - b[by].getTime() || (a.id < b.id ? -1 : 1)))
+    .toSorted((a, b) => sign * (a[timeField].getTime() - b[timeField].getTime() || (a.id < b.id ? -1 : 1)))
     .map(({ id }) => id);
 }
 const without = (query: Record<string, string>, name: string) =>
@@ -257,21 +257,21 @@ async function walk(
   query: Record<string, string>,
   between = async () => undefined as unknown,
 ) {
-  const forth: Page[] = [await api.list(member, query)];
-  for (let { next } = forth[0] as Page; next !== undefined; ) {
+  const forward: Page[] = [await api.list(member, query)];
+  for (let { next } = forward[0] as Page; next !== undefined; ) {
     await between();
     const page = await api.follow(member, next);
-    forth.push(page);
+    forward.push(page);
     next = page.next;
   }
-  const back: Page[] = [];
-  for (let prev = forth.at(-1)?.prev; prev !== undefined; ) {
+  const backward: Page[] = [];
+  for (let prev = forward.at(-1)?.prev; prev !== undefined; ) {
     await between();
     const page = await api.follow(member, prev);
-    back.unshift(page);
+    backward.unshift(page);
     prev = page.prev;
   }
-  return { forth, back };
+  return { forward, backward };
 }
 
 describe('pages', () => {
@@ -286,12 +286,12 @@ describe('pages', () => {
     ] as [number, Case[]][]) {
       for (const member of [owner, publisher]) {
         const ids = expected(cases, sort, member);
-        const { forth, back } = await walk(member, { ...merged(cases), sort, limit: String(limit) });
-        expect(forth.flatMap(idsOf)).toEqual(ids);
-        expect(forth).toHaveLength(Math.max(1, Math.ceil(ids.length / limit)));
-        expect(forth[0]?.prev).toBeUndefined();
-        expect([...back, ...forth.slice(-1)].flatMap(idsOf)).toEqual(ids);
-        for (const page of back) expect(page.next).toBeDefined();
+        const { forward, backward } = await walk(member, { ...merged(cases), sort, limit: String(limit) });
+        expect(forward.flatMap(idsOf)).toEqual(ids);
+        expect(forward).toHaveLength(Math.max(1, Math.ceil(ids.length / limit)));
+        expect(forward[0]?.prev).toBeUndefined();
+        expect([...backward, ...forward.slice(-1)].flatMap(idsOf)).toEqual(ids);
+        for (const page of backward) expect(page.next).toBeDefined();
       }
     }
   });
@@ -319,18 +319,18 @@ describe('pages', () => {
     const ids = initialLeads
       .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
       .map(({ id }) => id);
-    const { forth, back } = await walk(own.owner, { limit: '7', sort: '-createdAt' }, () =>
+    const { forward, backward } = await walk(own.owner, { limit: '7', sort: '-createdAt' }, () =>
       fixture.leads.insert([own.lead(own.owner)]),
     );
-    expect(forth.flatMap(idsOf)).toEqual(ids);
+    expect(forward.flatMap(idsOf)).toEqual(ids);
     // On the way back, the leads inserted since then come first.
-    const all = [...back, ...forth.slice(-1)].flatMap(idsOf);
+    const all = [...backward, ...forward.slice(-1)].flatMap(idsOf);
     expect(all.slice(-60)).toEqual(ids);
     const before = initialLeads.map(({ id }) => id);
-    const { forth: up } = await walk(own.owner, { limit: '7', sort: 'createdAt' }, () =>
+    const { forward: ascending } = await walk(own.owner, { limit: '7', sort: 'createdAt' }, () =>
       fixture.leads.insert([own.lead(own.owner)]),
     );
-    const seen = up.flatMap(idsOf);
+    const seen = ascending.flatMap(idsOf);
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen).toEqual(expect.arrayContaining(before));
   });
