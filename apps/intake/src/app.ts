@@ -11,8 +11,7 @@ import { preflightRoute } from './routes/preflight.ts';
 import { submitLeadRoute } from './routes/submit-lead.ts';
 
 /**
- * The edge intake: takes leads from landing pages. One guarded route, and what operators and integrators need
- * around it.
+ * Builds the intake API. It has one guarded route, which accepts leads, and the routes for health, metrics and documentation.
  */
 export async function buildApp(config: IntakeConfig, context: IntakeContext, log: Logger): Promise<Server> {
   const app = createServer({
@@ -25,7 +24,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
   await describeApi(app, {
     title: 'Leads: edge intake',
     description:
-      'Takes leads from landing pages, as JSON or from plain HTML forms. Authenticate with the `API_KEY` header; a key that is bound to web origins may stand in the query instead.',
+      'Accepts leads from landing pages, as JSON or from plain HTML forms. Authenticate with the `API_KEY` header. A key that is bound to web origins may be sent in the query instead.',
     securitySchemes: { BrowserKey: browserKeyScheme },
     tags: [{ name: 'leads', description: 'Leads from landing pages.' }],
   });
@@ -36,7 +35,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
       context.checkBuffer === undefined
         ? { database: context.pingDatabase }
         : { database: context.pingDatabase, buffer: context.checkBuffer },
-      // Either takes leads.
+      // The service accepts leads if either is available.
       { needed: 'any', checkSchema: context.checkSchema },
     );
     await metricsRoutes(routes, context.metrics, config.METRICS_TOKEN);
@@ -45,7 +44,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
     preflightRoute(routes);
     await routes.register(async (guarded) => {
       requireApiKey(guarded, context);
-      // Before the body is read: what is turned away costs as little as can be.
+      // A request is rejected before its body is read, so that it costs little.
       guarded.addHook('onRequest', (_request, _reply, done) => {
         context.leads.checkRoom();
         done();

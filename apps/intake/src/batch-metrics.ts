@@ -1,21 +1,21 @@
 import type { BatchObserver, LeadBatcher } from '@leads/core/background/lead-batcher';
 import type { Metrics } from '@leads/http/service/metrics';
 
-/** Leads in a batch. */
+/** Histogram bounds of the leads in a batch. */
 const sizeBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500];
-/** In seconds: from a commit that is over at once to the longest that a lead may wait. */
+/** Histogram bounds of the waiting time in seconds, from a fast commit to the maximum waiting time. */
 const waitBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
 
-/** Counts what goes through a batcher that is given it. */
+/** Registers the metrics of batches and rejected leads. Returns the observer that records them. */
 export function observeBatches(metrics: Metrics): BatchObserver {
   const sizes = metrics.histogram({ name: 'lead_batch_size', help: 'Leads in a batch.' }, sizeBounds);
   const waits = metrics.histogram(
-    { name: 'lead_batch_wait_seconds', help: 'How long a lead waited for its batch to set out.' },
+    { name: 'lead_batch_wait_seconds', help: 'Time that a lead waited until its batch was sent.' },
     waitBounds,
   );
   let sheds = 0;
   metrics.counter(
-    { name: 'lead_sheds_total', help: 'Leads turned away: no room, or no batch in time.' },
+    { name: 'lead_sheds_total', help: 'Leads rejected because the queue was full or the wait too long.' },
     () => sheds,
   );
   return {
@@ -29,14 +29,14 @@ export function observeBatches(metrics: Metrics): BatchObserver {
   };
 }
 
-/** What waits in a batcher, and how many batches are on their way. */
+/** Registers the gauges of waiting leads and batches in flight. */
 export function registerBatchMetrics(metrics: Metrics, batcher: Pick<LeadBatcher, 'load'>): void {
   metrics.gauge(
     { name: 'lead_batch_queue_size', help: 'Leads that wait for a batch.' },
     () => batcher.load.waiting,
   );
   metrics.gauge(
-    { name: 'lead_batches_in_flight', help: 'Batches on their way to the database.' },
+    { name: 'lead_batches_in_flight', help: 'Batches in flight to the database.' },
     () => batcher.load.inFlight,
   );
 }

@@ -28,14 +28,14 @@ export const IntakeConfig = Type.Object({
     maximum: 10_000_000,
     default: 1_024,
     description:
-      'Maximum size of the leads that wait in NATS while Postgres is down. Further leads are refused with 503. Needs NATS_URL',
+      'Maximum size of the leads that wait in NATS while Postgres is down. Further leads are rejected with 503. Needs NATS_URL',
   }),
   INTAKE_BUFFER_REPLICAS: Type.Integer({
     minimum: 1,
     maximum: 5,
     default: 1,
     description:
-      'Number of NATS servers that keep those leads and the snapshot for new processes. Use 3 in production',
+      'Number of NATS servers that store those leads and the snapshot for new processes. Use 3 in production',
   }),
   ...commonSettings,
 });

@@ -39,15 +39,15 @@ export interface IntakeContext extends AsyncDisposable {
   readonly metrics: Metrics;
   /** Absent without a trace exporter. */
   readonly tracing: Tracing | undefined;
-  /** @throws LeadsError `unavailable` when the database does not answer. */
+  /** @throws LeadsError `unavailable` if the database does not respond. */
   readonly pingDatabase: () => Promise<void>;
-  /** @throws LeadsError `unavailable` when the database lacks a migration of this release. */
+  /** @throws LeadsError `unavailable` if the database lacks a migration of this release. */
   readonly checkSchema: () => Promise<void>;
-  /** Absent without NATS_URL. @throws LeadsError `unavailable` when the buffer takes no leads. */
+  /** Absent without NATS_URL. @throws LeadsError `unavailable` if the buffer is full or unavailable. */
   readonly checkBuffer: (() => Promise<void>) | undefined;
 }
 
-/** What the context is built on. Tests may bring their own, which the context disposes like its own. */
+/** The foundations of the context. Tests may pass their own, which the context disposes like its own. */
 interface IntakeFoundations {
   readonly tracing: Tracing | undefined;
   readonly metrics: Metrics;
@@ -129,7 +129,7 @@ export async function createContext(
           replicas,
           leads: leadStore,
           quarantine: createLeadQuarantine(database),
-          // Without it, each cache would wait for a timeout of its own.
+          // Without it, each cache would have to wait for its own timeout.
           onUnavailable: () => stale.database.markUnavailable(),
         },
         metrics,

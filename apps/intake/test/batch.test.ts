@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startIntake } from './intake.ts';
 
-// Statements that wait for a table are to outlast what a slow machine makes of a test.
+// Statements that wait for a table lock must not time out, even on a slow machine.
 const intake = await startIntake({ DATABASE_STATEMENT_TIMEOUT_MS: '60000' });
 afterAll(() => intake[Symbol.asyncDispose]());
 const { service, fixture } = intake;
@@ -18,7 +18,7 @@ const submit = (name: string) =>
     headers: { API_KEY: owner.apiKey },
     body: { name, phone: '+1 202 555 0143' },
   });
-/** What a metric without labels stands at. */
+/** Returns the value of a metric without labels. */
 const metric = async (name: string) => {
   const { text } = await service.send({ path: '/metrics' });
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
@@ -26,7 +26,7 @@ const metric = async (name: string) => {
 const storedNames = async () =>
   (await fixture.sql<{ name: string }>('SELECT name FROM lead ORDER BY name')).map(({ name }) => name);
 
-test('leads that come at once share their commits', async () => {
+test('stores concurrent leads in shared commits', async () => {
   await submit('first');
   const commits = async () => {
     await sleep(1_100);
@@ -47,9 +47,9 @@ test('leads that come at once share their commits', async () => {
 });
 
 test.for([
-  ['and names', `name NOT LIKE 'Poison%'`],
-  ['without a word of which', `1 / (name NOT LIKE 'Poison%')::int = 1`],
-])('leads that only the database refuses, %s, are 400, each alone', async ([, check]) => {
+  ['with the id of the row in its error', `name NOT LIKE 'Poison%'`],
+  ['without the id of the row in its error', `1 / (name NOT LIKE 'Poison%')::int = 1`],
+])('rejects only the leads that violate a constraint with 400, %s', async ([, check]) => {
   await fixture.sql('DELETE FROM lead');
   await fixture.sql(`ALTER TABLE lead ADD CONSTRAINT poison CHECK (${check})`);
   try {
@@ -69,30 +69,30 @@ test.for([
   }
 });
 
-test('a client that leaves cancels nothing for the others', async () => {
-  const letGo = await fixture.holdTable('lead');
-  const body = JSON.stringify({ name: 'left', phone: '+1 202 555 0143' });
+test('stores the leads of other clients when one client disconnects', async () => {
+  const release = await fixture.holdTable('lead');
+  const body = JSON.stringify({ name: 'leaving', phone: '+1 202 555 0143' });
   const leaving = connect(service.port, '127.0.0.1');
   leaving.write(
     `POST /api/v1/leads HTTP/1.1\r\nHost: h\r\nAPI_KEY: ${owner.apiKey}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   );
   await once(leaving, 'connect');
-  const staying = Array.from({ length: 5 }, (_, n) => submit(`stays-${n}`));
+  const staying = Array.from({ length: 5 }, (_, n) => submit(`staying-${n}`));
   await sleep(300);
   leaving.destroy();
   await sleep(100);
-  await letGo();
+  await release();
   expect((await Promise.all(staying)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   expect(await storedNames()).toEqual(
-    expect.arrayContaining(Array.from({ length: 5 }, (_, n) => `stays-${n}`)),
+    expect.arrayContaining(Array.from({ length: 5 }, (_, n) => `staying-${n}`)),
   );
 });
 
-test('while the database does not move, leads wait for two seconds and are told; then it goes on', async () => {
-  const letGo = await fixture.holdTable('lead');
+test('answers 503 after 2 s while the database hangs, and stores leads again afterwards', async () => {
+  const release = await fixture.holdTable('lead');
   const sent: ReturnType<typeof submit>[] = [];
-  // One sets out, others a while after, and then no more.
+  // The batches in flight reach their limit one after another.
   while ((await metric('lead_batches_in_flight')) < 4) {
     sent.push(submit(`sent-${sent.length}`));
     await sleep(100);
@@ -104,10 +104,10 @@ test('while the database does not move, leads wait for two seconds and are told;
   for (const { status, headers } of waiting) expect([status, headers['retry-after']]).toEqual([503, '1']);
   expect(tookMs).toBeGreaterThan(1_900);
   expect((await metric('lead_sheds_total')) - sheds).toBe(20 + queued);
-  await letGo();
+  await release();
   const answered = (await Promise.all(sent)).map(({ status }) => status);
   const stored = await storedNames();
-  // Whoever was told so is stored, and nobody else.
+  // Exactly the leads that were answered with 200 are stored.
   expect(stored).toEqual(sent.map((_, n) => `sent-${n}`).filter((_, n) => answered[n] === 200));
   expect(stored.length).toBeGreaterThan(0);
   expect((await submit('after')).status).toBe(200);

@@ -20,27 +20,27 @@ const dataDir = join(directory, 'data');
 const migrationsDir = join(import.meta.dirname, '../../../prisma/migrations');
 let binary: string;
 let postgres: LocalPostgres;
-let isPostgresDead = false;
+let isPostgresKilled = false;
 let stacks = 0;
 
 beforeAll(async () => {
-  // The account that Postgres runs as has to get through to its data.
+  // The operating system user of Postgres needs access to its data directory.
   chmodSync(directory, 0o711);
   binary = await findNatsServer();
-  // What was committed is to outlast a kill.
+  // Committed rows must survive a kill.
   postgres = await startPostgres({ dataDir, durable: true });
   await postgres.createDatabase('template');
   await migrate({ databaseUrl: postgres.url('template'), migrationsDir });
 }, 120_000);
 afterEach(async () => {
-  if (isPostgresDead) await bringPostgresBack();
+  if (isPostgresKilled) await restartPostgres();
 });
 afterAll(async () => {
   await postgres.stop();
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Postgres and all its processes. */
+/** Sends a signal to Postgres and all its child processes. */
 function signalPostgres(signal: NodeJS.Signals): void {
   const { pid } = postgres;
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
@@ -48,7 +48,7 @@ function signalPostgres(signal: NodeJS.Signals): void {
     try {
       process.kill(each, signal);
     } catch (error) {
-      // One that has just ended by itself.
+      // The process has just exited.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }
@@ -56,16 +56,16 @@ function signalPostgres(signal: NodeJS.Signals): void {
 async function killPostgres(): Promise<void> {
   signalPostgres('SIGKILL');
   await postgres.exited;
-  isPostgresDead = true;
+  isPostgresKilled = true;
 }
-async function bringPostgresBack(): Promise<void> {
+async function restartPostgres(): Promise<void> {
   postgres = await startPostgres({ dataDir, durable: true, port: postgres.port });
-  isPostgresDead = false;
+  isPostgresKilled = false;
 }
 
 const sorted = (ids: readonly string[]) => ids.toSorted((a, b) => (a < b ? -1 : 1));
 
-/** An intake with a database and a broker of its own. */
+/** Starts an intake with its own database and broker. */
 async function startStack(settings: Record<string, string> = {}, proxied = (url: string) => url) {
   const name = `stack-${++stacks}`;
   await postgres.createDatabase(name, { template: 'template' });
@@ -86,7 +86,7 @@ async function startStack(settings: Record<string, string> = {}, proxied = (url:
     const id = answer.status === 200 ? answer.json<{ order_id: string }>().order_id : undefined;
     return { id, status: answer.status, headers: answer.headers, tookMs: performance.now() - start };
   };
-  /** So that the key and where its leads go are known when Postgres goes. */
+  /** Submits a lead, so that the key and its route are cached before an outage of Postgres. */
   const warmUp = async () => expect((await submit('before')).status).toBe(200);
   await vi.waitFor(async () => expect((await readiness()).checks).toEqual({ database: 'up', buffer: 'up' }), {
     timeout: 30_000,
@@ -113,10 +113,10 @@ async function startStack(settings: Record<string, string> = {}, proxied = (url:
     },
     messages: () => service.logs.entries().map(({ msg }) => msg),
     killNats: () => nats.kill(),
-    bringNatsBack: async () => {
+    restartNats: async () => {
       nats = await startNats({ ...natsOptions, port });
     },
-    /** Each is there once, and so is its event. */
+    /** Waits until each accepted lead is stored, and checks that each has one event in the outbox. */
     expectStored: async (answers: readonly { readonly id: string | undefined }[]) => {
       const ids = sorted(answers.flatMap(({ id }) => id ?? []));
       await vi.waitFor(
@@ -129,7 +129,7 @@ async function startStack(settings: Record<string, string> = {}, proxied = (url:
         { timeout: 40_000, interval: 100 },
       );
       const events = await fixture.sql<{ id: string }>(
-        'SELECT told.id FROM lead_outbox, unnest(lead_ids) AS told (id) WHERE told.id = ANY($1::uuid[]) ORDER BY 1',
+        'SELECT entry.id FROM lead_outbox, unnest(lead_ids) AS entry (id) WHERE entry.id = ANY($1::uuid[]) ORDER BY 1',
         [ids],
       );
       expect(events.map(({ id }) => id)).toEqual(ids);
@@ -142,7 +142,7 @@ async function startStack(settings: Record<string, string> = {}, proxied = (url:
   };
 }
 
-test('leads that come while Postgres is dead are answered, and each is stored once when it is back', async () => {
+test('accepts leads while Postgres is down, and stores each once after its restart', async () => {
   await using stack = await startStack();
   const { submit, many, readiness, metric } = stack;
   await killPostgres();
@@ -151,12 +151,12 @@ test('leads that come while Postgres is dead are answered, and each is stored on
   expect(await readiness()).toEqual({ status: 200, checks: { database: 'down', buffer: 'up' } });
   expect(await metric('lead_buffer_active')).toBe(1);
   expect(await metric('lead_buffer_buffered_total')).toBe(101);
-  // At least so many characters of each.
+  // Each lead takes at least 100 bytes.
   expect(await metric('lead_buffer_bytes')).toBeGreaterThan(101 * 100);
   expect(await metric('lead_buffer_messages')).toBeGreaterThan(0);
   expect(await metric('lead_buffer_oldest_wait_seconds')).toBeGreaterThan(0);
 
-  await bringPostgresBack();
+  await restartPostgres();
   await stack.expectStored(answers);
   await vi.waitFor(
     async () => expect(await metric('lead_buffer_drained_total')).toBeGreaterThanOrEqual(101),
@@ -172,15 +172,15 @@ test('leads that come while Postgres is dead are answered, and each is stored on
   const after = await submit('after');
   expect(await stack.fixture.sql('SELECT FROM lead WHERE id = $1', [after.id])).toHaveLength(1);
   expect(await metric('lead_buffer_buffered_total')).toBe(101);
-  const modes = stack.messages().filter((message) => String(message).startsWith('Postgres is'));
-  expect(modes).toEqual([
-    'Postgres is away: leads go to the buffer',
-    'Postgres is back: leads go to it again',
+  const breakerMessages = stack.messages().filter((message) => String(message).startsWith('Postgres is'));
+  expect(breakerMessages).toEqual([
+    'Postgres is unavailable; leads are buffered',
+    'Postgres is available again; leads are stored directly',
   ]);
 });
 
-test('a Postgres that stands still holds up the first leads for some seconds, and no others', async () => {
-  // No statement ends by itself before the test does.
+test('a Postgres that does not respond delays only the first leads, by some seconds', async () => {
+  // No statement times out during the test.
   await using stack = await startStack({ DATABASE_STATEMENT_TIMEOUT_MS: '60000' });
   const { many, submit } = stack;
   signalPostgres('SIGSTOP');
@@ -191,11 +191,11 @@ test('a Postgres that stands still holds up the first leads for some seconds, an
     const next = [];
     for (let n = 0; n < 12; n++) {
       next.push(await submit(`next-${n}`));
-      // Long enough that Postgres is tried several times meanwhile.
+      // The pauses are long enough for several probes of Postgres.
       await sleep(250);
     }
     expect(next.filter(({ status }) => status !== 200)).toEqual([]);
-    // As long as the first had to wait.
+    // Only the leads of a probe may take as long as the first leads.
     expect(next.filter(({ tookMs }) => tookMs > 1_900).length).toBeLessThan(6);
     signalPostgres('SIGCONT');
     await stack.expectStored([...first, ...next]);
@@ -206,7 +206,7 @@ test('a Postgres that stands still holds up the first leads for some seconds, an
   }
 });
 
-test('a Postgres that takes no writes is as one that is away', async () => {
+test('buffers leads while Postgres is read-only', async () => {
   await using stack = await startStack();
   const { fixture, many, metric } = stack;
   const database = `stack-${stacks}`;
@@ -224,7 +224,7 @@ test('a Postgres that takes no writes is as one that is away', async () => {
   expect(await metric('lead_buffer_active')).toBe(0);
 });
 
-test('what Postgres refuses for good is 400 while it is there, and in the quarantine when it was not', async () => {
+test('a lead that Postgres rejects gets 400, or is quarantined if Postgres was down', async () => {
   await using stack = await startStack();
   const { fixture, submit, metric } = stack;
   await fixture.sql(`ALTER TABLE lead ADD CONSTRAINT poison CHECK (name NOT LIKE 'Poison%')`);
@@ -236,7 +236,7 @@ test('what Postgres refuses for good is 400 while it is there, and in the quaran
   const names = Array.from({ length: 30 }, (_, n) => (n % 10 === 5 ? `Poison-${n}` : `lead-${n}`));
   const answers = await Promise.all(names.map((name) => submit(name)));
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-  await bringPostgresBack();
+  await restartPostgres();
   const isPoison = (_: unknown, n: number) => n % 10 === 5;
   await stack.expectStored(answers.filter((answer, n) => !isPoison(answer, n)));
   const quarantined = () =>
@@ -265,15 +265,15 @@ test('what Postgres refuses for good is 400 while it is there, and in the quaran
   expect(await quarantined()).toEqual([]);
 });
 
-test('without Postgres and NATS nothing is acknowledged, and it goes on when both are back', async () => {
+test('answers 503 without Postgres and NATS, and accepts leads after their restart', async () => {
   await using stack = await startStack();
   const { submit, many, readiness, metric } = stack;
   expect(await metric('lead_buffer_messages')).toBe(0);
   await stack.killNats();
-  // Postgres alone is enough.
+  // Leads are stored in Postgres without NATS.
   const before = await many(10, 'without-nats');
   expect(before.filter(({ status }) => status !== 200)).toEqual([]);
-  // Nobody can tell.
+  // Without NATS, the metric is absent.
   await vi.waitFor(async () => expect(await metric('lead_buffer_messages')).toBeNaN());
   await killPostgres();
   for (const { status, headers, tookMs } of [...(await many(30, 'lost')), await submit('lost')]) {
@@ -283,45 +283,45 @@ test('without Postgres and NATS nothing is acknowledged, and it goes on when bot
   }
   expect(await readiness()).toEqual({ status: 503, checks: { database: 'down', buffer: 'down' } });
 
-  await stack.bringNatsBack();
+  await stack.restartNats();
   await vi.waitFor(async () => expect((await readiness()).status).toBe(200), { timeout: 30_000 });
   const buffered = await many(20, 'buffered');
   expect(buffered.filter(({ status }) => status !== 200)).toEqual([]);
-  await bringPostgresBack();
+  await restartPostgres();
   await stack.expectStored([...before, ...buffered]);
   expect(await stack.fixture.sql(`SELECT FROM lead WHERE name LIKE 'lost%'`)).toHaveLength(0);
 });
 
-test('a broker that is killed while the buffer empties loses none', async () => {
+test('a broker that is killed while the buffer is drained loses no lead', async () => {
   await using stack = await startStack();
   const { submit, metric } = stack;
   await killPostgres();
   const answers = [];
-  // Each a message.
+  // Sequential requests put each lead into its own message.
   for (let n = 0; n < 150; n++) answers.push(await submit(`lead-${n}`, { notes: 'x'.repeat(2_000) }));
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-  await bringPostgresBack();
+  await restartPostgres();
   await vi.waitFor(async () => expect(await metric('lead_buffer_drained_total')).toBeGreaterThan(0), {
     timeout: 30_000,
     interval: 5,
   });
   await stack.killNats();
-  await stack.bringNatsBack();
+  await stack.restartNats();
   await stack.expectStored(answers);
 });
 
-test('a full buffer turns leads away and loses none; there is room again once it empties', async () => {
+test('a full buffer rejects leads and loses none, and accepts leads again once it is drained', async () => {
   await using stack = await startStack({ INTAKE_BUFFER_MEGABYTES: '1' });
   const { submit } = stack;
   await killPostgres();
   const answers = [];
   const large = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`field-${n}`, 'x'.repeat(1_000)]));
-  // First together, and at last one by one: what is small still fits in.
-  for (const atOnce of [20, 1]) {
-    let isTaken = true;
-    while (isTaken && answers.length < 1_000) {
-      const more = await Promise.all(Array.from({ length: atOnce }, (_, n) => submit(`lead-${n}`, large)));
-      isTaken = more.every(({ status }) => status === 200);
+  // Leads are sent in groups first and then one by one, because a small message may still fit.
+  for (const groupSize of [20, 1]) {
+    let isAccepted = true;
+    while (isAccepted && answers.length < 1_000) {
+      const more = await Promise.all(Array.from({ length: groupSize }, (_, n) => submit(`lead-${n}`, large)));
+      isAccepted = more.every(({ status }) => status === 200);
       answers.push(...more);
     }
   }
@@ -331,7 +331,7 @@ test('a full buffer turns leads away and loses none; there is room again once it
       expect(await stack.readiness()).toEqual({ status: 503, checks: { database: 'down', buffer: 'down' } }),
     { timeout: 30_000 },
   );
-  await bringPostgresBack();
+  await restartPostgres();
   await stack.expectStored(answers);
   await vi.waitFor(async () => expect((await stack.readiness()).checks.buffer).toBe('up'), {
     timeout: 30_000,
@@ -339,7 +339,7 @@ test('a full buffer turns leads away and loses none; there is room again once it
   await stack.expectStored([await submit('after')]);
 });
 
-test('a lead whose commit is not heard of is answered with its id, and is there once', async () => {
+test('a lead whose commit response is lost is answered with its id and stored once', async () => {
   await using proxy = await startProxy(postgres.port);
   await using stack = await startStack({}, (url) => {
     const proxied = new URL(url);
@@ -350,7 +350,7 @@ test('a lead whose commit is not heard of is answered with its id, and is there 
   for (let n = 0; n < 20; n++) {
     proxy.cutNextInsert();
     answers.push(await stack.submit(`cut-${n}`));
-    // The next insert is then a request's, and not the drainer's.
+    // The next insert must be of a request, and not of the drainer.
     await vi.waitFor(async () => expect(await stack.metric('lead_buffer_drained_total')).toBe(n + 1), {
       timeout: 30_000,
     });
@@ -364,7 +364,7 @@ test('a lead whose commit is not heard of is answered with its id, and is there 
   expect(row?.count).toBe(20);
 });
 
-/** Stands before Postgres, and hangs up instead of passing on what it answers to an insert of leads. */
+/** Starts a proxy to Postgres. After `cutNextInsert` it closes the connection instead of forwarding the response to an insert. */
 async function startProxy(postgresPort: number) {
   const sockets = new Set<Socket>();
   let isArmed = false;

@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '@leads/test-kit/test-data
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startIntakeService } from './intake.ts';
 
-// Last uses are written every few seconds, and a late insert is waited for.
+// The tests wait for last uses, which are written every few seconds, and for a delayed insert.
 vi.setConfig({ testTimeout: 120_000 });
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-role-'));
@@ -34,9 +34,9 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const patience = { timeout: 30_000, interval: 100 };
+const eventually = { timeout: 30_000, interval: 100 };
 
-test('as its role the intake does all of its work', async () => {
+test('the database role of the intake has all permissions that the intake needs', async () => {
   const workspace = await fixture.createWorkspace();
   const { id, owner, demoCampaignId } = workspace;
   const goneCampaignId = await workspace.addCampaign('GONE');
@@ -58,16 +58,16 @@ test('as its role the intake does all of its work', async () => {
   const stored = async (orderId: string) =>
     (await fixture.sql<{ status: string }>('SELECT status FROM lead WHERE id = $1', [orderId]))[0]?.status;
 
-  // One alone, many together, one again, a duplicate.
+  // A single lead, many concurrent leads, a repeated request and a duplicate.
   expect(await stored(await submit({}))).toBe('OnHold');
   const many = await Promise.all(Array.from({ length: 30 }, (_, n) => submit({ s1: `click-${n}` })));
   expect(await fixture.sql('SELECT FROM lead WHERE id = ANY($1)', [many])).toHaveLength(30);
-  const again = { 'Idempotency-Key': 'once' };
-  expect(await submit({}, again)).toBe(await submit({}, again));
+  const repeat = { 'Idempotency-Key': 'once' };
+  expect(await submit({}, repeat)).toBe(await submit({}, repeat));
   await submit({ lp_name: 'watched' });
   expect(await stored(await submit({ lp_name: 'watched' }))).toBe('Trashed');
 
-  // What is noted beside leads, some time later.
+  // The intake writes landing pages, last uses and the snapshot in the background.
   await submit({ lp_name: 'unknown' });
   await using broker = new Broker({ url: nats.url, name: 'test' });
   expect(await broker.connected(5_000)).toBe(true);
@@ -79,46 +79,46 @@ test('as its role the intake does all of its work', async () => {
     expect(await fixture.sql(used, [owner.apiKeyId])).toHaveLength(1);
     const objects = await broker.jetStream.views.os('leads_intake');
     expect((await objects.list()).length).toBeGreaterThan(0);
-  }, patience);
+  }, eventually);
 
-  // What could not be stored for a while: one is, of the other the campaign is gone.
-  const letGo = await fixture.holdTable('lead');
+  // Two leads are buffered. One is stored later. The other is quarantined, because its campaign is deleted.
+  const release = await fixture.holdTable('lead');
   const [later, never] = await Promise.all([submit({}), submit({ lp_name: 'gone' })]);
   await fixture.sql('UPDATE landing_page SET campaign_id = NULL WHERE campaign_id = $1', [goneCampaignId]);
   await fixture.sql('DELETE FROM campaign WHERE id = $1', [goneCampaignId]);
-  await letGo();
+  await release();
   await vi.waitFor(async () => {
     expect(await stored(later)).toBe('OnHold');
     expect(await fixture.sql('SELECT id, reason FROM lead_quarantine')).toEqual([
       { id: never, reason: '23503' },
     ]);
-  }, patience);
+  }, eventually);
   const denied = service.logs.entries().filter((entry) => JSON.stringify(entry).includes('42501'));
   expect(denied).toEqual([]);
 });
 
 test.each([
   ['read a lead', 'SELECT name FROM lead'],
-  ['read all of a lead', 'SELECT * FROM lead'],
+  ['read all columns of a lead', 'SELECT * FROM lead'],
   ['find a lead by its phone number', `SELECT id FROM lead WHERE phone = '1'`],
-  ['be told more than the id of one it stores', storing('RETURNING phone')],
-  ['store over one that is there', storing(`ON CONFLICT (id) DO UPDATE SET name = 'Eve'`)],
+  ['return other columns than the id of an inserted lead', storing('RETURNING phone')],
+  ['overwrite a stored lead', storing(`ON CONFLICT (id) DO UPDATE SET name = 'Eve'`)],
   ['change a lead', `UPDATE lead SET status = 'Paid'`],
   ['delete a lead', 'DELETE FROM lead'],
-  ['empty the table of leads', 'TRUNCATE lead'],
+  ['truncate the table of leads', 'TRUNCATE lead'],
   ['read the history of leads', 'SELECT FROM lead_change'],
-  ['read what is counted', 'SELECT FROM lead_tally, lead_tally_entry'],
+  ['read lead counts', 'SELECT FROM lead_tally, lead_tally_entry'],
   ['read the outbox', 'SELECT FROM lead_outbox'],
   [
     'write into the outbox',
     'INSERT INTO lead_outbox (lead_ids, versions) VALUES (ARRAY[]::uuid[], ARRAY[]::int[])',
   ],
   ['read the quarantine', 'SELECT lead FROM lead_quarantine'],
-  ['empty the quarantine', 'DELETE FROM lead_quarantine'],
-  ['change what a key is', `UPDATE api_key SET hash = sha256('mine')`],
-  ['give a key more scope', `UPDATE api_key SET scope = 'full'`],
-  ['bring a revoked key back', 'UPDATE api_key SET revoked_at = NULL'],
-  ['make a key', 'INSERT INTO api_key DEFAULT VALUES'],
+  ['delete from the quarantine', 'DELETE FROM lead_quarantine'],
+  ['change the hash of a key', `UPDATE api_key SET hash = sha256('mine')`],
+  ['change the scope of a key', `UPDATE api_key SET scope = 'full'`],
+  ['restore a revoked key', 'UPDATE api_key SET revoked_at = NULL'],
+  ['create a key', 'INSERT INTO api_key DEFAULT VALUES'],
   ['delete a key', 'DELETE FROM api_key'],
   ['read access tokens', 'SELECT FROM access_token'],
   ['read users', 'SELECT FROM "user"'],
@@ -128,15 +128,15 @@ test.each([
   ['read the secret of an integration page', 'SELECT integration_token FROM campaign'],
   ['change a campaign', `UPDATE campaign SET name = 'mine'`],
   ['map a landing page', 'UPDATE landing_page SET campaign_id = NULL'],
-  ['make a table', 'CREATE TABLE mine ()'],
-  ['switch triggers off', 'ALTER TABLE lead DISABLE TRIGGER ALL'],
-  ['switch triggers off for itself', 'SET session_replication_role = replica'],
+  ['create a table', 'CREATE TABLE mine ()'],
+  ['disable triggers', 'ALTER TABLE lead DISABLE TRIGGER ALL'],
+  ['disable triggers for its session', 'SET session_replication_role = replica'],
   [
-    'make a trigger of one that has more rights',
+    'create a trigger with a function of a role with more permissions',
     'CREATE TEMPORARY TABLE mine (); CREATE TRIGGER t AFTER INSERT ON mine EXECUTE FUNCTION note_inserted_leads()',
   ],
-  ['read the server’s files', `SELECT pg_read_file('/etc/passwd')`],
-])('as its role one cannot %s', async (_, sql) => {
+  ['read files of the server', `SELECT pg_read_file('/etc/passwd')`],
+])('the database role of the intake cannot %s', async (_, sql) => {
   await expect(runAs(roles.intake, sql)).rejects.toMatchObject({ code: '42501' });
 });
 

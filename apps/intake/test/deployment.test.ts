@@ -9,7 +9,7 @@ import { startIntake } from './intake.ts';
 
 const kubernetes = join(import.meta.dirname, '../../../docker/kubernetes');
 
-test('the service starts with the settings that it has in Kubernetes', () => {
+test('loads the configuration with the settings of the Kubernetes manifests', () => {
   const secrets = { DATABASE_URL: 'postgresql://leads_intake@postgres/leads' };
 
   const config = loadConfig(IntakeConfig, { ...kustomizedSettings('intake'), ...secrets });
@@ -17,7 +17,7 @@ test('the service starts with the settings that it has in Kubernetes', () => {
   expect(config).toMatchObject({ INTAKE_BUFFER_REPLICAS: 3, SHUTDOWN_DELAY_MS: 10_000 });
 });
 
-test('pods have no more connections to Postgres than the kustomization says', () => {
+test('the kustomization states the maximum of pods and their connections to Postgres', () => {
   const text = readFileSync(join(kubernetes, 'base/kustomization.yaml'), 'utf8');
   const pods = Number(
     /maxReplicas: (\d+)/.exec(readFileSync(join(kubernetes, 'base/intake.yaml'), 'utf8'))?.[1],
@@ -29,13 +29,13 @@ test('pods have no more connections to Postgres than the kustomization says', ()
   expect(text).toContain(`At most ${pods} pods (intake.yaml) have ${connections} connections.`);
 });
 
-test('the autoscaler asks for a metric that the service has', async () => {
+test('the autoscaler uses a metric that the service exports', async () => {
   await using intake = await startIntake();
   const { text } = await intake.service.send({ path: '/metrics' });
   const manifest = readFileSync(join(kubernetes, 'base/intake.yaml'), 'utf8');
 
-  const asked = [...manifest.matchAll(/metric: \{ name: (\w+) \}/g)].map(([, name = '']) => name);
+  const metricNames = [...manifest.matchAll(/metric: \{ name: (\w+) \}/g)].map(([, name = '']) => name);
 
-  expect(asked).toHaveLength(1);
-  expect([...parseMetrics(text).families.keys()]).toEqual(expect.arrayContaining(asked));
+  expect(metricNames).toHaveLength(1);
+  expect([...parseMetrics(text).families.keys()]).toEqual(expect.arrayContaining(metricNames));
 });

@@ -22,7 +22,7 @@ const invalid = { success: false, error: 'validation', message: 'Invalid input d
 beforeEach(() => fixture.sql('DELETE FROM lead'));
 const leads = () => fixture.sql<Record<string, unknown>>('SELECT * FROM lead ORDER BY id');
 
-/** Sends a form as a page does, without a header of its own. */
+/** Sends a form as a browser does, with the key in the query. */
 const submit = (
   fields: Record<string, string> | [string, string][] | string,
   headers: Record<string, string> = {},
@@ -39,7 +39,7 @@ const sendJson = (apiKey: string, body: object) =>
 const idIn = (location: string | undefined) => new URL(location ?? '').searchParams.get('order_id');
 
 describe('a form', () => {
-  test('is a lead, like the JSON of the same fields', async () => {
+  test('is stored as a lead, like JSON of the same fields', async () => {
     const answer = await submit({
       ...person,
       s1: personalData.s1,
@@ -62,7 +62,7 @@ describe('a form', () => {
     ]);
   });
 
-  test('is refused with a key that is not bound to a page, as any body that is no JSON', async () => {
+  test('is rejected with 415 for a key that is not bound to origins', async () => {
     const answer = await service.send({
       method: 'POST',
       path: '/api/v1/leads',
@@ -76,7 +76,7 @@ describe('a form', () => {
     expect(await leads()).toEqual([]);
   });
 
-  test('keeps other fields, boxes of one name as a list, and nothing that is empty', async () => {
+  test('stores additional fields in extra, repeated fields as a list, and no empty fields', async () => {
     const answer = await submit([
       ...Object.entries(person),
       ['address', ''],
@@ -98,7 +98,7 @@ describe('a form', () => {
     ]);
   });
 
-  test('is held to the rules of a lead', async () => {
+  test('is validated like a lead', async () => {
     const twice: [string, string][] = [...Object.entries(person), ['name', personalData.name]];
     for (const fields of [
       { name: personalData.name },
@@ -114,11 +114,11 @@ describe('a form', () => {
       const answer = await submit(fields);
       expect([fields, answer.status, answer.json()]).toEqual([fields, 400, invalid]);
     }
-    const asked = await submit(
+    const problem = await submit(
       { name: personalData.name, s1: 'x'.repeat(256) },
       { Accept: 'application/problem+json' },
     );
-    expect(asked.json()).toMatchObject({
+    expect(problem.json()).toMatchObject({
       errors: [
         { pointer: '#/phone', detail: 'is required' },
         { pointer: '#/s1', detail: 'must have at most 255 characters' },
@@ -129,7 +129,7 @@ describe('a form', () => {
     expect(await leads()).toEqual([]);
   });
 
-  test('is read only once it is known whose it is', async () => {
+  test('is parsed only after the API key is verified', async () => {
     const answer = await service.send({
       method: 'POST',
       path: '/api/v1/leads',
@@ -141,7 +141,7 @@ describe('a form', () => {
 });
 
 describe('redirect', () => {
-  test('sends the visitor on, with the id of the lead and nothing else of it', async () => {
+  test('sends the visitor to its target with the id of the lead and no other data of it', async () => {
     for (const [redirect, expected] of [
       [`${offer}/thanks`, `${offer}/thanks?order_id=`],
       [offer, `${offer}/?order_id=`],
@@ -164,7 +164,7 @@ describe('redirect', () => {
     }
   });
 
-  test('leads nowhere but to the origins of the key, and then the lead is not taken', async () => {
+  test('to a target outside the origins of the key is rejected with 400, and the lead is not stored', async () => {
     for (const redirect of [
       'https://evil.example/',
       '//evil.example',
@@ -209,18 +209,18 @@ describe('redirect', () => {
     }
     const twice = await submit([...Object.entries(person), ['redirect', offer], ['redirect', offer]]);
     expect(twice.status).toBe(400);
-    const asked = await submit({ ...person, redirect: '/' }, { Accept: 'application/problem+json' });
-    expect(asked.json()).toMatchObject({ errors: [{ pointer: '#/redirect' }] });
+    const problem = await submit({ ...person, redirect: '/' }, { Accept: 'application/problem+json' });
+    expect(problem.json()).toMatchObject({ errors: [{ pointer: '#/redirect' }] });
     expect(await leads()).toEqual([]);
   });
 
-  test('is for forms only: in JSON of a page it is heeded no more than kept', async () => {
+  test('is ignored and not stored in JSON of a browser key', async () => {
     const answer = await sendJson(browserKey, { ...person, redirect: 'https://evil.example/', more: 1 });
     expect(answer.status).toBe(200);
     expect(await leads()).toEqual([expect.objectContaining({ extra: { more: 1 } })]);
   });
 
-  test('does not keep a fault of the form from being told', async () => {
+  test('does not replace the 400 of an invalid form', async () => {
     const answer = await submit({ name: personalData.name, redirect: `${offer}/thanks` });
     expect([answer.status, answer.json(), answer.headers.location]).toEqual([400, invalid, undefined]);
   });
@@ -229,7 +229,7 @@ describe('redirect', () => {
 describe('the honeypot', () => {
   const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-  test('stores nothing where it is filled in, and the answer looks like any other', async () => {
+  test('prevents the lead from being stored if it is filled in, and the answer looks like success', async () => {
     const good = await submit({ ...person, redirect: `${offer}/thanks` });
     const trapped = await submit({ ...person, redirect: `${offer}/thanks`, _gotcha: personalData.name });
     expect(idIn(trapped.headers.location)).toMatch(uuid7);
@@ -243,17 +243,21 @@ describe('the honeypot', () => {
     });
     expect([trapped.status, trapped.text, without(trapped)]).toEqual([good.status, good.text, without(good)]);
 
-    const json = await sendJson(browserKey, { ...person, lp_name: 'never seen', _gotcha: personalData.name });
+    const json = await sendJson(browserKey, {
+      ...person,
+      lp_name: 'never registered',
+      _gotcha: personalData.name,
+    });
     expect([json.status, json.json()]).toEqual([
       200,
       { success: true, order_id: expect.stringMatching(uuid7) },
     ]);
     expect(await leads()).toHaveLength(1);
-    const pages = await fixture.sql("SELECT 1 FROM landing_page WHERE name = 'never seen'");
+    const pages = await fixture.sql("SELECT 1 FROM landing_page WHERE name = 'never registered'");
     expect(pages).toEqual([]);
     const lines = service.logs
       .entries()
-      .filter(({ msg }) => msg === 'The honeypot was filled in: the lead is not stored');
+      .filter(({ msg }) => msg === 'The honeypot is filled in; the lead is not stored');
     expect(lines.map(({ level, reqId }) => [level, reqId])).toEqual([
       ['info', trapped.headers['x-request-id']],
       ['info', json.headers['x-request-id']],
@@ -261,21 +265,21 @@ describe('the honeypot', () => {
     expect((await service.send({ path: '/metrics' })).text).toMatch(/^lead_honeypots_total 2$/m);
   });
 
-  test('answers the faults of a form all the same, and the id of a repeat', async () => {
+  test('does not change the errors of an invalid form or the id of a repeated request', async () => {
     expect((await submit({ name: personalData.name, _gotcha: 'x' })).status).toBe(400);
     expect((await submit({ ...person, _gotcha: 'x', redirect: 'https://evil.example' })).status).toBe(400);
-    const again = () => submit({ ...person, _gotcha: 'x' }, { 'Idempotency-Key': 'one' });
-    expect((await again()).text).toBe((await again()).text);
+    const repeat = () => submit({ ...person, _gotcha: 'x' }, { 'Idempotency-Key': 'one' });
+    expect((await repeat()).text).toBe((await repeat()).text);
     expect(await leads()).toEqual([]);
   });
 
-  test('that is there and empty costs nobody a lead', async () => {
+  test('does not prevent a lead if it is empty', async () => {
     expect((await sendJson(browserKey, { ...person, _gotcha: '' })).status).toBe(200);
     expect((await submit({ ...person, _gotcha: '' })).status).toBe(200);
     expect((await leads()).map(({ extra }) => extra)).toEqual([null, null]);
   });
 
-  test('is a field like any other with a secret key', async () => {
+  test('is stored in extra with a secret key', async () => {
     expect((await sendJson(owner.apiKey, { ...person, _gotcha: 'x', redirect: '/' })).status).toBe(200);
     expect(await leads()).toEqual([expect.objectContaining({ extra: { _gotcha: 'x', redirect: '/' } })]);
   });

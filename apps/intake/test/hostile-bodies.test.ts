@@ -10,7 +10,7 @@ const { service, fixture } = intake;
 const workspace = await fixture.createWorkspace();
 const { owner } = workspace;
 
-/** The intake lead (specification, 2.3); the decisions on what it leaves open. */
+/** The fields of the intake lead (specification, 2.3). Limits beyond the specification are decisions of this service. */
 const fields: Record<string, FieldRule> = {
   name: { required: true },
   phone: { required: true },

@@ -9,11 +9,11 @@ import { startIntakeService } from './intake.ts';
 
 const database = await createTestDatabase();
 const fixture = openFixture(database.url);
-/** For many requests at once on a machine that has other things to do: a wait is no failure here. */
-const patient = { DATABASE_CONNECT_TIMEOUT_MS: '20000', DATABASE_STATEMENT_TIMEOUT_MS: '20000' };
+/** Long timeouts, because many concurrent requests may wait on a busy machine. */
+const longTimeouts = { DATABASE_CONNECT_TIMEOUT_MS: '20000', DATABASE_STATEMENT_TIMEOUT_MS: '20000' };
 const services = [
-  await startIntakeService(database.url, patient),
-  await startIntakeService(database.url, patient),
+  await startIntakeService(database.url, longTimeouts),
+  await startIntakeService(database.url, longTimeouts),
 ] as const;
 afterAll(async () => {
   for (const service of services) await service[Symbol.asyncDispose]();
@@ -46,7 +46,7 @@ async function stored(workspaceId: string) {
 const either = (i: number) => services[i % 2 === 0 ? 0 : 1];
 
 describe('Idempotency-Key', () => {
-  test('sent many times at once to two instances makes one lead, whatever the content', async () => {
+  test('sent in concurrent requests to two instances creates one lead, whatever the content', async () => {
     const { owner, id } = await fixture.createWorkspace();
     const key = randomUUID();
     const ids = await Promise.all(
@@ -56,7 +56,7 @@ describe('Idempotency-Key', () => {
     expect((await stored(id)).map((lead) => lead.id)).toEqual([ids[0]]);
   });
 
-  test('answers the lead that stands, as it was first sent, and leaves it', async () => {
+  test('of a stored lead returns the id of that lead and does not change it', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner } = workspace;
     const publisher = await workspace.addMember('publisher', { scope: 'intake' });
@@ -74,13 +74,13 @@ describe('Idempotency-Key', () => {
     expect(await submit(owner, person)).not.toBe(first);
   });
 
-  test('is its own in each workspace', async () => {
+  test('is separate in each workspace', async () => {
     const [one, two] = [await fixture.createWorkspace(), await fixture.createWorkspace()];
     const ids = [await submit(one.owner, person, 'k'), await submit(two.owner, person, 'k')];
     expect(ids[0]).not.toBe(ids[1]);
   });
 
-  test('of 1 to 255 characters; another is 400, and one of a lead that was refused binds nothing', async () => {
+  test('must have 1 to 255 characters, and may be reused after a rejected lead', async () => {
     const { owner, id } = await fixture.createWorkspace();
     for (const key of ['', 'x'.repeat(256)]) {
       const answer = await send(owner, person, key);
@@ -95,22 +95,22 @@ describe('Idempotency-Key', () => {
     expect(await stored(id)).toHaveLength(1);
   });
 
-  test('that made a lead of the CRM answers that one', async () => {
+  test('of a lead created at the CRM returns the id of that lead', async () => {
     const { owner, id } = await fixture.createWorkspace();
     const principal = { ...owner, scope: 'full' as const };
     const { lead } = await createLead(fixture, principal, { campaignCode: 'DEMO', ...person }, 'shared');
     expect(await submit(owner, { ...person, name: 'Other' }, 'shared')).toBe(lead.id);
     expect(await stored(id)).toHaveLength(1);
-    const made = await submit(owner, person, 'of the intake');
+    const created = await submit(owner, person, 'of the intake');
     await expect(
       createLead(fixture, principal, { campaignCode: 'DEMO', ...person }, 'of the intake'),
     ).rejects.toMatchObject({ code: 'idempotency_key_reused' });
-    expect((await stored(id)).map((each) => each.id).toSorted()).toEqual([lead.id, made].toSorted());
+    expect((await stored(id)).map((each) => each.id).toSorted()).toEqual([lead.id, created].toSorted());
   });
 });
 
 describe('duplicates', () => {
-  const watched = async () => {
+  const createDeduplicatingWorkspace = async () => {
     const workspace = await fixture.createWorkspace();
     await fixture.sql('UPDATE campaign SET duplicate_window_seconds = 3600 WHERE workspace_id = $1', [
       workspace.id,
@@ -118,8 +118,8 @@ describe('duplicates', () => {
     return workspace;
   };
 
-  test('are answered as any lead, and stored as trashed, leading to the first', async () => {
-    const { owner, id } = await watched();
+  test('are answered like other leads, and stored as Trashed with a reference to the first lead', async () => {
+    const { owner, id } = await createDeduplicatingWorkspace();
     const first = await submit(owner, person);
     const second = await submit(owner, { ...person, phone: '+442079460958', lp_name: 'page' });
     const third = await submit(owner, { ...person, phone: 'tel:+44-20-7946-0958' }, 'key', services[1]);
@@ -131,8 +131,8 @@ describe('duplicates', () => {
     ]);
   });
 
-  test('are looked for in the campaign that the landing page leads to', { timeout: 20_000 }, async () => {
-    const workspace = await watched();
+  test('are detected within the campaign of the landing page', { timeout: 20_000 }, async () => {
+    const workspace = await createDeduplicatingWorkspace();
     const { owner, id } = workspace;
     await workspace.mapLandingPage('demo', workspace.demoCampaignId);
     const first = await submit(owner, person);
@@ -144,7 +144,7 @@ describe('duplicates', () => {
       { id: again, status: 'Trashed', duplicate_of: inDemo },
     ]);
     await fixture.sql('UPDATE campaign SET duplicate_window_seconds = NULL WHERE workspace_id = $1', [id]);
-    // What a campaign wants is known for some seconds.
+    // The duplicate window of a campaign is cached for some seconds.
     await expect
       .poll(
         async () => {
@@ -156,18 +156,18 @@ describe('duplicates', () => {
       .toBe('OnHold');
   });
 
-  test('of many at once, over two instances, are all but one; those of one key are one lead', async () => {
-    const { owner, id } = await watched();
+  test('among concurrent requests to two instances are all leads but one, and one Idempotency-Key creates one lead', async () => {
+    const { owner, id } = await createDeduplicatingWorkspace();
     const ids = await Promise.all(
       Array.from({ length: 50 }, (_, i) => submit(owner, person, i < 20 ? 'one key' : undefined, either(i))),
     );
     expect(new Set(ids).size).toBe(31);
     const leads = await stored(id);
     expect(leads).toHaveLength(31);
-    const standing = leads.filter(({ status }) => status === 'OnHold');
-    expect(standing).toHaveLength(1);
+    const originals = leads.filter(({ status }) => status === 'OnHold');
+    expect(originals).toHaveLength(1);
     for (const lead of leads) {
-      expect(lead.duplicate_of).toBe(lead === standing[0] ? null : standing[0]?.id);
+      expect(lead.duplicate_of).toBe(lead === originals[0] ? null : originals[0]?.id);
     }
   });
 });

@@ -57,7 +57,7 @@ function lead(changes: Partial<LeadToInsert> = {}): LeadToInsert {
 }
 const stateOf = async () => (await (await broker.manager()).streams.info('LEADS_BUFFER')).state;
 
-test('all of a lead comes out as it went in, and leaves the stream once it is acknowledged', async () => {
+test('returns a lead unchanged, and removes its message from the stream once it is acknowledged', async () => {
   const buffer = open();
   const leads = [
     lead({
@@ -77,14 +77,14 @@ test('all of a lead comes out as it went in, and leaves the stream once it is ac
   const [message, ...others] = await buffer.fetch(10);
   const fetched = message?.leads();
   expect([others, fetched]).toEqual([[], leads]);
-  // By which the store knows that it need not be written twice.
+  // The lead store writes the time once if both fields are the same Date object.
   expect(fetched?.[1]?.updatedAt).toBe(fetched?.[1]?.createdAt);
   expect((await stateOf()).messages).toBe(1);
   message?.acknowledge();
   await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0), 30_000);
 });
 
-test('it tells what waits, fetched or not, and since when', async () => {
+test('reports the count, size and age of waiting messages, including fetched ones', async () => {
   const buffer = open();
   expect(await buffer.waiting()).toEqual({ messages: 0, bytes: 0, oldestAt: undefined });
   const from = Date.now();
@@ -103,7 +103,7 @@ test('it tells what waits, fetched or not, and since when', async () => {
   });
 });
 
-test('leads that are too many for one message are several, none larger than the broker takes', async () => {
+test('splits leads into messages that do not exceed the limit of the broker', async () => {
   const buffer = open();
   const leads = Array.from({ length: 500 }, () => lead({ address: 'ä'.repeat(5_000) }));
   await buffer.put(leads);
@@ -132,7 +132,7 @@ test('concurrent fetches get different messages, and a nak has a message redeliv
   expect(again.toSorted()).toEqual(names.toSorted());
 });
 
-test('a fetch returns many small messages, of large ones as many as hold a megabyte', async () => {
+test('a fetch returns many small messages, or about 1 MiB of large messages', async () => {
   const buffer = open();
   await Promise.all(Array.from({ length: 250 }, () => buffer.put([lead()])));
   const small = await buffer.fetch(1_000);
@@ -144,24 +144,24 @@ test('a fetch returns many small messages, of large ones as many as hold a megab
   expect(fetched.length).toBeLessThan(250);
 });
 
-test('what one has fetched who then dies comes to another after a while, without a word of the first', async () => {
-  const [dying, another] = [open(), open()];
+test('redelivers a message to another instance if the first does not acknowledge it', async () => {
+  const [stopped, another] = [open(), open()];
   const leads = [lead(), lead()];
-  await dying.put(leads);
+  await stopped.put(leads);
   await another.checkRoom();
-  expect(await dying.fetch(10)).toHaveLength(1);
+  expect(await stopped.fetch(10)).toHaveLength(1);
   expect(await another.fetch(10)).toEqual([]);
   const { consumers } = await broker.manager();
   const [consumer] = await consumers.list('LEADS_BUFFER').next();
   const { ack_wait: waitNs = 0, ack_policy: policy, max_deliver: times } = consumer?.config ?? {};
   expect({ waitNs, policy, times }).toEqual({ waitNs: 20e9, policy: 'explicit', times: -1 });
 
-  // Sooner, for the test.
+  // A shorter redelivery time speeds up the test.
   await consumers.update('LEADS_BUFFER', consumer?.name ?? '', { ack_wait: 0.5e9 });
   const again = await vi.waitFor(
     async () => {
       const [message] = await another.fetch(10);
-      if (message === undefined) throw new Error('It has not come again');
+      if (message === undefined) throw new Error('The message was not redelivered');
       return message;
     },
     { timeout: 20_000 },
@@ -171,7 +171,7 @@ test('what one has fetched who then dies comes to another after a while, without
   await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0), { timeout: 5_000 });
 });
 
-test('it is full at its bound, says so before, and has room again', async () => {
+test('rejects leads at its size limit, and accepts leads again once it has room', async () => {
   const buffer = open(megabyte);
   await buffer.checkRoom();
   const put = async () => {
@@ -186,7 +186,7 @@ test('it is full at its bound, says so before, and has room again', async () => 
   await buffer.put([lead()]);
 });
 
-test('full to the last byte it still has what was put into it first', async () => {
+test('keeps its oldest message when it is full to the last byte', async () => {
   const buffer = open(megabyte);
   const first = lead();
   await buffer.put([first]);
@@ -196,10 +196,10 @@ test('full to the last byte it still has what was put into it first', async () =
     puts += 1;
   };
   while ((await stateOf()).bytes < megabyte - 60_000) await put(50_000);
-  // Ever smaller leads: the first one that is fetched is as large as could be.
-  let isTaken = false;
-  for (let length = megabyte - (await stateOf()).bytes; !isTaken; length -= 16) {
-    isTaken = await put(length).then(
+  // The lead gets smaller until it fits, so that it takes the rest of the space.
+  let isAccepted = false;
+  for (let length = megabyte - (await stateOf()).bytes; !isAccepted; length -= 16) {
+    isAccepted = await put(length).then(
       () => true,
       () => false,
     );
@@ -210,7 +210,7 @@ test('full to the last byte it still has what was put into it first', async () =
   expect(oldest?.leads()).toEqual([first]);
 });
 
-test('what may be set is set anew on a stream that stands, and a stream that is gone is made again', async () => {
+test('updates the limits of an existing stream, and recreates a deleted stream', async () => {
   await open(megabyte).put([lead()]);
   const buffer = open(2 * megabyte);
   await buffer.checkRoom();
@@ -223,21 +223,21 @@ test('what may be set is set anew on a stream that stands, and a stream that is 
   expect((await stateOf()).messages).toBe(1);
 });
 
-test('it becomes smaller once that drops nothing', async () => {
+test('shrinks the stream only once no message would be dropped', async () => {
   for (let n = 0; n < 3; n++) await open(4 * megabyte).put([lead({ address: 'x'.repeat(600_000) })]);
-  const smaller = async () => {
+  const applySmallerLimit = async () => {
     await open(megabyte)
       .checkRoom()
       .catch(() => undefined);
     const { config, state } = await (await broker.manager()).streams.info('LEADS_BUFFER');
     return [config.max_bytes / megabyte, state.messages];
   };
-  expect(await smaller()).toEqual([4, 3]);
+  expect(await applySmallerLimit()).toEqual([4, 3]);
   for (const message of await open(4 * megabyte).fetch(3)) message.acknowledge();
-  await vi.waitFor(async () => expect(await smaller()).toEqual([1, 0]), 30_000);
+  await vi.waitFor(async () => expect(await applySmallerLimit()).toEqual([1, 0]), 30_000);
 });
 
-test('a message of somebody else is told by its number, and not by what it holds', async () => {
+test('the error of a malformed message has its number and not its content', async () => {
   const buffer = open();
   await buffer.put([lead()]);
   await broker.publish([{ subject: 'buffer.leads', payload: 'Ada, +1 202 555 0143', id: 'other' }]);
@@ -246,21 +246,21 @@ test('a message of somebody else is told by its number, and not by what it holds
   expect(() => fetched[1]?.leads()).toThrow(/^Message 2 of the buffer cannot be parsed$/);
 });
 
-test('what a killed broker has again and takes for done comes out all the same', async () => {
+test('delivers messages that a killed broker restored although they were acknowledged', async () => {
   const leads = [lead(), lead(), lead()];
   for (const each of leads) await open().put([each]);
-  // Its messages as they were before they were acknowledged: what it writes of that is last to get to its files.
+  // Restores the message files from before the acknowledgments, because the broker writes acknowledgments to disk late.
   const messages = join(directory, 'streams/jetstream/$G/streams/LEADS_BUFFER/msgs');
-  const kept = join(directory, 'kept');
+  const backup = join(directory, 'backup');
   await nats.stop();
-  cpSync(messages, kept, { recursive: true });
+  cpSync(messages, backup, { recursive: true });
   nats = await startNats({ binary, dataDir: directory, port: nats.port });
   await vi.waitFor(() => expect(broker.isConnected).toBe(true), 30_000);
   for (const message of await open().fetch(10)) message.acknowledge();
   await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0), 30_000);
   await nats.stop();
   rmSync(messages, { recursive: true });
-  renameSync(kept, messages);
+  renameSync(backup, messages);
   nats = await startNats({ binary, dataDir: directory, port: nats.port });
   await vi.waitFor(async () => expect((await stateOf()).messages).toBe(3), 30_000);
 
@@ -283,15 +283,15 @@ test('what a killed broker has again and takes for done comes out all the same',
   expect(ids).toEqual(new Set(leads.map(({ id }) => id)));
 });
 
-test('without the broker it refuses at once; what it took before is there when the broker is back', async () => {
+test('fails at once without the broker, and delivers all stored leads after its restart', async () => {
   const buffer = open();
   const leads = Array.from({ length: 20 }, () => lead());
   for (const each of leads) await buffer.put([each]);
   const [held] = await buffer.fetch(1);
   await nats.kill();
   await vi.waitFor(() => expect(buffer.isConnected).toBe(false), 30_000);
-  for (const ask of [() => buffer.put([lead()]), () => buffer.fetch(1)]) {
-    const refused = Promise.race([ask(), setImmediate('waits')]);
+  for (const call of [() => buffer.put([lead()]), () => buffer.fetch(1)]) {
+    const refused = Promise.race([call(), setImmediate('waits')]);
     await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
   }
   nats = await startNats({ binary, dataDir: directory, port: nats.port });

@@ -25,32 +25,32 @@ const browserKey = await keyOf({ scope: 'intake', allowedOrigins: [offer, 'http:
 const send = (apiKey: string, headers: Record<string, string>, body: unknown = person) =>
   service.send({ method: 'POST', path, headers: { API_KEY: apiKey, ...headers }, body });
 
-const elsewhere = {
+const otherOrigin = {
   success: false,
   error: 'unauthorized',
   message: 'This API key is bound to other web origins',
 };
-const nowhere = {
+const missingOrigin = {
   success: false,
   error: 'unauthorized',
   message: 'This API key is for web pages, and the request has no Origin header',
 };
 
-test('a key that is bound to origins is taken from their pages only', async () => {
+test('accepts a key that is bound to origins only from pages of these origins', async () => {
   for (const origin of [offer, 'http://localhost:8080']) {
     expect((await send(browserKey, { Origin: origin })).status).toBe(200);
   }
   const refused: [headers: Record<string, string>, body: object][] = [
-    [{}, nowhere],
-    [{ Origin: 'null' }, nowhere],
-    [{ Origin: '' }, elsewhere],
-    [{ Origin: 'https://evil.example' }, elsewhere],
-    [{ Origin: 'http://offer.example' }, elsewhere],
-    [{ Origin: `${offer}:8443` }, elsewhere],
-    [{ Origin: `${offer}/` }, elsewhere],
-    [{ Origin: 'https://offer.example.evil.example' }, elsewhere],
-    [{ Origin: `${offer}, https://evil.example` }, elsewhere],
-    [{ Referer: `${offer}/page` }, nowhere],
+    [{}, missingOrigin],
+    [{ Origin: 'null' }, missingOrigin],
+    [{ Origin: '' }, otherOrigin],
+    [{ Origin: 'https://evil.example' }, otherOrigin],
+    [{ Origin: 'http://offer.example' }, otherOrigin],
+    [{ Origin: `${offer}:8443` }, otherOrigin],
+    [{ Origin: `${offer}/` }, otherOrigin],
+    [{ Origin: 'https://offer.example.evil.example' }, otherOrigin],
+    [{ Origin: `${offer}, https://evil.example` }, otherOrigin],
+    [{ Referer: `${offer}/page` }, missingOrigin],
   ];
   for (const [headers, body] of refused) {
     const answer = await send(browserKey, headers);
@@ -58,7 +58,7 @@ test('a key that is bound to origins is taken from their pages only', async () =
   }
 });
 
-test('a key that is bound to none does not care', async () => {
+test('accepts a key without origins from any page', async () => {
   expect((await send(owner.apiKey, { Origin: 'https://anywhere.example' })).status).toBe(200);
 });
 
@@ -66,17 +66,21 @@ describe('CORS', () => {
   const corsOf = (headers: Record<string, unknown>) =>
     Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
-  test('the preflight is answered alike to everyone, and says nothing of any key', async () => {
-    const ask = (headers: Record<string, string>) => service.send({ method: 'OPTIONS', path, headers });
-    const asked = { 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'api_key' };
+  test('answers every preflight alike, with any or no key', async () => {
+    const sendPreflight = (headers: Record<string, string>) =>
+      service.send({ method: 'OPTIONS', path, headers });
+    const requested = {
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': 'api_key',
+    };
     for (const headers of [
-      { ...asked, Origin: offer },
-      { ...asked, Origin: 'https://evil.example' },
-      { ...asked, Origin: offer, API_KEY: browserKey },
-      { ...asked, Origin: 'null' },
+      { ...requested, Origin: offer },
+      { ...requested, Origin: 'https://evil.example' },
+      { ...requested, Origin: offer, API_KEY: browserKey },
+      { ...requested, Origin: 'null' },
       {},
     ]) {
-      const answer = await ask(headers);
+      const answer = await sendPreflight(headers);
       expect([answer.status, answer.text]).toEqual([204, '']);
       expect(answer.headers).toMatchObject({
         'access-control-allow-origin': '*',
@@ -89,7 +93,7 @@ describe('CORS', () => {
     }
   });
 
-  test('the answer can be read by the page that sent it, whatever it is', async () => {
+  test('allows the page of a browser key to read the answer, whatever its status', async () => {
     const from = { Origin: offer };
     for (const [answer, status] of [
       [await send(browserKey, from), 200],
@@ -109,7 +113,7 @@ describe('CORS', () => {
     }
   });
 
-  test('what answers a page that a key is not bound to can be read by nobody', async () => {
+  test('allows no page to read an answer to another origin or to an unknown key', async () => {
     for (const origin of ['https://evil.example', 'null']) {
       const answer = await send(browserKey, { Origin: origin });
       expect([answer.status, corsOf(answer.headers)]).toEqual([403, []]);
@@ -119,7 +123,7 @@ describe('CORS', () => {
     expect([unknown.status, corsOf(unknown.headers)]).toEqual([401, []]);
   });
 
-  test('there is none for a key that is not for pages', async () => {
+  test('sends no headers for a key that is not bound to origins', async () => {
     for (const apiKey of [owner.apiKey, await keyOf({ scope: 'intake' })]) {
       for (const body of [person, {}]) {
         const answer = await send(apiKey, { Origin: offer }, body);
@@ -128,15 +132,15 @@ describe('CORS', () => {
     }
   });
 
-  test('a fault of the service can be read as well', async () => {
-    // Known already, so the database is not asked who it is.
-    await fixture.sql('ALTER TABLE lead RENAME TO lead_away');
+  test('allows the page of a browser key to read an internal error', async () => {
+    // The key is cached, so the request fails at the insert only.
+    await fixture.sql('ALTER TABLE lead RENAME TO lead_renamed');
     try {
       const answer = await send(browserKey, { Origin: offer });
       expect(answer.status).toBe(500);
       expect(answer.headers['access-control-allow-origin']).toBe(offer);
     } finally {
-      await fixture.sql('ALTER TABLE lead_away RENAME TO lead');
+      await fixture.sql('ALTER TABLE lead_renamed RENAME TO lead');
     }
   });
 });
@@ -147,19 +151,19 @@ describe('a key in the query', () => {
   const inHeader =
     'Send an API key that is not bound to web origins in the API_KEY header. Revoke this key: URLs are logged';
 
-  test('is taken where it is bound to origins, from their pages', async () => {
+  test('is accepted from pages of the origins that it is bound to', async () => {
     expect((await sendTo(`API_KEY=${browserKey}`)).status).toBe(200);
     expect((await sendTo(`API_KEY=${browserKey}`, { Origin: offer, API_KEY: browserKey })).status).toBe(200);
-    expect((await sendTo(`API_KEY=${browserKey}`, {})).json()).toEqual(nowhere);
+    expect((await sendTo(`API_KEY=${browserKey}`, {})).json()).toEqual(missingOrigin);
     expect((await sendTo(`API_KEY=${browserKey}`, { Origin: 'https://evil.example' })).json()).toEqual(
-      elsewhere,
+      otherOrigin,
     );
   });
 
-  test('is refused where it may not stand in a page, and does not count as used', async () => {
+  test('is rejected with 403 if it is not bound to origins, and its use is not recorded', async () => {
     const secrets = [await keyOf({ scope: 'intake' }), await keyOf({ scope: 'full' })];
     {
-      // When it ends it writes what was used.
+      // Disposal writes the pending uses of keys.
       await using another = await startIntakeService(database.url);
       for (const apiKey of secrets) {
         for (const headers of [{ Origin: offer }, { Origin: offer, API_KEY: apiKey }, {}]) {
@@ -179,7 +183,7 @@ describe('a key in the query', () => {
     );
   });
 
-  test('is 401 where it is none, is there twice, or is not that of the header', async () => {
+  test('is rejected with 401 if it is malformed, repeated, or differs from the header', async () => {
     for (const [query, headers] of [
       ['API_KEY=', {}],
       ['API_KEY=nonsense', {}],

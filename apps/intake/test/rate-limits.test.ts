@@ -34,13 +34,13 @@ const secretKey = () => issue([]);
 const send = (service: RunningService, apiKey: string, body: unknown = person, origin = offer) =>
   service.send({ method: 'POST', path, headers: { API_KEY: apiKey, Origin: origin }, body });
 
-const told = ({ status, headers }: Answer) => [status, headers['ratelimit-policy'], headers['ratelimit']];
+const limitOf = ({ status, headers }: Answer) => [status, headers['ratelimit-policy'], headers['ratelimit']];
 
-test('a key beyond its quota is refused with 429, and told when to try again', async () => {
+test('rejects a key beyond its quota with 429 and Retry-After', async () => {
   const apiKey = await browserKey();
   const policy = '"default";q=3;w=60';
   const answers = [await send(limited, apiKey), await send(limited, apiKey, {}), await send(limited, apiKey)];
-  expect(answers.map(told)).toEqual([
+  expect(answers.map(limitOf)).toEqual([
     [200, policy, '"default";r=2;t=20'],
     [400, policy, expect.stringMatching(/^"default";r=1;t=(3\d|40)$/)],
     [200, policy, expect.stringMatching(/^"default";r=0;t=(1\d|20)$/)],
@@ -48,21 +48,21 @@ test('a key beyond its quota is refused with 429, and told when to try again', a
   for (const { headers } of answers) expect(headers['retry-after']).toBeUndefined();
 
   const refused = await send(limited, apiKey);
-  expect(told(refused)).toEqual([429, policy, expect.stringMatching(/^"default";r=0;t=(1\d|20)$/)]);
+  expect(limitOf(refused)).toEqual([429, policy, expect.stringMatching(/^"default";r=0;t=(1\d|20)$/)]);
   expect(refused.headers['ratelimit']).toBe(`"default";r=0;t=${refused.headers['retry-after']}`);
   expect(refused.json()).toEqual({
     success: false,
     error: 'error',
     message: 'Too many requests with this API key: try again later',
   });
-  // The script of its page can read it.
+  // CORS headers allow the script of the page to read it.
   expect(refused.headers['access-control-allow-origin']).toBe(offer);
   expect(refused.headers['access-control-expose-headers']).toContain(
     'Retry-After, RateLimit, RateLimit-Policy',
   );
 });
 
-test('what is refused is refused before its body comes, and takes nothing from other keys', async () => {
+test('rejects a key beyond its quota before the body arrives, and does not affect other keys', async () => {
   const apiKey = await browserKey();
   const answers = await Promise.all(Array.from({ length: 20 }, () => send(limited, apiKey)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
@@ -83,24 +83,24 @@ test('what is refused is refused before its body comes, and takes nothing from o
   expect((await send(limited, await browserKey())).status).toBe(200);
 });
 
-test('preflights, and requests from elsewhere, are not counted', async () => {
+test('does not count preflights and requests of other origins', async () => {
   const apiKey = await browserKey();
   for (let i = 0; i < 10; i++) {
     expect((await send(limited, apiKey, person, 'https://evil.example')).status).toBe(403);
     expect((await limited.send({ method: 'OPTIONS', path, headers: { Origin: offer } })).status).toBe(204);
   }
-  expect(told(await send(limited, apiKey))).toEqual([200, '"default";q=3;w=60', '"default";r=2;t=20']);
+  expect(limitOf(await send(limited, apiKey))).toEqual([200, '"default";q=3;w=60', '"default";r=2;t=20']);
 });
 
-test('secret keys have a quota of their own', async () => {
+test('limits secret keys by a separate quota', async () => {
   const apiKey = await secretKey();
   const statuses = [];
   for (let i = 0; i < 7; i++) statuses.push((await send(limited, apiKey)).status);
   expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
 });
 
-test('if nothing is set, keys of pages have 600 a minute and others no limit; 0 is none', async () => {
-  expect(told(await send(byDefault, await browserKey()))).toEqual([
+test('limits browser keys to 600 requests a minute by default, and sets no limit for secret keys or a quota of 0', async () => {
+  expect(limitOf(await send(byDefault, await browserKey()))).toEqual([
     200,
     '"default";q=600;w=60',
     '"default";r=599;t=1',
@@ -110,6 +110,6 @@ test('if nothing is set, keys of pages have 600 a minute and others no limit; 0 
     await send(byDefault, owner.apiKey),
     await send(unlimited, await browserKey()),
   ]) {
-    expect(told(answer)).toEqual([200, undefined, undefined]);
+    expect(limitOf(answer)).toEqual([200, undefined, undefined]);
   }
 });

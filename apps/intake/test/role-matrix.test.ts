@@ -11,27 +11,27 @@ const members = {
   owner: workspace.owner,
   manager: await workspace.addMember('manager'),
   publisher: await workspace.addMember('publisher'),
-  'a publisher whose key is for the intake': await workspace.addMember('publisher', { scope: 'intake' }),
+  'publisher with an intake key': await workspace.addMember('publisher', { scope: 'intake' }),
 } as const;
 const columns = Object.keys(members) as (keyof typeof members)[];
 
-/** Who may do what: everyone may submit, each for itself. */
+/** The expected status by route and member. Every member may submit leads, which the member then owns. */
 const matrix: Readonly<Record<string, Readonly<Record<keyof typeof members, number>>>> = {
   'POST /api/v1/leads': {
     owner: 200,
     manager: 200,
     publisher: 200,
-    'a publisher whose key is for the intake': 200,
+    'publisher with an intake key': 200,
   },
 };
 
-test('every route that is guarded stands in the table, and nothing else does', () => {
+test('the role matrix has exactly the guarded routes', () => {
   const guarded = guardedRoutesOf(service.document).map(({ method, path }) => `${method} ${path}`);
   expect(Object.keys(matrix).toSorted()).toEqual(guarded.toSorted());
 });
 
 describe.each(Object.keys(matrix))('%s', (name) => {
-  test.each(columns)('%s', async (column) => {
+  test.each(columns)('answers a member with the status of the matrix: %s', async (column) => {
     const [method = '', path = ''] = name.split(' ');
     const { apiKey, userId } = members[column];
     const answer = await service.send({

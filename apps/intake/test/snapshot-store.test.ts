@@ -9,11 +9,11 @@ import { afterAll, expect, test, vi } from 'vitest';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const directory = mkdtempSync(join(tmpdir(), 'leads-shelf-'));
+const directory = mkdtempSync(join(tmpdir(), 'leads-snapshot-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const snapshot = (at: number) => ({ at, keys: [], campaigns: [], landingPages: [] });
 
-/** So many servers; more than one are a cluster. */
+/** Starts NATS servers. Several servers form a cluster. */
 async function startServers(count: number) {
   const binary = await findNatsServer();
   const members = await Promise.all(
@@ -29,7 +29,7 @@ async function startServers(count: number) {
         settings:
           count === 1
             ? 'authorization { users: [{ user: test, password: test, permissions: { publish: { deny: ["$JS.API.STREAM.UPDATE.>"] } } }] }'
-            : `cluster { name: "shelf", listen: "127.0.0.1:${route}", routes: [${routes}] }`,
+            : `cluster { name: "snapshot", listen: "127.0.0.1:${route}", routes: [${routes}] }`,
       }),
     ),
   );
@@ -37,10 +37,10 @@ async function startServers(count: number) {
   const broker = new Broker({ url, name: 'test' });
   expect(await broker.connected(10_000)).toBe(true);
   return {
-    /** A shelf of a process that has just started, and how often it has told of an error. */
+    /** Opens the store as a new process does. `onError` records its errors. */
     open(replicas: number) {
       const onError = vi.fn<(error: unknown) => void>();
-      return { shelf: new NatsSnapshotStore(broker, { replicas, onError }), onError };
+      return { store: new NatsSnapshotStore(broker, { replicas, onError }), onError };
     },
     replicas: async () =>
       (await (await broker.manager()).streams.info('OBJ_leads_intake')).config.num_replicas,
@@ -51,31 +51,31 @@ async function startServers(count: number) {
   };
 }
 
-test('as many servers of a cluster keep the snapshot as are asked for, also where fewer have kept it', async () => {
+test('stores the snapshot on as many servers as configured, also if the bucket had fewer replicas', async () => {
   await using servers = await startServers(3);
-  const { shelf: first } = servers.open(1);
-  // A cluster takes some time to find out who leads it.
+  const { store: first } = servers.open(1);
+  // A new cluster takes some time to elect a leader.
   await vi.waitFor(() => first.put(snapshot(1), undefined), { timeout: 40_000, interval: 200 });
   expect(await servers.replicas()).toBe(1);
-  const { shelf, onError } = servers.open(3);
-  await vi.waitFor(async () => expect(await shelf.get()).toEqual(snapshot(1)), { timeout: 20_000 });
+  const { store, onError } = servers.open(3);
+  await vi.waitFor(async () => expect(await store.get()).toEqual(snapshot(1)), { timeout: 20_000 });
   expect([await servers.replicas(), onError.mock.calls]).toEqual([3, []]);
 });
 
-test('one server that is to be three makes no bucket, and goes on with the one that it has', async () => {
+test('a single server creates no bucket of 3 replicas, and uses an existing bucket as it is', async () => {
   await using servers = await startServers(1);
-  await expect(servers.open(3).shelf.put(snapshot(1), undefined)).rejects.toMatchObject({
+  await expect(servers.open(3).store.put(snapshot(1), undefined)).rejects.toMatchObject({
     code: 'unavailable',
   });
 
-  const { shelf: first, onError: onFirstError } = servers.open(1);
+  const { store: first, onError: onFirstError } = servers.open(1);
   await first.put(snapshot(1), undefined);
   expect(onFirstError).not.toHaveBeenCalled();
-  // Some versions refuse it, and this user may not do it with any.
-  const { shelf, onError } = servers.open(3);
-  const standing = await shelf.find();
-  await shelf.put(snapshot(2), standing?.revision);
-  expect(await shelf.get()).toEqual(snapshot(2));
+  // Some versions reject the update, and this user has no permission for it in any version.
+  const { store, onError } = servers.open(3);
+  const stored = await store.find();
+  await store.put(snapshot(2), stored?.revision);
+  expect(await store.get()).toEqual(snapshot(2));
   expect(onError).toHaveBeenCalledTimes(1);
   expect(await servers.replicas()).toBe(1);
 });

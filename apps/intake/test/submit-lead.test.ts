@@ -11,7 +11,7 @@ import { startIntakeService } from './intake.ts';
 const database = await createTestDatabase();
 const fixture = openFixture(database.url);
 const service = await startIntakeService(database.url);
-/** Behind a proxy on this machine. */
+/** A service behind a trusted proxy on this machine. */
 const proxied = await startIntakeService(database.url, { TRUST_PROXY: 'loopback' });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
@@ -58,7 +58,7 @@ async function landingPages(workspaceId: string, name: string) {
   );
 }
 
-/** Registered off the request's path, so shortly after the answer. */
+/** Waits for a landing page, because it is registered shortly after the answer. */
 async function registered(workspaceId: string, name: string) {
   for (let wait = 0; wait < 100; wait++) {
     const pages = await landingPages(workspaceId, name);
@@ -73,14 +73,14 @@ async function keyWithDefault(member: TestMember, defaultCampaignId: string): Pr
   return apiKey;
 }
 
-describe('the lead', () => {
-  test('an Authorization header that is sent is not looked at', async () => {
+describe('POST /api/v1/leads', () => {
+  test('ignores an Authorization header', async () => {
     const { owner } = await fixture.createWorkspace();
     const row = await submit(owner.apiKey, person, { headers: { Authorization: 'Bearer nonsense' } });
     expect(row.user_id).toBe(owner.userId);
   });
 
-  test('the phone number is kept as sent, with its E.164 form beside it where it has one', async () => {
+  test('stores the phone number as sent, and its E.164 form if it is valid', async () => {
     const { owner } = await fixture.createWorkspace();
     expect(await submit(owner.apiKey, person)).toMatchObject({
       phone: personalData.phone,
@@ -93,8 +93,8 @@ describe('the lead', () => {
   });
 });
 
-describe('which campaign', () => {
-  test("spec 4.3: the landing page's, else the API key's default, else the workspace's default", async () => {
+describe('the campaign of a lead', () => {
+  test("is the landing page's campaign, else the API key's default, else the workspace's default (specification, 4.3)", async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, defaultCampaignId } = workspace;
     const mapped = await workspace.addCampaign('MAPPED');
@@ -108,15 +108,15 @@ describe('which campaign', () => {
       (await submit(apiKey, { ...person, lp_name })).campaign_id;
     expect(await campaignOf(plainKey, 'mapped')).toBe(mapped);
     expect(await campaignOf(key, 'mapped')).toBe(mapped);
-    for (const name of ['unmapped', 'never seen', '', undefined]) {
+    for (const name of ['unmapped', 'unregistered', '', undefined]) {
       expect(await campaignOf(key, name)).toBe(ofKey);
       expect(await campaignOf(plainKey, name)).toBe(defaultCampaignId);
     }
-    // A landing page's name is taken to the letter.
+    // The name of a landing page must match exactly.
     for (const name of ['Mapped', ' mapped', 'mapped ']) expect(await campaignOf(key, name)).toBe(ofKey);
   });
 
-  test('a campaign that is paused or archived is passed over', async () => {
+  test('is never a paused or archived campaign', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, defaultCampaignId } = workspace;
     const active = await workspace.addCampaign('ACTIVE');
@@ -132,7 +132,7 @@ describe('which campaign', () => {
     }
   });
 
-  test('a change of the mapping counts within 10 s', { timeout: 20_000 }, async () => {
+  test('follows a change of the mapping within 10 s', { timeout: 20_000 }, async () => {
     const workspace = await fixture.createWorkspace();
     const body = { ...person, lp_name: 'moving' };
     expect((await submit(workspace.owner.apiKey, body)).campaign_id).toBe(workspace.defaultCampaignId);
@@ -146,7 +146,7 @@ describe('which campaign', () => {
       .toBe(workspace.demoCampaignId);
   });
 
-  test('spec 2.3: an unknown landing page is registered once, unmapped, however many leads come at once', async () => {
+  test('does not depend on an unknown landing page, which concurrent leads register once, unmapped (specification, 2.3)', async () => {
     const workspace = await fixture.createWorkspace();
     const name = 'all-at-once';
     const rows = await Promise.all(
@@ -160,7 +160,7 @@ describe('which campaign', () => {
     expect(await landingPages(workspace.id, name)).toHaveLength(1);
   });
 
-  test('a name too long to register is kept with the lead all the same', async () => {
+  test('does not depend on a landing page name that is too long to register, which the lead keeps', async () => {
     const workspace = await fixture.createWorkspace();
     const longest = '👍'.repeat(255);
     expect((await submit(workspace.owner.apiKey, { ...person, lp_name: `${longest}x` })).lp_name).toBe(
@@ -172,8 +172,8 @@ describe('which campaign', () => {
   });
 });
 
-describe('isolation', () => {
-  test("another workspace's landing page of the same name changes nothing", async () => {
+describe('isolation of workspaces', () => {
+  test("ignores another workspace's landing page of the same name", async () => {
     const workspace = await fixture.createWorkspace();
     const other = await fixture.createWorkspace();
     await other.mapLandingPage('shared', other.demoCampaignId);
@@ -184,7 +184,7 @@ describe('isolation', () => {
     expect(await landingPages(other.id, 'shared')).toEqual([{ campaign_id: other.demoCampaignId }]);
   });
 
-  test("what a body says of another workspace's campaign or user is not heeded", async () => {
+  test('ignores campaigns, users and workspaces in the body', async () => {
     const workspace = await fixture.createWorkspace();
     const other = await fixture.createWorkspace();
     const row = await submit(workspace.owner.apiKey, {
@@ -216,35 +216,35 @@ describe('the ip of a lead', () => {
     return (await submit(owner.apiKey, person, { to, headers })).ip;
   };
 
-  test("without a trusted proxy it is the connection's, whatever X-Forwarded-For says", async () => {
+  test('is the address of the connection without a trusted proxy, whatever X-Forwarded-For says', async () => {
     expect(await ipOf(service)).toBe('127.0.0.1');
     for (const forwarded of ['203.0.113.7', 'nonsense', '']) {
       expect(await ipOf(service, forwarded)).toBe('127.0.0.1');
     }
   });
 
-  const told: [string, string | string[], string][] = [
+  const forwardedCases: [string, string | string[], string][] = [
     ['an address', '203.0.113.7', '203.0.113.7'],
     ['an IPv6 address', '2001:DB8::7', '2001:db8::7'],
     ['an IPv6 address with a zone', 'fe80::1%eth0', 'fe80::1'],
-    ['the last of several', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
-    ['the last before the trusted proxies', '203.0.113.7, 127.0.0.1', '203.0.113.7'],
-    ['what a client has put before', 'nonsense, 203.0.113.7', '203.0.113.7'],
+    ['several addresses, of which the last counts', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
+    ['the addresses of trusted proxies, which are skipped', '203.0.113.7, 127.0.0.1', '203.0.113.7'],
+    ['an entry of the client, which is ignored', 'nonsense, 203.0.113.7', '203.0.113.7'],
     ['several header lines', ['198.51.100.1', '203.0.113.7'], '203.0.113.7'],
     ['an IPv4 address within IPv6', '::ffff:203.0.113.7', '203.0.113.7'],
     ['an IPv4 address within IPv6, in hexadecimal', '::ffff:cb00:7107', '203.0.113.7'],
     ['garbage', 'nonsense', '127.0.0.1'],
     ['garbage at the end', '203.0.113.7, nonsense', '127.0.0.1'],
     ['an address with a port', '203.0.113.7:1234', '127.0.0.1'],
-    ['an address that is none', '203.0.113.777', '127.0.0.1'],
+    ['an invalid address', '203.0.113.777', '127.0.0.1'],
     ['an address in octal', '0203.0.113.7', '127.0.0.1'],
     ['SQL', "'; DROP TABLE lead; --", '127.0.0.1'],
     ['nothing', '', '127.0.0.1'],
-    ['bytes', '\xff\xfe', '127.0.0.1'],
-    ['very much', '9'.repeat(8_000), '127.0.0.1'],
+    ['bytes that are not ASCII', '\xff\xfe', '127.0.0.1'],
+    ['8,000 digits', '9'.repeat(8_000), '127.0.0.1'],
   ];
-  for (const [name, forwarded, expected] of told) {
-    test(`behind a trusted proxy that tells ${name}`, async () => {
+  for (const [name, forwarded, expected] of forwardedCases) {
+    test(`is ${expected} behind a trusted proxy that sends ${name}`, async () => {
       expect(await ipOf(proxied, forwarded)).toBe(expected);
     });
   }

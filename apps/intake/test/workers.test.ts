@@ -27,7 +27,7 @@ interface LogLine {
   readonly pid?: number;
 }
 
-/** The intake as two processes and their primary, until the test is over. */
+/** The intake as two workers and their primary. It runs until the end of the test. */
 class Pair {
   readonly #service: Service;
 
@@ -38,7 +38,7 @@ class Pair {
   static async start(settings: Record<string, string> = {}): Promise<Pair> {
     const env = { DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3', INTAKE_WORKERS: '2', ...settings };
     const service = await startService('intake', { env });
-    // Also when the test takes too long: what it started may well not end by itself then.
+    // The processes are killed even if the test times out.
     onTestFinished(() => service.kill());
     return new Pair(service);
   }
@@ -47,7 +47,7 @@ class Pair {
     return this.#service.pid;
   }
 
-  /** When the last process that could write to its output has ended: the primary and all workers. */
+  /** Resolves when the primary and all workers have exited. */
   get exited() {
     return this.#service.exited;
   }
@@ -61,17 +61,17 @@ class Pair {
       .filter(({ msg }) => text === undefined || msg === text);
   }
 
-  /** The pids of all workers there ever were. */
+  /** The process ids of all workers so far. */
   workerPids(): number[] {
     return this.lines('Worker started').map(({ pid = 0 }) => pid);
   }
 
-  /** Who answered what so far, one for each request. */
+  /** The worker of each answered request, in order. */
   answeredBy(): (number | undefined)[] {
     return this.lines('Request').map(({ worker }) => worker);
   }
 
-  /** Sends on a connection of its own: connections are what is shared out among workers. */
+  /** Opens a request on a new connection, because connections are distributed among the workers. */
   open(path: string, member?: TestMember, signal?: AbortSignal): ClientRequest {
     return request(`${this.#service.url}${path}`, {
       agent: false,
@@ -91,9 +91,9 @@ class Pair {
     return answerTo(outgoing);
   }
 
-  /** The error that a new connection fails with; none while there is an answer. */
+  /** Returns the error code of a new connection; `undefined` if it is answered. */
   async refusal(): Promise<string | undefined> {
-    // One that is dealt out while the last worker closes is left waiting by Node's cluster until the primary ends.
+    // A connection that arrives while the last worker closes waits in the Node.js cluster until the primary exits.
     const outgoing = this.open('/health/live', undefined, AbortSignal.timeout(1_000));
     outgoing.end();
     return answerTo(outgoing).then(
@@ -118,7 +118,7 @@ const countLeads = async () =>
   Number((await fixture.sql<{ count: string }>('SELECT count(*) FROM lead'))[0]?.count);
 
 describe('several workers', { timeout: 60_000 }, () => {
-  test('all take requests once the service is ready, and metrics asked of any speak for all', async () => {
+  test('all accept requests once the service is ready, and each serves the metrics of all', async () => {
     const pair = await Pair.start();
     const before = await countLeads();
     for (let i = 0; i < 20; i++) expect((await pair.send(route, owner)).status).toBe(200);
@@ -127,29 +127,29 @@ describe('several workers', { timeout: 60_000 }, () => {
     const answered = pair.answeredBy();
     for (const worker of [1, 2]) expect(answered.filter((by) => by === worker).length).toBeGreaterThan(5);
 
-    const taken = { route, method: 'POST', status: '200' };
+    const accepted = { route, method: 'POST', status: '200' };
     for (let i = 0; i < 4; i++) {
       const samples = await pair.metrics();
-      expect(sumOf(samples, 'http_requests_total', taken)).toBe(20);
-      expect(sumOf(samples, 'http_request_duration_seconds_bucket', { ...taken, le: '+Inf' })).toBe(20);
+      expect(sumOf(samples, 'http_requests_total', accepted)).toBe(20);
+      expect(sumOf(samples, 'http_request_duration_seconds_bucket', { ...accepted, le: '+Inf' })).toBe(20);
       expect(sumOf(samples, 'db_client_connections_max')).toBe(6);
       expect(sumOf(samples, 'leads_workers')).toBe(2);
       expect(sumOf(samples, 'leads_build_info')).toBe(1);
     }
   });
 
-  test('a worker that is killed is replaced, the others go on, and no count falls', async () => {
+  test('replace a killed worker without an interruption, and no counter decreases', async () => {
     const pair = await Pair.start();
     for (let i = 0; i < 10; i++) await pair.send(route, owner);
-    const taken = { route, method: 'POST', status: '200' };
-    expect(sumOf(await pair.metrics(), 'http_requests_total', taken)).toBe(10);
-    // Lines of the last tenth of a second would go with the worker.
+    const accepted = { route, method: 'POST', status: '200' };
+    expect(sumOf(await pair.metrics(), 'http_requests_total', accepted)).toBe(10);
+    // The log lines of the last 0.1 s would be lost with the worker.
     await expect.poll(() => pair.answeredBy(), soon).toHaveLength(10);
 
     process.kill(pair.workerPids()[0] ?? 0, 'SIGKILL');
     await expect.poll(() => pair.lines('A worker exited unexpectedly; restarting it'), soon).toHaveLength(1);
     for (let i = 0; i < 10; i++) expect((await pair.send(route, owner)).status).toBe(200);
-    expect(sumOf(await pair.metrics(), 'http_requests_total', taken)).toBe(20);
+    expect(sumOf(await pair.metrics(), 'http_requests_total', accepted)).toBe(20);
 
     await expect.poll(() => pair.lines('Listening').map(({ worker }) => worker), soon).toEqual([1, 2, 3]);
     await expect.poll(async () => (await pair.send('/health/ready')).status, soon).toBe(200);
@@ -157,11 +157,11 @@ describe('several workers', { timeout: 60_000 }, () => {
     await expect.poll(() => pair.answeredBy(), soon).toHaveLength(30);
     expect(new Set(pair.answeredBy().slice(-10))).toEqual(new Set([2, 3]));
     const samples = await pair.metrics();
-    expect(sumOf(samples, 'http_requests_total', taken)).toBe(30);
+    expect(sumOf(samples, 'http_requests_total', accepted)).toBe(30);
     expect(sumOf(samples, 'leads_worker_restarts_total')).toBe(1);
   });
 
-  test('a worker that hangs is killed and replaced, with a line that says so', async () => {
+  test('replace a worker that hangs, and log it', async () => {
     const pair = await Pair.start();
     const [hung = 0] = pair.workerPids();
     process.kill(hung, 'SIGSTOP');
@@ -176,16 +176,18 @@ describe('several workers', { timeout: 60_000 }, () => {
   test.for([
     ['the primary', 1],
     ['the whole group', -1],
-  ] as const)('SIGUSR2 to %s switches the log level of all, also of who comes later', async ([, group]) => {
+  ] as const)('switch the log level at SIGUSR2 to %s, also in later workers', async ([, group]) => {
     const pair = await Pair.start();
     const switched = 'Log level switched';
-    /** Who has answered since the last switch, by whether it told why it refused: at `debug` it does. */
-    const answering = async (isTelling: boolean) => {
+    /** Returns the workers that answered since the last switch with a log line for the rejection, or without one. */
+    const answering = async (hasDetails: boolean) => {
       for (let i = 0; i < 2; i++) expect((await pair.send(route)).status).toBe(405);
-      const told = new Set(pair.lines('Request rejected').map(({ reqId }) => reqId));
+      const detailed = new Set(pair.lines('Request rejected').map(({ reqId }) => reqId));
       const lines = pair.lines();
       const since = lines.slice(lines.findLastIndex(({ msg }) => msg === switched) + 1);
-      const answers = since.filter(({ msg, reqId }) => msg === 'Request' && told.has(reqId) === isTelling);
+      const answers = since.filter(
+        ({ msg, reqId }) => msg === 'Request' && detailed.has(reqId) === hasDetails,
+      );
       return new Set(answers.map(({ worker }) => worker));
     };
     await expect.poll(() => answering(false), soon).toEqual(new Set([1, 2]));
@@ -203,7 +205,7 @@ describe('several workers', { timeout: 60_000 }, () => {
       .toMatchObject([{ logLevel: 'debug' }, { logLevel: 'info' }]);
   });
 
-  test('workers that end again and again end the service, with a line that says so', async () => {
+  test('that exit repeatedly stop the service, which logs it', async () => {
     const pair = await Pair.start();
     for (let i = 2; i <= 6; i++) {
       await expect.poll(() => pair.lines('Listening').length, soon).toBe(i);
@@ -211,27 +213,27 @@ describe('several workers', { timeout: 60_000 }, () => {
     }
     expect(await pair.exited).toEqual({ code: 1, signal: null });
     expect(pair.lines('Workers keep exiting; the service stops')).toMatchObject([{ level: 'fatal' }]);
-    // The one that was well is stopped in order.
+    // The healthy worker stops gracefully.
     expect(pair.lines('Stopped').map(({ worker }) => worker)).toEqual([1, undefined]);
   });
 
   test.for([
     ['SIGTERM to the primary', 'SIGTERM', 1],
     ["a terminal's Ctrl-C", 'SIGINT', -1],
-  ] as const)('%s drains requests under way in every worker', async ([, signal, group]) => {
+  ] as const)('drain requests in progress after %s', async ([, signal, group]) => {
     const pair = await Pair.start({ SHUTDOWN_DELAY_MS: '1500' });
     const before = await countLeads();
-    const underWay = Array.from({ length: 4 }, () => pair.open(route, owner));
-    for (const outgoing of underWay) outgoing.write(lead.slice(0, 10));
-    const answers = underWay.map(answerTo);
-    // Both workers have two: they are dealt out in turn.
+    const inProgress = Array.from({ length: 4 }, () => pair.open(route, owner));
+    for (const outgoing of inProgress) outgoing.write(lead.slice(0, 10));
+    const answers = inProgress.map(answerTo);
+    // Each worker has two requests, because connections are distributed in turn.
     expect((await pair.send('/health/ready')).status).toBe(200);
 
     process.kill(group * pair.pid, signal);
     await expect.poll(async () => (await pair.send('/health/ready')).status, soon).toBe(503);
     expect((await pair.send('/health/ready')).status).toBe(503);
     expect((await pair.send(route, owner)).status).toBe(200);
-    const [first, ...others] = underWay;
+    const [first, ...others] = inProgress;
     first?.end(lead.slice(10));
     expect((await answers[0])?.status).toBe(200);
     await expect.poll(() => pair.refusal(), soon).toBe('ECONNREFUSED');
@@ -241,31 +243,31 @@ describe('several workers', { timeout: 60_000 }, () => {
     expect(await pair.exited).toEqual({ code: 0, signal: null });
     expect(await countLeads()).toBe(before + 5);
     for (const text of ['Stopping', 'Stopped']) {
-      const told = pair.lines(text).map(({ worker = 0 }) => worker);
-      expect([text, told.toSorted((a, b) => a - b)]).toEqual([text, [0, 1, 2]]);
+      const workers = pair.lines(text).map(({ worker = 0 }) => worker);
+      expect([text, workers.toSorted((a, b) => a - b)]).toEqual([text, [0, 1, 2]]);
     }
   });
 
-  test('a second signal ends all at once', async () => {
+  test('exit at once after a second signal', async () => {
     const pair = await Pair.start({ SHUTDOWN_DELAY_MS: '20000' });
     process.kill(pair.pid, 'SIGTERM');
     await expect.poll(() => pair.lines('Stopping').length, soon).toBe(3);
-    // One that can do nothing by itself.
+    // A stopped worker cannot exit by itself.
     process.kill(pair.workerPids()[0] ?? 0, 'SIGSTOP');
     process.kill(pair.pid, 'SIGTERM');
     expect(await pair.exited).toEqual({ code: 1, signal: null });
-    // Which the other worker says once it has waited.
+    // The other worker would log this after the shutdown delay.
     expect(pair.lines('Stopped')).toEqual([]);
   });
 
-  test('no worker is left when the primary is killed', async () => {
+  test('exit when the primary is killed', async () => {
     const pair = await Pair.start();
     expect((await pair.send('/health/ready')).status).toBe(200);
     process.kill(pair.pid, 'SIGKILL');
     expect(await pair.exited).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
-  test('a port that is taken is told once, and ends all', async () => {
+  test('report a port in use once, and exit', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     try {
@@ -280,7 +282,7 @@ describe('several workers', { timeout: 60_000 }, () => {
   });
 });
 
-test('one worker is the process itself', async () => {
+test('runs in the primary process with one worker', async () => {
   const alone = await Pair.start({ INTAKE_WORKERS: '1' });
   expect((await alone.send(route, owner)).status).toBe(200);
   await expect.poll(() => alone.answeredBy(), soon).toEqual([undefined]);

@@ -6,36 +6,36 @@ import type { BufferObserver } from './buffered-lead-store.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { DrainObserver } from './lead-drainer.ts';
 
-/** Counts what goes into the buffer, and what goes out; says what ops must know. */
+/** Registers the counters of the buffer. Returns the observers that update them and log failures. */
 export function observeBuffer(metrics: Metrics, log: Logger): { into: BufferObserver; outOf: DrainObserver } {
   const counts = { buffered: 0, refused: 0, drained: 0, quarantined: 0 };
   metrics.counter(
-    { name: 'lead_buffer_buffered_total', help: 'Leads put into the buffer.' },
+    { name: 'lead_buffer_buffered_total', help: 'Leads stored in the buffer.' },
     () => counts.buffered,
   );
   metrics.counter(
-    { name: 'lead_buffer_refused_total', help: 'Leads that the buffer did not take: they were turned away.' },
+    { name: 'lead_buffer_refused_total', help: 'Leads that the buffer rejected; their requests failed.' },
     () => counts.refused,
   );
   metrics.counter(
-    { name: 'lead_buffer_drained_total', help: 'Leads stored from the buffer.' },
+    { name: 'lead_buffer_drained_total', help: 'Leads moved from the buffer to Postgres.' },
     () => counts.drained,
   );
   metrics.counter(
-    { name: 'lead_buffer_quarantined_total', help: 'Leads from the buffer that Postgres refused for good.' },
+    { name: 'lead_buffer_quarantined_total', help: 'Buffered leads that Postgres rejected permanently.' },
     () => counts.quarantined,
   );
-  let isTaking = true;
+  let isAccepting = true;
   return {
     into: {
       buffered(leads) {
         counts.buffered += leads;
-        isTaking = true;
+        isAccepting = true;
       },
       failed(leads, err) {
         counts.refused += leads;
-        if (isTaking) log.error({ err }, 'The buffer takes no leads: they are turned away');
-        isTaking = false;
+        if (isAccepting) log.error({ err }, 'The buffer rejects leads; their requests fail with 503');
+        isAccepting = false;
       },
     },
     outOf: {
@@ -44,57 +44,57 @@ export function observeBuffer(metrics: Metrics, log: Logger): { into: BufferObse
       },
       quarantined(leads) {
         counts.quarantined += leads;
-        log.warn({ leads }, 'Leads from the buffer are refused by Postgres: they are in the quarantine');
+        log.warn({ leads }, 'Postgres rejected buffered leads; they are in the quarantine');
       },
       failed(err) {
-        log.error({ err }, 'The buffer cannot be emptied: it is tried again');
+        log.error({ err }, 'Buffered leads could not be stored; retrying');
       },
     },
   };
 }
 
-/** Tells which way leads go. */
+/** Registers the gauge of the circuit breaker. */
 export function registerBreakerMetrics(metrics: Metrics, breaker: Pick<CircuitBreaker, 'isOpen'>): void {
   metrics.gauge(
     {
       name: 'lead_buffer_active',
-      help: 'Processes whose leads go to the buffer, since Postgres is away.',
+      help: 'Processes that buffer leads because Postgres is unavailable.',
     },
     () => Number(breaker.isOpen),
   );
 }
 
-/** Whoever scrapes waits for the broker for so long at most, in milliseconds. */
-const patienceMs = 1_000;
+/** How long a scrape waits for the broker, in milliseconds. */
+const brokerTimeoutMs = 1_000;
 
-/** Tells what waits in the buffer, which all processes share: nothing where the broker does not tell. */
+/** Registers the gauges of the buffer, which all processes share. They are absent if the broker does not respond. */
 export function registerBufferMetrics(metrics: Metrics, buffer: Pick<LeadBuffer, 'waiting'>): void {
-  let asking: Promise<WaitingLeads | undefined> | undefined;
-  // Once for all metrics of a scrape.
-  const ask = () => {
-    asking ??= withTimeout(patienceMs, buffer.waiting())
+  let reading: Promise<WaitingLeads | undefined> | undefined;
+  // All metrics of a scrape share one request to the broker.
+  const readWaiting = () => {
+    reading ??= withTimeout(brokerTimeoutMs, buffer.waiting())
       .then((waiting) => (waiting === timedOut ? undefined : waiting))
       .catch(() => undefined)
-      .finally(() => (asking = undefined));
-    return asking;
+      .finally(() => (reading = undefined));
+    return reading;
   };
   const gauge = (name: string, help: string, read: (waiting: WaitingLeads) => number) => {
     const readNow = async () => {
-      const waiting = await ask();
+      const waiting = await readWaiting();
       return waiting === undefined ? [] : read(waiting);
     };
     metrics.gauge({ name, help }, readNow, 'max');
   };
   gauge(
     'lead_buffer_messages',
-    'Messages in the buffer, each of the leads that were put together.',
+    'Messages in the buffer. Each has the leads of one batch, or a part of them.',
     ({ messages }) => messages,
   );
-  gauge('lead_buffer_bytes', 'How much room leads take in the buffer.', ({ bytes }) => bytes);
+  gauge('lead_buffer_bytes', 'Size of the leads in the buffer.', ({ bytes }) => bytes);
   gauge(
     'lead_buffer_oldest_wait_seconds',
-    'For how long the oldest leads have waited in the buffer.',
-    // The broker has a clock of its own.
+    'Age of the oldest leads in the buffer.',
+    // The clock of the broker may differ.
     ({ oldestAt }) => (oldestAt === undefined ? 0 : Math.max(0, Date.now() - oldestAt.getTime()) / 1_000),
   );
 }

@@ -4,7 +4,7 @@ import type { LeadBuffer } from '@leads/core/nats';
 import { timedOut, withTimeout } from '@leads/core/with-timeout';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 
-/** How long an insert may take before its leads are buffered, and without the broker, in milliseconds. */
+/** Timeouts of an insert in milliseconds, with the buffer and while the broker is unavailable. */
 const insertTimeoutMs = 1_000;
 const insertTimeoutWithoutBufferMs = 1_900;
 
@@ -40,8 +40,11 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
   }
 
   /**
-   * @returns the leads that were added; buffered leads are not among them.
-   * @throws the database's error for leads that it refuses; LeadsError `unavailable` if neither stores them.
+   * Stores leads.
+   *
+   * @returns the leads that were added to Postgres, without buffered leads.
+   * @throws the error of the database for leads that it rejects; LeadsError `unavailable` if both Postgres and the
+   *   buffer fail.
    */
   async insert(leads: readonly LeadToInsert[]): Promise<ReadonlyMap<string, StoredLead>> {
     const { isOpen } = this.#breaker;

@@ -1,11 +1,11 @@
-/** Consecutive failures that open the breaker. Fewer may be the fault of one connection. */
+/** Consecutive failures that open the breaker. Fewer failures may be caused by one broken connection. */
 const failureThreshold = 3;
 /** The pause before the next probe: after a failed one, and while one is unanswered, in milliseconds. */
 const pauseMs = 500;
 const probeTimeoutMs = 2_000;
 
 /**
- * Tells whether Postgres is unavailable, by the outcome of real inserts. While the breaker is open, no request waits
+ * Detects whether Postgres is unavailable, by the outcome of real inserts. While the breaker is open, no request waits
  * for Postgres. One insert at a time still probes Postgres; the first response closes the breaker.
  */
 export class CircuitBreaker {
@@ -32,7 +32,7 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** Records that Postgres responded, even if it refused a row. */
+  /** Records that Postgres responded, even if it rejected a row. */
   recordResponse(): void {
     this.#failures = 0;
     this.#respondedAt = performance.now();

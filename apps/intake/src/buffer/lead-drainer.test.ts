@@ -7,7 +7,7 @@ import { LeadDrainer } from './lead-drainer.ts';
 
 const soon = 20_000;
 
-/** A buffer of messages, each given by the names of its leads. A message that is not acknowledged stays in it. */
+/** Starts a drainer on a buffer of messages, each given by its lead names. Unacknowledged messages stay in the buffer. */
 function setUp(
   messages: readonly (readonly string[])[],
   refuse: (name: string) => Error | undefined,
@@ -106,7 +106,7 @@ test('fetches the next messages while others are stored', async () => {
   await drainer[Symbol.asyncDispose]();
 });
 
-test('quarantines a lead that Postgres refuses, and acknowledges its message', async () => {
+test('quarantines a lead that Postgres rejects, and acknowledges its message', async () => {
   const { drainer, seen } = setUp([['a', 'poison'], ['b']], (name) =>
     name === 'poison' ? databaseError('23503') : undefined,
   );

@@ -11,16 +11,16 @@ import {
 import type { BufferedLeads, LeadBuffer } from '@leads/core/nats';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 
-/** Messages in one fetch. At an edge with few connections, each holds a lead or two. */
+/** The maximum of messages in one fetch. If the intake has few connections, each message has 1 or 2 leads. */
 const maxMessages = 1_000;
-/** Leads in one insert: twice as many as in a batch that requests wait for. */
+/** The maximum of leads in one insert, twice the maximum of a batch of requests. */
 const maxLeads = 1_000;
-/** Loops side by side, so that one fetches while the other stores. */
+/** The number of parallel loops. One fetches while the other stores. */
 const loopCount = 2;
 /** The pause while the broker or Postgres is unavailable, in milliseconds. */
 const unavailableMs = 250;
 const retryMs = { min: 250, max: 1_000 };
-/** How long requests have priority, in milliseconds. After that, buffered leads are stored all the same. */
+/** How long requests have priority, in milliseconds. Then buffered leads are stored even if requests wait. */
 const maxYieldMs = 1_000;
 
 /** Is notified of what leaves the buffer. */

@@ -40,10 +40,10 @@ export function openBuffer(
   const buffer = new LeadBuffer(broker, { name: bufferStreamName, maxBytes, replicas });
   const breaker = new CircuitBreaker((isOpen, err) => {
     if (!isOpen) {
-      log.info('Postgres is back: leads go to it again');
+      log.info('Postgres is available again; leads are stored directly');
       return;
     }
-    log.warn({ err }, 'Postgres is away: leads go to the buffer');
+    log.warn({ err }, 'Postgres is unavailable; leads are buffered');
     onUnavailable();
   });
   const observer = observeBuffer(metrics, log);

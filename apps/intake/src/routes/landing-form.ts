@@ -3,49 +3,49 @@ import { IntakeLead } from '@leads/core/lead';
 import { Type } from 'typebox';
 
 /**
- * What the form of a landing page says beside the lead. With a key that may stand in a page these are no fields of
- * the lead, and are not kept with it; with any other they are fields like all that the contract does not name.
+ * The control fields of a landing page's form. With a browser key they are not stored with the lead. With any other key
+ * they are additional fields of the lead.
  */
 export interface FormControls {
   readonly redirect?: unknown;
-  /** The honeypot: hidden from people, so only a program fills it in. Its name is one that no lead has. */
+  /** The honeypot. It is hidden from people, so only programs fill it in. No lead has a field of this name. */
   readonly _gotcha?: unknown;
 }
 
-/** The body of a plain HTML form, as it is described; what it holds is validated as an {@link IntakeLead} is. */
+/** The documented body of a plain HTML form. It is validated as an {@link IntakeLead}. */
 export const LandingForm = Type.Object(
   {
     ...IntakeLead.properties,
     redirect: Type.Optional(
       Type.String({
         description:
-          'Where the visitor is sent on to with 303, `order_id` added to its query: an absolute URL at one of the origins that the key is bound to.',
+          'The target of the redirect (303), with `order_id` added to its query. It must be an absolute URL at one of the origins of the key.',
         examples: ['https://offer.example.com/thanks'],
       }),
     ),
     _gotcha: Type.Optional(
       Type.String({
         description:
-          'A honeypot, to be hidden from people: where it is filled in, the answer is that of success and nothing is stored.',
+          'A honeypot. Hide it from people. If it is filled in, the answer looks like success, and nothing is stored.',
         examples: [''],
       }),
     ),
   },
   {
     description:
-      'A lead from a plain HTML form. `redirect` and `_gotcha` are for keys that are bound to web origins. Empty fields count as absent.',
+      'A lead from a plain HTML form. `redirect` and `_gotcha` require a key that is bound to web origins. Empty fields count as absent.',
   },
 );
 
-/** Without white space, control characters and backslashes, which parsers drop, or disagree on. */
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+/** Matches an absolute URL without white space, control characters and backslashes. URL parsers treat these differently. */
+// oxlint-disable-next-line no-control-regex -- the pattern must match control characters
 const absoluteUrl = /^https?:\/\/[^\u0000-\u0020\u007f\\]+$/i;
 
 /**
- * Where a visitor may be sent on to.
+ * Validates the target of a redirect.
  *
- * @param allowedOrigins as browsers write them.
- * @throws LeadsError `invalid_input` for what is no absolute URL at one of these origins.
+ * @param allowedOrigins origins as browsers send them.
+ * @throws LeadsError `invalid_input` if the target is not an absolute URL at one of these origins.
  */
 export function redirectTarget(redirect: unknown, allowedOrigins: readonly string[]): URL {
   if (typeof redirect === 'string' && absoluteUrl.test(redirect) && URL.canParse(redirect)) {
@@ -60,7 +60,7 @@ export function redirectTarget(redirect: unknown, allowedOrigins: readonly strin
   });
 }
 
-/** A URL with the id of the lead in its query, which is left as it is besides: an id says nothing of a person. */
+/** Adds the id of the lead to the query of a URL. The id contains no personal data. */
 export function withOrderId(target: URL, orderId: string): string {
   const url = new URL(target);
   url.search += `${url.search === '' ? '?' : '&'}order_id=${orderId}`;

@@ -3,7 +3,7 @@ import type { Server } from '@leads/http/server/create-server';
 
 const text = (description: string) => ({ type: 'string', description }) as const;
 
-/** What browsers ask before a page's script may send a lead (Fetch, 4.8: CORS-preflight fetch). */
+/** Registers the CORS preflight (Fetch, 4.8: CORS-preflight fetch). Browsers send it before a script may send a lead. */
 export function preflightRoute(app: Server): void {
   app.options(
     '/api/v1/leads',
@@ -12,18 +12,21 @@ export function preflightRoute(app: Server): void {
       schema: {
         operationId: 'preflightLead',
         tags: ['leads'],
-        summary: 'What browsers ask before a page may send a lead',
+        summary: 'CORS preflight of a lead',
         description:
-          'The CORS preflight, answered alike to every page: it does not carry the API key. The answer to the lead itself can be read by the pages that its key is bound to, and by no others.',
+          'Browsers send it before a page may send a lead. The answer is the same for every page, because a preflight has no API key. Only the pages that the key is bound to can read the answer to the lead.',
         response: {
           204: {
             type: 'null',
-            description: 'Which methods and headers a page may send.',
+            description: 'The methods and headers that a page may send.',
             headers: {
-              'Access-Control-Allow-Origin': text('Any page may ask.'),
-              'Access-Control-Allow-Methods': text('The method of a page.'),
+              'Access-Control-Allow-Origin': text('`*`, for any page.'),
+              'Access-Control-Allow-Methods': text('The method that a page may use.'),
               'Access-Control-Allow-Headers': text('The headers that a page may send.'),
-              'Access-Control-Max-Age': { type: 'integer', description: 'How long this holds, in seconds.' },
+              'Access-Control-Max-Age': {
+                type: 'integer',
+                description: 'How long the browser may cache the answer, in seconds.',
+              },
             },
           },
         },

@@ -8,7 +8,7 @@ import { Type } from 'typebox';
 import type { IntakeContext } from '../context.ts';
 import { type FormControls, LandingForm, redirectTarget, withOrderId } from './landing-form.ts';
 
-/** The answer of the intake (specification, 2.4). */
+/** The successful answer (specification, 2.4). */
 const Submitted = Type.Object(
   {
     success: Type.Literal(true),
@@ -20,7 +20,7 @@ const Submitted = Type.Object(
   { additionalProperties: false, description: 'The lead is stored.' },
 );
 
-/** Once its key is known, every answer tells what is left to it. */
+/** The error answers. All except 401 have the rate limit headers of the API key. */
 const errors = Object.fromEntries(
   Object.entries(errorResponses(...bodyErrors, ...commonErrors, 'too_many_requests')).map(
     ([status, response]) => [
@@ -30,16 +30,16 @@ const errors = Object.fromEntries(
   ),
 );
 
-/** Carries on the trace of a request, if it is of one, to what stores its lead and to the event that it becomes. */
-function ofTrace(leads: LeadSink, traceparent: string | undefined): LeadSink {
+/** Passes the request's traceparent to the lead store, which copies it to the event. */
+function withTraceparent(leads: LeadSink, traceparent: string | undefined): LeadSink {
   return traceparent === undefined ? leads : { take: (lead) => leads.take({ ...lead, traceparent }) };
 }
 
-/** Create a lead from a landing page (specification, 4.3). */
+/** Registers the route that creates a lead from a landing page (specification, 4.3). */
 export function submitLeadRoute(app: Server, context: IntakeContext): void {
   let trapped = 0;
   context.metrics.counter(
-    { name: 'lead_honeypots_total', help: 'Leads not stored, since their honeypot was filled in.' },
+    { name: 'lead_honeypots_total', help: 'Leads not stored because the honeypot was filled in.' },
     () => trapped,
   );
   app.post(
@@ -50,17 +50,20 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
         tags: ['leads'],
         summary: 'Create a lead from a landing page',
         description:
-          "The lead goes to the campaign its landing page is mapped to, else to the API key's default campaign, else to the workspace's. A key of the scope `intake` that is bound to web origins may stand in a page: it is taken with the `Origin` of such a page only, whose scripts may read the answer (CORS), errors included. A plain form may send it in the query.",
+          "The lead goes to the campaign of its landing page, else to the API key's default campaign, else to the workspace's default campaign. A key of the scope `intake` that is bound to web origins may be public in a web page. It is accepted only with the `Origin` of such a page. The scripts of the page may read the answer (CORS), including errors. A plain form may send the key in the query.",
         headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
         body: IntakeLead,
         response: {
           200: { ...Submitted, headers: rateLimitHeaders },
           303: {
             type: 'null',
-            description: 'The lead of a form is stored, and the visitor is sent on to its `redirect`.',
+            description: 'The lead of a form is stored, and the visitor is redirected to `redirect`.',
             headers: {
               ...rateLimitHeaders,
-              Location: { type: 'string', description: '`redirect`, with `order_id` in its query.' },
+              Location: {
+                type: 'string',
+                description: 'The URL of `redirect`, with `order_id` in its query.',
+              },
             },
           },
           ...errors,
@@ -68,7 +71,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
       },
       config: {
         permission: 'member',
-        // Bodies of both types are held to one schema; only what a form may say besides is described apart.
+        // One schema validates both media types. The document also describes the control fields of a form.
         swaggerTransform: ({ schema, url }) => ({
           url,
           schema: {
@@ -88,7 +91,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
       const idempotencyKey = request.headers['idempotency-key'];
       const store = async (lead: IntakeLead): Promise<string> => {
         const { id, extraLeftOut } = await submitLead(
-          { routes: context.routes, leads: ofTrace(context.leads, request.span?.traceparent) },
+          { routes: context.routes, leads: withTraceparent(context.leads, request.span?.traceparent) },
           principal,
           lead,
           clientAddress(request),
@@ -102,7 +105,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
       if (!isBrowserKey(principal)) return { success: true as const, order_id: await store(request.body) };
 
       const { _gotcha: honeypot = '', redirect, ...lead }: IntakeLead & FormControls = request.body;
-      // Before the lead is stored: whoever makes the page sees the fault, and no visitor's second try is a second lead.
+      // The redirect is validated before the lead is stored, so that a retry after an error does not create a second lead.
       const target =
         redirect === undefined || request.mediaType !== formMediaType
           ? undefined
@@ -110,7 +113,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
       const isTrapped = honeypot !== '';
       if (isTrapped) {
         trapped += 1;
-        request.log.info('The honeypot was filled in: the lead is not stored');
+        request.log.info('The honeypot is filled in; the lead is not stored');
       }
       const id = isTrapped ? leadIdFor(principal.workspaceId, idempotencyKey) : await store(lead);
       return target === undefined

@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startIntakeService } from './intake.ts';
 
 const migrationsDir = join(import.meta.dirname, '../../../prisma/migrations');
-const directory = mkdtempSync(join(tmpdir(), 'leads-away-'));
+const directory = mkdtempSync(join(tmpdir(), 'leads-stale-keys-'));
 const cluster = { dataDir: join(directory, 'postgres'), durable: false };
 const broker = { dataDir: join(directory, 'nats') };
 let postgres: LocalPostgres;
@@ -27,7 +27,7 @@ let fixture: Fixture;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  // The account that Postgres runs as has to get through to its data.
+  // The operating system user of Postgres needs access to its data directory.
   chmodSync(directory, 0o711);
   [postgres, nats] = await Promise.all([
     startPostgres(cluster),
@@ -52,10 +52,10 @@ const soon = { timeout: 30_000, interval: 50 };
 const submit = (service: RunningService, apiKey: string, body: object) =>
   service.send({ method: 'POST', path: route, headers: { API_KEY: apiKey }, body });
 
-/** 400 where the key is taken: the guard comes before the body. */
-const knock = async (service: RunningService, apiKey: string) => submit(service, apiKey, {});
+/** Sends an empty body. The status is 400 if the key is accepted, because the key is checked before the body. */
+const sendEmpty = async (service: RunningService, apiKey: string) => submit(service, apiKey, {});
 
-/** How many look-ups of keys came out like this. */
+/** Returns the count of API key lookups with a result. */
 async function lookups(service: RunningService, result: 'miss' | 'stale'): Promise<number> {
   const { samples } = parseMetrics((await service.send({ path: '/metrics' })).text);
   return sumOf(samples, 'cache_lookups_total', { cache: 'api_key', result });
@@ -63,7 +63,7 @@ async function lookups(service: RunningService, result: 'miss' | 'stale'): Promi
 
 const lead = { name: 'Ada', phone: '+44 20 7946 0958' };
 
-test('while Postgres is away known keys are taken, also by an instance that has just started', async () => {
+test('accepts known keys while Postgres is unavailable, also in an instance that has just started', async () => {
   const { owner } = workspace;
   const unused = await workspace.addMember('publisher');
   const revoked = await workspace.addMember('publisher');
@@ -73,7 +73,7 @@ test('while Postgres is away known keys are taken, also by an instance that has 
   const unknown = generateApiKey().apiKey;
   await using running = await startIntakeService(databaseUrl, { NATS_URL: nats.url });
   expect((await submit(running, owner.apiKey, lead)).status).toBe(200);
-  expect((await knock(running, revoked.apiKey)).status).toBe(400);
+  expect((await sendEmpty(running, revoked.apiKey)).status).toBe(400);
   await using reader = new Broker({ url: nats.url, name: 'test' });
   await reader.connected(5_000);
   const snapshots = new NatsSnapshotStore(reader, { replicas: 1, onError: () => undefined });
@@ -82,56 +82,56 @@ test('while Postgres is away known keys are taken, also by an instance that has 
   const credentials = broadcastRevocations(fixture.credentials, broadcast);
   await credentials.revokeApiKey(workspace.id, revoked.apiKeyId, new Date());
   const changedAt = Date.now();
-  // Long before it is due by itself.
-  const changed = { timeout: 12_000, interval: 50 };
-  await expect.poll(async () => (await snapshots.find())?.at ?? 0, changed).toBeGreaterThan(changedAt);
-  const kept = JSON.stringify(await snapshots.get());
-  for (const { apiKeyId } of [owner, unused]) expect(kept).toContain(apiKeyId);
-  expect(kept).not.toContain(revoked.apiKeyId);
+  // The change triggers a new snapshot, long before the next one is due.
+  const promptly = { timeout: 12_000, interval: 50 };
+  await expect.poll(async () => (await snapshots.find())?.at ?? 0, promptly).toBeGreaterThan(changedAt);
+  const storedSnapshot = JSON.stringify(await snapshots.get());
+  for (const { apiKeyId } of [owner, unused]) expect(storedSnapshot).toContain(apiKeyId);
+  expect(storedSnapshot).not.toContain(revoked.apiKeyId);
   const onDisk = readdirSync(broker.dataDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'))
     .join('');
   for (const { apiKey } of [owner, unused, revoked]) {
-    expect(kept + onDisk).not.toContain(apiKey.slice(3, 20));
+    expect(storedSnapshot + onDisk).not.toContain(apiKey.slice(3, 20));
   }
 
   const { port } = postgres;
   await postgres.stop();
   const stale = async () => {
-    expect((await knock(running, owner.apiKey)).status).toBe(400);
+    expect((await sendEmpty(running, owner.apiKey)).status).toBe(400);
     return lookups(running, 'stale');
   };
-  // From when the answer is no longer fresh.
+  // Stale answers are counted once the cached answer is no longer fresh.
   await expect.poll(stale, soon).toBeGreaterThan(1);
 
   await using fresh = await startIntakeService(databaseUrl, { NATS_URL: nats.url });
   await using alone = await startIntakeService(databaseUrl);
   for (const service of [running, fresh]) {
-    for (const { apiKey } of [owner, unused]) expect((await knock(service, apiKey)).status).toBe(400);
-    const refused = await knock(service, unknown);
+    for (const { apiKey } of [owner, unused]) expect((await sendEmpty(service, apiKey)).status).toBe(400);
+    const refused = await sendEmpty(service, unknown);
     expect(refused.status).toBe(503);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect((await knock(service, `${unknown.slice(0, -1)}!`)).status).toBe(401);
+    expect((await sendEmpty(service, `${unknown.slice(0, -1)}!`)).status).toBe(401);
   }
-  expect((await knock(fresh, revoked.apiKey)).status).toBe(503);
-  // Without a broker nobody has told it.
-  expect((await knock(alone, owner.apiKey)).status).toBe(503);
+  expect((await sendEmpty(fresh, revoked.apiKey)).status).toBe(503);
+  // Without a broker, this instance has no snapshot.
+  expect((await sendEmpty(alone, owner.apiKey)).status).toBe(503);
 
-  const asked = await lookups(fresh, 'miss');
-  for (let n = 0; n < 200; n++) await knock(fresh, owner.apiKey);
-  // A database that is known to be away is tried once in a while, and not for each of them.
-  expect((await lookups(fresh, 'miss')) - asked).toBeLessThan(100);
+  const misses = await lookups(fresh, 'miss');
+  for (let n = 0; n < 200; n++) await sendEmpty(fresh, owner.apiKey);
+  // An unavailable database is queried once in a while, and not for each request.
+  expect((await lookups(fresh, 'miss')) - misses).toBeLessThan(100);
 
   postgres = await startPostgres({ ...cluster, port });
   for (const service of [running, fresh, alone]) {
     await expect.poll(async () => (await submit(service, unused.apiKey, lead)).status, soon).toBe(200);
-    await expect.poll(async () => (await knock(service, unknown)).status, soon).toBe(401);
-    await expect.poll(async () => (await knock(service, revoked.apiKey)).status, soon).toBe(401);
+    await expect.poll(async () => (await sendEmpty(service, unknown)).status, soon).toBe(401);
+    await expect.poll(async () => (await sendEmpty(service, revoked.apiKey)).status, soon).toBe(401);
   }
 }, 120_000);
 
-/** Stands between a service and Postgres, and can hold everything back without a word. */
+/** Starts a proxy between a service and Postgres. `setSilent` stops it from forwarding data. */
 async function startProxy(target: number) {
   let isSilent = false;
   const sockets = new Set<Socket>();
@@ -168,34 +168,34 @@ async function startProxy(target: number) {
   };
 }
 
-test('a Postgres that says nothing holds up known keys for half a second, and not each time', async () => {
+test('a Postgres that does not respond delays some requests with known keys for 0.5 s, and not every request', async () => {
   using proxy = await startProxy(postgres.port);
   const url = new URL(databaseUrl);
   url.port = String(proxy.port);
   await using intake = await startIntakeService(url.href);
   const { owner } = workspace;
-  expect((await knock(intake, owner.apiKey)).status).toBe(400);
+  expect((await sendEmpty(intake, owner.apiKey)).status).toBe(400);
 
   proxy.setSilent(true);
   const waitsMs: number[] = [];
   const stale = async () => {
     const at = performance.now();
-    expect((await knock(intake, owner.apiKey)).status).toBe(400);
+    expect((await sendEmpty(intake, owner.apiKey)).status).toBe(400);
     waitsMs.push(performance.now() - at);
     return lookups(intake, 'stale');
   };
   await expect.poll(stale, soon).toBeGreaterThan(40);
-  // On a busy machine others may take as long by themselves.
+  // On a busy machine, other requests may take as long.
   expect(waitsMs.filter((ms) => ms > 400).length).toBeLessThan(waitsMs.length / 2);
   const unknown = generateApiKey().apiKey;
-  for (let n = 0; n < 10; n++) expect((await knock(intake, unknown)).status).toBe(503);
+  for (let n = 0; n < 10; n++) expect((await sendEmpty(intake, unknown)).status).toBe(503);
 
   proxy.setSilent(false);
-  await expect.poll(async () => (await knock(intake, unknown)).status, soon).toBe(401);
+  await expect.poll(async () => (await sendEmpty(intake, unknown)).status, soon).toBe(401);
   await expect.poll(async () => (await submit(intake, owner.apiKey, lead)).status, soon).toBe(200);
 }, 60_000);
 
-describe('a key that is revoked on the command line', () => {
+describe('an API key revoked on the command line', () => {
   const statusAt = async ({ url }: Service, { headers }: TestMember) => {
     const response = await fetch(`${url}${route}`, {
       method: 'POST',
@@ -206,7 +206,7 @@ describe('a key that is revoked on the command line', () => {
     return response.status;
   };
 
-  test('is refused by every process, because it is told', async () => {
+  test('is rejected by every process within 5 s, because the revocation is broadcast', async () => {
     const env = { DATABASE_URL: databaseUrl, NATS_URL: nats.url };
     await using one = await startService('intake', { env });
     await using other = await startService('intake', { env: { ...env, INTAKE_WORKERS: '2' } });
@@ -216,9 +216,9 @@ describe('a key that is revoked on the command line', () => {
     expect(new Set(await statuses())).toEqual(new Set([400]));
 
     await runLeads(['key', 'revoke', member.apiKeyId, '--workspace', workspace.slug], env);
-    // Long before an answer is asked for anew by itself, which is after 8 s.
-    const within = { timeout: 5_000, interval: 20 };
-    await expect.poll(async () => [...new Set(await statuses())], within).toEqual([401]);
+    // Cached answers expire after 8 s, so only the broadcast can be this fast.
+    const beforeExpiry = { timeout: 5_000, interval: 20 };
+    await expect.poll(async () => [...new Set(await statuses())], beforeExpiry).toEqual([401]);
     expect(new Set(await statuses())).toEqual(new Set([401]));
   }, 90_000);
 });
