@@ -65,7 +65,8 @@ interface LeadOfLine {
 
 /**
  * Creates the leads of a CSV file, by the rules of a single create request (specification, 4.1). It stores leads in
- * batches and in bounded memory. A stored batch stays stored if the import fails later. A rejected record does not affect others.
+ * batches and in bounded memory. A stored batch stays stored if the import fails later. A rejected record does not
+ * affect other records.
  *
  * @param file the bytes of the file, in pieces of any size.
  * @throws LeadsError `invalid_input` if the header lacks a required column or a column of `options.ignore`;

@@ -96,7 +96,7 @@ export const ImportAnswer = Type.Object(
           }),
           field: Type.Optional(
             Type.String({
-              description: 'Name of the invalid field, if a single field is invalid.',
+              description: 'Name of the first invalid field. Absent if no single field is the reason.',
               examples: ['phone'],
             }),
           ),
