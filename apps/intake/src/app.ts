@@ -11,7 +11,7 @@ import { preflightRoute } from './routes/preflight.ts';
 import { submitLeadRoute } from './routes/submit-lead.ts';
 
 /**
- * Builds the intake API. It has one guarded route, which accepts leads, and the routes for health, metrics and documentation.
+ * Builds the intake API. One guarded route accepts leads. The other routes are for health, metrics and documentation.
  */
 export async function buildApp(config: IntakeConfig, context: IntakeContext, log: Logger): Promise<Server> {
   const app = createServer({

@@ -168,7 +168,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       // Without the database, a sign-out would only remove the cookie and report success.
       await options.ping();
       const run = () => auth.handler(request);
-      // The library counts the owners before it removes one. Without the lock, two requests could remove the last two owners.
+      // The library counts the owners before it removes one. Without the lock, two requests could remove the last two.
       const isMembershipPath = membershipPath.test(new URL(request.url).pathname);
       const answer = await (isMembershipPath ? store.whileMembersStay(run) : run());
       if (isMembershipPath && answer.ok) await options.onMemberChanged?.(await memberOf(answer));

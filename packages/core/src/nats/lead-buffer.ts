@@ -16,7 +16,7 @@ import { ensureStream } from './ensure-stream.ts';
 /** Settings of the stream that buffers leads. */
 export interface BufferStream {
   readonly name: string;
-  /** The limit of its size, in bytes. Leads beyond it are refused. */
+  /** The limit of its size, in bytes. Leads beyond it are rejected. */
   readonly maxBytes: number;
   readonly replicas: number;
 }
@@ -195,7 +195,7 @@ export class LeadBuffer {
     const { name, maxBytes, replicas } = this.#stream;
     await ensureStream(
       manager,
-      // A full stream refuses new leads: its oldest leads were acknowledged to their senders.
+      // A full stream rejects new leads instead of dropping old ones, because clients have a response for the old ones.
       { name, subjects: [bufferSubject], retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New },
       { max_bytes: maxBytes, num_replicas: replicas },
     );
