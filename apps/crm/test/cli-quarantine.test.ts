@@ -47,8 +47,8 @@ test('leads quarantine lists the leads that Postgres rejected, and replay stores
   expect(table.stdout).toContain(`  ${second}, campaign ${workspace.demoCampaignId}\n`);
 
   const absent = '019c0a3e-5d2b-7c4e-9f10-000000000009';
-  const refusal = await leads('replay', first, absent);
-  expect(refusal).toEqual({
+  const failure = await leads('replay', first, absent);
+  expect(failure).toEqual({
     code: 1,
     stdout: '',
     stderr: `error: No lead was stored, because these are not in the quarantine: ${absent}\n`,

@@ -59,7 +59,7 @@ function commandLine(databaseUrl: () => string) {
       return JSON.parse(stdout) as Value;
     },
     /** Returns the line on stderr of a command that fails with 1 and prints nothing else. */
-    refusal: async (line: string, ...more: string[]): Promise<string> => {
+    failureLine: async (line: string, ...more: string[]): Promise<string> => {
       const { code, stdout, stderr } = await runLeads([...line.split(' '), ...more], env());
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(/^error: [^\n]+\n$/);
@@ -125,7 +125,7 @@ const commands = [
   'retention run',
 ];
 
-describe('the program', () => {
+describe('the command line', () => {
   test.each(commands)(
     'prints usage, examples, environment and exit codes for leads %s --help',
     async (command) => {
@@ -343,9 +343,9 @@ describe('leads migrate', () => {
 
   test('applies all migrations to an empty database, and none in a second run', async () => {
     await using database = await createEmptyDatabase();
-    const { leads, json, refusal } = commandLine(() => database.url);
+    const { leads, json, failureLine } = commandLine(() => database.url);
 
-    expect(await refusal('key list')).toContain('run `leads migrate`');
+    expect(await failureLine('key list')).toContain('run `leads migrate`');
     const pending = await leads('migrate --check --json');
     expect(pending.code).toBe(1);
     const names = (JSON.parse(pending.stdout) as { pending: string[] }).pending;
@@ -482,10 +482,10 @@ describe('leads user and leads campaign', () => {
     database = await createTestDatabase();
   });
   afterAll(() => database[Symbol.asyncDispose]());
-  const { leads, json, refusal } = commandLine(() => database.url);
+  const { leads, json, failureLine } = commandLine(() => database.url);
 
   test('create a user with a new workspace and a default campaign', async () => {
-    expect(await refusal('campaign list')).toContain('There is no workspace yet');
+    expect(await failureLine('campaign list')).toContain('There is no workspace yet');
     const created = await json('user create --email Ada.Lovelace@Example.com --name Ada');
     expect(created).toEqual({
       user: { id: uuid, email: 'ada.lovelace@example.com', name: 'Ada' },
@@ -517,10 +517,10 @@ describe('leads user and leads campaign', () => {
 
   test('reject an existing workspace without --workspace and --role', async () => {
     const mallory = 'user create --email acme@elsewhere.example --name Mallory';
-    expect(await refusal(mallory)).toContain('--workspace acme');
-    expect(await refusal(`${mallory} --role owner`)).toContain('--workspace acme');
-    expect(await refusal(`${mallory} --workspace acme`)).toContain('--role owner|manager|publisher');
-    expect(await refusal(`${mallory} --workspace acme --role manager --workspace-name X`)).toContain(
+    expect(await failureLine(mallory)).toContain('--workspace acme');
+    expect(await failureLine(`${mallory} --role owner`)).toContain('--workspace acme');
+    expect(await failureLine(`${mallory} --workspace acme`)).toContain('--role owner|manager|publisher');
+    expect(await failureLine(`${mallory} --workspace acme --role manager --workspace-name X`)).toContain(
       '--workspace-name is for a new one',
     );
     await using db = open(database.url);
@@ -534,7 +534,7 @@ describe('leads user and leads campaign', () => {
       workspace: { slug: 'acme' },
       workspaceCreated: false,
     });
-    expect(await refusal(joining)).toContain('bob@example.com is already a member of acme');
+    expect(await failureLine(joining)).toContain('bob@example.com is already a member of acme');
   });
 
   test('keep the name of an existing user, and report it', async () => {
@@ -556,14 +556,18 @@ describe('leads user and leads campaign', () => {
       isDefault: false,
       createdAt: isoDate,
     });
-    expect(await refusal(`campaign create ${acme} --code SPRING --name x`)).toContain(
+    expect(await failureLine(`campaign create ${acme} --code SPRING --name x`)).toContain(
       'A campaign with this code already exists',
     );
     const list = await json<Campaign[]>(`campaign list ${acme}`);
     expect(list.map(({ code }) => code)).toEqual(['default', 'SPRING']);
     expect(await json('campaign list --workspace third')).toHaveLength(1);
-    expect(await refusal('campaign list --workspace absent')).toContain('Workspace absent does not exist');
-    expect(await refusal('campaign list')).toContain('--workspace: acme, ada-lovelace, cafe-zurich, third');
+    expect(await failureLine('campaign list --workspace absent')).toContain(
+      'Workspace absent does not exist',
+    );
+    expect(await failureLine('campaign list')).toContain(
+      '--workspace: acme, ada-lovelace, cafe-zurich, third',
+    );
   });
 
   test('change campaigns, and reject a default campaign that is not active', async () => {
@@ -577,11 +581,11 @@ describe('leads user and leads campaign', () => {
       duplicateWindowSeconds: 2_592_000,
       createdAt: isoDate,
     });
-    expect(await refusal(`${update} --default`)).toContain('Only an active campaign can be the default');
+    expect(await failureLine(`${update} --default`)).toContain('Only an active campaign can be the default');
     const { stdout } = await leads(`${update} --default --status active --duplicate-window off`);
     expect(stdout).toBe('Campaign SPRING (New name) is active, the default of workspace acme.\n');
-    expect(await refusal(`${update} --status archived`)).toContain('make another one the default first');
-    expect(await refusal('campaign update ABSENT --workspace acme --default')).toContain(
+    expect(await failureLine(`${update} --status archived`)).toContain('make another one the default first');
+    expect(await failureLine('campaign update ABSENT --workspace acme --default')).toContain(
       'no campaign ABSENT',
     );
     expect(await json(`campaign update default --workspace acme --default`)).toMatchObject({
@@ -605,7 +609,9 @@ describe('leads user and leads campaign', () => {
     expect(await json(`landing-page list ${acme} --unmapped`)).toMatchObject([{ name: 'other' }]);
     const { stdout } = await leads(`landing-page map ${acme} --none`, 'spring offer');
     expect(stdout).toBe('Landing page spring offer is mapped to no campaign.\n');
-    expect(await refusal(`landing-page map ${acme} other --campaign ABSENT`)).toContain('no campaign ABSENT');
+    expect(await failureLine(`landing-page map ${acme} other --campaign ABSENT`)).toContain(
+      'no campaign ABSENT',
+    );
     const list = await leads(`landing-page list ${acme}`);
     expect(list.stdout).toMatch(/^NAME +CAMPAIGN\nother\n {2}\S+, registered \S+ \S+\nspring offer\n/);
   });
@@ -624,7 +630,7 @@ describe('leads user and leads campaign', () => {
     const defaults = list.filter(({ isDefault }) => isDefault).map(({ code }) => code);
     expect([['B'], ['C']]).toContainEqual(defaults);
 
-    expect(await refusal('campaign create --workspace third --code A --name A --default')).toContain(
+    expect(await failureLine('campaign create --workspace third --code A --name A --default')).toContain(
       'exists',
     );
     expect(await json('campaign list --workspace third')).toEqual(list);
@@ -680,7 +686,7 @@ describe('leads key and leads token', () => {
     await db[Symbol.asyncDispose]();
     await database[Symbol.asyncDispose]();
   });
-  const { leads, json, refusal } = commandLine(() => database.url);
+  const { leads, json, failureLine } = commandLine(() => database.url);
 
   /** Verifies an API key with an empty cache, like a service that has just started. */
   const verify = (apiKey: string) => new CredentialVerifier(createCredentialStore(db)).verifyApiKey(apiKey);
@@ -720,7 +726,7 @@ describe('leads key and leads token', () => {
     expect(principal).toMatchObject({ scope: 'intake', role: 'publisher' });
     expect(principal?.defaultCampaignId).toBeDefined();
 
-    expect(await refusal('key create --user ada@example.com --name x --default-campaign NONE')).toContain(
+    expect(await failureLine('key create --user ada@example.com --name x --default-campaign NONE')).toContain(
       'Workspace acme has no campaign NONE',
     );
   });
@@ -736,11 +742,11 @@ describe('leads key and leads token', () => {
 
   test('reject an unknown user, an ambiguous workspace and a workspace without the user', async () => {
     for (const kind of ['key', 'token']) {
-      const create = (owner: string) => refusal(`${kind} create --name x ${owner}`);
+      const create = (owner: string) => failureLine(`${kind} create --name x ${owner}`);
       expect(await create('--user absent@example.com')).toContain('User absent@example.com does not exist');
       expect(await create('--user bob@example.com')).toContain('--workspace: acme, beta');
       expect(await create('--user ada@example.com --workspace beta')).toContain('not a member of beta');
-      expect(await refusal(`${kind} list`)).toContain('--workspace: acme, beta');
+      expect(await failureLine(`${kind} list`)).toContain('--workspace: acme, beta');
     }
   });
 
@@ -801,7 +807,7 @@ describe('leads key and leads token', () => {
       [key.apiKey, 'acme'],
       ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f', 'acme'],
     ]) {
-      const line = await refusal(`key revoke ${idOrPrefix} --workspace ${workspace}`);
+      const line = await failureLine(`key revoke ${idOrPrefix} --workspace ${workspace}`);
       expect(line).toContain(`Workspace ${workspace} has no such API key`);
       expect(line).not.toContain(idOrPrefix);
     }
@@ -830,7 +836,7 @@ describe('leads key and leads token', () => {
         createdAt: new Date(),
       });
     }
-    const line = await refusal('key revoke lk_SameSame --workspace acme');
+    const line = await failureLine('key revoke lk_SameSame --workspace acme');
     for (const id of ids) expect(line).toContain(id);
     for (const { apiKey } of keys) expect(await verify(apiKey)).toBeDefined();
 
@@ -880,7 +886,7 @@ describe('leads key and leads token', () => {
       ['no-uuid', 'beta'],
       [token.accessToken, 'beta'],
     ]) {
-      const line = await refusal(`token revoke ${id} --workspace ${workspace}`);
+      const line = await failureLine(`token revoke ${id} --workspace ${workspace}`);
       expect(line).toContain(`Workspace ${workspace} has no such access token`);
       expect(line).not.toContain(id);
     }

@@ -353,16 +353,16 @@ for (const [way, { matrix, send, prefix }] of Object.entries(apis)) {
       const answer = await send(person, method, request);
       expect([name, answer.status, answer.text]).toEqual([name, status, answer.text]);
       expect((await stored()) !== before).toBe(status === 200 && method !== 'GET');
-      const refusals: Readonly<Record<number, object>> = {
+      const problems: Readonly<Record<number, object>> = {
         403: { success: false, error: forbidden.error },
         404: notFound,
       };
-      expect(status === 200 ? {} : answer.json()).toMatchObject(refusals[status] ?? {});
+      expect(status === 200 ? {} : answer.json()).toMatchObject(problems[status] ?? {});
       return { request, answer };
     }
 
     test.each(['owner', 'manager', 'publisher'] as const)(
-      'answers a %s as listed for an own resource',
+      'answers the role %s as listed for its own resource',
       async (role) => {
         await expectAnswer(people[role], people[role], row[role]);
       },
@@ -466,7 +466,7 @@ test('every account route is listed either as a member route or as a caller rout
 });
 
 describe.each(Object.entries(memberRoutes))('%s', (path, row) => {
-  test.each(['owner', 'manager', 'publisher'] as const)('answers a %s as listed', async (role) => {
+  test.each(['owner', 'manager', 'publisher'] as const)('answers the role %s as listed', async (role) => {
     const body = await row.body();
     const before = await stored(['member', 'invitation']);
     const answer = await people[role].visitor.account(path, body);

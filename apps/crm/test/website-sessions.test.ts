@@ -145,19 +145,22 @@ describe('credentials', () => {
     [{ name: 'x', scope: 'admin' }, '#/scope'],
     [{ name: 'x', expiresAt: 'tomorrow' }, '#/expiresAt'],
     [{ name: 'x', userId: randomUUID() }, '#/userId'],
-  ] as const)('reject an API key with %j with 400 and name %s', async ([body, pointer]) => {
-    const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
-    const before = (await visitor.get('/api-keys')).json();
-    const answer = await visitor.send('POST', '/console/api-keys', body, {
-      Accept: 'application/problem+json',
-    });
-    expect(answer.status).toBe(400);
-    const { errors } = answer.json<{ errors: { pointer: string }[] }>();
-    expect(new Set(errors.map((error) => error.pointer))).toEqual(new Set([pointer]));
-    expect((await visitor.get('/api-keys')).json()).toEqual(before);
-  });
+  ] as const)(
+    'are not created from an API key request %j, which is rejected with 400 at %s',
+    async ([body, pointer]) => {
+      const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
+      const before = (await visitor.get('/api-keys')).json();
+      const answer = await visitor.send('POST', '/console/api-keys', body, {
+        Accept: 'application/problem+json',
+      });
+      expect(answer.status).toBe(400);
+      const { errors } = answer.json<{ errors: { pointer: string }[] }>();
+      expect(new Set(errors.map((error) => error.pointer))).toEqual(new Set([pointer]));
+      expect((await visitor.get('/api-keys')).json()).toEqual(before);
+    },
+  );
 
-  test('reject an expiry in the past, an inactive campaign and an invalid token lifetime with 400', async () => {
+  test('are not created with an expiry in the past, an inactive campaign or an invalid token lifetime', async () => {
     const workspace = await fixture.createWorkspace();
     await workspace.addCampaign('PAUSED', 'paused');
     const { visitor } = await signInAs(service, workspace, 'owner');
@@ -279,8 +282,8 @@ describe('two workspaces', () => {
   });
 });
 
-describe('roles', () => {
-  test.for(['manager', 'publisher'] as const)('reject changes of members by a %s', async (role) => {
+describe('member management', () => {
+  test.for(['manager', 'publisher'] as const)('rejects changes of members by a %s', async (role) => {
     const workspace = await fixture.createWorkspace();
     const owner = await signInAs(service, workspace, 'owner');
     const { visitor, member } = await signInAs(service, workspace, role);
@@ -300,7 +303,7 @@ describe('roles', () => {
     expect((await owner.visitor.get('/members')).json()).toEqual(members);
   });
 
-  test('keep the last owner of a workspace an owner', async () => {
+  test('keeps at least one owner in a workspace', async () => {
     const visitor = new Visitor(service);
     await visitor.signUp();
     const { workspace } = (await visitor.get('/me')).json<{ workspace: { id: string } }>();
@@ -316,7 +319,7 @@ describe('roles', () => {
     expect((await visitor.get('/members')).json()).toMatchObject([{ id: own?.id, role: 'owner' }]);
   });
 
-  test('remove a member from the workspace at once, and reject the credentials within 10 s', async () => {
+  test('removes a member from the workspace at once, and the credentials are rejected within 10 s', async () => {
     const workspace = await fixture.createWorkspace();
     const owner = await signInAs(service, workspace, 'owner');
     const { visitor, member } = await signInAs(service, workspace, 'publisher');

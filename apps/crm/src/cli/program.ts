@@ -29,7 +29,7 @@ import { isDebugging } from './runtime/settings.ts';
 export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {
   try {
     await createProgram(io).parseAsync(args, { from: 'user' });
-    return exitCodes.done;
+    return exitCodes.success;
   } catch (error) {
     const { exitCode, line } = describeFailure(error, io.env);
     if (line !== undefined) {

@@ -114,7 +114,7 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
     { id: plan.erasure.id, erased, left },
     `Erased: ${describe(erased)}. Recorded as ${plan.erasure.id}.`,
   );
-  refuseLeft(left);
+  requireNoneLeft(left);
 }
 
 async function eraseEveryoneAgain(io: CliIo, targets: ErasureTargets, options: EraseOptions): Promise<void> {
@@ -127,10 +127,10 @@ async function eraseEveryoneAgain(io: CliIo, targets: ErasureTargets, options: E
     { erasures, erased, left },
     `Repeated ${erasures} erasures. Erased: ${describe(erased)}.`,
   );
-  refuseLeft(left);
+  requireNoneLeft(left);
 }
 
-function refuseLeft(left: FoundCounts): void {
+function requireNoneLeft(left: FoundCounts): void {
   if (Object.values(left).every((count) => count === 0)) return;
   throw new CliError(`New matches arrived during the erasure (${describe(left)}): run it again`);
 }

@@ -77,7 +77,7 @@ async function createUser(io: CliIo, options: CreateUserOptions): Promise<void> 
   await using operator = openOperator(io);
 
   const existing = await operator.workspaces.findWorkspace(slug);
-  if (existing !== undefined) refuseToJoinUnasked(options, slug);
+  if (existing !== undefined) requireExplicitJoin(options, slug);
   const created = await operator.workspaces.addMember({
     email,
     name,
@@ -97,7 +97,7 @@ async function createUser(io: CliIo, options: CreateUserOptions): Promise<void> 
 }
 
 /** Rejects an existing workspace that the operator did not name, or that the operator named without a role. */
-function refuseToJoinUnasked(options: CreateUserOptions, slug: string): void {
+function requireExplicitJoin(options: CreateUserOptions, slug: string): void {
   if (options.workspace === undefined) {
     throw new CliError(
       `Workspace ${slug} already exists: join it with --workspace ${slug}, or set another slug for a new one`,

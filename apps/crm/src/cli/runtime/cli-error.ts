@@ -6,7 +6,7 @@ import { CommanderError } from 'commander';
 import { brokerAddress, databaseAddress } from './settings.ts';
 
 /** The exit codes of the command line. */
-export const exitCodes = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const;
+export const exitCodes = { success: 0, failed: 1, usage: 2, unreachable: 3 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
@@ -37,13 +37,13 @@ export function describeFailure(
   env: NodeJS.ProcessEnv,
 ): { exitCode: ExitCode; line?: string } {
   if (error instanceof CommanderError) {
-    return { exitCode: error.exitCode === 0 ? exitCodes.done : exitCodes.usage };
+    return { exitCode: error.exitCode === 0 ? exitCodes.success : exitCodes.usage };
   }
   if (error instanceof ConfigError) {
     return { exitCode: exitCodes.usage, line: error.message.replaceAll('\n', '; ') };
   }
   if (error instanceof CliError) {
-    return { exitCode: exitCodes.refused, ...(error.message !== '' && { line: error.message }) };
+    return { exitCode: exitCodes.failed, ...(error.message !== '' && { line: error.message }) };
   }
   if (error instanceof BrokerUnreachable) return describeUnreachable(`NATS at ${brokerAddress(env)}`, error);
 
@@ -53,12 +53,12 @@ export function describeFailure(
   }
   if (error instanceof DatabaseError && missesTable.test(error.sqlState ?? '')) {
     return {
-      exitCode: exitCodes.refused,
+      exitCode: exitCodes.failed,
       line: 'The database lacks tables or columns of this release: run `leads migrate`',
     };
   }
   const line = error instanceof Error ? error.message : String(error);
-  return { exitCode: exitCodes.refused, line: withoutPasswords(line) };
+  return { exitCode: exitCodes.failed, line: withoutPasswords(line) };
 }
 
 /** Returns an error with its stack and causes, for `LEADS_DEBUG=1`. */

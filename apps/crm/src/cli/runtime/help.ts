@@ -58,8 +58,8 @@ export function commonHelp(command: Command): string {
   return [
     ...list(command, 'Environment:', environment),
     ...list(command, 'Exit codes:', [
-      [String(exitCodes.done), 'success'],
-      [String(exitCodes.refused), 'the command failed: one line on stderr states the reason'],
+      [String(exitCodes.success), 'success'],
+      [String(exitCodes.failed), 'the command failed: one line on stderr states the reason'],
       [String(exitCodes.usage), 'usage error: an argument or a setting is invalid'],
       [String(exitCodes.unreachable), 'the database or NATS is unreachable'],
     ]),
