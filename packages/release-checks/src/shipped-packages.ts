@@ -17,7 +17,7 @@ interface LockedPackage {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-/** By where each is installed; the repository's own packages by their directories. */
+/** The packages by path of installation; the packages of this repository by directory. */
 export type LockedPackages = Readonly<Record<string, LockedPackage>>;
 
 export function readLock(): { lockfileVersion: number; packages: LockedPackages } {
@@ -27,15 +27,15 @@ export function readLock(): { lockfileVersion: number; packages: LockedPackages 
   };
 }
 
-/** A package of others that is part of a service. */
+/** A third-party package that is part of a service. */
 export interface ShippedPackage {
   readonly name: string;
   readonly version: string;
-  /** An SPDX expression, or what its author wrote; none where nothing is known. */
+  /** An SPDX expression, or the text of its author; undefined if the package has none. */
   readonly license: string | undefined;
 }
 
-/** What both services are made of beside our own: all that they depend on, directly or not, by name. */
+/** Returns the third-party packages that the services depend on, directly or indirectly, sorted by name. */
 export function shippedPackages(packages: LockedPackages): ShippedPackage[] {
   const found = new Map<string, ShippedPackage>();
   const seen = new Set<string>();
@@ -67,7 +67,10 @@ export function shippedPackages(packages: LockedPackages): ShippedPackage[] {
   return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Where Node.js finds a package, as seen from another: the nearest `node_modules` that has it. */
+/**
+ * Returns the path of a package that Node.js resolves from another: in the nearest `node_modules` that
+ * contains it.
+ */
 function findInstalled(packages: LockedPackages, from: string, name: string): string | undefined {
   for (let directory = from; ; directory = directory.slice(0, Math.max(directory.lastIndexOf('/'), 0))) {
     const place = directory === '' ? `node_modules/${name}` : `${directory}/node_modules/${name}`;

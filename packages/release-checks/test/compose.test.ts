@@ -32,14 +32,14 @@ const compose = parse(text, { merge: true }) as ComposeFile;
 const services = Object.entries(compose.services);
 const readers: Readonly<Record<string, string>> = { crm: 'CRM', intake: 'intake', migrate: '`leads`' };
 
-/** Those without which nothing starts: `${NAME:?...}`. */
+/** The required variables, written as `${NAME:?...}`. */
 const required = [...new Set([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name))];
 
-test('the compose file holds to the specification of compose files', () => {
+test('the compose file matches the schema of the compose specification', () => {
   const schema = JSON.parse(
     readFileSync(join(repositoryRoot, 'node_modules/dclint/schemas/compose.schema.json'), 'utf8'),
   ) as { $schema: string };
-  // Written in a way that the validator does not know.
+  // The validator does not support the original form of this address.
   schema.$schema = 'http://json-schema.org/draft-07/schema#';
   const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
 
@@ -48,7 +48,7 @@ test('the compose file holds to the specification of compose files', () => {
   expect(validate.errors ?? []).toEqual([]);
 });
 
-test('what the compose file names is there', () => {
+test('every file, network and volume that the compose file names exists', () => {
   for (const [name, service] of services) {
     const missing = [
       ...Object.keys(service.depends_on ?? {}).filter((other) => !(other in compose.services)),
@@ -74,13 +74,13 @@ test('every variable of a service is one of its settings', () => {
   }
 });
 
-test('everything but Postgres has a file system that is only read, and no rights of root', () => {
+test('every service except Postgres has a read-only file system and no capabilities', () => {
   for (const [name, service] of services.filter(([each]) => each !== 'postgres')) {
     expect(service, name).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
   }
 });
 
-test('the proxy keeps API_KEY, and listens where it is reached', () => {
+test('the proxy forwards API_KEY, and listens on its published ports', () => {
   const nginx = readFileSync(join(directory, 'nginx.conf'), 'utf8');
   const ports = (compose.services['proxy']?.ports ?? []).map((port) => port.split(':').at(-1));
   expect(nginx).toMatch(/^\s+underscores_in_headers on;$/m);
@@ -94,14 +94,14 @@ test('the proxy keeps API_KEY, and listens where it is reached', () => {
   }
 });
 
-test('the variables that have to be set are told of where the commands are', () => {
+test('the README names every required variable of the compose file', () => {
   const readme = readFileSync(join(directory, 'README.md'), 'utf8');
   expect(required.filter((name) => !readme.includes(name))).toEqual([]);
 });
 
-test('where Docker has its compose plugin, `docker compose config` takes the file', () => {
+test('`docker compose config` accepts the file, if the compose plugin is installed', () => {
   if (spawnSync('docker', ['compose', 'version']).status !== 0) {
-    console.log('There is no docker compose here: the file was held against the schema only.');
+    console.log('docker compose is not installed: the compose file was checked against its schema only.');
     return;
   }
   const env = { ...process.env, ...Object.fromEntries(required.map((name) => [name, 'x'.repeat(32)])) };

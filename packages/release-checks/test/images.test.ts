@@ -27,22 +27,22 @@ HEALTHCHECK --interval=1s CMD ["node", "-e", "process.exit(0)"]
 CMD ["greet"]
 `;
 
-/** Lays out a folder to build from, with a Dockerfile. */
-function lay(dockerfile: string): {
+/** Creates a build context with a Dockerfile. */
+function createContext(dockerfile: string): {
   context: string;
   build: (name?: string) => Promise<Image>;
   steps: string[];
 } {
   const directory = mkdtempSync(join(tmpdir(), 'leads-images-test-'));
   directories.push(directory);
-  // The image's user has to get through.
+  // The user of the image must be able to enter this directory.
   chmodSync(directory, 0o711);
   const context = join(directory, 'context');
   const files = {
     Dockerfile: dockerfile,
     '.dockerignore': '**/node_modules\n.git\n',
-    '.git/HEAD': 'of no image',
-    'a/node_modules/b/index.js': 'of no image',
+    '.git/HEAD': 'not in the image',
+    'a/node_modules/b/index.js': 'not in the image',
     'a/index.js': '',
     'greet.sh': '#!/bin/sh\necho "$GREETING"\ntouch written\n',
   };
@@ -60,8 +60,8 @@ function lay(dockerfile: string): {
   return { context, build: (name = 'Dockerfile') => builder.build(join(context, name)), steps };
 }
 
-test('the last stage has what was copied there, and its command runs in it without the right to write', async () => {
-  const { context, build } = lay(firstStage + lastStage);
+test('the last stage contains the copied files, and its command runs without permission to write there', async () => {
+  const { context, build } = createContext(firstStage + lastStage);
 
   const image = await build();
   const process = runImage(image, { env: {} });
@@ -69,7 +69,7 @@ test('the last stage has what was copied there, and its command runs in it witho
 
   expect(listImageFiles(image)).toMatchObject([{ path: '/app/bin', files: 1 }]);
   expect(process.output('stdout')).toBe('hello\n');
-  // Who does not run as root owns the folder.
+  // A user other than root owns the folder and can write.
   expect(code === 0).toBe(globalThis.process.getuid?.() !== 0);
   const source = join(context, '../stages/0/src');
   expect(existsSync(join(source, 'a/index.js'))).toBe(true);
@@ -77,8 +77,8 @@ test('the last stage has what was copied there, and its command runs in it witho
   expect(existsSync(join(source, 'a/node_modules'))).toBe(false);
 });
 
-test('a stage that two Dockerfiles have is built once', async () => {
-  const { context, build, steps } = lay(firstStage + lastStage);
+test('a stage that two Dockerfiles share is built once', async () => {
+  const { context, build, steps } = createContext(firstStage + lastStage);
   writeFileSync(join(context, 'Other'), `${firstStage}${lastStage}LABEL title=other\n`);
 
   const [image, other] = await Promise.all([build(), build('Other')]);
@@ -89,26 +89,26 @@ test('a stage that two Dockerfiles have is built once', async () => {
 });
 
 test.each([
-  ['a command that fails', 'RUN node --eval "process.exit(3)"', /RUN node.*\nended with 3/],
+  ['a failing command', 'RUN node --eval "process.exit(3)"', /RUN node.*\nended with 3/],
   ['a command that only the repository has', 'RUN vitest --version', /not found/],
-  ['a file that is not there', 'COPY missing.txt ./', /COPY missing\.txt.*\n.*ENOENT/],
-  ['a file that .dockerignore leaves out', 'COPY .git/HEAD ./', /left out by \.dockerignore/],
-  ['a stage that is not there', 'COPY --from=pruned /src ./', /no stage pruned/],
-  ['a variable that is not set', 'COPY ${NOTHING} ./', /NOTHING is not set/],
-  ['a path out of the stage', 'RUN cp greet.sh /usr/local/bin', /absolute path/],
-  ['an instruction that is not known', 'ONBUILD RUN true', /Line 7 is not understood: ONBUILD/],
-  ['a flag that is not known', 'COPY --chown=node greet.sh ./', /Line 7 is not understood/],
-  ['a command in a shell, which passes no signals on', 'CMD node server.js', /Line 7 is not understood/],
-])('%s fails the build', async (_what, line, message) => {
-  const { build } = lay(`${firstStage}\n${line}${lastStage}`);
+  ['a missing file', 'COPY missing.txt ./', /COPY missing\.txt.*\n.*ENOENT/],
+  ['a file that .dockerignore excludes', 'COPY .git/HEAD ./', /excluded by \.dockerignore/],
+  ['an unknown stage', 'COPY --from=pruned /src ./', /Stage pruned does not exist/],
+  ['an unset variable', 'COPY ${NOTHING} ./', /NOTHING is not set/],
+  ['a path outside of the stage', 'RUN cp greet.sh /usr/local/bin', /absolute path/],
+  ['an unsupported instruction', 'ONBUILD RUN true', /Line 7 is not supported: ONBUILD/],
+  ['an unsupported flag', 'COPY --chown=node greet.sh ./', /Line 7 is not supported/],
+  ['a command in shell form', 'CMD node server.js', /Line 7 is not supported/],
+])('the build fails for %s', async (_what, line, message) => {
+  const { build } = createContext(`${firstStage}\n${line}${lastStage}`);
 
   await expect(build()).rejects.toThrow(message);
 });
 
 test.each(['node', '0:0', 'root'])(
-  'USER %s is refused: Kubernetes could not tell it from root',
+  'USER %s is rejected, since Kubernetes cannot verify that it is not root',
   async (user) => {
-    const { build } = lay((firstStage + lastStage).replace('1000:1000', user));
+    const { build } = createContext((firstStage + lastStage).replace('1000:1000', user));
     const image = await build();
 
     expect(() => userOf(image)).toThrow(/two numbers/);

@@ -58,7 +58,7 @@ const readText = (path: string) => readFileSync(join(repositoryRoot, path), 'utf
 const { version } = JSON.parse(readText('package.json')) as { version: string };
 const readme = readText('docker/README.md');
 
-/** What a folder's kustomization has, that of the folders it names among it. */
+/** Returns the objects and kustomizations of a folder, including those of the folders that it names. */
 function load(folder: string): { objects: KubernetesObject[]; kustomizations: Kustomization[] } {
   const kustomization = parse(
     readFileSync(join(directory, folder, 'kustomization.yaml'), 'utf8'),
@@ -99,7 +99,7 @@ const containers = workloads.flatMap(({ metadata, spec }) =>
   spec.template.spec.containers.map((container) => ({ of: metadata.name, container })),
 );
 
-/** Who reads the settings, as README's table names it. */
+/** The reader of the settings, as named in the table of docker/CONFIGURATION.md. */
 const readers: Readonly<Record<string, string>> = {
   'leads-crm': 'CRM',
   'leads-intake': 'intake',
@@ -118,13 +118,13 @@ const models = {
   CronJob,
 };
 
-/** Notes which properties are never looked at: those that a schema does not know. */
-function watched<Value>(value: Value, path: string, unread: Set<string>): Value {
+/** Wraps a value and records the properties that are never read, which are unknown to a schema. */
+function recordUnread<Value>(value: Value, path: string, unread: Set<string>): Value {
   if (typeof value !== 'object' || value === null) return value;
   const children = new Map<string, unknown>();
   for (const [name, child] of Object.entries(value)) {
     unread.add(`${path}/${name}`);
-    children.set(name, watched(child, `${path}/${name}`, unread));
+    children.set(name, recordUnread(child, `${path}/${name}`, unread));
   }
   return new Proxy(value, {
     get(target, name) {
@@ -135,25 +135,25 @@ function watched<Value>(value: Value, path: string, unread: Set<string>): Value 
   });
 }
 
-test('every object is what Kubernetes takes, without a field that it does not know', () => {
+test('every object matches its Kubernetes schema, without unknown fields', () => {
   for (const object of objects) {
     const name = `${object.kind} ${object.metadata.name}`;
     const Model = models[object.kind as keyof typeof models];
     expect(Model, name).toBeDefined();
     const unread = new Set<string>();
-    const model = new Model(watched(object, '', unread));
+    const model = new Model(recordUnread(object, '', unread));
     unread.clear();
     for (const [field, value] of Object.entries(object)) {
-      Object.assign(model, { [field]: watched(value, `/${field}`, unread) });
+      Object.assign(model, { [field]: recordUnread(value, `/${field}`, unread) });
     }
     expect(() => model.validate(), name).not.toThrow();
     expect([...unread], name).toEqual([]);
   }
 });
 
-test('where kubectl is, it renders what the kustomizations name', () => {
+test('kubectl, if installed, renders the objects that the kustomizations name', () => {
   if (spawnSync('kubectl', ['version', '--client']).status !== 0) {
-    console.log('There is no kubectl here: the manifests were read as they are.');
+    console.log('kubectl is not installed: the manifests were parsed without rendering.');
     return;
   }
   for (const [folder, { objects: read }] of Object.entries(folders)) {
@@ -166,7 +166,7 @@ test('where kubectl is, it renders what the kustomizations name', () => {
   }
 });
 
-test('every variable is a setting of who reads it', () => {
+test('every variable of a container is a setting of its program', () => {
   const literals = kustomizations.flatMap(({ configMapGenerator = [] }) => configMapGenerator);
   for (const { of, container } of containers) {
     const maps = (container.envFrom ?? []).map(({ configMapRef }) => configMapRef.name);
@@ -181,11 +181,11 @@ test('every variable is a setting of who reads it', () => {
       names.filter((name) => !known.includes(name)),
       of,
     ).toEqual([]);
-    expect(names.length, `${of}: none is there twice`).toBe(new Set(names).size);
+    expect(names.length, `${of}: no variable is set twice`).toBe(new Set(names).size);
   }
 });
 
-test('every secret is made by a command of the README, with the keys that are read', () => {
+test('a command of the README creates every secret, with the keys that the containers read', () => {
   const made = new Map(
     [...readme.matchAll(/create secret generic ([\w-]+)((?:.*\\\n)*.*)/g)].map(([, name = '', rest = '']) => [
       name,
@@ -202,7 +202,7 @@ test('every secret is made by a command of the README, with the keys that are re
   }
 });
 
-test('images, ports and users are those of the Dockerfiles', () => {
+test('images, ports and users match the Dockerfiles', () => {
   const images = kustomizations.flatMap(({ images: each = [] }) => each);
   for (const { of, container } of containers) {
     const { stages } = parseDockerfile(
@@ -220,7 +220,8 @@ test('images, ports and users are those of the Dockerfiles', () => {
     const workload = workloads.find(({ metadata }) => metadata.name === of);
     const [user, group] = (valueOf('user') ?? '').split(':').map(Number);
     expect(workload?.spec.template.spec).toMatchObject({
-      // Otherwise the Service leads-crm would set LEADS_CRM_PORT, and one that is called crm CRM_PORT.
+      // Without this, the Service leads-crm would set LEADS_CRM_PORT, and a Service named crm would set
+      // CRM_PORT.
       enableServiceLinks: false,
       automountServiceAccountToken: false,
       securityContext: {
@@ -240,7 +241,7 @@ test('images, ports and users are those of the Dockerfiles', () => {
   }
 });
 
-test('a service is probed where it answers, and has the time that it needs to end', () => {
+test('each service has probes of its health routes and enough time to shut down', () => {
   for (const { metadata, spec } of deployments) {
     const [container] = spec.template.spec.containers;
     const probed = ['startupProbe', 'readinessProbe', 'livenessProbe'] as const;
@@ -257,7 +258,7 @@ test('a service is probed where it answers, and has the time that it needs to en
   }
 });
 
-test('what selects pods selects those of a deployment', () => {
+test('every selector of pods matches a workload', () => {
   const selectors = [
     ...ofKind<KubernetesObject & { spec: { selector: object } }>('Service').map(({ spec }) => ({
       matchLabels: spec.selector,
@@ -270,7 +271,7 @@ test('what selects pods selects those of a deployment', () => {
     ),
     ...deployments.map(({ spec }) => spec.selector),
   ] as { matchLabels?: object; matchExpressions?: { key: string; values: string[] }[] }[];
-  // As the kustomization labels them.
+  // The kustomization adds this label.
   const pods = workloads.map(({ spec }) =>
     Object.entries({ 'app.kubernetes.io/part-of': 'leads' }).concat(
       Object.entries(spec.template.metadata.labels),

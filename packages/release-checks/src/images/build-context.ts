@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 
 /**
- * What an image is built from: the files of a folder but those that its .dockerignore names.
+ * The build context of an image: the files of a folder without those that its .dockerignore excludes.
  *
- * @throws Error for patterns of other forms than a path and a name at any depth.
+ * @throws Error for a pattern other than a path or a name at any depth.
  */
 export class BuildContext {
   readonly #directory: string;
@@ -19,10 +19,10 @@ export class BuildContext {
       .map(asExpression);
   }
 
-  /** Where a file or folder of it is. @throws Error for one that is left out. */
+  /** Returns the path of a file or folder of the context. @throws Error if it is excluded. */
   path(source: string): string {
     const path = join(this.#directory, source);
-    if (this.isIgnored(path)) throw new Error(`${source} is left out by .dockerignore`);
+    if (this.isIgnored(path)) throw new Error(`${source} is excluded by .dockerignore`);
     return path;
   }
 
@@ -34,6 +34,6 @@ export class BuildContext {
 
 function asExpression(pattern: string): RegExp {
   const [, anywhere = '', path = ''] = /^(\*\*\/)?([\w./-]+)$/.exec(pattern) ?? [];
-  if (path === '') throw new Error(`.dockerignore: ${pattern} is not understood`);
+  if (path === '') throw new Error(`.dockerignore: unsupported pattern ${pattern}`);
   return new RegExp(`^${anywhere === '' ? '' : '(?:.*/)?'}${path.replaceAll('.', '\\.')}(?:/|$)`);
 }

@@ -5,11 +5,11 @@ import { startProcess } from '@leads/local-stack/processes/supervisor';
 import { BuildContext } from './build-context.ts';
 import { parseDockerfile, type Stage, type Step } from './dockerfile.ts';
 
-/** What the last stage of a Dockerfile has come to, as files in a folder. */
+/** The last stage of a Dockerfile, built as files in a folder. */
 export interface Image {
-  /** The folder that stands for `/`. It has what was copied, and nothing of the base image. */
+  /** The folder of the image's `/`. It contains the copied files, without the base image. */
   readonly root: string;
-  /** Below `/`. */
+  /** A path relative to the root. */
   readonly workdir: string;
   readonly env: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
@@ -17,24 +17,24 @@ export interface Image {
   readonly ports: readonly number[];
   readonly command: readonly string[];
   readonly healthcheck: readonly string[];
-  /** What was copied there, in order. */
+  /** The targets of the COPY instructions, in order. */
   readonly copied: readonly string[];
 }
 
 interface BuilderOptions {
-  /** The folder that is built from. */
+  /** The build context. */
   readonly context: string;
   readonly directory: string;
   readonly signal: AbortSignal;
   readonly onStep: (step: string, ms: number) => void;
 }
 
-/** How one stage stands after the steps so far. */
+/** The state of a stage after some of its steps. */
 interface Layer {
   readonly root: string;
   workdir: string;
   readonly env: Record<string, string>;
-  /** Of `ARG`, which reach commands as `ENV` does, but not the image. */
+  /** Values of `ARG`, which are set for commands like `ENV` but are not part of the image. */
   readonly args: Record<string, string>;
   readonly labels: Record<string, string>;
   user: string | undefined;
@@ -44,16 +44,16 @@ interface Layer {
   readonly copied: string[];
 }
 
-/** Builds images without an engine. */
+/** Builds images without a container engine. */
 export class ImageBuilder {
   readonly #options: BuilderOptions;
   readonly #context: BuildContext;
   readonly #stages = new Map<string, Promise<Layer>>();
 
   /**
-   * @param options.directory where the stages are laid out.
-   * @param options.signal ends what runs.
-   * @param options.onStep hears what was done and how long it took, in milliseconds.
+   * @param options.directory the parent directory of the stages.
+   * @param options.signal aborts running commands.
+   * @param options.onStep called after each step with its duration in milliseconds.
    */
   constructor(options: BuilderOptions) {
     this.#options = options;
@@ -61,11 +61,11 @@ export class ImageBuilder {
   }
 
   /**
-   * Takes the steps of a Dockerfile: each stage in an empty folder of its own, where its commands are run with the
-   * Node.js and npm of this process. Nothing of a base image is there, and nothing keeps a command within its folder
-   * but that absolute paths in it are refused. As with an engine, a stage that was built before is not built again.
+   * Builds a Dockerfile. Each stage has its own empty folder, and its commands run with the Node.js and npm
+   * of this process. The base image is missing. Commands are not isolated, but a command with an absolute
+   * path is rejected. As with an engine, a stage that was built before is not built again.
    *
-   * @throws Error with the step that failed, and the end of what it wrote.
+   * @throws Error with the failed step and the end of its output.
    */
   async build(dockerfile: string): Promise<Image> {
     const { args, stages } = parseDockerfile(readFileSync(dockerfile, 'utf8'));
@@ -73,7 +73,7 @@ export class ImageBuilder {
     let last: Layer | undefined;
     let key = JSON.stringify([...args]);
     for (const stage of stages) {
-      // What a stage takes from another is told by all that comes before.
+      // The key includes all earlier stages, since a stage may copy from them.
       key += JSON.stringify([stage.name, stage.from, stage.steps.map(({ text }) => text)]);
       let building = this.#stages.get(key);
       if (building === undefined) {
@@ -103,7 +103,7 @@ export class ImageBuilder {
       signal.throwIfAborted();
       const started = Date.now();
       try {
-        await take(step, layer, { context: this.#context, layers, signal });
+        await runStep(step, layer, { context: this.#context, layers, signal });
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         throw new Error(`${file}:${step.line}: ${step.text}\n${reason}`, { cause: error });
@@ -116,8 +116,8 @@ export class ImageBuilder {
 
 function openLayer(stage: Stage, root: string, args: ReadonlyMap<string, string>): Layer {
   const from = expand(stage.from, Object.fromEntries(args));
-  // A stage upon a stage would have its files as well.
-  if (!from.startsWith('node:')) throw new Error(`FROM ${from}: only images of Node.js can be stood in for`);
+  // A stage on top of another stage would contain its files.
+  if (!from.startsWith('node:')) throw new Error(`FROM ${from}: only Node.js images are supported`);
   mkdirSync(root, { recursive: true });
   return {
     root,
@@ -133,7 +133,7 @@ function openLayer(stage: Stage, root: string, args: ReadonlyMap<string, string>
   };
 }
 
-async function take(
+async function runStep(
   step: Step,
   layer: Layer,
   {
@@ -167,7 +167,7 @@ async function take(
       copy(step.sources.map(replaced), replaced(step.target), layer, {
         find: (source) =>
           step.from === undefined ? context.path(source) : pathIn(layers, step.from, source),
-        isWanted: (path) => step.from !== undefined || !context.isIgnored(path),
+        isIncluded: (path) => step.from !== undefined || !context.isIgnored(path),
       });
       return;
     case 'run':
@@ -181,12 +181,12 @@ async function take(
   }
 }
 
-/** A file goes into a folder under its own name; of a folder what is in it. */
+/** Copies files into a folder under their own names, and of folders their content. */
 function copy(
   sources: readonly string[],
   target: string,
   layer: Layer,
-  { find, isWanted }: { find: (source: string) => string; isWanted: (path: string) => boolean },
+  { find, isIncluded }: { find: (source: string) => string; isIncluded: (path: string) => boolean },
 ): void {
   const place = posix.resolve(layer.workdir, target);
   for (const source of sources) {
@@ -196,7 +196,7 @@ function copy(
     cpSync(path, join(layer.root, destination), {
       recursive: true,
       verbatimSymlinks: true,
-      filter: isWanted,
+      filter: isIncluded,
     });
     layer.copied.push(destination);
   }
@@ -204,11 +204,11 @@ function copy(
 
 function pathIn(layers: ReadonlyMap<string, Layer>, stage: string, source: string): string {
   const layer = layers.get(stage);
-  if (layer === undefined) throw new Error(`There is no stage ${stage} before`);
+  if (layer === undefined) throw new Error(`Stage ${stage} does not exist before this one`);
   return join(layer.root, posix.resolve('/', source));
 }
 
-/** `$NAME` and `${NAME}`. */
+/** Replaces `$NAME` and `${NAME}`. */
 function expand(text: string, values: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (_match, braced?: string, plain?: string) => {
     const name = braced ?? plain ?? '';
@@ -218,17 +218,17 @@ function expand(text: string, values: Readonly<Record<string, string>>): string 
   });
 }
 
-/** What npm needs to reach its registry where that takes more than its defaults. */
+/** Variables that npm may need to reach its registry. */
 const network =
   /^(?:npm_config_(?:registry|cache|userconfig|globalconfig)|https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_file)$/i;
 
-/** A path from the root of the file system, which would lead out of the stage's folder. */
+/** A path from the root of the file system, which is outside of the stage's folder. */
 const absolutePath = /(?:^|[\s"'=:<>|&;(])\/(?!dev\/null\b)/;
 
 const runTimeoutMs = 10 * 60_000;
 
 async function run(command: string, layer: Layer, signal: AbortSignal): Promise<void> {
-  if (absolutePath.test(command)) throw new Error('An absolute path would lead out of the image');
+  if (absolutePath.test(command)) throw new Error('An absolute path is outside of the image');
   const reach = Object.fromEntries(Object.entries(process.env).filter(([name]) => network.test(name)));
   const shell = startProcess({
     name: command,
@@ -244,7 +244,10 @@ async function run(command: string, layer: Layer, signal: AbortSignal): Promise<
     throw new Error(`ended with ${code ?? 'a signal'}:\n${shell.output().slice(-20_000).trimEnd()}`);
 }
 
-/** The PATH of this process without the commands of the repository's own packages, which no image has. */
+/**
+ * Returns the PATH of this process without the commands of the repository's packages, which images do not
+ * contain.
+ */
 function ownPath(): string {
   const directories = (process.env['PATH'] ?? '').split(':');
   return directories.filter((path) => !/node_modules|node-gyp-bin/.test(path) && existsSync(path)).join(':');

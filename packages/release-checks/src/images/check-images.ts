@@ -16,12 +16,12 @@ const healthyTimeoutMs = 60_000;
 const commandTimeoutMs = 60_000;
 
 /**
- * Builds both images as their Dockerfiles say, but without an engine, then runs them: the migrations, a user, and the
- * first lead, which comes to the intake and is listed by the CRM.
+ * Builds both images from their Dockerfiles without a container engine, then runs them: the migrations, a
+ * user, and a first lead. The intake accepts the lead, and the CRM lists it.
  */
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'leads-images-'));
-  // The images' user has to get through.
+  // The user of the images must be able to enter this directory.
   chmodSync(directory, 0o711);
   const remove = () => rmSync(directory, { recursive: true, force: true });
   process.once('exit', remove);
@@ -49,13 +49,13 @@ async function buildAll(directory: string): Promise<Record<Name, Image>> {
     return { crm: crmImage, intake: intakeImage };
   } catch (error) {
     failed.abort(error);
-    // What is killed may still write into what is removed next.
+    // A killed command may still write into the directory that is removed next.
     await Promise.allSettled([crm, intake]);
     throw error;
   }
 }
 
-/** What an image has to be that does not show by running it here. */
+/** Checks properties of an image that running it here does not show. */
 function checkImage(name: Name, image: Image): void {
   const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as {
     version: string;
@@ -103,16 +103,15 @@ async function tryImages(images: Record<Name, Image>): Promise<void> {
   await findLead(crm.url, { apiKey, accessToken }, orderId);
   await expectPage(`${crm.url}/`, '<div id="root">');
   for (const { url } of [crm, intake]) await expectPage(`${url}/docs/reference.js`, 'scalar');
-  console.log(`The first lead, ${orderId}, came to the intake and is listed by the CRM.`);
+  console.log(`The intake accepted the first lead, ${orderId}, and the CRM lists it.`);
   for (const service of [crm, intake]) await service.stop();
 
   for (const [index, name] of names.entries()) {
-    if (imageState(images[name]) !== before[index])
-      throw new Error(`leads-${name} has written into its image`);
+    if (imageState(images[name]) !== before[index]) throw new Error(`leads-${name} wrote into its image`);
   }
 }
 
-/** Starts an image's own command, and waits until its HEALTHCHECK holds. */
+/** Starts the command of an image, and waits until its HEALTHCHECK succeeds. */
 async function start(
   name: Name,
   image: Image,
@@ -120,7 +119,7 @@ async function start(
 ): Promise<AsyncDisposable & { url: string; stop: () => Promise<void> }> {
   const prefix = name.toUpperCase();
   const port = await freePort();
-  // The image listens on every address, which is more than a check needs.
+  // The image listens on every address, but a check needs only the local one.
   const env = {
     ...settings,
     [`${prefix}_HOST`]: '127.0.0.1',
@@ -131,7 +130,7 @@ async function start(
     const { code } = await runImage(image, { command: image.healthcheck, env }).exited;
     return code === 0;
   };
-  if (await isHealthy()) throw new Error(`leads-${name}: HEALTHCHECK holds before anything runs`);
+  if (await isHealthy()) throw new Error(`leads-${name}: HEALTHCHECK succeeds before the service runs`);
   const service = runImage(image, { env });
   await service.waitUntilReady(isHealthy, healthyTimeoutMs);
   return {
@@ -140,7 +139,9 @@ async function start(
     async stop() {
       await service.stop();
       const { code } = await service.exited;
-      if (code !== 0) throw new Error(`leads-${name} does not stop in order:\n${service.output()}`);
+      if (code !== 0)
+        throw new Error(`leads-${name} does not stop with code 0:
+${service.output()}`);
     },
   };
 }
@@ -185,7 +186,7 @@ function printContents(name: Name, image: Image): void {
   };
   const contents = listImageFiles(image);
   const total = {
-    path: `leads-${name}, beside its base image; of ${components.length} packages`,
+    path: `leads-${name} without its base image, from ${components.length} packages`,
     files: contents.reduce((sum, { files }) => sum + files, 0),
     bytes: contents.reduce((sum, { bytes }) => sum + bytes, 0),
   };

@@ -1,21 +1,21 @@
 import { DockerfileParser, type Flag, type Instruction, type Property } from 'dockerfile-ast';
 
-/** What a Dockerfile makes of one base image. */
+/** A stage of a Dockerfile. */
 export interface Stage {
-  /** That of `AS`; the last stage has none. */
+  /** The name after `AS`; the last stage has none. */
   readonly name: string | undefined;
   /** The base image, or the name of an earlier stage. */
   readonly from: string;
   readonly steps: readonly Step[];
 }
 
-/** One instruction; `line` is where it stands in the file, from 1. Variables are not yet replaced. */
+/** An instruction; `line` is its line in the file, from 1. Variables are not yet replaced. */
 export type Step = { readonly line: number; readonly text: string } & (
   | { readonly kind: 'arg' | 'env' | 'label'; readonly values: readonly (readonly [string, string])[] }
   | { readonly kind: 'workdir' | 'user' | 'expose'; readonly value: string }
   | {
       readonly kind: 'copy';
-      /** A stage; without one, what is built from. */
+      /** The stage to copy from; undefined for the build context. */
       readonly from: string | undefined;
       readonly sources: readonly string[];
       readonly target: string;
@@ -24,13 +24,13 @@ export type Step = { readonly line: number; readonly text: string } & (
   | { readonly kind: 'cmd' | 'healthcheck'; readonly command: readonly string[] }
 );
 
-/** The flags that change nothing about what is done: caches, and how often health is asked for. */
+/** Flags without effect on the result: caches, and the schedule of the health check. */
 const harmlessFlags = new Set(['mount', 'interval', 'timeout', 'start-period', 'start-interval', 'retries']);
 
 /**
- * Reads a Dockerfile.
+ * Parses a Dockerfile.
  *
- * @throws Error for instructions, flags and forms that nobody here knows how to take: none is passed over.
+ * @throws Error for an unsupported instruction, flag or form.
  */
 export function parseDockerfile(text: string): { args: ReadonlyMap<string, string>; stages: Stage[] } {
   const args = new Map<string, string>();
@@ -39,16 +39,17 @@ export function parseDockerfile(text: string): { args: ReadonlyMap<string, strin
     const stage = stages.at(-1);
     if (instruction.getKeyword() === 'FROM') {
       const [from, as, name] = wordsOf(instruction);
-      if (from === undefined || (as !== undefined && as.toUpperCase() !== 'AS')) throw refused(instruction);
+      if (from === undefined || (as !== undefined && as.toUpperCase() !== 'AS'))
+        throw unsupported(instruction);
       stages.push({ from, name, steps: [] });
     } else if (stage === undefined) {
-      if (instruction.getKeyword() !== 'ARG') throw refused(instruction);
+      if (instruction.getKeyword() !== 'ARG') throw unsupported(instruction);
       for (const [name, value] of propertiesOf(instruction)) args.set(name, value);
     } else {
       stage.steps.push(stepOf(instruction));
     }
   }
-  if (stages.length === 0) throw new Error('There is no FROM in it');
+  if (stages.length === 0) throw new Error('The Dockerfile has no FROM');
   return { args, stages };
 }
 
@@ -58,7 +59,7 @@ function stepOf(instruction: Instruction): Step {
   const unknown = flags.find(
     (flag) => !harmlessFlags.has(flag.getName()) && !(keyword === 'COPY' && flag.getName() === 'from'),
   );
-  if (unknown !== undefined) throw refused(instruction);
+  if (unknown !== undefined) throw unsupported(instruction);
   const place = { line: instruction.getRange().start.line + 1, text: `${keyword} ${contentOf(instruction)}` };
   switch (keyword) {
     case 'ARG':
@@ -81,13 +82,13 @@ function stepOf(instruction: Instruction): Step {
       const words = wordsOf(instruction);
       const target = words.at(-1);
       if (target === undefined || words.length < 2 || words[0]?.startsWith('[') === true)
-        throw refused(instruction);
+        throw unsupported(instruction);
       const from = flags.find((flag) => flag.getName() === 'from')?.getValue() ?? undefined;
       return { ...place, kind: 'copy', from, sources: words.slice(0, -1), target };
     }
     case 'RUN': {
       const command = contentOf(instruction);
-      if (command.startsWith('[') || command.includes('<<')) throw refused(instruction);
+      if (command.startsWith('[') || command.includes('<<')) throw unsupported(instruction);
       return { ...place, kind: 'run', command };
     }
     case 'CMD':
@@ -97,24 +98,27 @@ function stepOf(instruction: Instruction): Step {
       return { ...place, kind: 'healthcheck', command: execForm(instruction, command ?? '') };
     }
     default:
-      throw refused(instruction);
+      throw unsupported(instruction);
   }
 }
 
-/** `["node", "server.js"]`: without a shell, which would not pass signals on. */
+/**
+ * Parses the exec form, `["node", "server.js"]`. The shell form is rejected, since a shell does not forward
+ * signals.
+ */
 function execForm(instruction: Instruction, text: string): string[] {
   try {
     const words: unknown = JSON.parse(text);
     if (Array.isArray(words) && words.every((word) => typeof word === 'string')) return words;
   } catch {
-    // Said below.
+    // Rejected below.
   }
-  throw refused(instruction);
+  throw unsupported(instruction);
 }
 
-function refused(instruction: Instruction): Error {
+function unsupported(instruction: Instruction): Error {
   return new Error(
-    `Line ${instruction.getRange().start.line + 1} is not understood: ${instruction.getKeyword()} ${contentOf(instruction)}`,
+    `Line ${instruction.getRange().start.line + 1} is not supported: ${instruction.getKeyword()} ${contentOf(instruction)}`,
   );
 }
 

@@ -2,14 +2,14 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Image } from './build-image.ts';
 
-/** What is below one path of an image. */
+/** The number and size of the files below a path of an image. */
 export interface ImageFiles {
   readonly path: string;
   readonly files: number;
   readonly bytes: number;
 }
 
-/** What was copied into an image, path by path, in the order of its Dockerfile. */
+/** Returns the files that were copied into an image, path by path, in the order of its Dockerfile. */
 export function listImageFiles(image: Image): ImageFiles[] {
   return image.copied.map((path) => {
     const sizes = filesBelow(join(image.root, path)).map((file) => lstatSync(file).size);
@@ -17,7 +17,7 @@ export function listImageFiles(image: Image): ImageFiles[] {
   });
 }
 
-/** Every file of an image with its size and when it was changed, to see whether anything wrote there. */
+/** Returns every file of an image with its size and modification time, to detect writes. */
 export function imageState(image: Image): string {
   return filesBelow(image.root)
     .toSorted()

@@ -6,8 +6,9 @@ import type { Image } from './build-image.ts';
 const stopTimeoutMs = 30_000;
 
 /**
- * Starts a command of an image in the image's folder with its environment, as far as that goes without an engine. Root
- * gives up its rights for the image's user, who cannot write there; there is no folder for temporary files either.
+ * Starts a command of an image in the image's folder with its environment, as far as possible without a
+ * container engine. Root runs it as the image's user, who cannot write there. The image has no folder for
+ * temporary files either.
  *
  * @param options.command default: the image's own.
  * @param options.env overrides the environment of the image.
@@ -31,15 +32,18 @@ export function runImage(
   });
 }
 
-/** `USER 1000:1000`. @throws Error where it is root, or not by number, which Kubernetes could not tell from root. */
+/**
+ * Parses `USER 1000:1000`. @throws Error if it is root or a name, since Kubernetes cannot verify that a name
+ * is not root.
+ */
 export function userOf({ user = '0' }: Image): { uid: number; gid: number } {
   const [, uid, gid] = /^([1-9]\d*):([1-9]\d*)$/.exec(user) ?? [];
   if (uid === undefined || gid === undefined)
-    throw new Error(`USER ${user}: two numbers other than 0 are wanted`);
+    throw new Error(`USER ${user}: must be two numbers other than 0`);
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** The image's PATH, where its own folders are those that stand for them here. */
+/** Returns the image's PATH, with its directories replaced by those in the image's folder. */
 function pathWithin(image: Image): string {
   const directories = (image.env['PATH'] ?? '').split(':').map((path) => {
     const own = join(image.root, path);
