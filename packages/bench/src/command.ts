@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 
-/** An option of a command: its line in the help text, its default, and how its value is read. */
+/** An option of a command: its help text, its default, and how its value is parsed. */
 export interface Option<Value> {
   readonly help: string;
-  /** What follows the flag in the help text. A flag without a value has none. */
+  /** The text after the flag in the help text. A flag without a value has none. */
   readonly placeholder?: string;
   readonly default?: string;
   /** @throws Error with one line that names the flag and the rule. */
@@ -16,7 +16,7 @@ type OptionValues<Table extends OptionTable> = {
 };
 
 interface RunContext {
-  /** The parent of the temporary directory, or the directory of data that is kept. */
+  /** The parent of the temporary directory, or the directory of persistent data. */
   readonly dataDir: string | undefined;
   readonly onProgress: (line: string) => void;
   /** Aborted by SIGINT and SIGTERM. */
@@ -27,16 +27,16 @@ interface RunContext {
 export interface Command<Table extends OptionTable = OptionTable> {
   readonly summary: string;
   readonly options: Table;
-  /** The command ends its processes itself after a stop signal, and the program waits for it. */
+  /** The command stops its processes itself after a stop signal, and the program waits for it. */
   readonly handlesStop?: boolean;
   /** @returns the figures, and whether all guarantees hold if the command checks some. */
   run(options: OptionValues<Table>, context: RunContext): Promise<{ figures: object; passed?: boolean }>;
 }
 
-/** Infers the types of the options. */
+/** Returns the command unchanged. It infers the types of the options. */
 export const defineCommand = <Table extends OptionTable>(command: Command<Table>): Command => command;
 
-/** @throws Error with one line about the first wrong argument. */
+/** Parses the options of a command. @throws Error with one line about the first invalid argument. */
 export function readOptions<Table extends OptionTable>(
   table: Table,
   args: readonly string[],
@@ -55,7 +55,7 @@ export function readOptions<Table extends OptionTable>(
   return Object.fromEntries(Object.entries(table).map(read)) as OptionValues<Table>;
 }
 
-/** Returns a line for each option. */
+/** Returns the help text, a line for each option. */
 export function helpOf(table: OptionTable): string {
   const line = ([name, { placeholder, help, default: usual }]: [string, Option<unknown>]) => {
     const left = `  --${kebabCase(name)} ${placeholder ?? ''}`.padEnd(25);
@@ -72,7 +72,7 @@ export const flag = (help: string): Option<boolean> => ({
   read: (given) => given === 'true',
 });
 
-/** Makes an option whose value is read by `parse`, which returns undefined for a value that breaks the rule. */
+/** Creates an option with a value that `parse` reads. `parse` returns undefined for an invalid value. */
 const valueOption = <Value>(
   placeholder: string,
   about: { usual: string | undefined; help: string },
@@ -102,7 +102,7 @@ export const integer = (max: number, usual: string | undefined, help: string): O
     /^[1-9]\d*$/.test(given) && Number(given) <= max ? Number(given) : undefined,
   );
 
-/** A number of leads. */
+/** Creates an option for a number of leads. */
 export const size = (usual: string, help: string): Option<number> =>
   valueOption('<size>', { usual, help }, 'sizes from 10k to 100m, such as 10k,1m', (given) => {
     const [, digits, unit] = /^([1-9]\d{0,8})([km]?)$/i.exec(given) ?? [];
@@ -115,7 +115,7 @@ export const oneOf = <Name extends string>(names: readonly Name[], usual: string
     names.find((each) => each === given),
   );
 
-/** Values of the same kind, separated by commas. */
+/** Creates an option for several values, separated by commas. */
 export const listOf = <Value>(option: Option<Value>): Option<readonly Value[]> => ({
   ...option,
   placeholder: `${option.placeholder},...`,

@@ -33,10 +33,10 @@ async function runCommand(args: readonly string[]): Promise<void> {
   const isNamed = first !== '' && !first.startsWith('-');
   const command = commands[isNamed ? first : 'intake'];
   if (command === undefined) {
-    throw new Error(`There is no command ${first}. Use one of ${Object.keys(commands).join(', ')}`);
+    throw new Error(`Unknown command ${first}. Use one of ${Object.keys(commands).join(', ')}`);
   }
   const options = readOptions({ ...command.options, ...common }, isNamed ? args.slice(1) : args);
-  // Child processes end with this process. A command that handles the signal is waited for.
+  // Child processes end with this process. The program waits for a command that handles the signal.
   if (command.handlesStop !== true) stop.addEventListener('abort', exitStopped);
   const onProgress = (line: string) => console.error(line);
   const { figures, passed } = await command.run(options, { dataDir: options.dataDir, onProgress, stop });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** The clock of /proc counts 100 ticks a second on every Linux that Node supports. */
+/** The clock of /proc has 100 ticks per second on every Linux that Node supports. */
 const tickUs = 10_000;
 
 /**
@@ -12,13 +12,13 @@ export function processorTimeUs(pid: number): number {
   return tree.length === 0 ? Number.NaN : tree.reduce((sum, { ticks }) => sum + ticks, 0) * tickUs;
 }
 
-/** Resets the maximum of resident memory, where the system allows it. */
+/** Resets the maximum of resident memory, if the system permits it. */
 export function resetMaxMemory(pid: number): void {
   for (const member of readTree(pid)) {
     try {
       writeFileSync(`/proc/${member.pid}/clear_refs`, '5');
     } catch {
-      // The maximum then counts from the start of the process.
+      // The maximum then includes the time since the start of the process.
     }
   }
 }
@@ -32,7 +32,7 @@ export function maxMemoryMb(pid: number): number {
   return maxima.length === 0 ? Number.NaN : maxima.reduce((sum, megabytes) => sum + megabytes, 0);
 }
 
-/** Returns the pids of a process and its descendants; without /proc the process alone. */
+/** Returns the pids of a process and its descendants; without /proc only the process itself. */
 export function pidsOfTree(pid: number): number[] {
   const tree = readTree(pid).map((member) => member.pid);
   return tree.length === 0 ? [pid] : tree;
@@ -59,14 +59,15 @@ function readProcesses(): TreeProcess[] {
     .flatMap((name) => {
       const stat = readIfThere(`/proc/${name}/stat`);
       if (stat === undefined) return [];
-      // The second field is the program's name in brackets, which may contain blanks and brackets (proc_pid_stat(5)).
+      // The second field is the program's name in parentheses, which may contain spaces and parentheses
+      // (proc_pid_stat(5)).
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
       return [{ pid: Number(name), parent: Number(fields[1]), ticks }];
     });
 }
 
-/** @returns undefined for a process that has ended. */
+/** Reads a file of /proc. Returns undefined if the process has ended. */
 function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

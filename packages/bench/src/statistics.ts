@@ -1,4 +1,6 @@
-/** Returns the smallest value that at least `share` (0 to 1) of all values do not exceed; NaN of no values. */
+/**
+ * Returns the smallest value that at least `share` (0 to 1) of all values do not exceed; NaN without values.
+ */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
@@ -18,7 +20,7 @@ export function medianFigures<Figures extends Readonly<Record<string, number>>>(
   ) as Figures;
 }
 
-/** Returns the median over the rounds of one value as a multiple of another from the same round. */
+/** Returns the median over the rounds of the ratio of two values of the same round. */
 export function medianRatio(values: readonly number[], references: readonly number[]): number {
   return median(values.map((value, round) => value / (references[round] ?? Number.NaN)));
 }
@@ -32,8 +34,8 @@ export function slopeOf(points: readonly (readonly [number, number])[]): number 
 }
 
 /**
- * Measures each subject once a round. Each round starts with another subject, so that changes of the machine's speed
- * affect all subjects alike. A first round warms up and is dropped.
+ * Measures each subject once per round. Each round starts with another subject, so changes of the machine's
+ * speed affect all subjects alike. A first round is a warm-up and is dropped.
  *
  * @returns the figures of each subject, one for each round.
  */
@@ -53,7 +55,7 @@ export async function measureInTurn<Subject, Figures>(
   return measured;
 }
 
-/** Returns how often something is measured: a share of the usual number, at least `min` times. */
+/** Returns a number of measurements: a share of the usual number, but at least `min`. */
 export function scaled(usual: number, effort: number, min = 1): number {
   return Math.max(min, Math.round(usual * effort));
 }

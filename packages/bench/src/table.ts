@@ -1,8 +1,8 @@
 type Figures = Readonly<Record<string, unknown>>;
 
 /**
- * Formats figures as text. Arrays of objects become tables, other values become a line `name: value`. The names are the
- * properties' names in words; they end with their unit.
+ * Formats figures as text. Arrays of objects become tables, other values become a line `name: value`. A
+ * property's name is split into words and ends with its unit.
  */
 export function formatFigures(figures: object): string {
   const { row, tables } = flatten(figures as Figures);
@@ -26,7 +26,7 @@ function formatTable(title: string, rows: readonly Figures[]): string {
     `${inWords(title)}:`,
     ...[head, widths.map((width) => '-'.repeat(width)), ...cells].map(line),
   ];
-  // Tables within a row follow. Their rows begin with the first column of that row.
+  // Nested tables follow. Their rows begin with the first column of the outer row.
   const inner = new Map<string, Figures[]>();
   for (const { row, tables } of flat) {
     const first = Object.fromEntries(Object.entries(row).slice(0, 1));
@@ -38,7 +38,10 @@ function formatTable(title: string, rows: readonly Figures[]): string {
   return [table.join('\n'), ...[...inner].map(([name, more]) => formatTable(name, more))].join('\n\n');
 }
 
-/** Separates the tables of an object from its other values. An object in it, except counts, is a table of one row. */
+/**
+ * Separates the tables of an object from its other values. A nested object, except counts, is a table of one
+ * row.
+ */
 function flatten(figures: Figures): { row: Figures; tables: [name: string, rows: Figures[]][] } {
   const row: Record<string, unknown> = {};
   const tables: [string, Figures[]][] = [];
@@ -72,18 +75,18 @@ function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Returns `p50 ms` for p50Ms, `leads/s` for leadsPerSecond. */
+/** Returns a property's name in words: `p50 ms` for p50Ms, `leads/s` for leadsPerSecond. */
 function inWords(name: string): string {
   return name.replace('PerSecond', '/s').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** 10000 as `10k`. */
+/** Formats 10000 as `10k`. */
 export function formatSize(leads: number): string {
   if (leads % 1_000_000 === 0) return `${leads / 1_000_000}m`;
   return leads % 1_000 === 0 ? `${leads / 1_000}k` : String(leads);
 }
 
-/** A share from 0 to 1, such as `99.90 %`. */
+/** Formats a share from 0 to 1, such as `99.90 %`. */
 export function formatPercent(share: number): string {
   return `${(share * 100).toFixed(2)} %`;
 }

@@ -15,7 +15,10 @@ import { pidsOfTree } from '../src/process-tree.ts';
 import { verifyLeads } from '../src/stack/verify-leads.ts';
 import { runBench, startBench } from './run-bench.ts';
 
-/** Runs scenarios at a rate that a busy machine can serve. The guarantees hold at any rate; the bench prints the times. */
+/**
+ * Runs scenarios at a rate that a busy machine can serve. The guarantees hold at any rate; only the bench
+ * measures times.
+ */
 async function drill(scenarios: readonly string[], rate = 40): Promise<DrillFigures[]> {
   const args = ['faults', '--short', '--rate', `${rate}`, '--scenarios', scenarios.join(','), '--json'];
   const { stdout, stderr } = await runBench(args);
@@ -42,7 +45,7 @@ async function drill(scenarios: readonly string[], rate = 40): Promise<DrillFigu
 const found = (figures: DrillFigures | undefined, name: string) =>
   figures?.notes.find((note) => note.name.startsWith(name))?.found;
 
-// Concurrent, since they wait most of the time.
+// Concurrent, since the tests mostly wait.
 describe.concurrent('every acknowledged lead is stored once, and its events are published in order', {
   timeout: 600_000,
 }, () => {
@@ -53,7 +56,7 @@ describe.concurrent('every acknowledged lead is stored once, and its events are 
     expect(found(commitCut, 'cut')).toBe('20');
   });
 
-  test('while Postgres is down for two minutes', async () => {
+  test('while Postgres is down for 2 min', async () => {
     const [down] = await drill(['postgres-down']);
     expect(down?.seconds).toBeGreaterThan(120);
     expect(Number.parseFloat(found(down, 'accepted meanwhile') ?? '')).toBeGreaterThan(95);
@@ -63,7 +66,7 @@ describe.concurrent('every acknowledged lead is stored once, and its events are 
     const [killed] = await drill(['postgres-killed', 'postgres-frozen', 'postgres-replaced']);
     expect(Number.parseFloat(found(killed, 'accepted since the first kill') ?? '')).toBeGreaterThan(95);
     if (smallDiskImpossible() !== undefined) return;
-    // Fills the buffer of 1 MB in some seconds.
+    // The load fills the buffer of 1 MB within seconds.
     const [full] = await drill(['disks-full'], 250);
     expect(full?.unavailable).toBeGreaterThan(0);
   });
@@ -94,7 +97,7 @@ test('SIGTERM during a fault ends every process of the drill and removes its dir
       return 'gone';
     }
   };
-  // A paused Postgres is the hardest to end.
+  // A paused Postgres is the hardest process to stop.
   await vi.waitFor(() => expect(pids().map(state)).toContain('T'), { timeout: 60_000, interval: 50 });
   const started = pids();
   // The bench, Postgres and its processes, nats-server, both services and the load process.
@@ -110,7 +113,7 @@ test('SIGTERM during a fault ends every process of the drill and removes its dir
   rmSync(parent, { recursive: true, force: true });
 });
 
-test('verifyLeads counts lost and duplicated leads, and missing, disordered and repeated events', async () => {
+test('verifyLeads() counts lost and duplicated leads, and missing, disordered and repeated events', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'leads-check-'));
   await using nats = await startNats({ binary: await findNatsServer(), dataDir: directory });
   await using database = await createTestDatabase();
@@ -161,7 +164,7 @@ test('verifyLeads counts lost and duplicated leads, and missing, disordered and 
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('longestGapMs counts acknowledgements only, and countUnexpected ignores broken connections', () => {
+test('longestGapMs() counts acknowledgements only, and countUnexpected() ignores broken connections', () => {
   const answers: RecordedAnswer[] = [
     { at: 100, latencyMs: 5, status: '200', id: 'a' },
     { at: 150, latencyMs: 5, status: '503', id: undefined },
@@ -177,9 +180,9 @@ test('longestGapMs counts acknowledgements only, and countUnexpected ignores bro
 test.each<[string[], string]>([
   [['faults', '--scenarios', 'nothing'], 'nothing'],
   [['faults', '--rate', '0'], '--rate'],
-])('%j fails with one line', async (args, said) => {
+])('the arguments %j are rejected with one line', async (args, expectedText) => {
   const { code, stderr } = await runBench(args);
   expect(code).toBe(1);
   expect(stderr.trim().split('\n')).toHaveLength(1);
-  expect(stderr).toContain(said);
+  expect(stderr).toContain(expectedText);
 });

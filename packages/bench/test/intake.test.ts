@@ -5,7 +5,7 @@ import { runBench } from './run-bench.ts';
 
 const smallest = ['--rounds', '1', '--seconds', '0.4'];
 
-test('bench compares the intake with every reference, with the smallest effort', {
+test('bench intake compares the intake with every reference, in the smallest configuration', {
   timeout: 180_000,
 }, async () => {
   const { code, stdout, stderr } = await runBench([...smallest, '--connections', '1,4', '--json']);
@@ -28,7 +28,7 @@ test('bench compares the intake with every reference, with the smallest effort',
     expect(p99Ms).toBeLessThanOrEqual(p999Ms);
     expect(not200).toBe(0);
   }
-  // Processor time and memory are known on Linux only.
+  // Processor time and memory are available on Linux only.
   const measured = (key: 'postgresUsPerLead' | 'serviceUsPerLead' | 'maxMemoryMb') =>
     figures.filter((row) => typeof row[key] === 'number').map(({ target }) => target);
   const expected = (names: string[]) => (process.platform === 'linux' ? [...names, ...names] : []);
@@ -42,7 +42,7 @@ test('bench compares the intake with every reference, with the smallest effort',
   expect(ratios.map(({ connections }) => connections)).toEqual([1, 4, 1, 4, 1, 4].slice(hasPgbench ? 0 : 2));
 });
 
-test('the other steps print the figures that are required', { timeout: 180_000 }, async () => {
+test('bench intake prints the required figures of the other steps', { timeout: 180_000 }, async () => {
   const steps = ['--steps', 'overload,rejected,soak,start,crm', '--minutes', '0.02'];
   const { code, stdout, stderr } = await runBench(['intake', ...smallest, ...steps, '--json']);
   expect(code, stderr).toBe(0);
@@ -60,7 +60,7 @@ test('the other steps print the figures that are required', { timeout: 180_000 }
   expect(Object.keys(byDatabase?.statuses ?? {})).toEqual(['200']);
   expect(byDatabase?.rejectionStatuses).not.toEqual({});
   expect(byDatabase?.rejectionStatuses).not.toHaveProperty('200');
-  // Other load may delay leads. Every acknowledged lead is stored.
+  // Other load on the machine may delay leads, but every acknowledged lead is stored.
   expect(soak).toMatchObject({ missing: 0, stored: soak?.acknowledged });
   expect(soak?.acknowledged).toBe(soak?.statuses['200']);
   expect(Math.min(...(soak?.heapMb ?? []))).toBeGreaterThan(5);
@@ -75,9 +75,9 @@ test.each<[string[], string]>([
   [['--rounds', '0'], '--rounds'],
   [['--seconds', '0'], '--seconds'],
   [['--sizes', '10k'], '--sizes'],
-])('%j fails with one line', async (args, said) => {
+])('the arguments %j are rejected with one line', async (args, expectedText) => {
   const { code, stderr } = await runBench(args);
   expect(code).toBe(1);
   expect(stderr.trim().split('\n')).toHaveLength(1);
-  expect(stderr).toContain(said);
+  expect(stderr).toContain(expectedText);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ListFigures } from '../src/list/command.ts';
 import { runBench } from './run-bench.ts';
 
-test('bench list measures every step, in the smallest sizes', { timeout: 180_000 }, async () => {
+test('bench list measures every step, in the smallest configuration', { timeout: 180_000 }, async () => {
   const sizes = ['--sizes', '10k', '--rate-sizes', '10k', '--export-size', '10k'];
   const { code, stdout, stderr } = await runBench(['list', ...sizes, '--effort', '0.01', '--json']);
   expect(code, stderr).toBe(0);
@@ -54,14 +54,14 @@ test.each<[string[], string]>([
   [['list', '--steps', 'nothing'], 'nothing'],
   [['list', '--effort', '0'], '--effort'],
   [['list', '--fast'], '--fast'],
-])('%j fails with one line', async (args, said) => {
+])('the arguments %j are rejected with one line', async (args, expectedText) => {
   const { code, stderr } = await runBench(args);
   expect(code).toBe(1);
   expect(stderr.trim().split('\n')).toHaveLength(1);
-  expect(stderr).toContain(said);
+  expect(stderr).toContain(expectedText);
 });
 
-test('--help lists the options', async () => {
+test('bench --help lists the options', async () => {
   const { code, stdout } = await runBench(['--help']);
   expect(code).toBe(0);
   for (const option of [

@@ -2,15 +2,17 @@ import { expect, test } from 'vitest';
 import type { TrafficFigures } from '../src/stack/client-traffic.ts';
 import { runBench } from './run-bench.ts';
 
-test('rolls restarts instances behind a proxy, and no lead is lost', { timeout: 400_000 }, async () => {
+test('bench rolls restarts instances behind a proxy without losing a lead', {
+  timeout: 400_000,
+}, async () => {
   const { code, stdout, stderr } = await runBench(['rolls', '--rolls', '1', '--rate', '50', '--json']);
   const { services, verification, restarts, proxyErrors } = JSON.parse(stdout) as TrafficFigures & {
     restarts: { service: string; count: number }[];
     proxyErrors: Record<string, number>;
   };
   expect(services.map(({ service }) => service)).toEqual(['intake', 'crm']);
-  // A machine under load may not schedule a process for some tenths of a second. Single requests then fail with 502 or
-  // 503, and the command fails.
+  // A machine under load may delay a process for some tenths of a second. Single requests then fail with 502
+  // or 503, and the command fails.
   const failed = services.flatMap(({ not200Statuses }) => Object.entries(not200Statuses));
   expect(
     failed.filter(([answer]) => answer !== '502' && answer !== '503'),
@@ -30,8 +32,8 @@ test.each<[string[], string]>([
   [['rolls', '--rolls', '0'], '--rolls'],
   [['upgrade', '--rate', 'x'], '--rate'],
   [['upgrade', '--from', 'no-such-revision'], 'no-such-revision'],
-])('%j fails with one line', async (args, said) => {
+])('the arguments %j are rejected with an error that names the cause', async (args, expectedText) => {
   const { code, stderr } = await runBench(args);
   expect(code).toBe(1);
-  expect(stderr.trim().split('\n').at(-1)).toContain(said);
+  expect(stderr.trim().split('\n').at(-1)).toContain(expectedText);
 });

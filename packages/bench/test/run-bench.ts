@@ -15,7 +15,7 @@ export function runBench(args: string[]): Promise<{ code: number; stdout: string
   });
 }
 
-/** Starts the built bench, of which only what it writes on stderr is looked at. */
+/** Starts the built bench, with only stderr connected. */
 export function startBench(args: string[]): ChildProcess {
   return spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
 }

@@ -9,14 +9,14 @@ import { type DrillFigures, runDrill } from './drill.ts';
 import { type CommonOptions, startDrillStack } from './drill-stack.ts';
 import { createScenarios, scenarioNames } from './scenarios.ts';
 
-/** A scenario that could not run to its end. */
+/** The result of a scenario that failed. */
 interface FailedDrill {
   readonly scenario: string;
   readonly title: string;
   readonly failure: string;
 }
 
-/** A higher rate tests nothing more, and fills disks. */
+/** A higher rate adds no test coverage, but fills disks. */
 const maxRate = 1_000;
 const requiredRecoveryMs = 60_000;
 
@@ -24,17 +24,17 @@ export const faults = defineCommand({
   summary: 'injects faults under a steady load, and looks up every acknowledged lead and its events',
   handlesStop: true,
   options: {
-    scenarios: listOf(oneOf(scenarioNames, scenarioNames.join(','), 'all take 40 minutes')),
+    scenarios: listOf(oneOf(scenarioNames, scenarioNames.join(','), 'all take 40 min')),
     rate: optional(
-      integer(100_000, undefined, `leads a second (default: half of the maximum, at most ${maxRate})`),
+      integer(100_000, undefined, `leads per second (default: half of the maximum, at most ${maxRate})`),
     ),
     short: flag('seconds instead of minutes, and a few kills instead of 20'),
     syncAlways: flag('NATS syncs each message to the disk (nats-server 2.10 or newer)'),
   },
   async run(options, { dataDir: parent, onProgress, stop }) {
     const { syncAlways, short: isShort } = options;
-    const common: CommonOptions = { parent, natsServer: await findNatsServer(), syncAlways, stop };
-    const rate = options.rate ?? (await measureRate(common, onProgress));
+    const sharedOptions: CommonOptions = { parent, natsServer: await findNatsServer(), syncAlways, stop };
+    const rate = options.rate ?? (await measureRate(sharedOptions, onProgress));
     const scenarios = createScenarios();
     const drills: (DrillFigures | FailedDrill)[] = [];
     for (const name of options.scenarios) {
@@ -43,9 +43,9 @@ export const faults = defineCommand({
       try {
         const impossible = scenario.impossible?.();
         if (impossible !== undefined) throw new Error(impossible);
-        drills.push(await runDrill({ ...common, isShort, name, scenario, rate, onProgress }));
+        drills.push(await runDrill({ ...sharedOptions, isShort, name, scenario, rate, onProgress }));
       } catch (error) {
-        // A failed scenario does not prevent the next one. A stop does.
+        // A failed scenario does not prevent the next one, but a stop signal does.
         if (stop.aborted) throw error;
         const failure = (error as Error).message;
         onProgress(`  ${failure}`);
@@ -57,10 +57,13 @@ export const faults = defineCommand({
   },
 });
 
-/** Returns half of the intake's maximum rate beside the other processes of a drill. */
-async function measureRate(common: CommonOptions, onProgress: (line: string) => void): Promise<number> {
+/** Returns half of the intake's maximum rate while the other processes of a drill run. */
+async function measureRate(
+  sharedOptions: CommonOptions,
+  onProgress: (line: string) => void,
+): Promise<number> {
   await using resources = new DisposeStack();
-  const stack = await startDrillStack(resources, common);
+  const stack = await startDrillStack(resources, sharedOptions);
   using load = startLoadProcess();
   const headers = { API_KEY: stack.credentials.API_KEY };
   const target = { port: stack.intakePort, path: submitPath, headers, connections: 64 };

@@ -4,11 +4,14 @@ import { CommitCutter } from './commit-cutter.ts';
 import type { Scenario } from './drill.ts';
 import { submitLead } from './submit-lead.ts';
 
-/** For the acknowledgement of a lead, and for the cut of its commit. */
+/** The timeout for the acknowledgement of a lead, and for the cut of its commit. */
 const timeoutMs = 20_000;
 const retryMs = 100;
 
-/** Sends one lead at a time with an Idempotency-Key until it is acknowledged. The first commit of each lead is cut. */
+/**
+ * Creates a scenario that sends one lead at a time with an Idempotency-Key until it is acknowledged. The
+ * first commit of each lead is cut.
+ */
 export function cutCommits(): Omit<Scenario, 'title'> {
   const cutter = new CommitCutter();
   return {

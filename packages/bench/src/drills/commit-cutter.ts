@@ -1,8 +1,8 @@
 import type { ProxyTap } from '@leads/local-stack/processes/tcp-proxy';
 
 /**
- * Cuts connections to Postgres right after the commit of leads was sent: the service does not know whether it succeeded.
- * Every other time the cut comes when Postgres has answered, and the answer is dropped.
+ * Cuts connections to Postgres right after a commit of leads is sent. The service then does not know whether
+ * the commit succeeded. Every second cut happens after the response of Postgres, which is dropped.
  */
 export class CommitCutter {
   #onCut: (() => void) | undefined;
@@ -55,7 +55,9 @@ class CommitDetector {
   #hasInserted = false;
   #isInTransaction = false;
 
-  /** Whether these bytes, with an incomplete message before them, contain a commit of leads. */
+  /**
+   * Returns whether these bytes, together with an incomplete message before them, contain a commit of leads.
+   */
   read(bytes: Buffer): boolean {
     this.#bytes = Buffer.concat([this.#bytes, bytes]);
     let commits = false;
@@ -72,10 +74,11 @@ class CommitDetector {
     }
   }
 
-  /** @returns whether this message commits leads. */
+  /** Returns whether this message commits leads. */
   #readMessage(type: string, body: Buffer): boolean {
     const [first = '', second = ''] = body.toString('latin1').split('\0', 2);
-    // Parse: the statement's name and text. Bind: the portal's name and the statement's.
+    // Parse contains the name and the text of the statement. Bind contains the names of the portal and the
+    // statement.
     if (type === 'P' && /INSERT INTO "?lead"?[\s(]/.test(second)) this.#inserts.add(first);
     else if (type === 'P') this.#inserts.delete(first);
     if (type === 'B' && this.#inserts.has(second)) this.#hasInserted = true;

@@ -13,13 +13,16 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 export const databaseName = 'faults';
 
-/** What a scenario's stack has besides the usual. */
+/** The differences of a scenario's stack from the default. */
 export interface StackOptions {
   /** Instances of the CRM, each with a relay. Default: 1. */
   readonly relays?: number;
-  /** Servers of NATS. Default: 1. More are a cluster, and streams have as many replicas. */
+  /**
+   * The number of NATS servers. Default: 1. Several servers form a cluster, and each stream has that many
+   * replicas.
+   */
   readonly natsServers?: number;
-  /** The services reach Postgres through a proxy, with a tap on each connection if there is one. */
+  /** Places a proxy between the services and Postgres, with an optional tap for each connection. */
   readonly proxy?: { readonly tap?: () => ProxyTap };
   /** More settings of the intake. */
   readonly intakeSettings?: Readonly<Record<string, string>>;
@@ -43,10 +46,10 @@ export interface DrillStack extends Backends {
   readonly postgresDisk: SmallDisk | undefined;
   readonly intake: Restartable<Service>;
   readonly relays: readonly Restartable<Service>[];
-  /** Between the services and Postgres. Nothing uses it unless the scenario asks for a proxy. */
+  /** The proxy between the services and Postgres. It is used only if the scenario requests one. */
   readonly proxy: TcpProxy;
   readonly intakePort: number;
-  /** Leads past the proxy. Changes when a replica is promoted. */
+  /** A connection string that bypasses the proxy. It changes when a replica is promoted. */
   databaseUrl: string;
   readonly credentials: Credentials;
   /**
@@ -58,7 +61,10 @@ export interface DrillStack extends Backends {
   notRecovered(maxEventAgeMs: number): Promise<string | undefined>;
 }
 
-/** Starts a stack. It throws between two steps once the signal is aborted; `resources` disposes of what was started. */
+/**
+ * Starts a stack. It throws between two steps after the signal aborts; `resources` disposes of the started
+ * parts.
+ */
 export async function startDrillStack(
   resources: DisposeStack,
   options: StackOptions & CommonOptions,

@@ -19,46 +19,46 @@ import { formatPercent } from '../table.ts';
 import { type CommonOptions, type DrillStack, type StackOptions, startDrillStack } from './drill-stack.ts';
 import { StatusChanges } from './status-changes.ts';
 
-/** A kind of fault. */
+/** A scenario with faults. */
 export interface Scenario {
   readonly title: string;
   readonly stack?: StackOptions;
-  /** The scenario sends leads itself. There is no steady load. */
+  /** The scenario sends leads itself, without a steady load. */
   readonly sendsLeads?: boolean;
-  /** Returns why the scenario cannot run on this machine. */
+  /** Returns the reason if the scenario cannot run on this machine. */
   readonly impossible?: () => string | undefined;
   /** Causes the faults and ends them. */
   run(drill: Drill): Promise<Outcome>;
 }
 
-/** How a scenario runs. */
+/** The options of a drill. */
 interface DrillOptions {
   readonly name: string;
   readonly scenario: Scenario;
   /** Seconds instead of minutes. */
   readonly isShort: boolean;
-  /** Leads a second of the load. */
+  /** The load in leads per second. */
   readonly rate: number;
   readonly onProgress: (line: string) => void;
 }
 
-/** What a scenario works with. */
+/** The stack and the options of a running scenario. */
 export interface Drill extends DrillOptions {
   readonly stack: DrillStack;
-  /** The file that records answers, also those to leads that the scenario sends. */
+  /** The file that records responses, including those to leads of the scenario itself. */
   readonly answersFile: string;
-  /** Aborted when the command is stopped. The scenario may go on for a while. */
+  /** Aborted when the command is stopped. The scenario may continue for a while. */
   readonly stop: AbortSignal;
 }
 
 interface Outcome {
-  /** When the last fault ended, in milliseconds since 1970. */
+  /** The end of the last fault, in milliseconds since 1970. */
   readonly endedAt: number;
-  /** Returns more findings. */
+  /** Returns additional findings. */
   readonly notes: (answers: readonly RecordedAnswer[]) => readonly Note[];
 }
 
-/** A finding of a scenario besides the common ones. */
+/** A finding that only this scenario has. */
 export interface Note {
   readonly name: string;
   readonly found: string;
@@ -68,16 +68,16 @@ export interface Note {
 export type DrillFigures = Awaited<ReturnType<typeof runDrill>>;
 
 const connections = 512;
-/** Before the first fault and after the recovery. */
+/** The time before the first fault and after the recovery. */
 const quietMs = { long: 2_000, short: 500 };
 const recoveryTimeoutMs = 300_000;
 const maxEventAgeMs = 1_500;
 const scenarioTimeoutMs = 25 * 60_000;
 
 /**
- * Runs one scenario on a stack of its own.
+ * Runs one scenario on a new stack.
  *
- * @throws Error when it fails or is stopped, after all processes of the stack have ended.
+ * @throws Error if the scenario fails or is stopped, after all processes of the stack have ended.
  */
 export async function runDrill(options: DrillOptions & CommonOptions) {
   await using resources = new DisposeStack();
@@ -106,7 +106,7 @@ async function runOn(stack: DrillStack, load: LoadProcess, options: DrillOptions
     await sleep(quiet);
     const outcome = await withTimeout(scenarioTimeoutMs, scenario.run({ ...options, stack, answersFile }));
     if (outcome === timedOut)
-      throw new Error(`The scenario takes more than ${scenarioTimeoutMs / 60_000} minutes`);
+      throw new Error(`The scenario takes more than ${scenarioTimeoutMs / 60_000} min`);
     const { endedAt } = outcome;
     notes = outcome.notes;
     const hasRecovered =
@@ -128,12 +128,12 @@ async function runOn(stack: DrillStack, load: LoadProcess, options: DrillOptions
     rate,
     seconds,
     ...(await verifyLeads(answers, stack)),
-    /** Answers with 503. */
+    /** The number of responses with 503. */
     unavailable: answers.filter(({ status }) => status === '503').length,
     broken: answers.filter(({ status }) => status === 'broken').length,
     unexpected: countUnexpected(answers),
     longestGapMs: longestGapMs(answers),
-    /** Undefined after the timeout. */
+    /** Undefined after a timeout. */
     recoveryMs,
     notes: [{ name: 'accepted', found: formatPercent(acceptedShare(answers)) }, ...notes(answers)],
   };
@@ -156,7 +156,7 @@ function sendSteadily(
   });
 }
 
-/** Returns the result of some work, or throws as soon as the signal is aborted. */
+/** Returns the result of `work`, or throws as soon as the signal aborts. */
 async function rejectOnStop<Result>(work: Promise<Result>, stop: AbortSignal): Promise<Result> {
   const isOver = new AbortController();
   const stopped = once(stop, 'abort', { signal: isOver.signal }).then(() => {

@@ -5,11 +5,14 @@ import { ownerEmail } from '../stack/credentials.ts';
 import type { Drill, Scenario } from './drill.ts';
 import { submitLead } from './submit-lead.ts';
 
-/** How long a revoked key is tried. Without NATS it may stay valid for 10 s. */
+/** The time in which a revoked key is tried. Without NATS it may stay valid for 10 s. */
 const triedMs = 12_000;
 const retryMs = 20;
 
-/** Revokes keys with the command line, with Postgres and right before it dies; then starts an intake without Postgres. */
+/**
+ * Revokes keys with the command line, first with Postgres and then right before Postgres is killed. Starts an
+ * intake without Postgres.
+ */
 export const revokeKeys: Omit<Scenario, 'title'> = {
   async run(drill) {
     const { stack, onProgress } = drill;
@@ -53,7 +56,7 @@ export const revokeKeys: Omit<Scenario, 'title'> = {
   },
 };
 
-/** Returns how long a key was valid after its revocation: until its last lead that was acknowledged. */
+/** Returns the time from the revocation of a key to the last acknowledged lead with that key. */
 async function validFor(drill: Drill, apiKey: string): Promise<string> {
   const start = performance.now();
   let lastMs = 0;

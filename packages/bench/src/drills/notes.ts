@@ -5,7 +5,10 @@ import type { Note } from './drill.ts';
 
 type Answers = readonly RecordedAnswer[];
 
-/** Returns when the first lead was acknowledged that was due at a time or after; NaN if none was. */
+/**
+ * Returns the time of the first acknowledgement of a lead that was due at `time` or later; NaN if there is
+ * none.
+ */
 export function firstAfter(answers: Answers, time: number): number {
   const first = answers.find(({ at, latencyMs, id }) => id !== undefined && at - latencyMs >= time);
   return first?.at ?? Number.NaN;
@@ -35,7 +38,7 @@ export function accepted(name: string, answers: Answers): Note {
   return { name, found: formatPercent(acceptedShare(answers)), required: '99.9 % or more' };
 }
 
-/** Counts the leads that were acknowledged within a time in which no store was available. */
+/** Counts the acknowledged leads of a period without an available store. */
 export function acknowledgedWithin(name: string, answers: Answers, from: number, to: number): Note {
   const acknowledged = dueWithin(answers, from, to).filter(({ id, at }) => id !== undefined && at < to);
   return { name, found: String(acknowledged.length), required: '0' };

@@ -13,7 +13,7 @@ import { revokeKeys } from './key-revocation.ts';
 import { accepted, acknowledgedWithin, firstAfter, p99, slowest, unavailable } from './notes.ts';
 import { smallDiskImpossible } from './small-disk.ts';
 
-/** The most frequent faults come first. */
+/** The scenarios, the most frequent faults first. */
 export const scenarioNames = [
   'intake-killed',
   'relay-killed',
@@ -149,7 +149,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
         await sleep(isShort ? 5_000 : 20_000);
         await postgres.start();
         const [broker] = nats;
-        if (broker === undefined) throw new Error('There is no NATS to kill');
+        if (broker === undefined) throw new Error('The stack has no NATS');
         for (let kill = 0; kill < (isShort ? 3 : 20); kill++) {
           await broker.kill();
           await broker.start();
@@ -186,7 +186,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
         const fullMs = isShort ? 8_000 : 30_000;
         const hasRecovered = async () => (await stack.notRecovered(5_000)) === undefined;
         await postgres.kill();
-        // The intake is ready as long as the buffer has room.
+        // The intake is ready until the buffer is full.
         await waitUntil(async () => (await readiness(intake.process.url)) === 503, 120_000);
         onProgress('  the buffer is full');
         await sleep(fullMs);
@@ -199,7 +199,8 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
         await sleep(fullMs);
         postgresDisk?.free();
         const endedAt = Date.now();
-        // Without room for its write-ahead log Postgres ends, and its supervisor starts it again.
+        // Without disk space for its write-ahead log Postgres ends, and this loop starts it again like a
+        // supervisor.
         await waitUntil(async () => {
           if (await postgres.hasEnded()) await postgres.start();
           return hasRecovered();
@@ -258,7 +259,8 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
       async run({ stack: { nats, postgres }, isShort, onProgress }) {
         const phaseMs = isShort ? 5_000 : 20_000;
         const [, second, third] = nats;
-        if (second === undefined || third === undefined) throw new Error('There are no three NATS');
+        if (second === undefined || third === undefined)
+          throw new Error('The stack has less than three NATS servers');
         const phase = async (name: string) => {
           onProgress(`  ${name}`);
           const from = Date.now();

@@ -4,22 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { letOthersPass } from '../stack/temporary-directory.ts';
 
-/** A small file system in memory that can be filled to the last byte. */
+/** A small in-memory file system that can be filled completely. */
 export interface SmallDisk extends AsyncDisposable {
   readonly path: string;
   fill(): void;
-  /** Removes what {@link fill} wrote. */
+  /** Removes the data of {@link fill}. */
   free(): void;
 }
 
-/** Returns why no small disk can be mounted on this machine. */
+/** Returns the reason if no small disk can be mounted on this machine. */
 export function smallDiskImpossible(): string | undefined {
   return process.platform === 'linux' && process.getuid?.() === 0
     ? undefined
     : 'A full disk needs a small tmpfs, which only root on Linux may mount';
 }
 
-/** @throws Error when it cannot be mounted. */
+/** Mounts a small disk. @throws Error if it cannot be mounted. */
 export function mountSmallDisk(megabytes: number): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), 'leads-disk-'));
   const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'leads', path], {
@@ -31,7 +31,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk {
   }
   letOthersPass(path);
   const ballast = join(path, 'ballast');
-  // Lazy, since processes with open files there may still be ending.
+  // Lazy, since processes with open files on the disk may still be ending.
   const unmount = () => {
     spawnSync('umount', ['--lazy', path]);
     rmdirSync(path);

@@ -3,7 +3,10 @@ import type { Service } from '@leads/local-stack/processes/services';
 import { crmLeadsPath } from '../load/requests.ts';
 import type { Restartable } from '../stack/restartable.ts';
 
-/** Changes the status of some of the newest leads twice until it is disposed of, so that leads have events with an order. */
+/**
+ * Changes the status of some of the newest leads twice until it is disposed, so leads have several events in
+ * order.
+ */
 export class StatusChanges implements AsyncDisposable {
   readonly #relays: readonly Restartable<Service>[];
   readonly #headers: Readonly<Record<string, string>>;

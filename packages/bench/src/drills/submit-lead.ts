@@ -4,11 +4,11 @@ import { submitPath } from '../load/requests.ts';
 import type { Drill } from './drill.ts';
 
 /**
- * Sends one lead beside the load, and records the answer.
+ * Sends one lead in addition to the load, and records the response.
  *
  * @param lead.apiKey default: the load's key.
- * @param lead.idempotencyKey also the lead's click id.
- * @returns three digits, or `broken` without an answer.
+ * @param lead.idempotencyKey is also the click id of the lead.
+ * @returns three digits, or `broken` without a response.
  */
 export async function submitLead(
   { stack, answersFile }: Drill,

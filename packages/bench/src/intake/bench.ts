@@ -6,7 +6,7 @@ import { createMigratedDatabase, removeLeads } from '../stack/database.ts';
 import { type Program, startProgram } from '../stack/programs.ts';
 import { median } from '../statistics.ts';
 
-/** What every step of this bench measures with. */
+/** The shared resources of all steps of this bench. */
 export interface Bench {
   readonly postgres: LocalPostgres;
   readonly load: LoadProcess;
@@ -30,6 +30,8 @@ export interface MeasuredIntake extends AsyncDisposable {
 }
 
 /**
+ * Starts the intake on a new database.
+ *
  * @param name of the database.
  * @param preload a module that Node loads before the intake.
  */
@@ -46,10 +48,13 @@ export async function openIntake(bench: Bench, name: string, preload?: URL): Pro
   };
 }
 
-/** The number of connections that the requirements name. */
+/** The number of connections in the requirements. */
 export const usualConnections = 64;
 
-/** Returns the maximum rate of the intake in leads a second: the median of three rounds after one that warms up. */
+/**
+ * Returns the maximum rate of the intake in leads per second: the median of three rounds after a warm-up
+ * round.
+ */
 export async function measureMaxRate(
   { load, durationMs }: Bench,
   { target, databaseUrl }: MeasuredIntake,

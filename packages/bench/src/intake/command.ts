@@ -27,7 +27,7 @@ const stepNames = Object.keys(steps) as StepName[];
 
 /** The figures of the steps that ran. */
 export type IntakeFigures = { [Step in StepName]?: Awaited<ReturnType<(typeof steps)[Step]>> } & {
-  /** The settings of Postgres that decide about durability, as the server reports them. */
+  /** The durability settings of Postgres, as the server reports them. */
   readonly settings: readonly string[];
 };
 
@@ -78,7 +78,7 @@ export const intake = defineCommand({
   },
 });
 
-/** Linux's number of a file system in memory (statfs(2)). */
+/** The type of an in-memory file system on Linux (statfs(2)). */
 const tmpfs = 0x01021994;
 
 async function durabilitySettings(postgres: LocalPostgres, directory: string): Promise<string[]> {

@@ -3,7 +3,7 @@ import { measureInTurn, medianFigures, medianRatio } from '../statistics.ts';
 import type { Bench } from './bench.ts';
 import { startTargets, type TargetFigures, type TargetName, targetTitles } from './targets.ts';
 
-/** The required ratios of the intake to its references, at 64 connections unless stated. */
+/** The required ratios of the intake to its references, at 64 connections unless stated otherwise. */
 const requirements: readonly {
   ratio: string;
   figure: keyof TargetFigures;
@@ -52,7 +52,7 @@ export async function compareWithReferences(bench: Bench) {
   };
 }
 
-/** Medians of the rounds; of `not200` the maximum. */
+/** Returns the medians of the rounds, and the maximum of `not200`. */
 function figuresOf(target: string, connections: number, rounds: readonly TargetFigures[]) {
   const not200 = Math.max(...rounds.map((round) => round.not200));
   return { target, connections, ...medianFigures(rounds), not200 };

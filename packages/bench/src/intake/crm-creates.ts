@@ -7,7 +7,10 @@ import { measureInTurn, medianRatio } from '../statistics.ts';
 import type { Bench } from './bench.ts';
 import { startIntakeReference } from './targets.ts';
 
-/** Measures creates over the CRM's API, one at a time, in turn with one `prisma.lead.create` per request. */
+/**
+ * Measures creates over the CRM's API, one at a time, alternating with one `prisma.lead.create` for each
+ * request.
+ */
 export async function measureCrmCreates(bench: Bench) {
   const { postgres, load, rounds, durationMs } = bench;
   const databaseUrl = await createMigratedDatabase(postgres, 'crm');

@@ -3,7 +3,10 @@ import { checkpoint, removeLeads } from '../stack/database.ts';
 import { median, medianRatio } from '../statistics.ts';
 import { type Bench, measureMaxRate, openIntake } from './bench.ts';
 
-/** As many as a burst of visitors opens. Fewer would hold back due leads; more would exceed the listen backlog. */
+/**
+ * The number of connections in a burst of visitors. Fewer would delay due leads; more would exceed the listen
+ * backlog.
+ */
 const connections = 1_000;
 
 /** Sends leads at half of the maximum rate, at three times that rate, and at half again, in each round. */
@@ -32,7 +35,7 @@ export async function measureOverload(bench: Bench) {
   }
   return {
     maxLeadsPerSecond: median(maxRates),
-    /** The rate of answers with 200 at three times the maximum rate, as a share of that rate. */
+    /** The rate of responses with 200 at three times the maximum rate, as a share of the maximum rate. */
     goodputShare: medianRatio(ratesOf(triple), maxRates),
     loads: [
       { load: 'half of the maximum rate', ...summarizeLoads(half) },

@@ -16,7 +16,10 @@ interface PgbenchFigures {
   readonly p999Ms: number;
 }
 
-/** Inserts the row that the intake stores (load/requests.ts): pgbench draws numbers, Postgres makes the texts. */
+/**
+ * Inserts the row that the intake stores (load/requests.ts). pgbench generates numbers, and Postgres formats
+ * them.
+ */
 const script = `
 \\set first random(0, ${cardinality.firstNames - 1})
 \\set last random(0, ${cardinality.lastNames - 1})
@@ -40,8 +43,9 @@ export function isPgbenchInstalled(): boolean {
 /**
  * Inserts leads one by one with a prepared statement, each in its own transaction.
  *
- * @param options.extent the duration, which includes connecting, or the leads that each connection inserts.
- * @param options.directory receives a temporary directory.
+ * @param options.extent the duration, including the time to connect, or the number of leads for each
+ * connection.
+ * @param options.directory the parent of a temporary directory.
  */
 export async function runPgbench(options: {
   databaseUrl: string;
@@ -55,7 +59,8 @@ export async function runPgbench(options: {
     const scriptFile = join(directory, 'insert.sql');
     writeFileSync(scriptFile, script);
     const { hostname, port, username, password, pathname } = new URL(options.databaseUrl);
-    // Two threads inserted 9 to 24 % more than one in three pairs of runs, on a machine with other load.
+    // Two threads insert 9 to 24 % more than one, measured in three pairs of runs on a machine with other
+    // load.
     const jobs = Math.min(2, connections);
     const fixedArgs = ['--no-vacuum', '--protocol=prepared', `--jobs=${jobs}`, `--client=${connections}`];
     const extentArgs =

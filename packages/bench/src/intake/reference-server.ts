@@ -8,8 +8,9 @@ import { uuidv7 as newId } from 'uuidv7';
 import { referenceOwner, submitPath } from '../load/requests.ts';
 
 /*
- * A reference of the intake: a plain Fastify with the same validation, answer and rows, but without credentials and log.
- * It sends its port over the IPC channel. Its argument names the function that stores a row.
+ * A reference of the intake: a plain Fastify server with the same validation, response and rows, but without
+ * credentials and log. It sends its port over the IPC channel. Its argument names the function that stores a
+ * row.
  */
 
 type StoreRow = (row: ReturnType<typeof toRow>) => Promise<unknown>;
@@ -32,7 +33,7 @@ const references: Record<string, (databaseUrl: string) => StoreRow> = {
     return (row) =>
       pool.query({
         name: 'insert',
-        // In the order of the row's fields (toRow).
+        // The columns have the order of the row's fields (toRow).
         text: `INSERT INTO lead (id, workspace_id, user_id, campaign_id, source, status, name, phone, phone_e164,
               address, ip, s1, lp_name, version, words, created_at, updated_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
@@ -41,7 +42,7 @@ const references: Record<string, (databaseUrl: string) => StoreRow> = {
   },
 };
 
-/** Makes the row that the intake stores, with as little work as possible. */
+/** Returns the row that the intake stores, with as little work as possible. */
 function toRow(body: IntakeLead, ip: string) {
   const phoneE164 = body.phone.replaceAll(/[^+0-9]/g, '');
   const now = new Date();
@@ -68,8 +69,8 @@ const Submitted = Type.Object({ success: Type.Literal(true), order_id: Type.Stri
 
 const [, , kind = ''] = process.argv;
 const storeRow = references[kind]?.(process.env['DATABASE_URL'] ?? '');
-if (storeRow === undefined) throw new Error(`There is no reference ${kind}`);
-// Validates as strictly as the intake: values are not converted.
+if (storeRow === undefined) throw new Error(`Reference ${kind} does not exist`);
+// The validation is as strict as the intake's: values are not converted.
 const app = Fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } });
 app.post<{ Body: IntakeLead }>(
   submitPath,

@@ -5,8 +5,8 @@ import { measureInTurn, medianRatio } from '../statistics.ts';
 import { type Bench, openIntake, usualConnections } from './bench.ts';
 
 /**
- * Measures valid leads alone, and with one lead of 100 that is rejected: by validation, or by a constraint of the
- * database that the service does not know.
+ * Measures valid leads alone, and with one rejected lead in 100. The lead is rejected by validation, or by a
+ * database constraint that the service does not check.
  */
 export async function measureRejectedLeads(bench: Bench) {
   const { load, postgres, rounds, durationMs } = bench;

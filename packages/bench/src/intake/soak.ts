@@ -9,7 +9,7 @@ import { slopeOf } from '../statistics.ts';
 import { type Bench, measureMaxRate, openIntake } from './bench.ts';
 
 const connections = 256;
-/** The share of the time in which caches and compiled code grow. The slope is that of the rest. */
+/** The share of the time in which caches and compiled code grow. It is excluded from the slope. */
 const settlingShare = 0.1;
 const collectionsPerMinute = 4;
 
@@ -58,7 +58,10 @@ export async function measureSoak(bench: Bench) {
 
 const batchSize = 10_000;
 
-/** Counts acknowledged ids, and those that are not stored. An id that was acknowledged twice counts as missing once. */
+/**
+ * Counts the acknowledged ids, and those that are not stored. An id acknowledged twice counts as missing
+ * once.
+ */
 async function lookUpAcknowledged(
   databaseUrl: string,
   answersFile: string,

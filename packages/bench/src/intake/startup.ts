@@ -10,7 +10,7 @@ import type { Bench } from './bench.ts';
 const timeoutMs = 60_000;
 const retryMs = 5;
 
-/** Measures the time from the start of Node to the first lead that is answered with 200. */
+/** Measures the time from the start of Node to the first lead answered with 200. */
 export async function measureStartup({ postgres, rounds, workers }: Bench) {
   const databaseUrl = await createMigratedDatabase(postgres, 'startup');
   const { API_KEY } = await createOwner(databaseUrl);
@@ -23,7 +23,7 @@ export async function measureStartup({ postgres, rounds, workers }: Bench) {
     });
     const url = `http://127.0.0.1:${service.port}${submitPath}`;
     while ((await postLead(url, { API_KEY }, { lp_name: 'spring-offer' })).status !== '200') {
-      if (performance.now() - startedAt > timeoutMs) throw new Error('The intake answers no lead with 200');
+      if (performance.now() - startedAt > timeoutMs) throw new Error('The intake answered no lead with 200');
       await sleep(retryMs);
     }
     timesMs.push(performance.now() - startedAt);

@@ -8,7 +8,7 @@ import { type Program, startReference } from '../stack/programs.ts';
 import { type Bench, openIntake } from './bench.ts';
 import { isPgbenchInstalled, runPgbench } from './pgbench.ts';
 
-/** What is compared, in the order of the table. */
+/** The compared targets, in the order of the table. */
 export const targetTitles = {
   intake: 'this intake',
   fastify: 'Fastify, no database',
@@ -24,12 +24,12 @@ export type TargetFigures = {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
-  /** Processor time of the service and of Postgres for one lead, in microseconds. */
+  /** Processor time of the service and of Postgres for each lead, in microseconds. */
   readonly serviceUsPerLead: number;
   readonly postgresUsPerLead: number;
-  /** The maximum of the service's resident memory. */
+  /** The maximum resident memory of the service. */
   readonly maxMemoryMb: number;
-  /** Answers other than 200. */
+  /** The number of responses other than 200. */
   readonly not200: number;
 };
 
@@ -38,11 +38,11 @@ export interface Target {
   measure(connections: number): Promise<TargetFigures>;
 }
 
-/** Before each measurement over HTTP, connections are opened and caches filled. */
+/** The time to open connections and fill caches before each measurement over HTTP. */
 const warmUpMs = 300;
 const backendExitMs = 200;
 
-/** Starts the intake and its references; pgbench where it is installed. */
+/** Starts the intake and its references; pgbench only if it is installed. */
 export async function startTargets(bench: Bench, resources: DisposeStack): Promise<Target[]> {
   const { service, databaseUrl, target } = resources.use(await openIntake(bench, 'intake'));
   const targets = [httpTarget('intake', bench, { service, databaseUrl, headers: target.headers })];
@@ -55,7 +55,7 @@ export async function startTargets(bench: Bench, resources: DisposeStack): Promi
 }
 
 /**
- * Starts a reference server of the intake's route (reference-server.ts) with a database of its own.
+ * Starts a reference server for the intake's route (reference-server.ts) with a new database.
  *
  * @param databaseName default: the reference's name.
  */
@@ -119,7 +119,7 @@ function httpTarget(
   };
 }
 
-/** @throws Error when the number of stored leads is not the number of acknowledged ones. */
+/** Checks the stored leads. @throws Error if their number differs from the number of acknowledged leads. */
 async function assertStored(name: TargetName, databaseUrl: string, acknowledged: number): Promise<void> {
   const stored = await countLeads(databaseUrl);
   if (stored === acknowledged) return;
@@ -134,12 +134,12 @@ async function pgbenchTarget({ postgres, directory, durationMs }: Bench): Promis
       const run = async (extent: { seconds: number } | { leadsEach: number }) => {
         const before = processorTimeUs(postgres.pid);
         const figures = await runPgbench({ databaseUrl, connections, extent, directory });
-        // The exact time of a backend is known once it has ended.
+        // The exact processor time of a backend is available after it has ended.
         await sleep(backendExitMs);
         return { ...figures, postgresUs: processorTimeUs(postgres.pid) - before };
       };
       await checkpoint(postgres);
-      // pgbench connects within its measured time. The cost of the connections is subtracted.
+      // pgbench connects within its measured time, so the cost of the connections is subtracted.
       const connecting = await run({ leadsEach: 1 });
       const inserting = await run({ seconds: durationMs / 1000 + connecting.connectSeconds });
       await assertStored('pgbench', databaseUrl, connecting.inserted + inserting.inserted);

@@ -4,15 +4,15 @@ import { type Credentials, issueCredentials } from '../stack/credentials.ts';
 import { filled } from './fill.ts';
 import type { FilledDatabases } from './filled-databases.ts';
 
-/** What every step of this bench measures with. */
+/** The shared resources of all steps of this bench. */
 export interface ListBench {
   readonly databases: FilledDatabases;
   readonly load: LoadProcess;
-  /** Numbers of leads. */
+  /** Database sizes in leads. */
   readonly sizes: readonly number[];
   readonly rateSizes: readonly number[];
   readonly exportSize: number;
-  /** The number of measurements, as a share of the usual number. */
+  /** The number of measurements, relative to the default. */
   readonly effort: number;
   readonly onProgress: (line: string) => void;
 }
@@ -33,7 +33,7 @@ export function issueOwnerCredentials(databaseUrl: string): Promise<Credentials>
   return issueCredentials(databaseUrl, { workspaceId: filled.large, userId: filled.owner });
 }
 
-/** A load of 50 creates a second, until it is ended. */
+/** A load of 50 creates per second until it is ended. */
 export const steadyCreates = {
   path: crmLeadsPath,
   campaignCode: 'C0',
@@ -42,5 +42,5 @@ export const steadyCreates = {
   durationMs: 3_600_000,
 } as const;
 
-/** Lists of the newest 100 leads. */
+/** A load that lists the newest 100 leads. */
 export const newestLists = { method: 'GET', path: crmLeadsPath, connections: 64 } as const;

@@ -10,7 +10,7 @@ import { measureRates } from './rates.ts';
 import { measureReplica } from './replica.ts';
 import { measureWebsite } from './website.ts';
 
-/** The export is the last step, since it adds leads. */
+/** The steps in order. The export is the last one, since it adds leads. */
 const steps = {
   queries: measureQueries,
   rate: measureRates,
@@ -27,11 +27,11 @@ export type ListFigures = { [Step in StepName]?: Awaited<ReturnType<(typeof step
 export const list = defineCommand({
   summary: 'fills databases with leads and measures the list, the website, a replica and exports',
   options: {
-    sizes: listOf(size('10k,1m', 'leads of the databases; 10m takes 15 minutes and 12 GB')),
-    rateSizes: listOf(size('100k,1m', 'leads of the databases that are listed over HTTP')),
-    exportSize: size('1m', 'leads of the database that is exported'),
+    sizes: listOf(size('10k,1m', 'database sizes in leads; 10m takes 15 min and 12 GB')),
+    rateSizes: listOf(size('100k,1m', 'database sizes for lists over HTTP')),
+    exportSize: size('1m', 'database size for the export'),
     steps: listOf(oneOf(stepNames, stepNames.join(), 'steps to run')),
-    effort: number(0.01, 10, '1', 'measurements as a share of the usual number'),
+    effort: number(0.01, 10, '1', 'number of measurements, relative to the default'),
   },
   async run({ steps: chosen, ...options }, { dataDir, onProgress }) {
     await using resources = new DisposeStack();

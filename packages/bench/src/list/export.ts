@@ -8,24 +8,24 @@ import { issueOwnerCredentials, type ListBench, steadyCreates } from './bench.ts
 
 const usualAloneMs = 10_000;
 
-/** Exports every lead of the large workspace while 50 leads a second are created. */
+/** Exports every lead of the large workspace under a load of 50 creates per second. */
 export async function measureExport({ databases, exportSize: leads, load, effort, onProgress }: ListBench) {
   const databaseUrl = await databases.open(leads);
   const headers = await issueOwnerCredentials(databaseUrl);
   const figures = [];
   for (const format of ['text/csv', 'application/x-ndjson']) {
     onProgress(`  ${format}`);
-    // A new process for each format, since the maximum of its memory never falls.
+    // A new process for each format, since its maximum memory never decreases.
     await using crm = await startProgram('crm', { databaseUrl });
     const aloneMs = Math.max(500, (usualAloneMs * effort) / 2);
-    /** Creates leads while some work is done. @returns the p99 of a create. */
+    /** Creates leads while `work` runs. @returns the p99 of a create. */
     const createDuring = async (work: () => Promise<unknown>) => {
       const creating = load.send({ ...steadyCreates, port: crm.port, headers });
       await work();
       load.end();
       return assertAll200(await creating).p99Ms;
     };
-    // Code is compiled during the first creates, which are not measured.
+    // The first creates compile code and are not measured.
     await createDuring(() => sleep(aloneMs));
     const beforeMs = await createDuring(() => sleep(aloneMs));
     let lines = 0;
@@ -51,7 +51,10 @@ export async function measureExport({ databases, exportSize: leads, load, effort
   return figures;
 }
 
-/** Exports, and counts the lines of the body. @throws Error for a status other than 200 and an incomplete body. */
+/**
+ * Exports leads, and counts the lines of the body. @throws Error for a status other than 200 or an incomplete
+ * body.
+ */
 async function countLines(port: number, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     request({ host: '127.0.0.1', port, path: crmLeadsPath, headers }, (response) => {

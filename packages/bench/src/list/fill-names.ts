@@ -1,4 +1,4 @@
-/** Common names, the most common first. Fill draws the first ones far more often. */
+/** Common names, the most common first. The fill uses the first ones far more often. */
 export const firstNames =
   `Maria James Anna John Mohamed Laura David Elena Michael Sofia Daniel Sarah Thomas Emma Robert Olga Peter Julia
 Carlos Ivan Fatima Paul Nina Mark Lucia Jan Eva Omar Linda Martin Irina Ali Karen Marco Alice Hans Rosa George

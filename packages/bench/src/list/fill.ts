@@ -3,7 +3,7 @@ import pg from 'pg';
 import { withClient } from '../stack/database.ts';
 import { firstNames, lastNames } from './fill-names.ts';
 
-/** Ids that are the same in every filled database. */
+/** Ids that are equal in every filled database. */
 export const filled = {
   /** A workspace with 70 % of the leads. */
   large: entity('workspace', 0),
@@ -15,7 +15,7 @@ export const filled = {
 const smallWorkspaces = 300;
 const chunk = 200_000;
 
-/** Returns an id of the shape of a UUIDv7, made of a number. */
+/** Returns an id in the format of a UUIDv7, derived from a number. */
 function entity(kind: 'workspace' | 'user' | 'campaign', number: number): string {
   const kinds = { workspace: '1', user: '2', campaign: '3' };
   return `0190000${kinds[kind]}-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
@@ -26,11 +26,12 @@ const entitySql = (kind: 'workspace' | 'user' | 'campaign', number: string) =>
   `('${entity(kind, 0).slice(0, -12)}' || lpad(to_hex(${number}), 12, '0'))::uuid`;
 
 /**
- * Fills a migrated, empty database with leads of two years, oldest first. The leads are always the same, and unevenly
- * distributed. In the large workspace `Paid`, the source `crm`, the campaign `RARE` and the landing page `rare` are rare
- * and old, so that a scan from the newest lead takes long to find them.
+ * Fills a migrated, empty database with leads of two years, oldest first. The leads are deterministic and
+ * unevenly distributed.
+ * In the large workspace `Paid`, the source `crm`, the campaign `RARE` and the landing page `rare` are rare
+ * and old. A scan from the newest lead takes long to find them.
  *
- * @param onProgress receives the number of leads stored so far.
+ * @param onProgress receives the number of stored leads.
  */
 export async function fillLeads(
   databaseUrl: string,
@@ -38,7 +39,8 @@ export async function fillLeads(
   onProgress: (stored: number) => void,
 ): Promise<void> {
   await withClient(databaseUrl, async (client) => {
-    // Leads are inserted without foreign keys and indexes: the data satisfies the former, the latter are built at the end.
+    // Leads are inserted without foreign keys and indexes. The data satisfies the foreign keys, and the
+    // indexes are built at the end.
     await client.query(`SET session_replication_role = replica; SET maintenance_work_mem = '256MB'`);
     await client.query(tenants);
     const indexes = await client.query<{ name: string; definition: string }>(`
@@ -78,14 +80,17 @@ const tenants = `
     CASE n WHEN 31 THEN 'RARE' ELSE 'C' || n END, 'Campaign ' || n, n = 0 OR (n >= 32 AND n % 4 = 0), now()
   FROM generate_series(0, ${32 + smallWorkspaces * 4 - 1}) AS n;`;
 
-/** Returns a pseudo-random number from 0 to below 1, made of the lead's number. */
+/** Returns an SQL expression for a pseudorandom number in [0, 1), derived from the lead's number. */
 const draw = (seed: number) => `((hashint8extended(n, ${seed}) & 1048575) / 1048576.0)`;
 
 const columns = `
   id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164, address, email, country, state,
   ip, s1, lp_name, version, words, created_at, updated_at`;
 
-/** The leads with the numbers $1 to $2 of $3; $4 and $5 are names. Numbers above $3 are newer than all filled leads. */
+/**
+ * Selects the leads with the numbers $1 to $2 of $3; $4 and $5 are names. Numbers above $3 are newer than all
+ * filled leads.
+ */
 const leadRows = `
   SELECT
     (lpad(to_hex((extract(epoch FROM created_at) * 1000)::bigint), 12, '0') || '7' || substr(hash, 1, 3) || '9'
@@ -150,7 +155,7 @@ const leadRows = `
     ) AS chosen
   ) AS spelled`;
 
-/** Changes with the filled data. */
+/** A hash that changes with the filled data. */
 export const fillVersion = createHash('sha256')
   .update([tenants, leadRows, ...firstNames, ...lastNames].join())
   .digest('hex')

@@ -12,15 +12,20 @@ import { fillLeads, fillVersion } from './fill.ts';
 
 /** A Postgres with durable settings and filled databases. */
 export interface FilledDatabases {
-  /** Returns the connection string of the database with a number of leads, and fills it when it is not there. */
+  /**
+   * Returns the connection string of the database with a number of leads. The database is filled if it does
+   * not exist.
+   */
   open(leads: number): Promise<string>;
   readonly postgres: LocalPostgres;
   readonly dataDir: string;
 }
 
 /**
- * @param dataDir keeps the databases for the next run; without it they lie in a temporary directory.
- * @param resources disposes of what is started.
+ * Starts a Postgres for filled databases.
+ *
+ * @param dataDir keeps the databases for the next run; without it they are in a temporary directory.
+ * @param resources disposes of the started parts.
  */
 export async function startFilledDatabases(
   dataDir: string | undefined,
@@ -35,12 +40,12 @@ export async function startFilledDatabases(
   const postgres = resources.use(await startPostgres({ dataDir: postgresDir }));
   const fill = async (leads: number) => {
     const name = `leads_${formatSize(leads)}`;
-    const [kept] = await query<{ version: string }>(
+    const [existing] = await query<{ version: string }>(
       postgres.url('postgres'),
       `SELECT shobj_description(oid, 'pg_database') AS version FROM pg_database WHERE datname = $1`,
       [name],
     );
-    if (kept?.version === dataVersion()) return postgres.url(name);
+    if (existing?.version === dataVersion()) return postgres.url(name);
     await postgres.dropDatabase(name);
     const url = await createMigratedDatabase(postgres, name);
     onProgress(`Filling ${name}`);
@@ -60,7 +65,7 @@ export async function startFilledDatabases(
   };
 }
 
-/** Changes with the filled data and with the migrations. */
+/** Returns a version that changes with the filled data and with the migrations. */
 function dataVersion(): string {
   const hash = createHash('sha256');
   const entries = readdirSync(migrationsDir, { withFileTypes: true }).filter((entry) => entry.isDirectory());

@@ -6,17 +6,17 @@ import { median, percentile, scaled } from '../statistics.ts';
 import { type ListBench, viewers } from './bench.ts';
 import { filled } from './fill.ts';
 
-/** The page size of page 1,000. Ten thousand leads have that many pages. */
+/** The page size of page 1,000. 10,000 leads have that many pages. */
 const deepLimit = 5;
 const usualSamples = 300;
-/** The maximum time for one query and size. */
+/** The time limit for one query and size. */
 const usualTimeMs = 6_000;
 
 interface Size {
   readonly leads: number;
   readonly store: LeadStore;
   readonly queries: Readonly<Record<string, LeadQuery>>;
-  /** The oldest leads that are on hold. Each changes its status once; the measured pages keep their leads. */
+  /** The oldest leads on hold. Each changes its status once; the measured pages keep their leads. */
   readonly onHold: string[];
 }
 
@@ -68,7 +68,7 @@ export async function measureQueries({ databases, sizes: numbers, effort, onProg
   return figures.flat();
 }
 
-/** Returns each filter alone, each kind of search, both orders, the first and a deep page. */
+/** Returns queries with each filter alone, each kind of search, both orders, the first and a deep page. */
 async function queriesOf(databaseUrl: string, leads: LeadStore): Promise<Record<string, LeadQuery>> {
   const [lead] = await query<Record<'name' | 'phone' | 's1' | 'id' | 'email', string>>(
     databaseUrl,

@@ -12,7 +12,7 @@ const references = {
 };
 const usual = { rounds: 20, roundMs: 1_000 };
 
-/** Lists the newest 100 leads over HTTP, from the service and its references in turn. */
+/** Lists the newest 100 leads over HTTP, alternating between the service and its references. */
 export async function measureRates(bench: ListBench) {
   const figures = [];
   for (const leads of bench.rateSizes) figures.push(await measureSize(bench, leads));
@@ -38,7 +38,7 @@ async function measureSize({ databases, load, effort, onProgress }: ListBench, l
     server,
     leads,
     ...summarizeLoads(rounds),
-    /** The service's rate as a multiple of this one. */
+    /** The service's rate as a multiple of this server's. */
     ratioOfService: medianRatio(ratesOf(measured[0] ?? []), ratesOf(rounds)),
   });
   return servers.map(({ server }, at) => figuresOf(server, measured[at] ?? []));

@@ -15,8 +15,9 @@ import { crmLeadsPath } from '../load/requests.ts';
 keepHeapSmall();
 
 /*
- * A reference of the CRM's list. It has the same server, guard, path, query schema and settings as the service, and
- * differs in its handler and in the serialization of the answer. It sends its port over the IPC channel.
+ * A reference of the CRM's list. It has the same server, guard, path, query schema and settings as the
+ * service. It differs in its handler and in the serialization of the response. It sends its port over the IPC
+ * channel.
  */
 
 const route = { permission: 'member' } as const;

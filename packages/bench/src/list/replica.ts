@@ -13,8 +13,8 @@ const usual = { rounds: 10, roundMs: 1_000 };
 const timeoutMs = 60_000;
 
 /**
- * Lists the newest 100 leads from the primary and from a streaming replica in turn, while another process creates leads.
- * The Postgres is its own, since a replica copies every database of the server.
+ * Lists the newest 100 leads from the primary and from a streaming replica in turn, while another process
+ * creates leads. It starts its own Postgres, since a replica copies every database of the server.
  */
 export async function measureReplica({ load, effort, rateSizes, onProgress }: ListBench) {
   await using resources = new DisposeStack();
@@ -32,7 +32,7 @@ export async function measureReplica({ load, effort, rateSizes, onProgress }: Li
   const replicaUrl = replica.url(new URL(primaryUrl).pathname.slice(1));
   const onReplica = await startCrm({ DATABASE_REPLICA_URL: replicaUrl });
   if (!(await waitUntil(() => onReplica.output().includes('The replica has caught up'), timeoutMs))) {
-    throw new Error('The replica does not catch up');
+    throw new Error('The replica did not catch up');
   }
   const headers = await issueOwnerCredentials(primaryUrl);
   using createLoad = startLoadProcess();
@@ -51,7 +51,7 @@ export async function measureReplica({ load, effort, rateSizes, onProgress }: Li
         requestsPerSecond: lists.requestsPerSecond,
         p50Ms: lists.p50Ms,
         p99Ms: lists.p99Ms,
-        /** Processor time of each Postgres for one list, the creates included. */
+        /** Processor time of each Postgres for one list, including the creates. */
         primaryUsPerList: (after[0] - before[0]) / count,
         replicaUsPerList: (after[1] - before[1]) / count,
         createP99Ms: assertAll200(await creating).p99Ms,

@@ -12,11 +12,13 @@ import { filled } from './fill.ts';
 /** The requirements for a workspace of 1,000,000 leads. */
 const required = { contentMs: 1_000, overviewMs: 300 };
 const usual = { pageLoads: 9, answers: 60 };
-/** The second of the two years that the leads are of. */
+/** The second of the two years of the leads. */
 const year = { from: '2025-01-01', to: '2025-12-31', zone: 'Europe/Berlin' };
 const leadsPerAggregation = 50_000;
 
-/** Measures the leads page in a browser with an empty cache, and the overview of a year, with the largest size. */
+/**
+ * Measures the leads page in a browser with an empty cache, and the overview of a year, at the largest size.
+ */
 export async function measureWebsite({ databases, sizes, effort, onProgress }: ListBench) {
   const executablePath = await findChromium();
   const leads = Math.max(...sizes);
@@ -26,13 +28,13 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
   await using crm = await startProgram('crm', { databaseUrl });
   const url = `http://127.0.0.1:${crm.port}`;
   await using browser = await playwright.launch({ executablePath, args: chromiumArguments });
-  onProgress(`The leads page in Chromium ${browser.version()}, of ${leads} leads`);
+  onProgress(`Loading the leads page with ${leads} leads in Chromium ${browser.version()}`);
   const cookies = await signIn(databaseUrl, browser, url);
   const pageLoads = await repeat(scaled(usual.pageLoads, effort, 3), () =>
     loadLeadsPage(browser, url, cookies),
   );
 
-  onProgress(`The overview of a year, of ${leads} leads`);
+  onProgress(`Requesting the overview of a year with ${leads} leads`);
   await using database = openForBench(databaseUrl);
   const store = createOverviewStore(database);
   const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
@@ -63,7 +65,7 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
   ];
 }
 
-/** Runs some work several times in sequence. The first time warms up, and its result is dropped. */
+/** Runs `work` several times in sequence. The first run is a warm-up, and its result is dropped. */
 async function repeat<Figures>(count: number, work: () => Promise<Figures>): Promise<Figures[]> {
   const results: Figures[] = [];
   for (let run = 0; run <= count; run++) results.push(await work());
@@ -76,7 +78,7 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Aggregates the leads for the overview. They were filled in without the triggers that note each insert. */
+/** Aggregates the leads for the overview. The fill bypasses the triggers that record each insert. */
 async function aggregateLeads(databaseUrl: string): Promise<void> {
   await query(
     databaseUrl,
@@ -96,7 +98,7 @@ async function aggregateLeads(databaseUrl: string): Promise<void> {
 
 type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>;
 
-/** Signs up a user over the website's API, and makes the user an owner of the large workspace. */
+/** Signs up a user over the website's API, and adds the user to the large workspace as an owner. */
 async function signIn(databaseUrl: string, browser: Browser, origin: string): Promise<Cookies> {
   await using context = await browser.newContext();
   const post = async (path: string, data: object) => {
@@ -115,7 +117,9 @@ async function signIn(databaseUrl: string, browser: Browser, origin: string): Pr
   return await context.cookies();
 }
 
-/** Records in the page when it first shows content, and when the first row of the list is painted. */
+/**
+ * A script for the page that records the time of the first content and of the first painted row of the list.
+ */
 const recordContent = `
   globalThis.firstPaintMs = new Promise((resolve) => {
     new PerformanceObserver((list) => {

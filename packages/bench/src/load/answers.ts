@@ -1,21 +1,21 @@
 import { closeSync, createReadStream, existsSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** An answer of a service, as recorded in a file. */
+/** A response of a service, as recorded in a file. */
 export interface RecordedAnswer {
-  /** When it came, in milliseconds since 1970. */
+  /** The time of the response, in milliseconds since 1970. */
   readonly at: number;
-  /** Since the request was due, in milliseconds. */
+  /** The time since the request was due, in milliseconds. */
   readonly latencyMs: number;
-  /** Three digits, or `broken` when the connection ended before the answer. */
+  /** Three digits, or `broken` if the connection ended before the response. */
   readonly status: string;
-  /** The lead that it acknowledges. */
+  /** The id of the acknowledged lead. */
   readonly id: string | undefined;
 }
 
 const descriptors = new Map<string, number>();
 
-/** Appends an answer to a file, synchronously: what is counted later was in the file before. */
+/** Appends a response to a file. The write is synchronous, so every counted response is in the file. */
 export function recordAnswer(file: string, { at, latencyMs, status, id }: RecordedAnswer): void {
   const descriptor = descriptors.get(file) ?? openSync(file, 'a');
   descriptors.set(file, descriptor);
@@ -27,7 +27,7 @@ function parseAnswer(line: string): RecordedAnswer {
   return { at: Number(at), latencyMs: Number(latencyMs), status, id };
 }
 
-/** Returns the answers of a file, oldest first. */
+/** Reads the responses of a file, oldest first. */
 export async function* streamAnswers(file: string): AsyncGenerator<RecordedAnswer> {
   if (!existsSync(file)) return;
   for await (const line of createInterface({ input: createReadStream(file) })) yield parseAnswer(line);
@@ -41,7 +41,10 @@ export async function readAnswers(file: string): Promise<RecordedAnswer[]> {
 
 const tailBytes = 16 * 1024;
 
-/** Whether one of the newest answers acknowledges a lead that was due at a time or after, in milliseconds since 1970. */
+/**
+ * Returns whether one of the newest responses acknowledges a lead that was due at `time` or later, in
+ * milliseconds since 1970.
+ */
 export function isAcknowledgedSince(file: string, time: number): boolean {
   const descriptor = openSync(file, 'a+');
   try {
@@ -56,12 +59,12 @@ export function isAcknowledgedSince(file: string, time: number): boolean {
   }
 }
 
-/** Returns the answers whose requests were due from one time until another, in milliseconds since 1970. */
+/** Returns the responses to requests that were due in a period, in milliseconds since 1970. */
 export function dueWithin(answers: readonly RecordedAnswer[], from: number, to: number): RecordedAnswer[] {
   return answers.filter(({ at, latencyMs }) => at - latencyMs >= from && at - latencyMs < to);
 }
 
-/** Returns the longest time between two acknowledgements, in milliseconds; NaN of fewer than two. */
+/** Returns the longest time between two acknowledgements, in milliseconds; NaN for fewer than two. */
 export function longestGapMs(answers: readonly RecordedAnswer[]): number {
   const times = answers.filter(({ id }) => id !== undefined).map(({ at }) => at);
   return times.slice(1).reduce((longest, at, index) => {
@@ -70,12 +73,12 @@ export function longestGapMs(answers: readonly RecordedAnswer[]): number {
   }, Number.NaN);
 }
 
-/** Returns how many answers were none of 2xx, 4xx and 503. A broken connection is no answer. */
+/** Counts the responses other than 2xx, 4xx and 503. A broken connection is not a response. */
 export function countUnexpected(answers: readonly RecordedAnswer[]): number {
   return answers.filter(({ status }) => !/^(?:[24]\d\d|503|broken)$/.test(status)).length;
 }
 
-/** Returns the share of requests that were acknowledged; NaN of none. */
+/** Returns the share of acknowledged requests; NaN without requests. */
 export function acceptedShare(answers: readonly RecordedAnswer[]): number {
   return answers.filter(({ id }) => id !== undefined).length / answers.length;
 }

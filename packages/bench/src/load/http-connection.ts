@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 export interface HttpAnswer {
-  /** Three digits, or `broken` when the connection ended before the answer. */
+  /** Three digits, or `broken` if the connection ended before the response. */
   readonly status: string;
   readonly body: () => string;
 }
@@ -10,10 +10,11 @@ const broken: HttpAnswer = { status: 'broken', body: () => '' };
 const answerTimeoutMs = 30_000;
 
 /**
- * A keep-alive HTTP/1.1 connection to 127.0.0.1 with one request at a time. It reconnects when it was closed.
+ * A keep-alive HTTP/1.1 connection to 127.0.0.1 with one request at a time. It reconnects after it was
+ * closed.
  *
- * It reads the status, the length and the body of an answer only. The load generator shares the cores with what it
- * measures, and a complete HTTP client takes several times as much processor time.
+ * It parses only the status, the length and the body of a response. The load generator shares the cores with
+ * the measured program, and a complete HTTP client takes several times as much processor time.
  */
 export class HttpConnection {
   readonly #port: number;
@@ -21,7 +22,7 @@ export class HttpConnection {
   #settle: ((answer: HttpAnswer) => void) | undefined;
   #head = '';
   #body: Buffer[] = [];
-  /** Bytes of the body still to be read; undefined while the head is read. */
+  /** The number of body bytes still to be read; undefined while the head is read. */
   #missing: number | undefined;
 
   constructor(port: number) {

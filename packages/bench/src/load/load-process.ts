@@ -9,29 +9,32 @@ import type { Load, Statuses } from './send-load.ts';
 export interface LoadOptions extends RequestTarget {
   readonly connections: number;
   readonly durationMs: number;
-  /** Requests a second at fixed times. Without it, each connection sends as soon as it has an answer. */
+  /**
+   * Requests per second at fixed times. Without a rate, each connection sends its next request after a
+   * response.
+   */
   readonly rate?: number;
-  /** Receives a line for each answer before it is counted (answers.ts). */
+  /** A file to record each response in, before it is counted (answers.ts). */
   readonly answersFile?: string;
 }
 
-/** The result of a load. Latencies are of answers with 200, NaN without any. */
+/** The result of a load. Latencies are those of responses with 200, NaN without any. */
 export interface LoadFigures extends Omit<Load, 'latenciesMs'> {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
 }
 
-/** A process that sends loads, so that the processor time of the load is not counted for anything else. */
+/** A process that sends loads, so the load's processor time is not counted for the measured program. */
 export interface LoadProcess extends Disposable {
-  /** A rejection that nobody awaits is ignored: the work beside the load has then failed first. */
+  /** Sends a load. An unhandled rejection is ignored, because the concurrent work has then failed first. */
   send(load: LoadOptions): Promise<LoadFigures>;
-  /** Ends the current load early. Its figures follow once all requests are answered. */
+  /** Ends the current load early. Its figures follow after all requests are answered. */
   end(): void;
 }
 
 export function startLoadProcess(): LoadProcess {
-  // JSON, the default serialization, has no NaN.
+  // JSON, the default serialization, cannot represent NaN.
   const child = fork(join(import.meta.dirname, 'load/load-worker.js'), {
     execArgv: [],
     serialization: 'advanced',
@@ -53,15 +56,15 @@ export function startLoadProcess(): LoadProcess {
   };
 }
 
-/** Returns how many answers were not 200, broken connections included. Rejections that were expected do not count. */
+/** Counts the responses other than 200, including broken connections. Expected rejections are excluded. */
 export function countNot200({ statuses }: { statuses: Statuses }): number {
   return Object.entries(statuses).reduce((sum, [status, count]) => (status === '200' ? sum : sum + count), 0);
 }
 
-/** Passes the figures through. @throws Error when an answer was not 200. */
+/** Returns the figures unchanged. @throws Error if a response was not 200. */
 export function assertAll200(figures: LoadFigures): LoadFigures {
   if (countNot200(figures) === 0) return figures;
-  throw new Error(`Not all answers are 200: ${JSON.stringify(figures.statuses)}`);
+  throw new Error(`Not all responses are 200: ${JSON.stringify(figures.statuses)}`);
 }
 
 /** Summarizes rounds of a load: medians of rates and latencies, sums of counts. */
@@ -79,7 +82,7 @@ export function summarizeLoads(rounds: readonly LoadFigures[]) {
 export const ratesOf = (rounds: readonly LoadFigures[]) =>
   rounds.map(({ requestsPerSecond }) => requestsPerSecond);
 
-/** Adds up answers by status. */
+/** Sums the counts of responses by status. */
 export function sumCounts(all: readonly Statuses[]): Statuses {
   const sum: Record<string, number> = {};
   for (const [status, count] of all.flatMap((statuses) => Object.entries(statuses))) {

@@ -8,7 +8,7 @@ import { type LoadAnswer, sendLoad } from './send-load.ts';
  * The load process. Its parent sends a load over the IPC channel and receives the figures.
  */
 
-/** Counts across loads, so that no two leads of this process are the same. */
+/** Counts across loads, so each lead of this process is unique. */
 let sent = 0;
 let end = new AbortController();
 
@@ -38,7 +38,7 @@ function record(answersFile: string, answer: LoadAnswer): void {
   recordAnswer(answersFile, { at: Date.now(), latencyMs, status, id });
 }
 
-/** The id in an answer of the intake, or of the CRM. */
+/** Returns the lead id in a response of the intake or of the CRM. */
 function acknowledgedId(body: string): string {
   const answer = JSON.parse(body) as { order_id: string } | { lead: { id: string } };
   return 'lead' in answer ? answer.lead.id : answer.order_id;

@@ -4,7 +4,7 @@ const timeoutMs = 30_000;
  * Posts one lead with fetch.
  *
  * @param fields more fields of the lead.
- * @returns the status (three digits, or `broken` without an answer) and the id of the acknowledged lead.
+ * @returns the status (three digits, or `broken` without a response) and the id of the acknowledged lead.
  */
 export async function postLead(
   url: string,

@@ -5,39 +5,42 @@ export const submitPath = '/api/v1/leads';
 /** The path of the CRM's routes that create and list leads. */
 export const crmLeadsPath = '/api/v1/order/leads';
 
-/** The workspace, user and campaign of the leads that references store. Nothing has these ids. */
+/** The workspace, user and campaign of the leads that references store. No rows have these ids. */
 export const referenceOwner = {
   workspaceId: '01900001-0000-7000-8000-000000000000',
   userId: '01900002-0000-7000-8000-000000000000',
   campaignId: '01900003-0000-7000-8000-000000000000',
 } as const;
 
-/** The name of leads that only the database rejects, once it has the constraint (intake/rejected-leads.ts). */
+/**
+ * The name of leads that only the database rejects, with its additional constraint
+ * (intake/rejected-leads.ts).
+ */
 export const rejectedName = 'Rejected';
 
-/** Where requests go, and what they contain. */
+/** The address and the content of requests. */
 export interface RequestTarget {
   readonly port: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** GET sends no lead. Default: POST. */
+  /** GET requests have no body. Default: POST. */
   readonly method?: 'GET';
-  /** Set for the CRM's route: the body then has a campaign and neither a click id nor a landing page. */
+  /** Set for the CRM's route. The body then has a campaign, and omits the click id and the landing page. */
   readonly campaignCode?: string;
-  /** One lead of 100 is rejected by validation, or by a constraint of the database. */
+  /** One lead in 100 is rejected by validation, or by a constraint of the database. */
   readonly rejectedBy?: 'validation' | 'database' | undefined;
 }
 
-/** How many different values each field has. */
+/** The number of different values of each field. */
 export const cardinality = { firstNames: 100, lastNames: 100, landingPages: 20, phones: 8_000_000 };
 const rejectionInterval = 100;
 const rejectedFields = { validation: { name: 17 }, database: { name: rejectedName } };
 
 /**
- * Returns a function that makes requests. Each lead has its own phone number, click id and name, evenly spread over the
- * values that real leads repeat. pgbench inserts the same rows (intake/pgbench.ts).
+ * Returns a function that creates requests. Each lead has its own phone number, click id and name, evenly
+ * distributed over the values that real leads repeat. pgbench inserts the same rows (intake/pgbench.ts).
  *
- * @param first the number of the first lead. Other numbers make other leads.
+ * @param first the number of the first lead. Other numbers create other leads.
  */
 export function createRequests(target: RequestTarget, first: number): () => LoadRequest {
   const { port, path, rejectedBy, campaignCode } = target;

@@ -4,30 +4,32 @@ import { HttpConnection } from './http-connection.ts';
 /** A complete HTTP/1.1 request. */
 export interface LoadRequest {
   readonly bytes: string;
-  /** The request is invalid on purpose: its answer is counted separately and its latency is not counted. */
+  /** The request is invalid on purpose. Its response is counted separately, and its latency is ignored. */
   readonly expectsRejection?: boolean;
 }
 
-/** Answers by status; `broken` counts the requests whose connection ended before the answer. */
+/**
+ * The number of responses by status; `broken` counts the requests whose connection ended before the response.
+ */
 export type Statuses = Readonly<Record<string, number>>;
 
 export interface Load {
-  /** Answers with 200 a second. */
+  /** Responses with 200 per second. */
   readonly requestsPerSecond: number;
-  /** The latency of each answer with 200, in milliseconds, unordered. */
+  /** The latency of each response with 200, in milliseconds, unordered. */
   readonly latenciesMs: number[];
   readonly statuses: Statuses;
-  /** Answers to requests that expect a rejection. */
+  /** Responses to requests that expect a rejection. */
   readonly rejectionStatuses: Statuses;
-  /** Requests that found no free connection until the end; at a given rate only. */
+  /** Requests that found no free connection until the end, at a fixed rate only. */
   readonly unsent: number;
 }
 
-/** The answer to one request. */
+/** The response to one request. */
 export interface LoadAnswer {
   /** Three digits, or `broken`. */
   readonly status: string;
-  /** Since the request was due, in milliseconds. */
+  /** The time since the request was due, in milliseconds. */
   readonly latencyMs: number;
   body(): string;
 }
@@ -35,10 +37,11 @@ export interface LoadAnswer {
 /**
  * Sends requests on keep-alive connections.
  *
- * @param options.next makes the next request.
- * @param options.rate requests a second, sent at fixed times. Latency counts from the time a request is due, also when it
- *   waits for a free connection. Without a rate, each connection sends as soon as it has an answer.
- * @param options.onAnswer receives each answer before it is counted.
+ * @param options.next creates the next request.
+ * @param options.rate requests per second, sent at fixed times. Latency counts from the time a request is
+ * due, including the wait for a free connection. Without a rate, each connection sends its next request after
+ * a response.
+ * @param options.onAnswer called with each response before it is counted.
  * @param options.signal ends the load early.
  */
 export async function sendLoad(options: {
@@ -111,8 +114,9 @@ export async function sendLoad(options: {
 const concurrentOpens = 16;
 
 /**
- * Opens the connections, each with one request. Node accepts one new connection in each turn of its event loop: of 256
- * connections that were opened under load, the last waited for seconds.
+ * Opens the connections, each with one request. At most 16 are opened at a time, because Node accepts one new
+ * connection in each turn of its event loop. Of 256 connections opened at once under load, the last waited
+ * for seconds.
  */
 async function openAll(connections: readonly HttpConnection[]): Promise<void> {
   const pending = connections.values();

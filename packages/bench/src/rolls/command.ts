@@ -17,8 +17,8 @@ interface Restart {
 export const rolls = defineCommand({
   summary: 'restarts the instances of both services one by one behind nginx, under load',
   options: {
-    rolls: integer(1_000, '20', 'restarts of each instance; 20 take 4 minutes'),
-    rate: integer(100_000, usualRate, 'leads a second'),
+    rolls: integer(1_000, '20', 'restarts of each instance; 20 take 4 min'),
+    rate: integer(100_000, usualRate, 'leads per second'),
   },
   async run(options, { dataDir, onProgress }) {
     await using resources = new DisposeStack();
@@ -57,7 +57,10 @@ export const rolls = defineCommand({
         maxStopMs: Math.max(...restartsOf(service).map(({ stopMs }) => stopMs)),
         maxStartMs: Math.max(...restartsOf(service).map(({ startMs }) => startMs)),
       })),
-      /** The messages in nginx's error log. A request that nginx sent to another instance has one too. */
+      /**
+       * The messages in nginx's error log, including those for requests that nginx retried on another
+       * instance.
+       */
       proxyErrors: countErrors(stack.nginx.output()),
     };
     return { figures, passed: isSeamless(traffic) };

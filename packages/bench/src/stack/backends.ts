@@ -14,9 +14,11 @@ export interface Backends {
 }
 
 /**
+ * Starts Postgres and NATS.
+ *
  * @param options.postgresDirectory default: the directory.
  * @param options.natsServer the path of the program.
- * @param options.natsServers more than one are a cluster. Default: 1.
+ * @param options.natsServers several servers form a cluster. Default: 1.
  * @param options.syncAlways NATS writes each message to the disk before it acknowledges it.
  */
 export async function startBackends(

@@ -11,13 +11,13 @@ import { waitUntil } from './wait-until.ts';
 
 export type TrafficFigures = Awaited<ReturnType<typeof runUnderTraffic>>;
 
-/** Leads a second of the intake. The CRM creates a tenth as many. */
+/** Leads per second of the intake. The CRM creates a tenth of that. */
 export const usualRate = '200';
 const maxDurationMs = 60 * 60_000;
 const drainTimeoutMs = 120_000;
 const firstAnswerTimeoutMs = 60_000;
 
-/** Sends leads to both services through nginx while some work is done. */
+/** Sends leads to both services through nginx while `work` runs. */
 export async function runUnderTraffic(stack: ProxiedStack, rate: number, work: () => Promise<void>) {
   const headers = await createOwner(stack.databaseUrl);
   const loads = {
@@ -45,7 +45,7 @@ export async function runUnderTraffic(stack: ProxiedStack, rate: number, work: (
   );
   for (const name of serviceNames) {
     if (!(await waitUntil(() => isAcknowledgedSince(fileOf(name), startedAt), firstAnswerTimeoutMs))) {
-      throw new Error(`${name} acknowledges no lead`);
+      throw new Error(`${name} acknowledged no lead`);
     }
   }
   await work();
@@ -75,7 +75,7 @@ function trafficOf(service: ServiceName, answers: readonly RecordedAnswer[]) {
   };
 }
 
-/** Whether every answer was 200, and every acknowledged lead is stored once with its events. */
+/** Returns whether every response was 200, and every acknowledged lead is stored once with its events. */
 export function isSeamless({ services, verification }: TrafficFigures): boolean {
   return (
     services.every(({ not200Statuses }) => Object.keys(not200Statuses).length === 0) && isIntact(verification)

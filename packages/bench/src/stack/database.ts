@@ -4,13 +4,13 @@ import type { LocalPostgres } from '@leads/local-stack/processes/postgres';
 import { migrationsDir } from '@leads/local-stack/repository';
 import pg from 'pg';
 
-/** Runs some work on a connection of its own. */
+/** Runs `work` with a new connection. */
 export async function withClient<Result>(
   connectionString: string,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 });
-  // A connection that breaks while it is idle fails the next query.
+  // A broken idle connection fails the next query.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -20,7 +20,7 @@ export async function withClient<Result>(
   }
 }
 
-/** Runs one statement, or several without values, on a connection of its own. */
+/** Runs one statement, or several without values, on a new connection. */
 export function query<Row extends pg.QueryResultRow>(
   databaseUrl: string,
   sql: string,
@@ -42,7 +42,7 @@ export async function countLeads(databaseUrl: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Removes all leads. As a replica, since the history of leads cannot be removed otherwise. */
+/** Removes all leads. It acts as a replica, since triggers forbid removing the history of leads. */
 export async function removeLeads(databaseUrl: string): Promise<void> {
   await query(
     databaseUrl,
@@ -51,12 +51,12 @@ export async function removeLeads(databaseUrl: string): Promise<void> {
   );
 }
 
-/** Writes out dirty pages, so that a measurement does not pay for the writes of those before. */
+/** Writes dirty pages to disk, so a measurement excludes the writes of earlier ones. */
 export async function checkpoint(postgres: LocalPostgres): Promise<void> {
   await query(postgres.url('postgres'), 'CHECKPOINT');
 }
 
-/** Opens a database as the services do, with timeouts that the slowest queries do not reach. */
+/** Opens a database like the services, with timeouts above the duration of the slowest queries. */
 export function openForBench(url: string): Database {
   return openDatabase({
     url,

@@ -4,10 +4,7 @@ import { type SupervisedProcess, startProcess } from '@leads/local-stack/process
 import { repositoryRoot } from '@leads/local-stack/repository';
 import { jwtSecret } from './credentials.ts';
 
-/**
- * A server under measurement. What it logs is written to /dev/null, so that no other process takes part in the
- * measurement.
- */
+/** A measured server. Its log goes to /dev/null, so no other process affects the measurement. */
 export interface Program extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
@@ -17,13 +14,13 @@ export interface Program extends AsyncDisposable {
 interface ServiceSettings {
   readonly databaseUrl: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** A module that Node loads first (`--import`), and that talks to this process over an IPC channel. */
+  /** A module that Node loads first (`--import`). It communicates with this process over an IPC channel. */
   readonly preload?: URL | undefined;
 }
 
 const readyTimeoutMs = 60_000;
 
-/** Starts a built service with its default settings, and does not wait until it is ready. */
+/** Starts a built service with its default settings, without waiting until it is ready. */
 export async function spawnService(name: 'crm' | 'intake', settings: ServiceSettings): Promise<Program> {
   const port = await freePort();
   const { preload, databaseUrl } = settings;
@@ -75,7 +72,7 @@ export async function startReference(file: string, args: string[], databaseUrl: 
   return programOf(reference, port);
 }
 
-/** Returns the status of `/health/ready`; undefined without an answer. */
+/** Returns the status of `/health/ready`; undefined without a response. */
 export async function readiness(url: string): Promise<number | undefined> {
   try {
     const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2_000) });
@@ -86,11 +83,11 @@ export async function readiness(url: string): Promise<number | undefined> {
   }
 }
 
-/** The settings of a CRM under measurement, except its database. */
+/** The settings of a measured CRM, except its database. */
 export const crmEnvironment = {
   PATH: process.env['PATH'],
   JWT_SECRET: jwtSecret,
-  // A slow machine is measured, not refused.
+  // Long timeouts, so a slow machine is measured and does not fail.
   DATABASE_CONNECT_TIMEOUT_MS: '30000',
   DATABASE_STATEMENT_TIMEOUT_MS: '30000',
 };

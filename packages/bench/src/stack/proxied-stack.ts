@@ -18,15 +18,17 @@ export interface ProxiedStack {
   readonly natsUrl: string;
   readonly nginx: LocalProxy;
   /**
-   * Makes an instance with default settings, and does not start it.
+   * Creates an instance with default settings, without starting it.
    *
-   * @param slot which of the two upstreams of nginx it is.
-   * @param root the repository it was built in. Default: this one.
+   * @param slot the index of the instance in nginx's upstreams.
+   * @param root the repository that the instance was built in. Default: this one.
    */
   instance(name: ServiceName, slot: 0 | 1, root?: string): Restartable<Service>;
 }
 
 /**
+ * Starts a stack without instances.
+ *
  * @param options.parent of the temporary directory.
  * @param options.migrate migrates the empty database.
  */
@@ -52,7 +54,7 @@ export async function startProxiedStack(
     JWT_SECRET: jwtSecret,
     TRUST_PROXY: 'loopback',
     LOG_LEVEL: 'warn',
-    // The services' default. startService sets 0.
+    // The default of the services. startService sets 0.
     SHUTDOWN_DELAY_MS: '3000',
   };
   return {

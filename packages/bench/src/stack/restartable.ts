@@ -6,7 +6,7 @@ interface RunningProcess extends AsyncDisposable {
   readonly exited: Promise<unknown>;
 }
 
-/** A process that is stopped, or killed, and started again with the same address and data. */
+/** A process that can be stopped or killed, and started again with the same address and data. */
 export class Restartable<Process extends RunningProcess> implements AsyncDisposable {
   readonly #start: () => Promise<Process>;
   #process: Process | undefined;
@@ -19,7 +19,7 @@ export class Restartable<Process extends RunningProcess> implements AsyncDisposa
     this.#start = start;
   }
 
-  /** @throws Error while it does not run. */
+  /** Returns the running process. @throws Error if it does not run. */
   get process(): Process {
     if (this.#process === undefined) throw new Error('The process does not run');
     return this.#process;
@@ -30,11 +30,13 @@ export class Restartable<Process extends RunningProcess> implements AsyncDisposa
   }
 
   /**
+   * Starts the process, unless it runs.
+   *
    * @returns the time until the process was ready, in milliseconds.
-   * @throws Error once it was disposed of: a scenario may go on after the drill was stopped.
+   * @throws Error after disposal, since a scenario may continue after the drill was stopped.
    */
   async start(): Promise<number> {
-    if (this.#isDisposed) throw new Error('The process was disposed of');
+    if (this.#isDisposed) throw new Error('The process was disposed');
     const startedAt = performance.now();
     if (this.#process === undefined) {
       this.#starting ??= this.#start();
@@ -52,7 +54,7 @@ export class Restartable<Process extends RunningProcess> implements AsyncDisposa
     return this.#end('SIGKILL');
   }
 
-  /** Sends SIGTERM and waits for the end. @returns the time that took, in milliseconds. */
+  /** Sends SIGTERM and waits for the end. @returns the duration in milliseconds. */
   stop(): Promise<number> {
     return this.#end('SIGTERM');
   }
@@ -87,7 +89,7 @@ export class Restartable<Process extends RunningProcess> implements AsyncDisposa
     }
   }
 
-  /** Whether the process has ended by itself. It can then be started again. */
+  /** Returns whether the process has ended by itself. It can then be started again. */
   async hasEnded(): Promise<boolean> {
     const { exited } = this.process;
     const ended = await Promise.race([exited.then(() => true), sleep(0, false)]);
@@ -95,7 +97,7 @@ export class Restartable<Process extends RunningProcess> implements AsyncDisposa
     return ended;
   }
 
-  /** Ends the process, also while it starts. */
+  /** Ends the process, even while it starts. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
     if (this.#isPaused) this.resume();

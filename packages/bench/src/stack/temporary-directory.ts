@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 const removal = { recursive: true, force: true, maxRetries: 15 };
 
 /**
- * Makes a directory that is removed when it is disposed of, and at the exit of this process.
+ * Creates a directory that is removed on disposal, and at the exit of this process.
  *
  * @param parent default: the system's temporary directory.
  */
@@ -19,14 +19,14 @@ export function temporaryDirectory(parent: string | undefined): AsyncDisposable 
   return {
     path,
     async [Symbol.asyncDispose]() {
-      // The processes of a killed Postgres write until they notice.
+      // The processes of a killed Postgres still write for a short time, so the removal is retried.
       await rm(path, removal);
       process.off('exit', removeNow);
     },
   };
 }
 
-/** Lets the account that Postgres runs as reach its data directory below. */
+/** Permits the account of Postgres to enter the directory, which contains its data directory. */
 export function letOthersPass(directory: string): void {
   chmodSync(directory, 0o711);
 }

@@ -7,19 +7,22 @@ export interface Verification {
   readonly acknowledged: number;
   /** Acknowledged leads that are not in the table. */
   readonly lost: number;
-  /** Rows with the click id of another row, and ids in two answers. Each request has a click id of its own. */
+  /** Rows with the click id of another row, and ids in two responses. Each request has its own click id. */
   readonly duplicated: number;
-  /** Rows, acknowledged or not. */
+  /** The number of rows, acknowledged or not. */
   readonly stored: number;
   /** Versions of rows without an event in the stream. */
   readonly missingEvents: number;
-  /** Events whose first delivery comes after an event of a later version of the same lead. */
+  /** Events that are first delivered after an event of a later version of the same lead. */
   readonly disorderedEvents: number;
   /** Repeated deliveries of an event. */
   readonly repeatedEvents: number;
 }
 
-/** Whether nothing is lost, duplicated, missing or out of order. Repeated events are allowed. */
+/**
+ * Returns whether no lead or event is lost, duplicated, missing or out of order. Repeated events are
+ * permitted.
+ */
 export function isIntact({ lost, duplicated, missingEvents, disorderedEvents }: Verification): boolean {
   return lost + duplicated + missingEvents + disorderedEvents === 0;
 }
@@ -27,7 +30,7 @@ export function isIntact({ lost, duplicated, missingEvents, disorderedEvents }: 
 /**
  * Compares acknowledged leads with the table of leads and with the event stream.
  *
- * @throws Error when database or stream cannot be read.
+ * @throws Error if the database or the stream cannot be read.
  */
 export async function verifyLeads(
   answers: readonly RecordedAnswer[],
@@ -66,14 +69,14 @@ function readTable(databaseUrl: string): Promise<{ versions: ReadonlyMap<string,
 
 const connectTimeoutMs = 10_000;
 
-/** Returns which versions of each lead have an event, as bits. No lead of a drill has 30 versions. */
+/** Returns the versions of each lead that have an event, as bits. No lead of a drill has 30 versions. */
 async function readEvents(
   natsUrl: string,
 ): Promise<{ seen: ReadonlyMap<string, number>; disordered: number; repeated: number }> {
   const seen = new Map<string, number>();
   let [disordered, repeated] = [0, 0];
   await using broker = new Broker({ url: natsUrl, name: 'leads-bench' });
-  if (!(await broker.connected(connectTimeoutMs))) throw new Error('NATS does not answer');
+  if (!(await broker.connected(connectTimeoutMs))) throw new Error('NATS does not respond');
   const { state } = await (await broker.manager()).streams.info(eventStreamName);
   if (state.messages === 0) return { seen, disordered, repeated };
   const consumer = await broker.jetStream.consumers.get(eventStreamName);

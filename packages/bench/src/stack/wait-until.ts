@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Asks again and again whether a condition holds.
+ * Polls a condition until it holds.
  *
- * @returns false when it does not hold until the timeout.
+ * @returns false after the timeout.
  */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,

@@ -18,8 +18,10 @@ const stateMs = 3_000;
 export const upgrade = defineCommand({
   summary: 'replaces the previous release with this one under load: the schema first, then the services',
   options: {
-    from: text('previous release in git (default: the newest tag v*, else before the newest migration)'),
-    rate: integer(100_000, usualRate, 'leads a second'),
+    from: text(
+      'previous release in git (default: the newest tag v*, else the commit before the newest migration)',
+    ),
+    rate: integer(100_000, usualRate, 'leads per second'),
   },
   async run({ from, rate }, { dataDir, onProgress }) {
     await using resources = new DisposeStack();
@@ -35,7 +37,7 @@ export const upgrade = defineCommand({
     const oldInstances = serviceNames.map((name) => stack.instance(name, 0, release.root));
     const newInstances = serviceNames.map((name) => stack.instance(name, 1));
     await Promise.all(oldInstances.map((instance) => instance.start()));
-    /** Whether the services of this release are not ready before the migration. */
+    /** True if the services of this release wait for the migration. */
     let waitForMigration: boolean | undefined;
     let migrateMs = Number.NaN;
     const state = async (name: string) => {
@@ -73,7 +75,9 @@ export const upgrade = defineCommand({
 
 const readinessTimeoutMs = 30_000;
 
-/** Starts a service of this release where no client reaches it. @returns whether it waits for the schema. */
+/**
+ * Starts a service of this release on a port that no client uses. @returns whether it waits for the schema.
+ */
 async function waitsForMigration(
   name: ServiceName,
   { databaseUrl, natsUrl }: ProxiedStack,

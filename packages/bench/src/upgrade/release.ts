@@ -6,7 +6,7 @@ import { repositoryRoot } from '@leads/local-stack/repository';
 
 const run = promisify(execFile);
 
-/** A release of this repository, built in a directory of its own. */
+/** A release of this repository, built in its own directory. */
 export interface Release {
   /** The short hash and the subject of its commit. */
   readonly name: string;
@@ -16,31 +16,31 @@ export interface Release {
 }
 
 /**
- * Returns the newest tag `v*` before this commit. Without a tag, returns the commit before the newest migration: later
- * commits have the same schema.
+ * Returns the newest tag `v*` before this commit. Without a tag, it returns the commit before the newest
+ * migration, since later commits have the same schema.
  *
- * @throws Error when git knows neither.
+ * @throws Error if git finds neither.
  */
 export async function previousRevision(): Promise<string> {
   try {
     return await git('describe', '--tags', '--match=v*', '--abbrev=0', 'HEAD^');
   } catch {
     const added = await git('log', '-1', '--diff-filter=A', '--format=%H', '--', 'prisma/migrations');
-    if (added === '') throw new Error('There is no previous release: name one with --from');
+    if (added === '') throw new Error('No previous release found: name one with --from');
     return `${added}^`;
   }
 }
 
 /**
- * Builds both services of a revision. It links the modules of this repository when package-lock.json is the same, and
- * installs them otherwise.
+ * Builds both services of a revision. It links the modules of this repository if package-lock.json is the
+ * same, and installs them otherwise.
  *
- * @throws Error when git does not know the revision, or the build fails.
+ * @throws Error if the revision does not exist or the build fails.
  */
 export async function buildRelease(revision: string, root: string): Promise<Release> {
   const name = await git('log', '-1', '--format=%h %s', revision).catch(() => {
     throw new Error(
-      `git knows no revision ${revision}: name another with --from, or fetch the whole history`,
+      `Revision ${revision} does not exist in git: name another with --from, or fetch the full history`,
     );
   });
   mkdirSync(root);
@@ -49,7 +49,7 @@ export async function buildRelease(revision: string, root: string): Promise<Rele
   await run('tar', ['-xf', archive, '-C', root]);
   if (readLock(root) === readLock(repositoryRoot)) linkModules(root);
   else await run('npm', ['ci', '--ignore-scripts'], { cwd: root, maxBuffer: 2 ** 26 });
-  // Only what the services need.
+  // Builds only the packages of the services.
   const turbo = (...args: string[]) =>
     run('npx', ['turbo', 'run', ...args], { cwd: root, maxBuffer: 2 ** 26 });
   await turbo('generate');
@@ -58,7 +58,7 @@ export async function buildRelease(revision: string, root: string): Promise<Rele
   return { name, root, migrations: migrationsIn(root) };
 }
 
-/** The migrations of this release, oldest first. */
+/** Returns the migrations of this release, oldest first. */
 export const ownMigrations = () => migrationsIn(repositoryRoot);
 
 /** Applies a release's migrations with its command line. Default: this release. */
@@ -79,7 +79,7 @@ function migrationsIn(root: string): string[] {
     .toSorted();
 }
 
-/** Links the installed modules of this repository. Packages of the repository itself stay the release's own. */
+/** Links the installed modules of this repository, except the packages of the release itself. */
 function linkModules(root: string): void {
   const modules = join(repositoryRoot, 'node_modules');
   mkdirSync(join(root, 'node_modules/@leads'), { recursive: true });
