@@ -6,7 +6,6 @@ import { startBroker } from './broker.ts';
 import { makeDataDirectory } from './data-directory.ts';
 import { connectToDatabase, type RunDatabase, startDatabase } from './database.ts';
 import { prepareDemo } from './demo.ts';
-import { greeting } from './greeting.ts';
 import { clearStaleLock, type StartLock, takeLock } from './lock.ts';
 import { startCompiler, startWebsite } from './processes/compiler.ts';
 import { saysDiskFull } from './processes/disk-full.ts';
@@ -16,6 +15,7 @@ import { type Service, type ServiceName, startService } from './processes/servic
 import type { SupervisedProcess } from './processes/supervisor.ts';
 import { loadJwtSecret } from './secrets.ts';
 import { checkPorts, readSettings, type Settings } from './settings.ts';
+import { startupMessage } from './startup-message.ts';
 import { listenForStop } from './stop-request.ts';
 
 const help = `Usage: npm start [-- --empty], or npm run dev
@@ -115,9 +115,9 @@ async function run(
   const demo = await prepareDemo({ dataDir, ...addresses, empty, env: crmEnv });
 
   stop.throwIfAborted();
-  const where = databaseUrl === undefined ? postgres.url : 'as in DATABASE_URL';
+  const databaseAddress = databaseUrl === undefined ? postgres.url : 'as in DATABASE_URL';
   const events = broker.url ?? 'stay in the database: nats-server is not installed';
-  console.log(greeting(demo, { dataDir, database: where, events }));
+  console.log(startupMessage(demo, { dataDir, database: databaseAddress, events }));
   if (watch) {
     const superviseCompiler = (name: string, compiler: SupervisedProcess) => {
       closers.push(() => compiler.stop());

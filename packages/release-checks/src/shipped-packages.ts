@@ -59,8 +59,8 @@ export function shippedPackages(packages: LockedPackages): ShippedPackage[] {
       ...Object.keys({ ...locked.dependencies, ...locked.optionalDependencies }),
       ...peers,
     ]) {
-      const place = findInstalled(packages, path, dependency);
-      if (place !== undefined) visit(place);
+      const installedPath = findInstalled(packages, path, dependency);
+      if (installedPath !== undefined) visit(installedPath);
     }
   };
   for (const service of ['apps/crm', 'apps/intake']) visit(service);
@@ -73,8 +73,8 @@ export function shippedPackages(packages: LockedPackages): ShippedPackage[] {
  */
 function findInstalled(packages: LockedPackages, from: string, name: string): string | undefined {
   for (let directory = from; ; directory = directory.slice(0, Math.max(directory.lastIndexOf('/'), 0))) {
-    const place = directory === '' ? `node_modules/${name}` : `${directory}/node_modules/${name}`;
-    if (packages[place] !== undefined) return place;
+    const installedPath = directory === '' ? `node_modules/${name}` : `${directory}/node_modules/${name}`;
+    if (packages[installedPath] !== undefined) return installedPath;
     if (directory === '') return undefined;
   }
 }

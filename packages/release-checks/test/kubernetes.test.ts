@@ -186,7 +186,7 @@ test('every variable of a container is a setting of its program', () => {
 });
 
 test('a command of the README creates every secret, with the keys that the containers read', () => {
-  const made = new Map(
+  const createdSecrets = new Map(
     [...readme.matchAll(/create secret generic ([\w-]+)((?:.*\\\n)*.*)/g)].map(([, name = '', rest = '']) => [
       name,
       [...rest.matchAll(/--from-literal=(\w+)=/g)].map(([, key = '']) => key),
@@ -197,7 +197,9 @@ test('a command of the README creates every secret, with the keys that the conta
       const { secretKeyRef } = valueFrom;
       expect(secretKeyRef.key).toBe(name);
       if (secretKeyRef.optional === true) continue;
-      expect(made.get(secretKeyRef.name), `${of}: ${secretKeyRef.name}`).toContain(secretKeyRef.key);
+      expect(createdSecrets.get(secretKeyRef.name), `${of}: ${secretKeyRef.name}`).toContain(
+        secretKeyRef.key,
+      );
     }
   }
 });

@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 
 /** The built program that `npm start` runs. */
 export const startProgram = join(repositoryRoot, 'packages/local-stack/dist/start.js');
-/** Longer than the start program takes to stop its own processes. */
+/** The start program needs less time to stop its own processes. */
 const stopTimeoutMs = 120_000;
 const logCheck = join(repositoryRoot, 'packages/test-kit/dist/log-check/preload.js');
 

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
  */
 
 const isRoot = process.getuid?.() === 0;
-const nobody = { uid: 65_534, gid: 65_534 };
+const nobodyUser = { uid: 65_534, gid: 65_534 };
 
 // Unpacked before the clones are made, so they contain it.
 beforeAll(findPgBouncer);
@@ -24,7 +24,7 @@ describe
   .runIf(process.platform === 'linux')
   .each([
     { owner: 'the user of this test run', user: {} },
-    ...(isRoot ? [{ owner: 'an ordinary user', user: nobody }] : []),
+    ...(isRoot ? [{ owner: 'an ordinary user', user: nobodyUser }] : []),
   ])('in a clone that only $owner can enter,', ({ user }) => {
   let directory: string;
   let clone: string;
@@ -35,7 +35,8 @@ describe
     // Hard links take a second and no disk space. Each file keeps its owner and its mode.
     execFileSync('cp', ['-al', repositoryRoot, clone]);
     chmodSync(directory, 0o700);
-    if (user === nobody) for (const path of [directory, clone]) chownSync(path, nobody.uid, nobody.gid);
+    if (user === nobodyUser)
+      for (const path of [directory, clone]) chownSync(path, nobodyUser.uid, nobodyUser.gid);
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 

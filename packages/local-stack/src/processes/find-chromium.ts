@@ -50,7 +50,7 @@ async function install(): Promise<string | undefined> {
   return installed();
 }
 
-/** Longer than any installation takes, in milliseconds. A lock of this age belongs to a killed process. */
+/** The maximum age of the lock, in milliseconds. An installation takes less time. A lock of this age belongs to a killed process. */
 const maxLockAgeMs = 300_000;
 
 /** Runs `work` under a lock that all processes of this machine share. */

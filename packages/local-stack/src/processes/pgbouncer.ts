@@ -9,7 +9,7 @@ import { findLauncher } from './unprivileged-launcher.ts';
 
 /** A PgBouncer in transaction mode that listens on 127.0.0.1. */
 export interface LocalPgBouncer extends AsyncDisposable {
-  /** Returns a connection string that leads through PgBouncer, made from a direct one. */
+  /** Converts a direct connection string to one through PgBouncer. */
   url(direct: string): string;
 }
 

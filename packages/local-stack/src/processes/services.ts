@@ -15,7 +15,7 @@ export interface Service extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
   readonly exited: Promise<ProcessExit>;
-  /** Returns the end of what the service has written to stdout and stderr so far, up to 4 Mi characters. */
+  /** Returns the output of the service on stdout and stderr so far: the last 4 Mi characters at most. */
   output(): string;
   /** Sends SIGTERM, and SIGKILL if the service has not ended after 30 s. */
   stop(): Promise<void>;

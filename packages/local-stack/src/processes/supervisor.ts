@@ -17,7 +17,7 @@ export interface ProcessOptions extends Command {
   readonly stdio?: SpawnOptions['stdio'] | undefined;
   /** A file to append stdout and stderr to, of mode 0600. It is emptied first if it has more than 16 MiB. */
   readonly logFile?: string | undefined;
-  /** Called with what the process writes to stdout and stderr. */
+  /** Called with the output of the process on stdout and stderr. */
   readonly onOutput?: ((text: string) => void) | undefined;
   /**
    * The signals that `stop` sends, each with the time to wait for the end; SIGKILL follows. Default: SIGTERM,
@@ -82,7 +82,7 @@ export class SupervisedProcess implements AsyncDisposable {
   readonly #written = { stdout: '', stderr: '', both: '' };
   readonly #readLog: (() => string) | undefined;
   #isRunning: boolean;
-  /** For messages between processes, and streams that are not kept. */
+  /** The child process, for messages between processes and streams of other kinds. */
   readonly child: ChildProcess;
   /** 0 if the program could not be spawned. */
   readonly pid: number;
@@ -134,7 +134,7 @@ export class SupervisedProcess implements AsyncDisposable {
     return this.#isRunning;
   }
 
-  /** Returns the end of what the process has written to a stream, or to both: up to 4 Mi characters. */
+  /** Returns the output of the process on a stream, or on both: the last 4 Mi characters at most. */
   output(stream: 'stdout' | 'stderr' | 'both' = 'both'): string {
     return this.#readLog === undefined ? this.#written[stream] : this.#readLog() + this.#written[stream];
   }

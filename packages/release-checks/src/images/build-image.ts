@@ -188,11 +188,11 @@ function copy(
   layer: Layer,
   { find, isIncluded }: { find: (source: string) => string; isIncluded: (path: string) => boolean },
 ): void {
-  const place = posix.resolve(layer.workdir, target);
+  const destinationRoot = posix.resolve(layer.workdir, target);
   for (const source of sources) {
     const path = find(source);
     const isInto = (target.endsWith('/') || sources.length > 1) && statSync(path).isFile();
-    const destination = isInto ? posix.join(place, basename(source)) : place;
+    const destination = isInto ? posix.join(destinationRoot, basename(source)) : destinationRoot;
     cpSync(path, join(layer.root, destination), {
       recursive: true,
       verbatimSymlinks: true,

@@ -60,13 +60,16 @@ function stepOf(instruction: Instruction): Step {
     (flag) => !harmlessFlags.has(flag.getName()) && !(keyword === 'COPY' && flag.getName() === 'from'),
   );
   if (unknown !== undefined) throw unsupported(instruction);
-  const place = { line: instruction.getRange().start.line + 1, text: `${keyword} ${contentOf(instruction)}` };
+  const location = {
+    line: instruction.getRange().start.line + 1,
+    text: `${keyword} ${contentOf(instruction)}`,
+  };
   switch (keyword) {
     case 'ARG':
     case 'ENV':
     case 'LABEL':
       return {
-        ...place,
+        ...location,
         kind: keyword.toLowerCase() as 'arg' | 'env' | 'label',
         values: propertiesOf(instruction),
       };
@@ -74,7 +77,7 @@ function stepOf(instruction: Instruction): Step {
     case 'USER':
     case 'EXPOSE':
       return {
-        ...place,
+        ...location,
         kind: keyword.toLowerCase() as 'workdir' | 'user' | 'expose',
         value: contentOf(instruction),
       };
@@ -84,18 +87,18 @@ function stepOf(instruction: Instruction): Step {
       if (target === undefined || words.length < 2 || words[0]?.startsWith('[') === true)
         throw unsupported(instruction);
       const from = flags.find((flag) => flag.getName() === 'from')?.getValue() ?? undefined;
-      return { ...place, kind: 'copy', from, sources: words.slice(0, -1), target };
+      return { ...location, kind: 'copy', from, sources: words.slice(0, -1), target };
     }
     case 'RUN': {
       const command = contentOf(instruction);
       if (command.startsWith('[') || command.includes('<<')) throw unsupported(instruction);
-      return { ...place, kind: 'run', command };
+      return { ...location, kind: 'run', command };
     }
     case 'CMD':
-      return { ...place, kind: 'cmd', command: execForm(instruction, contentOf(instruction)) };
+      return { ...location, kind: 'cmd', command: execForm(instruction, contentOf(instruction)) };
     case 'HEALTHCHECK': {
       const [, command] = /^CMD\s+(.*)$/s.exec(contentOf(instruction)) ?? [];
-      return { ...place, kind: 'healthcheck', command: execForm(instruction, command ?? '') };
+      return { ...location, kind: 'healthcheck', command: execForm(instruction, command ?? '') };
     }
     default:
       throw unsupported(instruction);

@@ -370,9 +370,9 @@ export function expectExtra(
   sent: Record<string, unknown>,
   fields: Readonly<Record<string, FieldRule>>,
 ): void {
-  const kept = stored ?? {};
+  const storedExtra = stored ?? {};
   const unknown = Object.entries(sent).filter(([name]) => !Object.hasOwn(fields, name));
-  for (const [name, value] of Object.entries(kept)) {
+  for (const [name, value] of Object.entries(storedExtra)) {
     expect(Object.hasOwn(fields, name)).toBe(false);
     expect(Object.hasOwn(sent, name)).toBe(true);
     expect(canonical(value)).toBe(canonical(JSON.parse(JSON.stringify(sent[name]))));
@@ -381,14 +381,14 @@ export function expectExtra(
     const texts = members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
     return Buffer.byteLength(`{${texts.join()}}`);
   };
-  expect(Object.keys(kept).length).toBeLessThanOrEqual(extraBounds.keys);
-  expect(bytes(Object.entries(kept))).toBeLessThanOrEqual(extraBounds.bytes);
+  expect(Object.keys(storedExtra).length).toBeLessThanOrEqual(extraBounds.keys);
+  expect(bytes(Object.entries(storedExtra))).toBeLessThanOrEqual(extraBounds.bytes);
   const isShallow = unknown.every(([, value]) => depth(value) <= 32);
   if (isShallow && unknown.length <= extraBounds.keys && bytes(unknown) <= extraBounds.bytes) {
-    expect(Object.keys(kept).toSorted()).toEqual(unknown.map(([name]) => name).toSorted());
+    expect(Object.keys(storedExtra).toSorted()).toEqual(unknown.map(([name]) => name).toSorted());
   } else if (unknown.length > extraBounds.keys && isShallow) {
     const small = unknown.every(([name, value]) => bytes([[name, value]]) < extraBounds.bytes / 40);
-    if (small) expect(Object.keys(kept).length).toBe(extraBounds.keys);
+    if (small) expect(Object.keys(storedExtra).length).toBe(extraBounds.keys);
   }
 }
 

@@ -27,7 +27,7 @@ const problemJson = 'application/problem+json';
 /** A value sent in the wrong place, which no response may contain. */
 const secret = 'hush-5550199';
 
-/** The form of a reason: a user interface can put the field's label before it. */
+/** The start of a reason. A user interface puts the field's label before it. */
 const readable = /^(is|must|has|holds|does) [a-z]/;
 
 /** Accept headers, each with whether it requests problem details (RFC 9110, 12.5.1). */

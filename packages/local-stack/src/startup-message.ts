@@ -1,7 +1,10 @@
 import type { Demo } from './demo.ts';
 
 /** Returns the startup message: URLs, credentials, and commands to paste into a shell. */
-export function greeting(demo: Demo, facts: { dataDir: string; database: string; events: string }): string {
+export function startupMessage(
+  demo: Demo,
+  facts: { dataDir: string; database: string; events: string },
+): string {
   const key = `-H 'API_KEY: ${demo.apiKey}'`;
   const token = `-H 'Authorization: Bearer ${demo.accessToken}'`;
   const json = (body: object) => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
