@@ -4,8 +4,8 @@ import type { Logger } from './log.ts';
 export const logLevelSignal = 'SIGUSR2';
 
 /**
- * The log level of a running service. A child logger keeps the level that its parent had when the child was created,
- * so this sets the level of every logger that lives as long as the service.
+ * The log level of a running service. A child logger keeps the level that its parent had at its creation. This class
+ * therefore sets the level of every logger that lives as long as the service.
  */
 export class LogLevel {
   readonly #log: Logger;
