@@ -8,30 +8,23 @@ const maxWords = 28;
 /** Phrases that make a reader guess, each with its replacement. */
 const rules = [
   [/\btold\b/i, 'publish, report, log, notify'],
-  [/\b(no|some)body\b|\bwhoever\b/i, 'name the client, the user or the process'],
+  [/\b(no|some)body\b|\bwhoever\b|\bof those that\b/i, 'name the client, the user or the process'],
   [/\bwho(m|se)? (asks|comes|waits|holds|listens|sends|has|is|are|was|it|they)\b/i, 'name the actor'],
-  [
-    /\btells? (what|whether|how|of|that|it|which|apart)\b|\btells?[.:;]/i,
-    'return, report, show, distinguish',
-  ],
-  [/\bhears?\b/i, 'receive, is called with'],
+  [/\btells? (what|whether|how|of|that|it|which|apart)\b|\btells?[.:;]/i, 'return, report, distinguish'],
+  [/\bhears?\b|\bhand(s|ed)? (on|over)\b/i, 'receive, publish, pass, deliver'],
   [/\b(is|are|was|were|be) away\b|\bput away\b/i, 'unavailable, down, stored'],
-  [
-    /\bhand(s|ed)? (on|over)\b|\bsees? to it\b|\bbecomes? of\b|\bstands? for itself\b/i,
-    'publish, pass, deliver',
-  ],
-  [/\bof those that\b|\bgoes on\b|\bmade anew\b|\bnor\b/i, 'name the thing; split the sentence'],
+  [/\bsees? to it\b|\bbecomes? of\b|\bstands? for itself\b|\bmade anew\b/i, 'use the verb of the field'],
+  [/\bgoes on\b|\bnor\b/i, 'continue; split the sentence'],
 ];
 /** SQL and code in texts are not prose. */
 const isCode = /\b(SELECT|INSERT|UPDATE|DELETE|CREATE|FROM|GRANT|REVOKE)\b|[{}<>$=]/;
 
 const paths = process.argv.slice(2);
+const isChosen = (file) => paths.length === 0 || paths.some((path) => file.startsWith(path));
 const list = (...patterns) =>
   execFileSync('git', ['ls-files', '-z', ...patterns], { encoding: 'utf8' })
     .split('\0')
-    .filter(
-      (file) => existsSync(file) && (paths.length === 0 || paths.some((path) => file.startsWith(path))),
-    );
+    .filter((file) => existsSync(file) && isChosen(file));
 const lineAt = (text, offset) => text.slice(0, offset).split('\n').length;
 let problems = 0;
 
@@ -51,8 +44,11 @@ function check(file, line, text) {
   for (const sentence of prose.split(/(?<=[.!?:;])\s+(?=[A-Z`"(])|\n\s*\n|\n\s*(?=[-*@|#\d])|\s\|\s/)) {
     offset = prose.indexOf(sentence, offset);
     const words = sentence.split(/\s+/).filter((word) => /[a-z]/i.test(word)).length;
-    const place = `${file}:${line + lineAt(prose, offset) - 1}`;
-    if (words > maxWords) report(place, `${words} words: ${sentence.trim().slice(0, 60)}...`);
+    if (words > maxWords)
+      report(
+        `${file}:${line + lineAt(prose, offset) - 1}`,
+        `${words} words: ${sentence.trim().slice(0, 60)}...`,
+      );
   }
 }
 
@@ -62,10 +58,10 @@ function checkCode(file) {
   // Line comments that follow each other are one text.
   const blocks = [];
   for (const comment of comments) {
-    const last = blocks.at(-1)?.at(-1);
-    const continues =
-      last?.type === 'Line' && comment.type === 'Line' && !/\S/.test(text.slice(last.end, comment.start));
-    if (continues) blocks.at(-1).push(comment);
+    const last = blocks.at(-1)?.at(-1) ?? comment;
+    const isNext =
+      last.type === 'Line' && last !== comment && !/\S/.test(text.slice(last.end, comment.start));
+    if (isNext) blocks.at(-1).push(comment);
     else blocks.push([comment]);
   }
   for (const block of blocks) {
@@ -103,7 +99,5 @@ for (const file of list(
     check(file, lineAt(text, index), comment.replaceAll(/^\s*(#|\/+) ?/gm, ''));
   }
 }
-if (problems > 0) {
-  console.error(`${problems} sentences to rewrite`);
-  process.exitCode = 1;
-}
+if (problems > 0) console.error(`${problems} sentences to rewrite`);
+process.exitCode = Math.min(problems, 1);

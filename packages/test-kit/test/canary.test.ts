@@ -386,7 +386,7 @@ test('logs, metrics, traces and errors contain no secret and no personal data, a
   expect(personal.foundIn(events)).toBeDefined();
   const log = output.crm + output.intake;
   for (const line of log.trimEnd().split('\n')) expect(() => JSON.parse(line) as unknown, line).not.toThrow();
-  for (const text of ['Request rejected', 'Postgres is away', 'Stopped']) expect(log).toContain(text);
+  for (const text of ['Request rejected', 'Postgres is unavailable', 'Stopped']) expect(log).toContain(text);
 
   for (const [sink, text] of Object.entries({
     logs: log,
