@@ -28,7 +28,7 @@ const problemJson = 'application/problem+json';
 const secret = 'hush-5550199';
 
 /** The start of a reason. A user interface puts the field's label before it. */
-const readable = /^(is|must|has|holds|does) [a-z]/;
+const readable = /^(is|must|has|contains|does) [a-z]/;
 
 /** Accept headers, each with whether it requests problem details (RFC 9110, 12.5.1). */
 const acceptCases: readonly (readonly [
