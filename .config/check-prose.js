@@ -44,11 +44,8 @@ function check(file, line, text) {
   for (const sentence of prose.split(/(?<=[.!?:;])\s+(?=[A-Z`"(])|\n\s*\n|\n\s*(?=[-*@|#\d])|\s\|\s/)) {
     offset = prose.indexOf(sentence, offset);
     const words = sentence.split(/\s+/).filter((word) => /[a-z]/i.test(word)).length;
-    if (words > maxWords)
-      report(
-        `${file}:${line + lineAt(prose, offset) - 1}`,
-        `${words} words: ${sentence.trim().slice(0, 60)}...`,
-      );
+    const at = line + lineAt(prose, offset) - 1;
+    if (words > maxWords) report(`${file}:${at}`, `${words} words: ${sentence.trim().slice(0, 60)}...`);
   }
 }
 
@@ -84,16 +81,7 @@ for (const file of list('*.md')) {
   const blank = (cut) => cut.replaceAll(/[^\n]/g, '');
   check(file, 1, readFileSync(file, 'utf8').replaceAll(/^```[^]*?^```|<!--[^]*?-->|^\s*\|.*$/gm, blank));
 }
-for (const file of list(
-  '*.yaml',
-  '*.yml',
-  '*.conf',
-  '*Dockerfile',
-  '*.prisma',
-  '*.cfg',
-  '.ci/*',
-  '*Caddyfile',
-)) {
+for (const file of list('*.yaml', '*.conf', '*.cfg', '*Dockerfile', '*Caddyfile', '*.prisma', '.ci/*')) {
   const text = readFileSync(file, 'utf8');
   for (const { index, 0: comment } of text.matchAll(/(^\s*(#|\/\/).*\n)+/gm)) {
     check(file, lineAt(text, index), comment.replaceAll(/^\s*(#|\/+) ?/gm, ''));
