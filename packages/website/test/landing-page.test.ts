@@ -86,7 +86,7 @@ async function fillIn(page: Page): Promise<void> {
 }
 
 /** Sends a lead from a script of a page. @returns the response as the script sees it, or the error. */
-const fetchIn = (page: Page, apiKey: string, body: object, headers: Record<string, string> = {}) =>
+const fetchIn = (page: Page, apiKey: string, body: object, moreHeaders: Record<string, string> = {}) =>
   page.evaluate(
     async ({ url, headers, text }) => {
       try {
@@ -104,7 +104,7 @@ const fetchIn = (page: Page, apiKey: string, body: object, headers: Record<strin
     },
     {
       url: `${website.intake}/api/v1/leads`,
-      headers: { API_KEY: apiKey, 'Content-Type': 'application/json', ...headers },
+      headers: { API_KEY: apiKey, 'Content-Type': 'application/json', ...moreHeaders },
       text: JSON.stringify(body),
     },
   );
