@@ -332,7 +332,7 @@ if (isRoot) {
     copyCluster(dataDir);
     chownSync(dataDir, 4242, 4242);
     expect(start(dataDir)).toMatch(
-      /cluster belongs to the user 4242: start as that user or as root, or make it/,
+      /cluster belongs to the user 4242: start as that user or as root, or change its owner/,
     );
   });
 }
