@@ -1,4 +1,4 @@
-import { LeadsError } from '@leads/core/errors';
+import { LeadsError, StoreError } from '@leads/core/errors';
 import type { LeadToInsert } from '@leads/core/lead';
 import type { BufferedLeads } from '@leads/core/nats';
 import { expect, test, vi } from 'vitest';
@@ -77,8 +77,21 @@ function setUp(
 }
 
 const names = (count: number, prefix: string) => Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
-const databaseError = (sqlState: string) =>
-  Object.assign(new Error('refused'), { name: 'DatabaseError', sqlState });
+/** An error of the store's port: class 23 rejects a row (PostgreSQL, appendix A). */
+class FakeStoreError extends StoreError {
+  readonly rowId = undefined;
+  readonly sqlState: string;
+
+  constructor(sqlState: string) {
+    super('rejected');
+    this.sqlState = sqlState;
+  }
+
+  get isRowRejected(): boolean {
+    return this.sqlState.startsWith('23');
+  }
+}
+const databaseError = (sqlState: string) => new FakeStoreError(sqlState);
 
 test('stores messages together, about a thousand leads in one insert', async () => {
   const { drainer, seen } = setUp(

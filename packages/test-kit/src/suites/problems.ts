@@ -204,7 +204,7 @@ export async function describeProblems({ service, fixture }: { service: RunningS
         });
       }
       for (const { name, schema: ofParameter } of parameters) {
-        if (ajv.validate(ofParameter, [secret, secret])) continue;
+        if (ajv.validate(ofParameter, [secret, `${secret}0`])) continue;
         test(`names the parameter ?${name} given twice in the problem details`, async () => {
           const query = `${name}=${secret}&${name}=${secret}`;
           const { errors } = await expectProblem(
