@@ -18,8 +18,8 @@ export default defineConfig({
     setupFiles: resolve(root, 'packages/test-kit/src/log-check/vitest-log-check.ts'),
     env: { NODE_ENV: 'test' },
     pool: 'forks',
-    // Many tests wait for time to pass: with two workers on two cores, the cores were idle for 40 % of the run.
-    maxWorkers: 3,
+    // A third worker delays browsers and benchmarks of the others: a page then waited 30 s for its script.
+    maxWorkers: 2,
     // Loading the same modules again for each file took 10 % of the run. A test file restores what it replaces.
     isolate: false,
     // High enough for a busy machine.

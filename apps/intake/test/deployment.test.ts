@@ -26,7 +26,7 @@ test('the kustomization states the maximum of pods and their connections to Post
 
   const connections = pods * Number(DATABASE_POOL_SIZE) * Number(INTAKE_WORKERS);
 
-  expect(text).toContain(`At most ${pods} pods (intake.yaml) have ${connections} connections.`);
+  expect(text).toContain(`The maximum of ${pods} pods (intake.yaml) opens ${connections} connections.`);
 });
 
 test('the autoscaler uses a metric that the service exports', async () => {

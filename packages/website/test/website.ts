@@ -88,7 +88,7 @@ export async function startWebsite(
       extraHTTPHeaders: {},
     });
     contexts.push(context);
-    context.setDefaultTimeout(30_000);
+    context.setDefaultTimeout(60_000);
     if (options.minTimerMs !== undefined) {
       await context.addInitScript((minMs) => {
         const setTimer = window.setTimeout.bind(window);
