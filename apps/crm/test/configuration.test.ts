@@ -1,14 +1,6 @@
 import { expectSettingsDocumented } from '@leads/test-kit/documents';
 import { test } from 'vitest';
-import {
-  BrokerSettings,
-  ErasureSettings,
-  GrantSettings,
-  MigrateSettings,
-  PasswordLinkSettings,
-  SigningSettings,
-  StoreSettings,
-} from '../src/cli/runtime/settings.ts';
+import { CommandLineSettings } from '../src/cli/runtime/settings.ts';
 import { CrmConfig } from '../src/config.ts';
 
 test('the configuration table documents every setting of the CRM service', () => {
@@ -16,13 +8,5 @@ test('the configuration table documents every setting of the CRM service', () =>
 });
 
 test('the configuration table documents every setting of the command line', () => {
-  expectSettingsDocumented('`leads`', {
-    ...StoreSettings.properties,
-    ...MigrateSettings.properties,
-    ...GrantSettings.properties,
-    ...SigningSettings.properties,
-    ...PasswordLinkSettings.properties,
-    ...BrokerSettings.properties,
-    ...ErasureSettings.properties,
-  });
+  expectSettingsDocumented('`leads`', CommandLineSettings.properties);
 });

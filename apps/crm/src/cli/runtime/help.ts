@@ -2,15 +2,7 @@ import { secretsOf } from '@leads/http/service/config';
 import { type Command, Option } from 'commander';
 import { exitCodes } from './cli-error.ts';
 import type { OutputOptions } from './output.ts';
-import {
-  BrokerSettings,
-  ErasureSettings,
-  GrantSettings,
-  MigrateSettings,
-  PasswordLinkSettings,
-  SigningSettings,
-  StoreSettings,
-} from './settings.ts';
+import { CommandLineSettings } from './settings.ts';
 
 /** The options of commands that work on one workspace. */
 export interface WorkspaceOptions extends OutputOptions {
@@ -39,15 +31,7 @@ export function examples(...commands: string[]): string {
 
 /** Formats the last part of every help text: the environment variables and the exit codes. */
 export function commonHelp(command: Command): string {
-  const properties = {
-    ...StoreSettings.properties,
-    ...SigningSettings.properties,
-    ...PasswordLinkSettings.properties,
-    ...MigrateSettings.properties,
-    ...GrantSettings.properties,
-    ...BrokerSettings.properties,
-    ...ErasureSettings.properties,
-  };
+  const { properties } = CommandLineSettings;
   const environment = Object.entries(properties).map(([name, setting]): [string, string] => {
     const { description = '' } = setting as { description?: string };
     return [name, description + (readBy[name] ?? '')];

@@ -57,6 +57,17 @@ export const ErasureSettings = Type.Object({
 /** The settings of `leads events`. */
 export const BrokerSettings = Type.Object({ NATS_URL: CrmConfig.properties.NATS_URL });
 
+/** The settings of all commands. */
+export const CommandLineSettings = Type.Object({
+  ...StoreSettings.properties,
+  ...SigningSettings.properties,
+  ...PasswordLinkSettings.properties,
+  ...MigrateSettings.properties,
+  ...GrantSettings.properties,
+  ...BrokerSettings.properties,
+  ...ErasureSettings.properties,
+});
+
 /**
  * Reads the settings of a schema from the environment. Other settings are not validated, so a command cannot fail
  * because of a setting that it does not need.
