@@ -4,9 +4,9 @@ import { runService } from '@leads/http/service/run-service';
 import { buildApp } from './app.ts';
 import { CrmConfig } from './config.ts';
 import { createContext } from './context.ts';
-import { keepHeapSmall } from './heap.ts';
+import { limitHeapGrowth } from './heap.ts';
 
-keepHeapSmall();
+limitHeapGrowth();
 await runService(async () => {
   const config = loadConfig(CrmConfig, process.env);
   const log = createLogger({ service: 'crm', level: config.LOG_LEVEL });

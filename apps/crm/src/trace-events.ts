@@ -1,5 +1,5 @@
 import type { EventPublisher } from '@leads/core/nats';
-import { ended } from '@leads/http/service/trace-leads';
+import { endSpansAfter } from '@leads/http/service/trace-leads';
 import type { Tracing } from '@leads/http/service/tracing';
 
 type Publisher = Pick<EventPublisher, 'isConnected' | 'publish'>;
@@ -27,7 +27,7 @@ export function tracePublishing(publisher: Publisher, tracing: Tracing | undefin
               },
             }),
       );
-      await ended(spans, () => publisher.publish(events));
+      await endSpansAfter(spans, () => publisher.publish(events));
     },
   };
 }

@@ -21,7 +21,7 @@ export interface TransferLimits {
    */
   begin(kind: TransferKind): () => void;
   /** Pauses a transfer. While other requests are in progress, the pause lasts up to {@link maxWaitMs}. */
-  giveWay(): Promise<void>;
+  yieldToRequests(): Promise<void>;
   /** Aborted when the server closes: a transfer can take longer than the shutdown timeout. */
   readonly stopping: AbortSignal;
   /** Counts the requests of a server, and aborts the transfers when the server closes. */
@@ -59,7 +59,7 @@ export function createTransferLimits(maximums = defaultMaximums): TransferLimits
         isRunning = false;
       };
     },
-    async giveWay() {
+    async yieldToRequests() {
       const until = performance.now() + maxWaitMs;
       // Pauses even without other requests, so that the next request finds an idle core and an idle database.
       do await sleep(pauseMs);

@@ -1,5 +1,5 @@
 import { personalData } from '@leads/test-kit/log-check/confidential';
-import { endingRoutesOf, exampleBody, exampleEntity, fillPath } from '@leads/test-kit/openapi-document';
+import { finiteRoutesOf, exampleBody, exampleEntity, fillPath } from '@leads/test-kit/openapi-document';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 
@@ -81,7 +81,7 @@ async function theirRows() {
 }
 
 describe('workspace isolation', () => {
-  for (const { method, path: route, operation } of endingRoutesOf(service.document)) {
+  for (const { method, path: route, operation } of finiteRoutesOf(service.document)) {
     for (const member of [mine.owner, publisher]) {
       test(`makes ${method} ${route} by role ${member.role} return and change nothing of another workspace`, async () => {
         expect(theirCursor).not.toBe('');

@@ -1,7 +1,15 @@
 import type { LeadDetail, LeadStatus } from '@leads/core/lead';
 import type { TestMember } from '@leads/test-kit/fixture';
 import { afterAll, describe, expect, test } from 'vitest';
-import { forbidden, inTurns, invalidInput, type Outcome, ok, startTwoCrms, unknownId } from './leads-api.ts';
+import {
+  forbidden,
+  forEachInBatches,
+  invalidInput,
+  type Outcome,
+  ok,
+  startTwoCrms,
+  unknownId,
+} from './leads-api.ts';
 
 const crms = await startTwoCrms();
 afterAll(() => crms[Symbol.asyncDispose]());
@@ -144,7 +152,7 @@ async function replayHistory(id: string) {
 describe('concurrent changes', () => {
   test('of the status of 1 lead succeed one after another or get 409', async () => {
     const ids = await leadsOf('OnHold', 60);
-    await inTurns(ids, async (id) => {
+    await forEachInBatches(ids, async (id) => {
       const outcomes = await Promise.all([
         apis[0].edit(owner, id, { status: 'Approved' }),
         apis[1].edit(manager, id, { status: 'Trashed', reason: 'x' }),
@@ -168,7 +176,7 @@ describe('concurrent changes', () => {
     let conflicts = 0;
     for (let round = 0; round < 5; round++) {
       const ids = await leadsOf('OnHold', 40);
-      await inTurns(ids, async (id) => {
+      await forEachInBatches(ids, async (id) => {
         const answers = await Promise.all(apis.map((each) => each.edit(owner, id, { status: 'Approved' })));
         expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
         const loser = answers.find(({ status }) => status === 409)?.json<{ message: string }>();
@@ -185,7 +193,7 @@ describe('concurrent changes', () => {
 
   test('of a status and of a field both succeed, or the status change gets 409', async () => {
     const ids = await leadsOf('OnHold', 60);
-    await inTurns(ids, async (id) => {
+    await forEachInBatches(ids, async (id) => {
       const [status, city] = await Promise.all([
         apis[0].edit(owner, id, { status: 'Approved' }),
         apis[1].edit(manager, id, { city: 'Paris' }),

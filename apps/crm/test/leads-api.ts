@@ -104,7 +104,7 @@ export async function fillWorkspace(
 const longTimeouts = { DATABASE_CONNECT_TIMEOUT_MS: '20000', DATABASE_STATEMENT_TIMEOUT_MS: '20000' };
 
 /** Calls `act` for each item, 20 at a time. */
-export async function inTurns<Item>(
+export async function forEachInBatches<Item>(
   items: readonly Item[],
   act: (item: Item) => Promise<void>,
 ): Promise<void> {

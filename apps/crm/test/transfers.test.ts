@@ -101,7 +101,7 @@ test('a transfer gives way to other requests for a bounded time, and never to it
   });
   const waited = async () => {
     const start = performance.now();
-    await transfers.giveWay();
+    await transfers.yieldToRequests();
     return performance.now() - start;
   };
   const during: number[] = [];

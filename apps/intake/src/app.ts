@@ -1,6 +1,6 @@
 import { createServer, registerRoutes, type Server } from '@leads/http/server/create-server';
 import { describeApi, docsRoutes } from '@leads/http/server/docs';
-import { takeForms } from '@leads/http/server/form-body';
+import { acceptForms } from '@leads/http/server/form-body';
 import { browserKeyScheme, requireApiKey } from '@leads/http/server/guards';
 import { healthRoutes } from '@leads/http/server/health';
 import { metricsRoutes } from '@leads/http/server/metrics-route';
@@ -49,7 +49,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
         context.leads.checkRoom();
         done();
       });
-      takeForms(guarded);
+      acceptForms(guarded);
       submitLeadRoute(guarded, context);
     });
   });

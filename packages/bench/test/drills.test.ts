@@ -9,7 +9,7 @@ import { openFixture } from '@leads/test-kit/fixture';
 import { createTestDatabase } from '@leads/test-kit/test-database';
 import { describe, expect, test, vi } from 'vitest';
 import type { DrillFigures } from '../src/drills/drill.ts';
-import { smallDiskImpossible } from '../src/drills/small-disk.ts';
+import { smallDiskObstacle } from '../src/drills/small-disk.ts';
 import { countUnexpected, longestGapMs, type RecordedAnswer } from '../src/load/answers.ts';
 import { pidsOfTree } from '../src/process-tree.ts';
 import { verifyLeads } from '../src/stack/verify-leads.ts';
@@ -65,7 +65,7 @@ describe.concurrent('every acknowledged lead is stored once, and its events are 
   test('while Postgres is killed, paused, replaced and out of disk space', async () => {
     const [killed] = await drill(['postgres-killed', 'postgres-frozen', 'postgres-replaced']);
     expect(Number.parseFloat(found(killed, 'accepted since the first kill') ?? '')).toBeGreaterThan(95);
-    if (smallDiskImpossible() !== undefined) return;
+    if (smallDiskObstacle() !== undefined) return;
     // The load fills the buffer of 1 MB within seconds.
     const [full] = await drill(['disks-full'], 250);
     expect(full?.unavailable).toBeGreaterThan(0);

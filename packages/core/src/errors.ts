@@ -46,7 +46,7 @@ export type ErrorKind = (typeof errorKinds)[number];
 export type ErrorCode = keyof typeof errorTable;
 
 /** An error of one part of a request. Problem details (RFC 9457) list it. */
-export interface LeadsFault {
+export interface FieldError {
   readonly at: 'body' | 'query' | 'path' | 'header';
   /**
    * In the body, a JSON Pointer (RFC 6901), which is empty for the whole body. Else the name of the parameter or header.
@@ -65,7 +65,7 @@ export class LeadsError extends Error {
   override readonly name = 'LeadsError';
   readonly code: ErrorCode;
   /** The parts of the request that caused the error, if known. */
-  readonly fields: readonly LeadsFault[];
+  readonly fields: readonly FieldError[];
   /** The delay before a retry, in seconds, if known. */
   readonly retryAfterSeconds: number | undefined;
 
@@ -74,7 +74,7 @@ export class LeadsError extends Error {
     options?: {
       message?: string;
       cause?: unknown;
-      fields?: readonly LeadsFault[];
+      fields?: readonly FieldError[];
       retryAfterSeconds?: number;
     },
   ) {

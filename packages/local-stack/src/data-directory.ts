@@ -1,5 +1,5 @@
 import { mkdirSync, statSync } from 'node:fs';
-import { foreignOwner } from './processes/user-accounts.ts';
+import { describeForeignOwner } from './processes/user-accounts.ts';
 
 /**
  * Creates the data directory of a local run. A directory of root is open to other users, because Postgres
@@ -12,6 +12,6 @@ export function makeDataDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: caller === 0 ? 0o711 : 0o700 });
   const owner = statSync(path).uid;
   if (caller !== undefined && caller !== 0 && caller !== owner) {
-    throw new Error(foreignOwner(path, owner, caller));
+    throw new Error(describeForeignOwner(path, owner, caller));
   }
 }

@@ -8,7 +8,7 @@ import { connectToDatabase, type RunDatabase, startDatabase } from './database.t
 import { prepareDemo } from './demo.ts';
 import { clearStaleLock, type StartLock, takeLock } from './lock.ts';
 import { startCompiler, startWebsite } from './processes/compiler.ts';
-import { saysDiskFull } from './processes/disk-full.ts';
+import { mentionsFullDisk } from './processes/disk-full.ts';
 import { signalProcess } from './processes/process-identity.ts';
 import { runLeads } from './processes/run-leads.ts';
 import { type Service, type ServiceName, startService } from './processes/services.ts';
@@ -194,7 +194,7 @@ async function all<T extends unknown[]>(promises: { [K in keyof T]: Promise<T[K]
 /** Returns a one-line error message for a reader who does not know this program. */
 async function explain(error: unknown, { dataDir }: Settings): Promise<string> {
   const { message, code, path } = error as NodeJS.ErrnoException;
-  if (saysDiskFull(message)) {
+  if (mentionsFullDisk(message)) {
     return message.includes(dataDir) ? message : `No space left on device: cannot write to ${dataDir}`;
   }
   if (code === 'EACCES' && path !== undefined) {

@@ -88,7 +88,7 @@ export function isEndless({ responses }: Operation): boolean {
 }
 
 /** Returns the routes that require credentials and respond with a finite body. */
-export function endingRoutesOf(document: OpenApiDocument): Route[] {
+export function finiteRoutesOf(document: OpenApiDocument): Route[] {
   return guardedRoutesOf(document).filter(({ operation }) => !isEndless(operation));
 }
 

@@ -11,7 +11,7 @@ import {
   tabTo,
   write,
 } from './by-keyboard.ts';
-import { showIn } from './page-checks.ts';
+import { setColorScheme } from './page-checks.ts';
 import { totp } from './totp.ts';
 import { type Website, password, startWebsite } from './website.ts';
 
@@ -37,10 +37,10 @@ async function expectAccessible(page: Page, part: Locator, selector: string): Pr
   await part.waitFor();
   await expectFocusWithin(part);
   expect(await findViolations(page, { within: selector })).toEqual([]);
-  await showIn(page, 'dark');
+  await setColorScheme(page, 'dark');
   // All other rules are independent of the color scheme.
   expect(await findViolations(page, { within: selector, rules: ['color-contrast'] })).toEqual([]);
-  await showIn(page, 'light');
+  await setColorScheme(page, 'light');
 }
 
 /** Returns the dialog with a title after checking it. */

@@ -13,7 +13,7 @@ export async function expectGoodPage(page: Page): Promise<void> {
 }
 
 /** Emulates the user's preference for a color scheme. */
-export async function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+export async function setColorScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
   await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
 }
@@ -22,10 +22,10 @@ export async function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise
 export async function expectGoodInBothColors(page: Page, name: string): Promise<void> {
   await expectGoodPage(page);
   await screenshot(page, `${name}-light`);
-  await showIn(page, 'dark');
+  await setColorScheme(page, 'dark');
   expect(await findViolations(page, { rules: ['color-contrast'] })).toEqual([]);
   await screenshot(page, `${name}-dark`);
-  await showIn(page, 'light');
+  await setColorScheme(page, 'light');
 }
 
 /** Checks a page on a desktop in light mode and on a phone in dark mode. Takes screenshots of both. */
@@ -36,7 +36,7 @@ export async function expectGoodEverywhere(page: Page, name: string): Promise<vo
     [1440, 'light'],
   ] as const) {
     await page.setViewportSize({ width, height: 900 });
-    await showIn(page, colorScheme);
+    await setColorScheme(page, colorScheme);
     await expectGoodPage(page);
     await screenshot(page, `${name}-${width}-${colorScheme}`);
   }

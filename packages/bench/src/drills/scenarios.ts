@@ -11,7 +11,7 @@ import type { Scenario } from './drill.ts';
 import { databaseName } from './drill-stack.ts';
 import { revokeKeys } from './key-revocation.ts';
 import { accepted, acknowledgedWithin, firstAfter, p99, slowest, unavailable } from './notes.ts';
-import { smallDiskImpossible } from './small-disk.ts';
+import { smallDiskObstacle } from './small-disk.ts';
 
 /** The scenarios, the most frequent faults first. */
 export const scenarioNames = [
@@ -180,7 +180,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
     'disks-full': {
       title: 'the buffer full, then the disk of Postgres full',
       stack: { postgresMegabytes: 512, intakeSettings: { INTAKE_BUFFER_MEGABYTES: '1' } },
-      impossible: smallDiskImpossible,
+      impossible: smallDiskObstacle,
       async run({ stack, isShort, onProgress }) {
         const { intake, postgres, postgresDisk } = stack;
         const fullMs = isShort ? 8_000 : 30_000;

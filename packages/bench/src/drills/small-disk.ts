@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { letOthersPass } from '../stack/temporary-directory.ts';
+import { allowTraversal } from '../stack/temporary-directory.ts';
 
 /** A small in-memory file system that can be filled completely. */
 export interface SmallDisk extends AsyncDisposable {
@@ -13,7 +13,7 @@ export interface SmallDisk extends AsyncDisposable {
 }
 
 /** Returns the reason if no small disk can be mounted on this machine. */
-export function smallDiskImpossible(): string | undefined {
+export function smallDiskObstacle(): string | undefined {
   return process.platform === 'linux' && process.getuid?.() === 0
     ? undefined
     : 'A full disk needs a small tmpfs, which only root on Linux may mount';
@@ -29,7 +29,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk {
     rmdirSync(path);
     throw new Error(`Cannot mount a tmpfs: ${stderr.trim()}`);
   }
-  letOthersPass(path);
+  allowTraversal(path);
   const ballast = join(path, 'ballast');
   // Lazy, since processes with open files on the disk may still be ending.
   const unmount = () => {

@@ -6,7 +6,7 @@ import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/
 import { migrationsDir } from '@leads/local-stack/repository';
 import pg from 'pg';
 import { createMigratedDatabase, query } from '../stack/database.ts';
-import { letOthersPass, temporaryDirectory } from '../stack/temporary-directory.ts';
+import { allowTraversal, temporaryDirectory } from '../stack/temporary-directory.ts';
 import { formatSize } from '../table.ts';
 import { fillLeads, fillVersion } from './fill.ts';
 
@@ -35,7 +35,7 @@ export async function startFilledDatabases(
   const directory =
     dataDir === undefined ? resources.use(temporaryDirectory(undefined)).path : resolve(dataDir);
   mkdirSync(directory, { recursive: true });
-  letOthersPass(directory);
+  allowTraversal(directory);
   const postgresDir = join(directory, 'postgres');
   const postgres = resources.use(await startPostgres({ dataDir: postgresDir }));
   const fill = async (leads: number) => {

@@ -3,7 +3,7 @@ import { openDatabase } from '@leads/core/db';
 import { Lead, LeadQuery } from '@leads/core/lead';
 import { CrmConfig } from '@leads/crm/config';
 import { createContext } from '@leads/crm/context';
-import { keepHeapSmall } from '@leads/crm/heap';
+import { limitHeapGrowth } from '@leads/crm/heap';
 import { createServer, type Server } from '@leads/http/server/create-server';
 import { requireApiKeyAndToken } from '@leads/http/server/guards';
 import { loadConfig } from '@leads/http/service/config';
@@ -12,7 +12,7 @@ import pg from 'pg';
 import { Type } from 'typebox';
 import { crmLeadsPath } from '../load/requests.ts';
 
-keepHeapSmall();
+limitHeapGrowth();
 
 /*
  * A reference of the CRM's list. It has the same server, guard, path, query schema and settings as the

@@ -13,7 +13,7 @@ const removal = { recursive: true, force: true, maxRetries: 15 };
 export function temporaryDirectory(parent: string | undefined): AsyncDisposable & { readonly path: string } {
   if (parent !== undefined) mkdirSync(parent, { recursive: true });
   const path = mkdtempSync(join(resolve(parent ?? tmpdir()), 'leads-bench-'));
-  letOthersPass(path);
+  allowTraversal(path);
   const removeNow = () => rmSync(path, removal);
   process.once('exit', removeNow);
   return {
@@ -27,6 +27,6 @@ export function temporaryDirectory(parent: string | undefined): AsyncDisposable 
 }
 
 /** Permits the account of Postgres to enter the directory, which contains its data directory. */
-export function letOthersPass(directory: string): void {
+export function allowTraversal(directory: string): void {
   chmodSync(directory, 0o711);
 }

@@ -48,10 +48,10 @@ export interface AccountStore {
    * @returns the number of attempts in this window, and its remaining milliseconds.
    */
   countAttempt(key: string, windowMs: number): Promise<{ count: number; leftMs: number }>;
-  forgetAttempts(key: string): Promise<void>;
+  resetAttempts(key: string): Promise<void>;
   /**
    * Runs work that removes a role or a membership. No other such work runs at the same time, in this process or another,
    * so the owners that the work has read do not change before it ends.
    */
-  whileMembersStay<Result>(work: () => Promise<Result>): Promise<Result>;
+  withMembersLocked<Result>(work: () => Promise<Result>): Promise<Result>;
 }

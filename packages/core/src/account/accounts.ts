@@ -51,7 +51,7 @@ export interface Accounts {
    *
    * @returns the session, and the cookies to set if the session is extended.
    */
-  whoIs(headers: Headers): Promise<{ signedIn: SignedIn; cookies: readonly string[] } | undefined>;
+  findSession(headers: Headers): Promise<{ signedIn: SignedIn; cookies: readonly string[] } | undefined>;
   /** Creates a link that sets a new password. It expires after 1 h. Returns `undefined` if there is no such user. */
   passwordLink(email: string): Promise<string | undefined>;
 }

@@ -14,7 +14,7 @@ export function createAccounts(options: AccountOptions): Accounts {
   };
   return {
     handle: async (request) => (await open()).handle(request),
-    whoIs: async (headers) => (await open()).whoIs(headers),
+    findSession: async (headers) => (await open()).findSession(headers),
     passwordLink: async (email) => (await open()).passwordLink(email),
   };
 }

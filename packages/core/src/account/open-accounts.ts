@@ -170,13 +170,13 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       const run = () => auth.handler(request);
       // The library counts the owners before it removes one. Without the lock, two requests could remove the last two.
       const isMembershipPath = membershipPath.test(new URL(request.url).pathname);
-      const answer = await (isMembershipPath ? store.whileMembersStay(run) : run());
+      const answer = await (isMembershipPath ? store.withMembersLocked(run) : run());
       if (isMembershipPath && answer.ok) await options.onMemberChanged?.(await memberOf(answer));
       if (answer.status >= 500) await options.ping();
       return answer;
     },
 
-    async whoIs(headers) {
+    async findSession(headers) {
       const { headers: answered, response } = await orUnavailable(
         auth.api.getSession({ headers, returnHeaders: true }),
       );

@@ -12,7 +12,7 @@ const maxByAddress = 100;
  * Limits attempts to guess a secret, such as an account's password. Attempts are counted in the database, for all
  * instances together.
  */
-export function createThrottle(store: Pick<AccountStore, 'countAttempt' | 'forgetAttempts'>) {
+export function createThrottle(store: Pick<AccountStore, 'countAttempt' | 'resetAttempts'>) {
   const keyOf = (kind: string, text: string) =>
     `${kind}:${createHash('sha256').update(text.toLowerCase()).digest('base64url')}`;
   return {
@@ -41,7 +41,7 @@ export function createThrottle(store: Pick<AccountStore, 'countAttempt' | 'forge
     },
     /** Resets the attempts on an account after a successful sign-in. */
     async succeed(account: string): Promise<void> {
-      await store.forgetAttempts(keyOf('account', account));
+      await store.resetAttempts(keyOf('account', account));
     },
   };
 }

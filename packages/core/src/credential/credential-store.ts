@@ -32,16 +32,16 @@ export interface AccessToken {
 }
 
 /** The last use of a credential. */
-export interface Use {
+export interface LastUse {
   readonly at: Date;
   /** The IPv4 or IPv6 address; absent if unknown. */
   readonly from?: string | undefined;
 }
 
 /** The last uses of credentials, by their ids. */
-export interface Uses {
-  readonly apiKeys: ReadonlyMap<string, Use>;
-  readonly accessTokens: ReadonlyMap<string, Use>;
+export interface LastUses {
+  readonly apiKeys: ReadonlyMap<string, LastUse>;
+  readonly accessTokens: ReadonlyMap<string, LastUse>;
 }
 
 /** A reference to a member of a workspace. */
@@ -91,5 +91,5 @@ export interface CredentialStore extends CredentialLookup {
   revokeAccessToken(workspaceId: string, id: string, at: Date): Promise<AccessToken | undefined>;
 
   /** Records when credentials were used last. A use that is older than the stored one is ignored. */
-  recordUses(uses: Uses): Promise<void>;
+  recordUses(uses: LastUses): Promise<void>;
 }

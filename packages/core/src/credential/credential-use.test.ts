@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Uses } from './credential-store.ts';
+import type { LastUses } from './credential-store.ts';
 import { CredentialUse } from './credential-use.ts';
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] }));
 afterEach(() => vi.useRealTimers());
 
-const written: Uses[] = [];
+const written: LastUses[] = [];
 let failure: Error | undefined;
 const errors: unknown[] = [];
 const open = () => {
@@ -13,7 +13,7 @@ const open = () => {
   errors.length = 0;
   failure = undefined;
   const store = {
-    async recordUses(uses: Uses) {
+    async recordUses(uses: LastUses) {
       if (failure !== undefined) throw failure;
       written.push(uses);
     },
@@ -32,7 +32,7 @@ test('writes the last use of each credential together, every 5 s', async () => {
   const [{ apiKeys, accessTokens } = { apiKeys: new Map(), accessTokens: new Map() }] = written;
   expect([...apiKeys.keys(), ...accessTokens.keys()]).toEqual(['k', 't']);
   expect(apiKeys.get('k')?.from).toBeUndefined();
-  const at = (uses: Uses['apiKeys'], id: string) => uses.get(id)?.at.getTime() ?? 0;
+  const at = (uses: LastUses['apiKeys'], id: string) => uses.get(id)?.at.getTime() ?? 0;
   expect(at(apiKeys, 'k') - at(accessTokens, 't')).toBe(1_000);
   // Without a new use, nothing is written.
   await vi.advanceTimersByTimeAsync(20_000);

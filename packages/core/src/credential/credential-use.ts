@@ -1,5 +1,5 @@
 import { BackgroundLoop } from '../background/background-loop.ts';
-import type { CredentialStore, Use } from './credential-store.ts';
+import type { CredentialStore, LastUse } from './credential-store.ts';
 
 const intervalMs = 5_000;
 
@@ -7,8 +7,8 @@ const intervalMs = 5_000;
 export class CredentialUse implements AsyncDisposable {
   readonly #store: Pick<CredentialStore, 'recordUses'>;
   readonly #loop: BackgroundLoop;
-  #apiKeys = new Map<string, Use>();
-  #accessTokens = new Map<string, Use>();
+  #apiKeys = new Map<string, LastUse>();
+  #accessTokens = new Map<string, LastUse>();
 
   /** @param onError called once when a streak of failed writes begins. */
   constructor(store: Pick<CredentialStore, 'recordUses'>, onError: (error: unknown) => void) {

@@ -20,8 +20,8 @@ export type {
   CredentialStore,
   KnownApiKey,
   MemberRef,
-  Use,
-  Uses,
+  LastUse,
+  LastUses,
 } from './credential-store.ts';
 export { CredentialUse } from './credential-use.ts';
 export { issueAccessToken, issueApiKey } from './issue-credential.ts';

@@ -83,11 +83,11 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
       return { count: attempt.count, leftMs };
     },
 
-    async forgetAttempts(key) {
+    async resetAttempts(key) {
       await prisma.attempt.deleteMany({ where: { key } });
     },
 
-    async whileMembersStay(work) {
+    async withMembersLocked(work) {
       const change = lastChange.then(() =>
         transaction(async (tx) => {
           await tx.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.members}::bigint)`;

@@ -1,4 +1,4 @@
-import type { CredentialLookup, CredentialStore, Use } from '../credential/credential-store.ts';
+import type { CredentialLookup, CredentialStore, LastUse } from '../credential/credential-store.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
@@ -104,7 +104,7 @@ export function createCredentialStore(database: Database): CredentialStore {
     },
 
     async recordUses({ apiKeys, accessTokens }) {
-      const write = async (table: Prisma.Sql, uses: ReadonlyMap<string, Use>) => {
+      const write = async (table: Prisma.Sql, uses: ReadonlyMap<string, LastUse>) => {
         if (uses.size === 0) return;
         // Sorted, because instances that lock the same rows in different orders would deadlock.
         const ordered = [...uses].toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -6,7 +6,7 @@ import type { LeadChange } from '../lead/lead-store.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Transaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
-import { changesAsFound, everyColumn } from './lead-store.prisma.ts';
+import { changeColumnsWithAliases, everyColumn } from './lead-store.prisma.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /** The maximum number of rows read at once. Each holds between one and several hundred events. */
@@ -100,7 +100,7 @@ async function eventsOf(tx: Transaction, rows: readonly OutboxRow[], limit: numb
   const changes = new Map<string, LeadChange[]>();
   if (leads.some(({ version }) => (version as number) > 1)) {
     const found = await tx.$queryRaw<Record<string, unknown>[]>`
-      SELECT lead_id AS "leadId", ${changesAsFound} FROM changes_of_outbox(${ids}::bigint[], ${limit}::int)`;
+      SELECT lead_id AS "leadId", ${changeColumnsWithAliases} FROM changes_of_outbox(${ids}::bigint[], ${limit}::int)`;
     for (const row of found) {
       const { leadId, ...change } = withoutNulls(row);
       const ofLead = changes.get(leadId as string) ?? [];

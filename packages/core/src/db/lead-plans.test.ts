@@ -223,7 +223,7 @@ test('every index of leads is among the tested ones', async () => {
   expect(rows).toHaveLength(10);
 });
 
-/** The queries of the store: a page of 100 leads plus one, a piece of an export, a count. */
+/** The queries of the store: a page of 100 leads plus one, a page of an export, a count. */
 const questions = {
   page: (store: LeadStore, selection: LeadSelection, after?: LeadPosition) =>
     store.list(selection, { limit: 101, after }),

@@ -1,4 +1,4 @@
-import type { LeadFilter, LeadOrder, LeadPiece, LeadPosition, LeadSelection } from '../lead/lead-store.ts';
+import type { LeadFilter, LeadOrder, PageBounds, LeadPosition, LeadSelection } from '../lead/lead-store.ts';
 import type { LeadSearch, PhoneSearch } from '../lead/search.ts';
 import { Prisma } from './generated/client.ts';
 
@@ -33,7 +33,7 @@ function direction(order: LeadOrder): Prisma.Sql {
 }
 
 /**
- * Returns the statements that read a piece of a selection: one, or two. If the first of two finds fewer leads than the
+ * Returns the statements that read a page of a selection: one, or two. If the first of two finds fewer leads than the
  * limit, the caller runs the second, which finds all of them.
  *
  * Two statements are for conditions that have no index in the requested order. Postgres can only guess how many leads
@@ -44,7 +44,7 @@ function direction(order: LeadOrder): Prisma.Sql {
 export function statementsOf(
   columns: Prisma.Sql,
   selection: FoundSelection,
-  { limit, after }: LeadPiece,
+  { limit, after }: PageBounds,
 ): readonly [Prisma.Sql, Prisma.Sql?] {
   const { inOrder, others } = conditionsOf(selection, after);
   const ordered = Prisma.sql`ORDER BY ${direction(selection.order)}`;
@@ -113,19 +113,19 @@ function all(conditions: readonly Prisma.Sql[]): Prisma.Sql {
 }
 
 /**
- * Returns the statement of a piece without a filter, in the order of creation, to prepare under a name. It is the most
+ * Returns the statement of a page without a filter, in the order of creation, to prepare under a name. It is the most
  * frequent query.
  *
  * The values are in sub-selects, because Postgres then plans without them. It keeps one generic plan for all values,
  * which saves a third of the time. The only good plan here is a scan of the index. With a filter, the best plan depends
  * on the value, so Postgres plans each query.
  *
- * @returns undefined if the piece has a filter or another order.
+ * @returns undefined if the selection has a filter or another order.
  */
-export function plainPiece(
+export function unfilteredStatement(
   columns: Prisma.Sql,
   { scope, filter, order }: FoundSelection,
-  { limit, after }: LeadPiece,
+  { limit, after }: PageBounds,
 ): { sql: Prisma.Sql; name: string } | undefined {
   if (order.by !== 'createdAt' || Object.values(filter).some((value) => value !== undefined))
     return undefined;

@@ -3,7 +3,7 @@ import { newLeadFieldNames } from '../lead/lead-fields.ts';
 import type { LeadScope } from '../lead/lead-scope.ts';
 import type {
   LeadChange,
-  LeadPiece,
+  PageBounds,
   LeadSelection,
   LeadStore,
   LeadToInsert,
@@ -24,7 +24,7 @@ import {
   stored,
   valuesOf,
 } from './lead-columns.ts';
-import { type FoundSelection, matching, plainPiece, statementsOf } from './lead-selection.ts';
+import { type FoundSelection, matching, unfilteredStatement, statementsOf } from './lead-selection.ts';
 import { listedColumns, toListedLead } from './listed-lead.ts';
 import { withoutNulls } from './without-nulls.ts';
 
@@ -39,7 +39,7 @@ export const everyColumn = Prisma.sql`
   content_hash AS "contentHash", duplicate_of AS "duplicateOf", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** The columns of a change in a lead's history. */
-export const changesAsFound = Prisma.sql`
+export const changeColumnsWithAliases = Prisma.sql`
   version, user_id AS "userId", reason, fields, created_at AS "createdAt",
   CASE WHEN to_status IS NOT NULL THEN json_build_object('from', from_status, 'to', to_status) END AS status`;
 
@@ -69,24 +69,24 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
       return new Map(added.map((lead) => [lead.id, lead]));
     },
 
-    async list(asked, piece) {
+    async list(asked, page) {
       const selection = await found(asked);
       if (selection === undefined) return [];
       const { workspaceId } = asked.scope;
-      const plain = plainPiece(listedColumns, selection, piece);
+      const plain = unfilteredStatement(listedColumns, selection, page);
       const rows =
         plain === undefined
-          ? await inSteps(statementsOf(listedColumns, selection, piece), piece, (query) =>
+          ? await inSteps(statementsOf(listedColumns, selection, page), page, (query) =>
               selectTexts(query, { workspaceId }),
             )
           : await selectTexts(plain.sql, { name: plain.name, workspaceId });
       return rows.map(toListedLead);
     },
 
-    async scan(asked, piece) {
+    async scan(asked, page) {
       const selection = await found(asked);
       if (selection === undefined) return [];
-      const rows = await inSteps(statementsOf(everyColumn, selection, piece), piece, (query) =>
+      const rows = await inSteps(statementsOf(everyColumn, selection, page), page, (query) =>
         select<Record<string, unknown>>(query, { workspaceId: asked.scope.workspaceId }),
       );
       return rows.map((row) => withoutNulls(row) as unknown as FoundLead);
@@ -152,7 +152,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
     async history({ id, workspaceId }, aboveVersion, limit) {
       const rows = await select<Record<string, unknown>>(
         Prisma.sql`
-          SELECT ${changesAsFound} FROM lead_change WHERE lead_id = ${id}::uuid AND version > ${aboveVersion}
+          SELECT ${changeColumnsWithAliases} FROM lead_change WHERE lead_id = ${id}::uuid AND version > ${aboveVersion}
           ORDER BY version LIMIT ${limit}`,
         { workspaceId },
       );
@@ -164,7 +164,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
 /** Returns the rows of the first statement if they reach the limit, else those of the second. */
 async function inSteps<Row>(
   [near, far]: ReturnType<typeof statementsOf>,
-  { limit }: LeadPiece,
+  { limit }: PageBounds,
   run: (query: Prisma.Sql) => Promise<Row[]>,
 ): Promise<Row[]> {
   const found = await run(near);

@@ -166,10 +166,10 @@ export function readLeadsFrom(
         replica.wrote(new Set([workspaceId]));
       }
     },
-    list: (selection, piece) =>
-      replica.read(selection.scope.workspaceId, stores, (store) => store.list(selection, piece)),
-    scan: (selection, piece) =>
-      replica.read(selection.scope.workspaceId, stores, (store) => store.scan(selection, piece)),
+    list: (selection, page) =>
+      replica.read(selection.scope.workspaceId, stores, (store) => store.list(selection, page)),
+    scan: (selection, page) =>
+      replica.read(selection.scope.workspaceId, stores, (store) => store.scan(selection, page)),
     count: (selection) =>
       replica.read(selection.scope.workspaceId, stores, (store) => store.count(selection)),
   };

@@ -1,6 +1,6 @@
 import { fromCell } from '../csv/csv-cell.ts';
 import type { CsvFault, CsvRecord } from '../csv/csv-reader.ts';
-import { LeadsError, type LeadsFault } from '../errors.ts';
+import { LeadsError, type FieldError } from '../errors.ts';
 import { NewLead } from './lead.schema.ts';
 import { foldName, serviceFieldNames } from './lead-fields.ts';
 
@@ -21,7 +21,7 @@ export interface ImportRules {
   /** Names of columns to skip, as the header spells them. */
   readonly ignore?: readonly string[] | undefined;
   /** Returns the errors of a body, or an empty list for a valid `NewLead`. */
-  readonly validate: (body: unknown) => readonly LeadsFault[];
+  readonly validate: (body: unknown) => readonly FieldError[];
 }
 
 /** A column of the file, with the destination of its cells. */
@@ -51,7 +51,7 @@ export function readHeader(
   entry: CsvRecord | CsvFault,
   { campaignCode, ignore = [] }: Pick<ImportRules, 'campaignCode' | 'ignore'>,
 ): { columns: ImportColumn[]; ignored: string[] } {
-  const faults: LeadsFault[] = [];
+  const faults: FieldError[] = [];
   const addFault = (reason: string) => faults.push({ at: 'body', reason });
   const columns: ImportColumn[] = [];
   const ignored: string[] = [];
@@ -156,7 +156,7 @@ export function readRow(
   return { body: body as NewLead, extra: Object.fromEntries(members), size };
 }
 
-function describe(faults: readonly LeadsFault[]): { field?: string; reason: string } {
+function describe(faults: readonly FieldError[]): { field?: string; reason: string } {
   const named = faults.map(({ path = '', reason }) => ({ field: path.slice(1), reason }));
   const reason = named.map((fault) => `${fault.field} ${fault.reason}`.trim()).join('; ');
   const field = named[0]?.field ?? '';

@@ -48,7 +48,7 @@ export interface LeadSelection {
 }
 
 /** A part of a selection: at most `limit` leads after a position. */
-export interface LeadPiece {
+export interface PageBounds {
   readonly limit: number;
   readonly after?: LeadPosition | undefined;
 }
@@ -77,9 +77,9 @@ export interface LeadStore {
   insert(leads: readonly LeadToInsert[], workspaceId?: string): Promise<ReadonlyMap<string, StoredLead>>;
 
   /** Returns the representations of leads in order. Only the columns of the representation are read. */
-  list(selection: LeadSelection, piece: LeadPiece): Promise<Lead[]>;
+  list(selection: LeadSelection, page: PageBounds): Promise<Lead[]>;
   /** Returns leads in order, with all their fields. */
-  scan(selection: LeadSelection, piece: LeadPiece): Promise<FoundLead[]>;
+  scan(selection: LeadSelection, page: PageBounds): Promise<FoundLead[]>;
   count(selection: LeadSelection): Promise<number>;
 
   /** Returns the leads with the given ids that are in the scope, in no particular order. */

@@ -29,9 +29,9 @@ export async function listLeads(leads: LeadStore, principal: Principal, query: L
   const backward = cursor?.toward === 'prev';
 
   // One row beyond the page shows whether there is another page in that direction.
-  const piece = { limit: limit + 1, after: cursor?.position };
+  const bounds = { limit: limit + 1, after: cursor?.position };
   const [rows, totalCount] = await Promise.all([
-    leads.list(backward ? reversed(selection) : selection, piece),
+    leads.list(backward ? reversed(selection) : selection, bounds),
     query.count === undefined ? undefined : leads.count(selection),
   ]);
   const hasMore = rows.length > limit;

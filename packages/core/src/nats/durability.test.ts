@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lossByPowerCut } from './durability.ts';
+import { powerCutRisks } from './durability.ts';
 
 const syncing = { jetstream: { config: { sync_always: true } } };
 const lazy = { jetstream: { config: { sync_interval: 120_000_000_000 } } };
@@ -30,7 +30,7 @@ test.each([
     ['2.10', 'cluster'],
   ],
 ])('%s for losing leads in a power cut', (_, durability, expected) => {
-  const reasons = lossByPowerCut(durability);
+  const reasons = powerCutRisks(durability);
   expect(reasons).toHaveLength(expected.length);
   for (const [index, words] of expected.entries()) expect(reasons[index]).toContain(words);
 });

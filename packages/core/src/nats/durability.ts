@@ -16,7 +16,7 @@ const syncsSince = [2, 10] as const;
  *
  * @returns an empty array if there is no known reason.
  */
-export function lossByPowerCut({ version, replicas, varz }: BrokerDurability): readonly string[] {
+export function powerCutRisks({ version, replicas, varz }: BrokerDurability): readonly string[] {
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
   const isOld =
     version !== undefined && (major < syncsSince[0] || (major === syncsSince[0] && minor < syncsSince[1]));

@@ -9,7 +9,7 @@ const maxAgeSeconds = 7_200;
 
 /**
  * Answers the preflight that a browser sends before a page's script may send a lead. A preflight contains no API key,
- * so every page gets the same answer. {@link allowPage} decides whether the page may read the response to the lead.
+ * so every page gets the same answer. {@link allowOrigin} decides whether the page may read the response to the lead.
  */
 export function answerPreflight(reply: FastifyReply): FastifyReply {
   return reply.code(204).headers({
@@ -22,7 +22,7 @@ export function answerPreflight(reply: FastifyReply): FastifyReply {
 }
 
 /** Lets the scripts of one origin read the response, errors included, without cookies. */
-export function allowPage(reply: FastifyReply, origin: string): void {
+export function allowOrigin(reply: FastifyReply, origin: string): void {
   reply.headers({
     'access-control-allow-origin': origin,
     'access-control-expose-headers': exposedHeaders,

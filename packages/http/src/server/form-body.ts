@@ -14,7 +14,7 @@ const maxFields = 1000;
  * Accepts the bodies of plain HTML forms on the routes of a guarded scope, as an object of strings. The request must
  * use a browser key. With any other key, all bodies are JSON (specification, 1).
  */
-export function takeForms(scope: Server): void {
+export function acceptForms(scope: Server): void {
   scope.addContentTypeParser(formMediaType, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     try {
       if (!isBrowserKey(request.principal)) throw new LeadsError('unsupported_media_type');

@@ -7,7 +7,7 @@ import {
 } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { allowPage } from './cors.ts';
+import { allowOrigin } from './cors.ts';
 import { clientAddress, type Server } from './create-server.ts';
 import { requirePermission } from './permission.ts';
 import { limitRate, type RateLimits } from './rate-limit.ts';
@@ -78,7 +78,7 @@ export function requireApiKey(
           'Send an API key that is not bound to web origins in the API_KEY header. Revoke this key: URLs are logged',
       });
     }
-    if (allowedOrigins.length > 0) allowPage(reply, requireOrigin(request, reply, allowedOrigins));
+    if (allowedOrigins.length > 0) allowOrigin(reply, requireOrigin(request, reply, allowedOrigins));
     const limit = isBrowserKey(principal) ? rateLimits.browserKeys : rateLimits.secretKeys;
     if (limit !== undefined && apiKeyId !== undefined) limitRate(reply, limit, apiKeyId);
     credentialUse.note({ apiKeyId }, clientAddress(request));

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { createLogger } from '../service/log.ts';
 import { createServer } from './create-server.ts';
-import { readLongBody, takeLongBodies } from './long-body.ts';
+import { readLongBody, acceptLongBodies } from './long-body.ts';
 
 const lines: string[] = [];
 const log = createLogger({
@@ -17,7 +17,7 @@ const app = createServer({ log, trustProxy: '' });
 /** Emits `piece` for each piece of a body that a handler has read. */
 const read = new EventEmitter();
 await app.register(async (scope) => {
-  takeLongBodies(scope, 'text/csv');
+  acceptLongBodies(scope, 'text/csv');
   const add = (path: string, idleMs: number, handlerMs = 0) =>
     scope.post(path, async (incoming) => {
       let bytes = 0;

@@ -20,7 +20,7 @@ const drainMs = 10_000;
  * Accepts bodies of one media type and of any length on the routes of a scope. The handler reads them with
  * {@link readLongBody}. Validation sees an empty string.
  */
-export function takeLongBodies(scope: Server, mediaType: string): void {
+export function acceptLongBodies(scope: Server, mediaType: string): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(mediaType, (_request, _payload, done) => done(null, ''));
 }

@@ -1,5 +1,5 @@
 import type { Problem, ProblemField } from '@leads/core/error-schema';
-import { type ErrorCode, errorTable, type LeadsError, type LeadsFault } from '@leads/core/errors';
+import { type ErrorCode, errorTable, type LeadsError, type FieldError } from '@leads/core/errors';
 
 /** The media type of problem details (RFC 9457, 6.1). */
 export const problemMediaType = 'application/problem+json';
@@ -37,7 +37,7 @@ export function problemBody(
   };
 }
 
-function problemField({ at, path = '', reason }: LeadsFault): ProblemField {
+function problemField({ at, path = '', reason }: FieldError): ProblemField {
   const place = at === 'body' ? pointerFragment(path) : path;
   // A name can be as long as the request body. Repeated 100 times, it would inflate the response.
   if (place.length > maxPathLength) return { detail: reason };

@@ -1,4 +1,4 @@
-import type { LeadsFault } from '@leads/core/errors';
+import type { FieldError } from '@leads/core/errors';
 import { Ajv, type ErrorObject, type Options } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { FastifyRequest } from 'fastify';
@@ -46,7 +46,7 @@ const parts = [
 ] as const;
 
 /** Finds the errors of all parts of a request against the schemas of its route. */
-export type FieldErrorFinder = (request: FastifyRequest) => LeadsFault[];
+export type FieldErrorFinder = (request: FastifyRequest) => FieldError[];
 
 /**
  * Validates a request again, since Fastify stops at the first error. Validators are compiled when a request first
@@ -81,7 +81,7 @@ function createValidators(): { every: Ajv; first: Ajv } {
 }
 
 /** Creates a function that validates values against a schema and reports errors like those of a request body. */
-export function createBodyCheck(schema: object): (body: unknown) => LeadsFault[] {
+export function createBodyCheck(schema: object): (body: unknown) => FieldError[] {
   const validate = createValidators().every.compile(schema);
   return (body) => (validate(body) ? [] : toFieldErrors('body', validate.errors ?? []));
 }
@@ -98,7 +98,7 @@ function hasAtMost(root: unknown, limit: number): boolean {
   return true;
 }
 
-function toFieldErrors(at: LeadsFault['at'], errors: readonly ErrorObject[]): LeadsFault[] {
+function toFieldErrors(at: FieldError['at'], errors: readonly ErrorObject[]): FieldError[] {
   const relevant: ErrorObject[] = [];
   for (const error of errors.slice(0, maxErrors)) {
     if (error.keyword !== 'anyOf') {
@@ -146,7 +146,7 @@ function branchMeant(choice: ErrorObject, errors: readonly ErrorObject[]): Error
 }
 
 /** Returns a JSON Pointer into the body, or the name of a parameter or header if the error is about a single one. */
-function pathOf(at: LeadsFault['at'], { instancePath, params }: ErrorObject): string | undefined {
+function pathOf(at: FieldError['at'], { instancePath, params }: ErrorObject): string | undefined {
   const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;
   const member = missingProperty ?? additionalProperty;
   const pointer = member === undefined ? instancePath : `${instancePath}/${escapePointer(member)}`;
@@ -172,7 +172,7 @@ const formats: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
 };
 
-type Reason = (error: ErrorObject, at: LeadsFault['at']) => string;
+type Reason = (error: ErrorObject, at: FieldError['at']) => string;
 
 /** Returns the message of a lower or upper bound: of characters, items or fields. */
 const atLeast =
@@ -205,7 +205,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   anyOf: ({ parentSchema, data }) => choiceReason(parentSchema?.['anyOf'] as Record<string, unknown>[], data),
 };
 
-function reasonOf(at: LeadsFault['at'], error: ErrorObject): string {
+function reasonOf(at: FieldError['at'], error: ErrorObject): string {
   const { keyword, data } = error;
   if (at !== 'body' && Array.isArray(data) && (keyword === 'type' || keyword === 'enum')) {
     return 'must be given only once';

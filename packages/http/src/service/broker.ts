@@ -1,4 +1,4 @@
-import { Broker, lossByPowerCut } from '@leads/core/nats';
+import { Broker, powerCutRisks } from '@leads/core/nats';
 import type { Logger } from './log.ts';
 
 /** The NATS settings of both services. */
@@ -47,7 +47,7 @@ async function warnOfLoss(
   log: Logger,
 ): Promise<void> {
   const varz = monitoringUrl === undefined ? undefined : await askMonitoring(monitoringUrl);
-  const reasons = lossByPowerCut({ version: broker.serverVersion, replicas, varz });
+  const reasons = powerCutRisks({ version: broker.serverVersion, replicas, varz });
   if (reasons.length > 0) {
     log.warn({ reasons }, 'A power cut could lose data that NATS has acknowledged; see reasons');
   }

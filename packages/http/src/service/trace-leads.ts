@@ -21,13 +21,13 @@ export function traceInserts(leads: LeadStore, tracing: Tracing | undefined): Le
               },
             }),
       );
-      return ended(spans, () => leads.insert(batch, workspaceId));
+      return endSpansAfter(spans, () => leads.insert(batch, workspaceId));
     },
   };
 }
 
 /** Passes the request's traceparent to the lead store, which copies it to the events. */
-export function ofRequest(leads: LeadStore, { span }: { readonly span: Span | undefined }): LeadStore {
+export function withTraceparent(leads: LeadStore, { span }: { readonly span: Span | undefined }): LeadStore {
   const traceparent = span?.traceparent;
   if (traceparent === undefined) return leads;
   return {
@@ -46,7 +46,10 @@ export function ofRequest(leads: LeadStore, { span }: { readonly span: Span | un
 }
 
 /** Runs `work` and ends the spans with its outcome. */
-export async function ended<Result>(spans: readonly Span[], work: () => Promise<Result>): Promise<Result> {
+export async function endSpansAfter<Result>(
+  spans: readonly Span[],
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     const result = await work();
     for (const span of spans) span.end();

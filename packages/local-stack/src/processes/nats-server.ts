@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { startProcess } from './supervisor.ts';
-import { takesConnections } from './takes-connections.ts';
+import { acceptsConnections } from './accepts-connections.ts';
 
 /** A nats-server with JetStream that listens on 127.0.0.1 and ends with the process that started it. */
 export interface LocalNats extends AsyncDisposable {
@@ -47,7 +47,7 @@ export async function startNats(options: {
   );
   const logFile = join(dataDir, 'nats.log');
   const server = startProcess({ name: 'nats-server', file: binary, args: ['-c', configFile], logFile });
-  await server.waitUntilReady(() => takesConnections(port, 'INFO'), readyTimeoutMs);
+  await server.waitUntilReady(() => acceptsConnections(port, 'INFO'), readyTimeoutMs);
   const stop = () => server.stop();
   return {
     url: `nats://127.0.0.1:${port}`,

@@ -33,7 +33,7 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
     throw new Error(`No Postgres binaries for ${platform}: set DATABASE_URL to your own Postgres`);
   }
   const binaries = (await import(pathToFileURL(entry).href)) as PostgresBinaries;
-  healInstallation(dirname(dirname(entry)), binaries);
+  repairInstallation(dirname(dirname(entry)), binaries);
   return binaries;
 }
 
@@ -41,7 +41,7 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
  * Creates the links between shared libraries, which an npm package cannot contain, and sets the executable
  * bits. The package does this in its install script, which npm may not run.
  */
-export function healInstallation(packageDir: string, binaries: PostgresBinaries): void {
+export function repairInstallation(packageDir: string, binaries: PostgresBinaries): void {
   const list = join(packageDir, 'native', 'pg-symlinks.json');
   const links = existsSync(list)
     ? (JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[])

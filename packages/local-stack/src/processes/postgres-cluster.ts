@@ -18,7 +18,7 @@ import type { PostgresBinaries } from './postgres-binaries.ts';
 import { postgresFailure } from './postgres-failure.ts';
 import { startProcess } from './supervisor.ts';
 import type { Launcher } from './unprivileged-launcher.ts';
-import { type Account, foreignOwner } from './user-accounts.ts';
+import { type Account, describeForeignOwner } from './user-accounts.ts';
 
 /** The superuser of every cluster of a local run. */
 export const superuser = 'leads';
@@ -120,7 +120,7 @@ function refuseForeign(dataDir: string): void {
   const caller = process.getuid?.();
   const owner = statSync(dataDir, { throwIfNoEntry: false })?.uid;
   if (!caller || owner === undefined || owner === caller) return;
-  throw new Error(foreignOwner(dataDir, owner, caller));
+  throw new Error(describeForeignOwner(dataDir, owner, caller));
 }
 
 /** Changes the owner of a cluster to the account that runs it, and sets the mode that Postgres requires. */

@@ -1,4 +1,4 @@
-import { saysDiskFull } from './disk-full.ts';
+import { mentionsFullDisk } from './disk-full.ts';
 
 /**
  * Returns a one-line reason why a Postgres program failed.
@@ -8,7 +8,7 @@ import { saysDiskFull } from './disk-full.ts';
  * @returns undefined if the log contains no reason.
  */
 export function postgresFailure(log: string, facts: { dataDir: string; port?: number }): string | undefined {
-  if (saysDiskFull(log)) {
+  if (mentionsFullDisk(log)) {
     return `No space left on device: Postgres cannot write to ${facts.dataDir}`;
   }
   if (/could not bind .*address already in use/i.test(log)) {

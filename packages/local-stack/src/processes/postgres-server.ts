@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import pg from 'pg';
-import { saysDiskFull } from './disk-full.ts';
+import { mentionsFullDisk } from './disk-full.ts';
 import { superuser } from './postgres-cluster.ts';
 import { postgresFailure } from './postgres-failure.ts';
 import { postgresStopSignals } from './postmaster-pid.ts';
@@ -53,7 +53,7 @@ export async function runServer(options: {
   const exited = server.exited.then(() => {
     // A FATAL error ends the connection of a client, not the server.
     const lines = server.output().split('\n').slice(-50);
-    const ownEnd = lines.filter((line) => line.includes('PANIC') || saysDiskFull(line));
+    const ownEnd = lines.filter((line) => line.includes('PANIC') || mentionsFullDisk(line));
     return postgresFailure(ownEnd.join('\n'), { dataDir }) ?? `Postgres has ended: see ${logFile}`;
   });
   const stop = () => server.stop();

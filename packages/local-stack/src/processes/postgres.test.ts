@@ -19,7 +19,7 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { startPostgres } from './postgres.ts';
-import { healInstallation, postgresBinaries } from './postgres-binaries.ts';
+import { repairInstallation, postgresBinaries } from './postgres-binaries.ts';
 import { postgresFailure } from './postgres-failure.ts';
 import { processStart, waitForEnd } from './process-identity.ts';
 
@@ -263,7 +263,7 @@ test('a Postgres server ends if the process that started it exits or is killed',
   }
 });
 
-test('healInstallation() repairs a package whose install script did not run', async () => {
+test('repairInstallation() repairs a package whose install script did not run', async () => {
   const { postgres } = await postgresBinaries();
   const packageDir = join(directory, 'package');
   const native = join(packageDir, 'native');
@@ -272,8 +272,8 @@ test('healInstallation() repairs a package whose install script did not run', as
 
   const broken = spawnSync(binaries.postgres, ['--version']);
   expect(broken.status).not.toBe(0);
-  healInstallation(packageDir, binaries);
-  healInstallation(packageDir, binaries);
+  repairInstallation(packageDir, binaries);
+  repairInstallation(packageDir, binaries);
   expect(spawnSync(binaries.postgres, ['--version'], { encoding: 'utf8' }).stdout).toContain(
     '(PostgreSQL) 18',
   );

@@ -5,7 +5,7 @@ import { provideProgram, unpackedDirectory } from './debian-package.ts';
 import { freePort } from './free-port.ts';
 import type { ServiceName } from './services.ts';
 import { startProcess } from './supervisor.ts';
-import { takesConnections } from './takes-connections.ts';
+import { acceptsConnections } from './accepts-connections.ts';
 
 /** A proxy in front of instances of both services, configured by the file of `docker/proxies`. */
 export interface LocalProxy extends AsyncDisposable {
@@ -109,7 +109,7 @@ export async function startProxy(
       XDG_DATA_HOME: directory,
     },
   });
-  const isReady = async () => (await takesConnections(ports.crm)) && takesConnections(ports.intake);
+  const isReady = async () => (await acceptsConnections(ports.crm)) && acceptsConnections(ports.intake);
   await proxy.waitUntilReady(isReady, readyTimeoutMs);
   return { ports, output: () => proxy.output(), [Symbol.asyncDispose]: () => proxy.stop() };
 }

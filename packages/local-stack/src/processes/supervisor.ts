@@ -66,7 +66,7 @@ process.once('exit', () => {
  *
  * ```ts
  * await using server = startProcess({ name: 'nats-server', file: '/usr/sbin/nats-server', args: ['-p', '4222'] });
- * await server.waitUntilReady(() => takesConnections(4222), 15_000);
+ * await server.waitUntilReady(() => acceptsConnections(4222), 15_000);
  * ```
  *
  * For a Node.js program that exchanges messages with this process, set `file` to `process.execPath` and the

@@ -22,7 +22,7 @@ export function accounts(): Account[] {
 }
 
 /** Returns the error message for a path that belongs to another user. */
-export function foreignOwner(path: string, owner: number, caller: number): string {
+export function describeForeignOwner(path: string, owner: number, caller: number): string {
   const name = (uid: number) => accounts().find((account) => account.uid === uid)?.name ?? String(uid);
   return (
     `${path} belongs to the user ${name(owner)}: start as that user or as root, ` +

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endingRoutesOf, exampleBody, exampleEntity, fillPath } from '../openapi-document.ts';
+import { finiteRoutesOf, exampleBody, exampleEntity, fillPath } from '../openapi-document.ts';
 import type { RunningService } from '../running-service.ts';
 import {
   anyJson,
@@ -26,7 +26,7 @@ export function describeHostileRequests(options: {
 }): void {
   const { service, ids } = options;
   const shortText = storableText.filter((text) => text !== '' && text.length < 100);
-  for (const { method, path, operation } of endingRoutesOf(service.document)) {
+  for (const { method, path, operation } of finiteRoutesOf(service.document)) {
     const example = exampleBody(operation);
     const entity = exampleEntity(operation);
     const headers = { ...options.headers, ...(entity !== undefined && { 'Content-Type': entity.type }) };

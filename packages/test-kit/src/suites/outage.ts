@@ -8,7 +8,7 @@ import { migrationsDir } from '@leads/local-stack/repository';
 import { expect, test } from 'vitest';
 import { type Fixture, openFixture, type TestMember } from '../fixture.ts';
 import type { Answer } from '../http-client.ts';
-import { endingRoutesOf, exampleEntity, fillPath } from '../openapi-document.ts';
+import { finiteRoutesOf, exampleEntity, fillPath } from '../openapi-document.ts';
 import type { RunningService } from '../running-service.ts';
 
 const unavailable = { success: false, error: 'error', message: 'Service temporarily unavailable' };
@@ -94,7 +94,7 @@ export function describeOutage(start: (databaseUrl: string) => Promise<RunningSe
 function answersOf(service: RunningService) {
   return (member: TestMember): Promise<Answer[]> =>
     Promise.all(
-      endingRoutesOf(service.document).map(({ method, path, operation }) => {
+      finiteRoutesOf(service.document).map(({ method, path, operation }) => {
         const entity = exampleEntity(operation);
         const headers = { ...member.headers, ...(entity !== undefined && { 'Content-Type': entity.type }) };
         return service.send({ method, path: fillPath(path), headers, body: entity?.text });

@@ -25,7 +25,7 @@ export function requireSession(scope: Server, { accounts, workspaces }: CrmConte
     const { config } = request.routeOptions;
     if (config.permission === 'public') return;
 
-    const session = await accounts.whoIs(accountHeaders(request));
+    const session = await accounts.findSession(accountHeaders(request));
     if (session === undefined) throw new LeadsError('unauthenticated', { message: 'You are not signed in' });
     setCookies(reply, session.cookies);
     request.signedIn = session.signedIn;

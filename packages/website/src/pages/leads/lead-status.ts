@@ -33,7 +33,7 @@ export function statusOf({ status }: Lead): LeadStatus {
 }
 
 /** Returns the shortest sequence of changes from one status to another, or `undefined` if the role has none. */
-export function wayBack(
+export function findTransitions(
   from: LeadStatus,
   to: LeadStatus,
   role: MemberRole,

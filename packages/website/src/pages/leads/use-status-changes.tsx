@@ -8,7 +8,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import { changeStatuses, type StatusResult } from '../../api/leads.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { texts } from '../../texts/index.ts';
-import { commonStatuses, statusOf, wayBack } from './lead-status.ts';
+import { commonStatuses, statusOf, findTransitions } from './lead-status.ts';
 import { updateListed } from './use-lead-list.ts';
 
 const t = texts.leads;
@@ -88,7 +88,7 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
       for (const from of new Set(leads.map(statusOf))) {
         let back = leads.filter((lead) => statusOf(lead) === from);
         let at = to;
-        for (const next of wayBack(to, from, role) ?? []) {
+        for (const next of findTransitions(to, from, role) ?? []) {
           // A lead that another user has changed meanwhile is not changed back.
           back = [
             ...(await apply({ leads: back, to: next }, needsReason(at, next) ? t.undoReason : undefined)),
@@ -116,7 +116,7 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
       // Another dialog may be open by now.
       setPrompt((now) => (now?.leads === leads ? undefined : now));
       if (changed.length === 0) return;
-      const canUndo = changed.every((lead) => wayBack(to, statusOf(lead), role) !== undefined);
+      const canUndo = changed.every((lead) => findTransitions(to, statusOf(lead), role) !== undefined);
       const done = { leads: changed, to, notice: `status-${to}-${Date.now()}`, canUndo };
       if (last.current !== undefined) notifications.hide(last.current.notice);
       last.current = done;
@@ -151,7 +151,7 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
         notifications.show({ color: 'yellow', message });
       } else if (leads.some((lead) => needsReason(statusOf(lead), to))) {
         setPrompt({ leads, to, for: 'reason' });
-      } else if (leads.some((lead) => wayBack(to, statusOf(lead), role) === undefined)) {
+      } else if (leads.some((lead) => findTransitions(to, statusOf(lead), role) === undefined)) {
         setPrompt({ leads, to, for: 'confirmation' });
       } else {
         run.mutate({ leads, to });

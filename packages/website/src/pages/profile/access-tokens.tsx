@@ -8,7 +8,7 @@ import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { texts } from '../../texts/index.ts';
-import { endOf, LastUse } from './api-keys.tsx';
+import { credentialEnd, LastUse } from './api-keys.tsx';
 import { CredentialSection, StateBadge } from './credential-section.tsx';
 
 const t = texts.profile;
@@ -54,7 +54,7 @@ export function AccessTokens({
             facts={[
               [t.lastUsed, <LastUse key="use" credential={token} />],
               [t.created, <RelativeTime key="created" at={token.createdAt} />],
-              ...endOf(token),
+              ...credentialEnd(token),
             ]}
             actions={
               token.state === 'active' && (

@@ -70,7 +70,7 @@ export function ApiKeys({
               facts={[
                 [t.lastUsed, <LastUse key="use" credential={key} />],
                 [t.created, <RelativeTime key="created" at={key.createdAt} />],
-                ...endOf(key),
+                ...credentialEnd(key),
                 ...(campaign === undefined ? [] : [[t.defaultCampaign, campaign.code] as const]),
                 ...(key.allowedOrigins.length === 0
                   ? []
@@ -143,7 +143,7 @@ export function LastUse({ credential }: { credential: { lastUsedAt?: string; las
 }
 
 /** When a credential ended or will end. */
-export function endOf({ expiresAt, revokedAt }: { expiresAt?: string; revokedAt?: string }) {
+export function credentialEnd({ expiresAt, revokedAt }: { expiresAt?: string; revokedAt?: string }) {
   return revokedAt === undefined
     ? [[t.expires, <RelativeTime key="expires" at={expiresAt} />] as const]
     : [[t.revoked, <RelativeTime key="revoked" at={revokedAt} />] as const];

@@ -10,11 +10,11 @@ import { SecretDialog } from './secret-dialog.tsx';
 const TryIt = lazy(async () => ({ default: (await import('./try-it.tsx')).TryIt }));
 
 /** The latest secret of each kind created during this visit. */
-export type HeldSecrets = { readonly [Kind in MadeCredential['kind']]?: MadeCredential };
+export type ShownSecrets = { readonly [Kind in MadeCredential['kind']]?: MadeCredential };
 
 export function CredentialsTab() {
   // Secrets are kept here only: not in a cache, the browser's storage or the address.
-  const [held, setHeld] = useState<HeldSecrets>({});
+  const [held, setHeld] = useState<ShownSecrets>({});
   const [shown, setShown] = useState<MadeCredential>();
   const show = (made: MadeCredential) => {
     setShown(made);

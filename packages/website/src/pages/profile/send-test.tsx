@@ -28,7 +28,7 @@ import {
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
-import type { HeldSecrets } from './credentials-tab.tsx';
+import type { ShownSecrets } from './credentials-tab.tsx';
 
 const t = texts.profile;
 
@@ -39,7 +39,7 @@ export function SendTest({
   addresses,
 }: {
   api: Api;
-  held: HeldSecrets;
+  held: ShownSecrets;
   addresses: Me['addresses'];
 }) {
   const queryClient = useQueryClient();
@@ -139,7 +139,7 @@ export function SendTest({
 }
 
 /** A field to paste a secret, unless one was just created. A pasted secret stays in the field only. */
-function SecretInput({ label, name, made }: { label: string; name: string; made: HeldSecrets['apiKey'] }) {
+function SecretInput({ label, name, made }: { label: string; name: string; made: ShownSecrets['apiKey'] }) {
   if (made !== undefined) return <TextInput label={label} value={t.madeJustNow(made.name)} readOnly />;
   return <PasswordInput label={label} name={name} required autoComplete="off" maxLength={4096} />;
 }

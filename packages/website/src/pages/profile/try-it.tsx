@@ -29,13 +29,13 @@ import {
 import { type Language, languagesOf, writeSnippet } from '../../examples/snippets.ts';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { texts } from '../../texts/index.ts';
-import type { HeldSecrets } from './credentials-tab.tsx';
+import type { ShownSecrets } from './credentials-tab.tsx';
 import { SendTest } from './send-test.tsx';
 
 const t = texts.profile;
 
 /** Examples that send a lead, and a form to send one from here. */
-export function TryIt({ held, onForget }: { held: HeldSecrets; onForget: (id: string) => void }) {
+export function TryIt({ held, onForget }: { held: ShownSecrets; onForget: (id: string) => void }) {
   const { addresses } = useSuspenseQuery(meQuery).data;
   const { data: campaigns = [] } = useQuery(campaignsQuery);
   const { data: keys = [] } = useQuery(apiKeysQuery);

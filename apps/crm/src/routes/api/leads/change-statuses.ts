@@ -1,7 +1,7 @@
 import { changeStatuses, StatusChange, StatusChangeAnswer } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
-import { ofRequest } from '@leads/http/service/trace-leads';
+import { withTraceparent } from '@leads/http/service/trace-leads';
 import type { CrmContext } from '../../../context.ts';
 
 /** Registers the route that changes the status of many leads. */
@@ -23,7 +23,7 @@ export function changeStatusesRoute(app: Server, context: CrmContext): void {
     async (request) => {
       const { status } = request.body;
       const outcomes = await changeStatuses(
-        ofRequest(context.leads, request),
+        withTraceparent(context.leads, request),
         request.principal,
         request.body,
       );

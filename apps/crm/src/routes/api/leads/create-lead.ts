@@ -1,7 +1,7 @@
 import { createLead, IdempotencyKey, LeadCreated, NewLead } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
-import { ofRequest } from '@leads/http/service/trace-leads';
+import { withTraceparent } from '@leads/http/service/trace-leads';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 
@@ -25,7 +25,7 @@ export function createLeadRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { lead, extraLeftOut } = await createLead(
-        { ...context, leads: ofRequest(context.leads, request) },
+        { ...context, leads: withTraceparent(context.leads, request) },
         request.principal,
         request.body,
         request.headers['idempotency-key'],

@@ -1,7 +1,7 @@
 import { editLead, LeadEdited, LeadPatch } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
-import { ofRequest } from '@leads/http/service/trace-leads';
+import { withTraceparent } from '@leads/http/service/trace-leads';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
@@ -40,7 +40,7 @@ export function editLeadRoute(app: Server, context: CrmContext): void {
       const versions = versionsOf(request.headers['if-match']);
       const { principal, params, body } = request;
       const { lead, extraLeftOut } = await editLead(
-        ofRequest(context.leads, request),
+        withTraceparent(context.leads, request),
         principal,
         params.id,
         body,

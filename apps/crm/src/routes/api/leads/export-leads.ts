@@ -91,7 +91,7 @@ async function* textOf(
     for await (const { text } of pieces) {
       yield text;
       // An export saturates a core. Without the pause, creating a lead meanwhile took 4 times as long.
-      await transfers.giveWay();
+      await transfers.yieldToRequests();
     }
   } catch (error) {
     // The server closes the connection and logs no line itself.

@@ -10,9 +10,9 @@ import {
 } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
-import { readLongBody, takeLongBodies } from '@leads/http/server/long-body';
+import { readLongBody, acceptLongBodies } from '@leads/http/server/long-body';
 import { createBodyCheck } from '@leads/http/server/validation-errors';
-import { ofRequest } from '@leads/http/service/trace-leads';
+import { withTraceparent } from '@leads/http/service/trace-leads';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
@@ -27,7 +27,7 @@ const Csv = Type.String({
 
 /** Registers the route that creates the leads of a CSV file, by the rules of a single create (specification, 4.1). */
 export function importLeadsRoute(app: Server, context: CrmContext): void {
-  takeLongBodies(app, 'text/csv');
+  acceptLongBodies(app, 'text/csv');
   const { transfers } = context;
   const validate = createBodyCheck(NewLead);
   app.post(
@@ -87,7 +87,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
       try {
         const file = readLongBody(request, { signal: transfers.stopping });
         const report = await importLeads(
-          { ...context, leads: ofRequest(context.leads, request) },
+          { ...context, leads: withTraceparent(context.leads, request) },
           request.principal,
           file,
           {

@@ -7,7 +7,7 @@ const timeoutMs = 1_000;
  *
  * @param greeting the first bytes that the server sends; omit it for servers that send no greeting.
  */
-export async function takesConnections(port: number, greeting = ''): Promise<boolean> {
+export async function acceptsConnections(port: number, greeting = ''): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     const settle = (answer: boolean) => {
