@@ -1,4 +1,4 @@
-import { commonSettings, host, port } from '@leads/http/service/config';
+import { commonSettings, host, perMinute, port } from '@leads/http/service/config';
 import { type Static, Type } from 'typebox';
 
 const origin = (description: string) => Type.String({ pattern: '^https?://[^/?#\\s@]+$', description });
@@ -8,6 +8,14 @@ export const CrmConfig = Type.Object(
   {
     CRM_HOST: host('The address to listen on. 0.0.0.0 means all'),
     CRM_PORT: port('The port to listen on', 3000),
+    CRM_KEY_REQUESTS_PER_MINUTE: perMinute(
+      'Requests a minute that one API key, or one signed-in user of the website, may send to one process',
+      6_000,
+    ),
+    CRM_WORKSPACE_REQUESTS_PER_MINUTE: perMinute(
+      'Requests a minute that all API keys and signed-in users of one workspace together may send to one process',
+      12_000,
+    ),
     JWT_SECRET: Type.String({
       minLength: 32,
       secret: true,

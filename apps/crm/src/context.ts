@@ -22,9 +22,11 @@ import { DisposeStack } from '@leads/core/dispose-stack';
 import { EventRelay, OutboxMonitor } from '@leads/core/event';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import type { LeadStore } from '@leads/core/lead';
+import { createRateLimit } from '@leads/core/limits';
 import { EventPublisher, EventReader, eventStreamName, Invalidations } from '@leads/core/nats';
 import { LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
+import type { RateLimits } from '@leads/http/server/rate-limit';
 import { openBroker } from '@leads/http/service/broker';
 import type { Logger } from '@leads/http/service/log';
 import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
@@ -55,6 +57,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly leads: LeadStore;
   readonly metrics: Metrics;
   readonly overview: OverviewStore;
+  readonly rateLimits: RateLimits;
   /** Absent without a trace exporter. */
   readonly tracing: Tracing | undefined;
   readonly transfers: TransferLimits;
@@ -196,6 +199,10 @@ export async function createContext(
     leads: traceInserts(reads === undefined ? primaryLeads : reads.leads(primaryLeads), tracing),
     metrics,
     overview: reads === undefined ? overview : reads.overview(overview),
+    rateLimits: {
+      secretKeys: createRateLimit(config.CRM_KEY_REQUESTS_PER_MINUTE),
+      workspaces: createRateLimit(config.CRM_WORKSPACE_REQUESTS_PER_MINUTE),
+    },
     tracing,
     transfers: createTransferLimits(),
     workspaces,

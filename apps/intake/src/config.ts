@@ -1,8 +1,5 @@
-import { commonSettings, host, port } from '@leads/http/service/config';
+import { commonSettings, host, perMinute, port } from '@leads/http/service/config';
 import { type Static, Type } from 'typebox';
-
-const perMinute = (description: string, defaultCount: number) =>
-  Type.Integer({ minimum: 0, maximum: 1_000_000, default: defaultCount, description });
 
 /** The intake service's settings, each an environment variable. */
 export const IntakeConfig = Type.Object({
@@ -16,11 +13,15 @@ export const IntakeConfig = Type.Object({
       'Number of processes that share the port. Each uses one core and has its own caches and connections to Postgres',
   }),
   INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: perMinute(
-    'Requests a minute that one API key bound to web origins may send to one process. 0 means no limit',
+    'Requests a minute that one API key bound to web origins may send to one process',
     600,
   ),
   INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE: perMinute(
-    'Requests a minute that any other API key may send to one process. 0 means no limit',
+    'Requests a minute that any other API key may send to one process',
+    0,
+  ),
+  INTAKE_WORKSPACE_REQUESTS_PER_MINUTE: perMinute(
+    'Requests a minute that all API keys of one workspace together may send to one process',
     0,
   ),
   INTAKE_BUFFER_MEGABYTES: Type.Integer({

@@ -12,9 +12,10 @@ import {
   openDatabase,
 } from '@leads/core/db';
 import { DisposeStack } from '@leads/core/dispose-stack';
+import { createRateLimit } from '@leads/core/limits';
 import { Invalidations, NatsSnapshotStore } from '@leads/core/nats';
 import { SnapshotCache, SnapshotRefresher } from '@leads/core/snapshot';
-import { createRateLimit, type RateLimits } from '@leads/http/server/rate-limit';
+import type { RateLimits } from '@leads/http/server/rate-limit';
 import { openBroker } from '@leads/http/service/broker';
 import type { Logger } from '@leads/http/service/log';
 import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
@@ -153,6 +154,7 @@ export async function createContext(
     rateLimits: {
       browserKeys: createRateLimit(config.INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE),
       secretKeys: createRateLimit(config.INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE),
+      workspaces: createRateLimit(config.INTAKE_WORKSPACE_REQUESTS_PER_MINUTE),
     },
     pingDatabase: () => database.ping(),
     checkSchema: () => schema.check(),

@@ -15,7 +15,8 @@ const limited = await startIntakeService(database.url, {
   INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE: '5',
 });
 const unlimited = await startIntakeService(database.url, { INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: '0' });
-const services = [byDefault, limited, unlimited];
+const ofWorkspace = await startIntakeService(database.url, { INTAKE_WORKSPACE_REQUESTS_PER_MINUTE: '2' });
+const services = [byDefault, limited, unlimited, ofWorkspace];
 afterAll(async () => {
   await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
   await fixture[Symbol.asyncDispose]();
@@ -112,4 +113,16 @@ test('limits browser keys to 600 requests a minute by default, and sets no limit
   ]) {
     expect(limitOf(answer)).toEqual([200, undefined, undefined]);
   }
+});
+
+test('limits all keys of a workspace by one quota, and not those of another workspace', async () => {
+  const answers = [];
+  for (let i = 0; i < 3; i++) answers.push(await send(ofWorkspace, await secretKey()));
+  expect(answers.map(limitOf)).toEqual([
+    [200, '"workspace";q=2;w=60', '"workspace";r=1;t=30'],
+    [200, '"workspace";q=2;w=60', '"workspace";r=0;t=30'],
+    [429, '"workspace";q=2;w=60', expect.stringMatching(/^"workspace";r=0;t=(2\d|30)$/)],
+  ]);
+  const other = await fixture.createWorkspace();
+  expect((await send(ofWorkspace, other.owner.apiKey)).status).toBe(200);
 });

@@ -3,7 +3,6 @@ import { IdempotencyKey, IntakeLead, type LeadSink, leadIdFor, submitLead } from
 import { clientAddress, type Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { formMediaType } from '@leads/http/server/form-body';
-import { rateLimitHeaders } from '@leads/http/server/rate-limit';
 import { Type } from 'typebox';
 import type { IntakeContext } from '../context.ts';
 import { type FormControls, LandingForm, redirectTarget, withOrderId } from './landing-form.ts';
@@ -18,16 +17,6 @@ const Submitted = Type.Object(
     }),
   },
   { additionalProperties: false, description: 'The lead is stored.' },
-);
-
-/** The error answers. All except 401 have the rate limit headers of the API key. */
-const errors = Object.fromEntries(
-  Object.entries(errorResponses(...bodyErrors, ...commonErrors, 'too_many_requests')).map(
-    ([status, response]) => [
-      status,
-      status === '401' ? response : { ...response, headers: { ...response.headers, ...rateLimitHeaders } },
-    ],
-  ),
 );
 
 /** Passes the request's traceparent to the lead store, which copies it to the event. */
@@ -54,19 +43,18 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
         headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
         body: IntakeLead,
         response: {
-          200: { ...Submitted, headers: rateLimitHeaders },
+          200: Submitted,
           303: {
             type: 'null',
             description: 'The lead of a form is stored, and the visitor is redirected to `redirect`.',
             headers: {
-              ...rateLimitHeaders,
               Location: {
                 type: 'string',
                 description: 'The URL of `redirect`, with `order_id` in its query.',
               },
             },
           },
-          ...errors,
+          ...errorResponses(...bodyErrors, ...commonErrors),
         },
       },
       config: {

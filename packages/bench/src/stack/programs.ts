@@ -90,6 +90,9 @@ export const crmEnvironment = {
   // Long timeouts, so a slow machine is measured and does not fail.
   DATABASE_CONNECT_TIMEOUT_MS: '30000',
   DATABASE_STATEMENT_TIMEOUT_MS: '30000',
+  // The load comes from one workspace.
+  CRM_KEY_REQUESTS_PER_MINUTE: '0',
+  CRM_WORKSPACE_REQUESTS_PER_MINUTE: '0',
 };
 
 function programOf(running: SupervisedProcess, port: number): Program {

@@ -21,7 +21,10 @@ export interface Principal {
 export type ApiKeyScope = 'full' | 'intake';
 
 /** Whether a key may be public in a web page. Such a key can only submit leads, and only from pages of its origins. */
-export function isBrowserKey({ scope, allowedOrigins = [] }: Principal): boolean {
+export function isBrowserKey({
+  scope,
+  allowedOrigins = [],
+}: Pick<Principal, 'scope' | 'allowedOrigins'>): boolean {
   return scope === 'intake' && allowedOrigins.length > 0;
 }
 

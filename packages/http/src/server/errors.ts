@@ -69,6 +69,7 @@ function challengeOf({ routeOptions }: FastifyRequest): string | undefined {
 export const commonErrors = [
   'unauthenticated',
   'forbidden',
+  'too_many_requests',
   'unexpected',
   'unavailable',
 ] as const satisfies ErrorCode[];

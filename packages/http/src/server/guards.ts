@@ -10,7 +10,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allowOrigin } from './cors.ts';
 import { clientAddress, type Server } from './create-server.ts';
 import { requirePermission } from './permission.ts';
-import { limitRate, type RateLimits } from './rate-limit.ts';
+import { limitRates, rateLimitHeaders, type RateLimits } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -40,20 +40,18 @@ export const browserKeyScheme = {
     'An API key of the scope `intake` that is bound to web origins. Use it if the client cannot send headers, such as a plain HTML form. Any other key is rejected in the query.',
 } as const;
 
-/** The dependencies of the guards: the verification of credentials, and the record of their last use. */
+/** The dependencies of the guards: the verification of credentials, the record of their last use, the rate limits. */
 export interface Guarding {
   readonly credentials: CredentialVerifier;
   readonly credentialUse: CredentialUse;
+  readonly rateLimits: RateLimits;
 }
 
 /**
  * Requires an API key of any scope on every route of a scope. A browser key is also accepted in the query. Only scripts
  * of the web origins that a browser key is bound to may read the response.
  */
-export function requireApiKey(
-  scope: Server,
-  { credentials, credentialUse, rateLimits }: Guarding & { readonly rateLimits: RateLimits },
-): void {
+export function requireApiKey(scope: Server, { credentials, credentialUse, rateLimits }: Guarding): void {
   guard(scope, [{ ApiKey: [] }, { BrowserKey: [] }], (request, reply) => {
     const inQuery = (request.query as Record<string, unknown>)['API_KEY'];
     const found = verifyApiKey(request, credentials, inQuery);
@@ -79,8 +77,7 @@ export function requireApiKey(
       });
     }
     if (allowedOrigins.length > 0) allowOrigin(reply, requireOrigin(request, reply, allowedOrigins));
-    const limit = isBrowserKey(principal) ? rateLimits.browserKeys : rateLimits.secretKeys;
-    if (limit !== undefined && apiKeyId !== undefined) limitRate(reply, limit, apiKeyId);
+    limitRates(reply, rateLimits, principal);
     credentialUse.note({ apiKeyId }, clientAddress(request));
     return principal;
   };
@@ -108,8 +105,9 @@ function requireOrigin(request: FastifyRequest, reply: FastifyReply, allowed: re
 
 /** Requires an API key and an access token of the same user and workspace on every route of a scope. */
 export function requireApiKeyAndToken(scope: Server, guarding: TokenGuarding): void {
-  guard(scope, [{ ApiKey: [], AccessToken: [] }], async (request) => {
+  guard(scope, [{ ApiKey: [], AccessToken: [] }], async (request, reply) => {
     const { principal, accessTokenId } = await verifyApiKeyAndToken(request, guarding);
+    limitRates(reply, guarding.rateLimits, principal);
     guarding.credentialUse.note({ apiKeyId: principal.apiKeyId, accessTokenId }, clientAddress(request));
     return principal;
   });
@@ -150,7 +148,8 @@ function guard(
 ): void {
   scope.decorateRequest('principal');
   scope.addHook('onRoute', (route) => {
-    route.schema = { ...route.schema, security };
+    const response = withRateLimitHeaders(route.schema?.response as Record<string, object>);
+    route.schema = { ...route.schema, security, response };
   });
   // Runs before the body is read: 401 precedes 400, and the service parses no body of an unauthenticated client.
   scope.addHook('onRequest', (request, reply, goOn) => {
@@ -166,6 +165,18 @@ function guard(
       goOn();
     }
   });
+}
+
+/** Adds the rate limit headers to the responses of a route, except 401, which comes before the rate limit. */
+function withRateLimitHeaders(responses: Readonly<Record<string, object>>): Record<string, object> {
+  const entries = Object.entries(responses).map(([status, response]) => {
+    const { headers } = response as { headers?: object };
+    return [
+      status,
+      status === '401' ? response : { ...response, headers: { ...headers, ...rateLimitHeaders } },
+    ];
+  });
+  return Object.fromEntries(entries) as Record<string, object>;
 }
 
 function verifyApiKey(request: FastifyRequest, credentials: CredentialVerifier, inQuery?: unknown) {

@@ -1,98 +1,75 @@
+import { isBrowserKey, type Principal } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
+import { type RateLimit, windowMs } from '@leads/core/limits';
 import type { FastifyReply } from 'fastify';
 
-const windowMs = 60_000;
-
-/** The quota of a key after one of its requests. */
-interface Quota {
-  readonly isExceeded: boolean;
-  /** The number of further requests that the key may send immediately. */
-  readonly remaining: number;
-  /** Milliseconds until the whole quota is available again; if nothing remains, until 1 request is. */
-  readonly resetMs: number;
-}
-
-/**
- * A rate limit for each key (GCRA, the generic cell rate algorithm). A key may send its quota of a minute at once. The
- * quota refills evenly, so a key that exceeds it is still served at its rate. The state is in this process: one number
- * for each key that was used within the last 2 minutes.
- *
- * Times are integers, so that no request is lost to rounding. Their unit is a millisecond divided by the quota, and one
- * request uses {@link windowMs} of these units.
- */
-export class RateLimit {
-  readonly perMinute: number;
-  readonly #now: () => number;
-  /** The time when the whole quota of each key is available again: 1 minute after the last use at most. */
-  #full = new Map<string, number>();
-  #fullBefore = new Map<string, number>();
-  #since = Number.NEGATIVE_INFINITY;
-
-  /** @param nowMs a clock in milliseconds, for tests. */
-  constructor(perMinute: number, nowMs: () => number = () => performance.now()) {
-    this.perMinute = perMinute;
-    this.#now = () => Math.floor(nowMs()) * perMinute;
-  }
-
-  /** Counts a request and returns the quota. A request that exceeds the quota is not counted. */
-  take(key: string): Quota {
-    const now = this.#now();
-    const window = windowMs * this.perMinute;
-    if (now - this.#since >= window) {
-      this.#fullBefore = this.#full;
-      this.#full = new Map();
-      this.#since = now;
-    }
-    const full = Math.max(now, this.#full.get(key) ?? this.#fullBefore.get(key) ?? 0);
-    const isExceeded = full + windowMs - now > window;
-    const used = full - now + (isExceeded ? 0 : windowMs);
-    if (!isExceeded) this.#full.set(key, now + used);
-    const remaining = Math.floor((window - used) / windowMs);
-    const reset = remaining > 0 ? used : used + windowMs - window;
-    return { isExceeded, remaining, resetMs: reset / this.perMinute };
-  }
-}
-
-/** The limits of both kinds of API keys. An absent limit means no limit. */
+/** The rate limits of a service. An absent limit means no limit. */
 export interface RateLimits {
+  /** Limits each API key that is not a browser key, and each signed-in user of the website. */
   readonly secretKeys?: RateLimit | undefined;
   readonly browserKeys?: RateLimit | undefined;
+  /** Limits all API keys and signed-in users of a workspace together. */
+  readonly workspaces?: RateLimit | undefined;
 }
 
-/** @param perMinute requests per minute; 0 means no limit. */
-export function createRateLimit(perMinute: number): RateLimit | undefined {
-  return perMinute === 0 ? undefined : new RateLimit(perMinute);
-}
+/** The properties of a principal that its quotas depend on. A user of the website may have no workspace. */
+type Caller = Pick<Principal, 'userId' | 'apiKeyId' | 'scope' | 'allowedOrigins'> &
+  Partial<Pick<Principal, 'workspaceId'>>;
 
 /**
- * Counts a request and sets the headers of the remaining quota (draft-ietf-httpapi-ratelimit-headers).
+ * Counts a request against the quotas of its API key and its workspace, and sets the headers of the remaining quotas
+ * (draft-ietf-httpapi-ratelimit-headers). A request beyond the quota of its key does not count against its workspace.
  *
  * @throws LeadsError `too_many_requests`
  */
-export function limitRate(reply: FastifyReply, limit: RateLimit, key: string): void {
+export function limitRates(reply: FastifyReply, limits: RateLimits, caller: Caller): void {
+  const { apiKeyId, userId, workspaceId } = caller;
+  const ofKey = isBrowserKey(caller) ? limits.browserKeys : limits.secretKeys;
+  if (ofKey !== undefined) {
+    const sender = apiKeyId === undefined ? 'by this user' : 'with this API key';
+    limitRate(reply, ofKey, { policy: 'default', key: apiKeyId ?? userId, sender });
+  }
+  if (limits.workspaces !== undefined && workspaceId !== undefined) {
+    limitRate(reply, limits.workspaces, {
+      policy: 'workspace',
+      key: workspaceId,
+      sender: 'of this workspace',
+    });
+  }
+}
+
+function limitRate(
+  reply: FastifyReply,
+  limit: RateLimit,
+  { policy, key, sender }: { policy: string; key: string; sender: string },
+): void {
   const { isExceeded, remaining, resetMs } = limit.take(key);
   const seconds = Math.max(1, Math.ceil(resetMs / 1000));
-  reply.headers({
-    'ratelimit-policy': `"default";q=${limit.perMinute};w=${windowMs / 1000}`,
-    ratelimit: `"default";r=${remaining};t=${seconds}`,
-  });
+  addToList(reply, 'ratelimit-policy', `"${policy}";q=${limit.perMinute};w=${windowMs / 1000}`);
+  addToList(reply, 'ratelimit', `"${policy}";r=${remaining};t=${seconds}`);
   if (!isExceeded) return;
   throw new LeadsError('too_many_requests', {
-    message: 'Too many requests with this API key: try again later',
+    message: `Too many requests ${sender}: try again later`,
     retryAfterSeconds: seconds,
   });
 }
 
-/** The headers that {@link limitRate} sets, for the `headers` of a response in the OpenAPI document. */
+/** Adds an item to a header that is a list (RFC 9651, 3.1). */
+function addToList(reply: FastifyReply, name: string, item: string): void {
+  const given = reply.getHeader(name);
+  reply.header(name, given === undefined ? item : `${String(given)}, ${item}`);
+}
+
+/** The headers that {@link limitRates} sets, for the `headers` of a response in the OpenAPI document. */
 export const rateLimitHeaders = {
   RateLimit: {
     type: 'string',
     description:
-      'The remaining requests (`r`), and the seconds until the quota resets (`t`). Sent if the API key has a rate limit.',
+      'For each quota, the remaining requests (`r`), and the seconds until the quota resets (`t`). `default` is the quota of the API key, `workspace` that of its workspace. Sent if there is a rate limit.',
   },
   'RateLimit-Policy': {
     type: 'string',
     description:
-      'The quota in requests (`q`) and its window in seconds (`w`). Sent if the API key has a rate limit.',
+      'Each quota in requests (`q`) and its window in seconds (`w`). Sent if there is a rate limit.',
   },
 } as const;

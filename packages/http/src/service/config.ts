@@ -237,3 +237,12 @@ export const port = (description: string, defaultPort: number) =>
   Type.Integer({ minimum: 1, maximum: 65_535, default: defaultPort, description });
 
 export const host = (description: string) => Type.String({ default: '127.0.0.1', description });
+
+/** A setting of a rate limit. */
+export const perMinute = (description: string, defaultCount: number) =>
+  Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    default: defaultCount,
+    description: `${description}. 0 means no limit`,
+  });

@@ -2,6 +2,7 @@ import { LeadsError } from '@leads/core/errors';
 import type { Server } from '@leads/http/server/create-server';
 import { errorResponses } from '@leads/http/server/errors';
 import { requirePermission } from '@leads/http/server/permission';
+import { limitRates } from '@leads/http/server/rate-limit';
 import type { FastifyRequest } from 'fastify';
 import type { CrmContext } from '../../context.ts';
 import { accountHeaders, activeMembership, setCookies } from '../account/session.ts';
@@ -11,7 +12,7 @@ import { accountHeaders, activeMembership, setCookies } from '../account/session
  * request that names a workspace is rejected if the session is in another one: the user may have switched in another
  * tab.
  */
-export function requireSession(scope: Server, { accounts, workspaces }: CrmContext): void {
+export function requireSession(scope: Server, { accounts, workspaces, rateLimits }: CrmContext): void {
   scope.decorateRequest('signedIn');
   scope.decorateRequest('memberships');
   scope.decorateRequest('principal');
@@ -31,6 +32,11 @@ export function requireSession(scope: Server, { accounts, workspaces }: CrmConte
     request.signedIn = session.signedIn;
     request.memberships = await workspaces.listMemberships(session.signedIn.user.id);
     const membership = activeMembership(request);
+    limitRates(reply, rateLimits, {
+      userId: session.signedIn.user.id,
+      ...(membership !== undefined && { workspaceId: membership.workspace.id }),
+      scope: 'full',
+    });
     const named = workspaceOf(request);
     if (named !== undefined && named !== membership?.workspace.id) throw new LeadsError('other_workspace');
     if (config.permission === 'signedIn') return;

@@ -104,7 +104,7 @@ export function streamEventsRoute(app: Server, context: CrmContext): void {
               },
             },
           },
-          ...errorResponses('invalid_input', 'events_gone', 'too_many_requests', ...commonErrors),
+          ...errorResponses('invalid_input', 'events_gone', ...commonErrors),
         },
       },
     },

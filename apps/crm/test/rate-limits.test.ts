@@ -1,0 +1,76 @@
+import { issueApiKey } from '@leads/core/credential';
+import type { Answer } from '@leads/test-kit/http-client';
+import { afterAll, expect, test } from 'vitest';
+import { startCrm } from './crm.ts';
+import { signInAs } from './visitor.ts';
+
+const crm = await startCrm({ CRM_KEY_REQUESTS_PER_MINUTE: '3', CRM_WORKSPACE_REQUESTS_PER_MINUTE: '5' });
+const byDefault = await startCrm();
+afterAll(() => Promise.all([crm[Symbol.asyncDispose](), byDefault[Symbol.asyncDispose]()]));
+const { service, fixture } = crm;
+
+const path = '/api/v1/campaigns';
+const list = (headers: Readonly<Record<string, string>>) => service.send({ method: 'GET', path, headers });
+const limitOf = ({ status, headers }: Answer) => [status, headers['ratelimit-policy'], headers['ratelimit']];
+const policies = '"default";q=3;w=60, "workspace";q=5;w=60';
+
+test('rejects an API key beyond its quota with 429 and Retry-After', async () => {
+  const { owner } = await fixture.createWorkspace();
+  expect(limitOf(await list({ ...owner.headers }))).toEqual([
+    200,
+    policies,
+    '"default";r=2;t=20, "workspace";r=4;t=12',
+  ]);
+  await list({ ...owner.headers });
+  await list({ ...owner.headers });
+  const refused = await list({ ...owner.headers });
+  expect(limitOf(refused)).toEqual([
+    429,
+    '"default";q=3;w=60',
+    `"default";r=0;t=${refused.headers['retry-after']}`,
+  ]);
+  expect(refused.json()).toEqual({
+    success: false,
+    error: 'error',
+    message: 'Too many requests with this API key: try again later',
+  });
+});
+
+test('rejects the keys of a workspace beyond its quota, and not those of another workspace', async () => {
+  const workspace = await fixture.createWorkspace();
+  const other = await fixture.createWorkspace();
+  const { owner } = workspace;
+  const { apiKey } = await issueApiKey(fixture.credentials, owner, { name: 'Second' });
+  const second = { ...owner.headers, API_KEY: apiKey };
+  const statuses = [];
+  for (const headers of [owner.headers, owner.headers, owner.headers, second, second]) {
+    statuses.push((await list({ ...headers })).status);
+  }
+  expect(statuses).toEqual([200, 200, 200, 200, 200]);
+  const refused = await list(second);
+  expect([refused.status, refused.headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+  expect(refused.json()).toMatchObject({ message: 'Too many requests of this workspace: try again later' });
+  expect((await list({ ...other.owner.headers })).status).toBe(200);
+});
+
+test('counts the requests of a signed-in user against the user and the workspace', async () => {
+  const workspace = await fixture.createWorkspace();
+  const { visitor, member } = await signInAs(service, workspace, 'owner');
+  const answers = [];
+  for (let i = 0; i < 4; i++) answers.push(await visitor.get('/campaigns'));
+  expect(answers.map(({ status }) => status)).toContain(429);
+  const refused = answers.find(({ status }) => status === 429);
+  expect(refused?.json()).toMatchObject({ message: 'Too many requests by this user: try again later' });
+  const ofKey = await list({ ...member.headers });
+  expect(ofKey.headers['ratelimit']).toMatch(/^"default";r=2;t=20, "workspace";r=1;/);
+});
+
+test('limits a key to 6,000 requests a minute and a workspace to 12,000 by default', async () => {
+  const { owner } = await byDefault.fixture.createWorkspace();
+  const answer = await byDefault.service.send({ method: 'GET', path, headers: { ...owner.headers } });
+  expect(limitOf(answer)).toEqual([
+    200,
+    '"default";q=6000;w=60, "workspace";q=12000;w=60',
+    '"default";r=5999;t=1, "workspace";r=11999;t=1',
+  ]);
+});

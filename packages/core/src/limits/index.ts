@@ -1,0 +1,1 @@
+export { createRateLimit, type RateLimit, windowMs } from './rate-limit.ts';
