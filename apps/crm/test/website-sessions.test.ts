@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import { afterAll, describe, expect, test } from 'vitest';
+import { listAssets, listScripts } from '../src/routes/website/files/built-website.ts';
 import { startCrm } from './crm.ts';
 import { signInAs, Visitor } from './visitor.ts';
 
@@ -373,7 +374,8 @@ test('the service logs the class, page and script positions of a browser error w
   const report = (body: object) => visitor.send('POST', '/console/client-errors', body);
   const logged = () =>
     service.logs.entries().flatMap(({ clientError }) => (clientError === undefined ? [] : [clientError]));
-  const script = service.routes.find(({ path }) => /^\/assets\/index-.*\.js$/.test(path))?.path ?? '';
+  const file = listScripts().find((name) => name.startsWith('index-')) ?? '';
+  const script = `/assets/${file}`;
   const stack = [
     `TypeError: ${personalData.description}`,
     `    at ${personalData.name} (https://leads.example${script}:1:23456)`,
@@ -383,7 +385,6 @@ test('the service logs the class, page and script positions of a browser error w
     `    at z (https://leads.example${script}:12345678901:1)`,
   ].join('\n');
   expect((await report({ message: personalData.name, stack, page: '/leads' })).status).toBe(200);
-  const file = script.slice('/assets/'.length);
   expect(logged().at(-1)).toEqual({
     name: 'TypeError',
     page: '/leads',
@@ -419,12 +420,17 @@ test('try-intake answers 503 while the intake is unavailable, and 400 to a malfo
 });
 
 test('every page of the website forbids framing and scripts of other origins', async () => {
-  const pages = service.routes.filter(
-    ({ method, path }) => method === 'GET' && !/^\/(api|asyncapi|docs|health|metrics|openapi)/.test(path),
-  );
-  expect(pages.length).toBeGreaterThan(20);
-  for (const { path } of pages) {
-    const { status, headers } = await service.send({ path: path.replaceAll(/\{\w+\}/g, 'x') });
+  const pages = service.routes
+    .filter(
+      ({ method, path }) =>
+        method === 'GET' && !/^\/(api|assets|asyncapi|docs|health|metrics|openapi)/.test(path),
+    )
+    .map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x'));
+  expect(pages.length).toBeGreaterThan(10);
+  const assets = listAssets().map((name) => `/assets/${name}`);
+  expect(assets.length).toBeGreaterThan(10);
+  for (const path of [...pages, ...assets]) {
+    const { status, headers } = await service.send({ path });
     expect([path, status]).toEqual([path, 200]);
     expect(headers).toMatchObject({
       'x-frame-options': 'DENY',
@@ -442,8 +448,8 @@ test('every page of the website forbids framing and scripts of other origins', a
 });
 
 test('the website serves precompressed files in an encoding that the browser accepts', async () => {
-  const path =
-    service.routes.map((route) => route.path).find((each) => /^\/assets\/.*\.js$/.test(each)) ?? '';
+  const [name] = listScripts();
+  const path = `/assets/${name}`;
   const plain = await service.send({ path });
   expect(plain.headers['content-encoding']).toBeUndefined();
   for (const [accepted, encoding, decompress] of [
@@ -456,6 +462,13 @@ test('the website serves precompressed files in an encoding that the browser acc
     expect(decompress(bytes).equals(plain.bytes)).toBe(true);
   }
 });
+
+test.each(['missing.js', '..%2findex.html', `${listScripts()[0]}.map`, `${listScripts()[0]}.br`])(
+  'the website has no file /assets/%s',
+  async (name) => {
+    expect((await service.send({ path: `/assets/${name}` })).status).toBe(404);
+  },
+);
 
 test('no route of the website answers an invalid request with a 5xx status', async () => {
   const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');

@@ -19,6 +19,7 @@ import type { Metrics } from '../service/metrics.ts';
 import type { Tracing } from '../service/span.ts';
 import { createErrorHandler, errorBody, errorResponses } from './errors.ts';
 import { parseJsonBody } from './json-body.ts';
+import { buildSerializer } from './response-serializers.ts';
 import { traceRequests } from './trace-requests.ts';
 import { createFieldErrorFinder, restrictKeywords, validation } from './validation-errors.ts';
 
@@ -89,6 +90,7 @@ export function createServer(options: {
     // Fastify's own 503 has another body. A request on an open connection is still served, as its last.
     return503OnClosing: false,
     ajv: { customOptions: validation, onCreate: restrictKeywords },
+    schemaController: { compilersFactory: { buildSerializer } },
     clientErrorHandler(error: Error & { code?: string }, socket: Socket) {
       // Node reports a request timeout once and leaves the closing of the connection to this handler.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return;

@@ -30,8 +30,8 @@ const calledByPages = /^\/api\/(auth|console)\//;
 /** Returns whether a response is a page of the website or one of its files, which contain no user data. */
 const isPage = ({ path, status, type }: { path: string; status: number; type: string }) =>
   !path.startsWith('/api/') &&
-  status === 200 &&
-  /^(text\/html|text\/css|application\/javascript|image\/)/.test(type);
+  ((status === 200 && /^(text\/html|text\/css|application\/javascript|image\/)/.test(type)) ||
+    (status === 404 && path === '/assets/{name}'));
 
 const unauthenticated = { success: false, error: 'unauthorized', message: 'Authentication failed' };
 const forbidden = { success: false, error: 'unauthorized', message: 'This credential may not do that' };

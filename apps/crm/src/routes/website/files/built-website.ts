@@ -24,7 +24,15 @@ export const websitePages = [
   '/integration/:token',
 ] as const;
 
-/** Lists the names of the website's scripts. A name contains a hash of the content: `index-gNgI83Hh.js`. */
+/**
+ * Lists the names of the website's scripts, styles and fonts. A name contains a hash of the content:
+ * `index-gNgI83Hh.js`.
+ */
+export function listAssets(): string[] {
+  return readdirSync(join(websiteDirectory, 'assets')).filter((name) => !/\.(?:br|gz|map)$/.test(name));
+}
+
+/** Lists the names of the website's scripts. */
 export function listScripts(): string[] {
-  return readdirSync(join(websiteDirectory, 'assets')).filter((name) => name.endsWith('.js'));
+  return listAssets().filter((name) => name.endsWith('.js'));
 }
