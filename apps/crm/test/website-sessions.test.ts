@@ -407,16 +407,27 @@ test('the service logs the class, page and script positions of a browser error w
   expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(20);
 });
 
-test('try-intake answers 503 while the intake is unavailable, and 400 to a malformed API key', async () => {
+test('try-intake answers 503 while the intake is unavailable, and 400 to a malformed API key or origin', async () => {
   const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
-  const tryIt = (apiKey: string) =>
-    visitor.send('POST', '/console/try-intake', { apiKey, lead: { name: 'Test', phone: '1' } });
+  const tryIt = (apiKey: string, more: object = {}) =>
+    visitor.send('POST', '/console/try-intake', { apiKey, lead: { name: 'Test', phone: '1' }, ...more });
   const unavailable = await tryIt('lk_0');
   expect([unavailable.status, unavailable.json()]).toEqual([
     503,
     { success: false, error: 'error', message: 'The intake service does not answer' },
   ]);
   expect((await tryIt('lk_0\r\nX: y')).status).toBe(400);
+  expect((await tryIt('lk_0', { origin: 'https://offer.example:8443' })).status).toBe(503);
+  for (const origin of [
+    'https://\u2026',
+    'https://\u0001',
+    'https://a.example\u0000',
+    'https://\ud800',
+    'null',
+    '',
+  ]) {
+    expect([origin, (await tryIt('lk_0', { origin })).status]).toEqual([origin, 400]);
+  }
 });
 
 test('every page of the website forbids framing and scripts of other origins', async () => {

@@ -129,7 +129,13 @@ export const IntakeTry = Type.Object(
       pattern: '^lk_[0-9A-Za-z]*$',
       'x-reason': 'must be an API key',
     }),
-    origin: Type.Optional(Type.String({ maxLength: 255, pattern: '^https?://[^/?#\\s@]+$' })),
+    origin: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        pattern: '^https?://[A-Za-z0-9._~:%[\\]-]+$',
+        'x-reason': 'must be an origin as browsers send it',
+      }),
+    ),
     lead: IntakeLead,
   },
   { additionalProperties: false },
