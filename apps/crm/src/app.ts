@@ -17,6 +17,8 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
   const app = createServer({
     log,
     trustProxy: config.TRUST_PROXY,
+    publicUrl: config.PUBLIC_URL,
+    servedHosts: config.SERVED_HOSTS,
     metrics: context.metrics,
     tracing: context.tracing,
   });

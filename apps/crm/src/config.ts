@@ -1,7 +1,5 @@
-import { commonSettings, host, perMinute, port } from '@leads/http/service/config';
+import { commonSettings, host, perMinute, port, publicOrigins } from '@leads/http/service/config';
 import { type Static, Type } from 'typebox';
-
-const origin = (description: string) => Type.String({ pattern: '^https?://[^/?#\\s@]+$', description });
 
 /** The CRM service's settings, each an environment variable. */
 export const CrmConfig = Type.Object(
@@ -22,16 +20,7 @@ export const CrmConfig = Type.Object(
       description:
         'Key that signs access tokens and cookies: at least 32 random characters, the same for every process',
     }),
-    PUBLIC_URL: Type.Optional(
-      origin(
-        'The public origin of the website, without a path. With https, its cookies are sent over https only. If absent, http://localhost at the port',
-      ),
-    ),
-    INTAKE_URL: Type.Optional(
-      origin(
-        'The public origin of the intake service, without a path. The website shows it. If absent, the website shows none',
-      ),
-    ),
+    ...publicOrigins,
     ALLOW_SIGN_UP: Type.Boolean({
       default: true,
       description: 'Whether anyone may sign up on the website. If false, only invited people may',

@@ -48,6 +48,7 @@ test.for(changing)('$method $path rejects a change from another site with 403', 
     { Origin: 'https://evil.example' },
     { Origin: 'null' },
     { Origin: `${own.Origin}0` },
+    { Origin: own.Origin.replace('http:', 'https:') },
   ]) {
     const answer = await service.send({
       method,

@@ -17,6 +17,8 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
   const app = createServer({
     log,
     trustProxy: config.TRUST_PROXY,
+    publicUrl: config.INTAKE_URL,
+    servedHosts: config.SERVED_HOSTS,
     metrics: context.metrics,
     tracing: context.tracing,
   });

@@ -1,10 +1,11 @@
-import { commonSettings, host, perMinute, port } from '@leads/http/service/config';
+import { commonSettings, host, perMinute, port, publicOrigins } from '@leads/http/service/config';
 import { type Static, Type } from 'typebox';
 
 /** The intake service's settings, each an environment variable. */
 export const IntakeConfig = Type.Object({
   INTAKE_HOST: host('The address to listen on. 0.0.0.0 means all'),
   INTAKE_PORT: port('The port to listen on', 3001),
+  INTAKE_URL: publicOrigins.INTAKE_URL,
   INTAKE_WORKERS: Type.Integer({
     minimum: 1,
     maximum: 128,

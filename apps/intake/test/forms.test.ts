@@ -155,6 +155,7 @@ describe('redirect', () => {
       const answer = await submit({ ...person, redirect });
       const [lead] = await leads();
       const fragment = redirect.includes('#') ? '#done' : '';
+      expect(answer.headers['referrer-policy']).toBe('strict-origin-when-cross-origin');
       expect([answer.status, answer.headers.location, answer.text]).toEqual([
         303,
         `${expected}${String(lead?.['id'])}${fragment}`,

@@ -1,3 +1,4 @@
+import { describePublicUrl } from '@leads/test-kit/suites/public-url';
 import { describeTransport } from '@leads/test-kit/suites/transport';
 import { afterAll } from 'vitest';
 import { startIntake } from './intake.ts';
@@ -6,3 +7,4 @@ const intake = await startIntake();
 afterAll(() => intake[Symbol.asyncDispose]());
 
 await describeTransport(intake);
+describePublicUrl(startIntake, 'INTAKE_URL');

@@ -29,6 +29,7 @@ export const errorTable = {
   },
   payload_too_large: { status: 413, kind: 'validation', message: 'Request body is too large' },
   unsupported_media_type: { status: 415, kind: 'validation', message: 'Unsupported media type' },
+  wrong_host: { status: 421, kind: 'validation', message: 'This host name is not served' },
   idempotency_key_reused: {
     status: 422,
     kind: 'validation',

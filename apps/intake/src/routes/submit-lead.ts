@@ -106,7 +106,10 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
       const id = isTrapped ? leadIdFor(principal.workspaceId, idempotencyKey) : await store(lead);
       return target === undefined
         ? { success: true as const, order_id: id }
-        : reply.redirect(withOrderId(target, id), 303);
+        : reply
+            // The landing page's own analytics read the referrer.
+            .header('referrer-policy', 'strict-origin-when-cross-origin')
+            .redirect(withOrderId(target, id), 303);
     },
   );
 }

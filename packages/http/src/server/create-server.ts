@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { Problem } from '@leads/core/error-schema';
-import { type ErrorCode, errorTable, LeadsError } from '@leads/core/errors';
+import { LeadsError } from '@leads/core/errors';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -17,9 +17,12 @@ import Fastify, {
 import type { Logger } from '../service/log.ts';
 import type { Metrics } from '../service/metrics.ts';
 import type { Tracing } from '../service/span.ts';
-import { createErrorHandler, errorBody, errorResponses } from './errors.ts';
+import { ClientErrorAnswers } from './client-errors.ts';
+import { createErrorHandler, errorResponses } from './errors.ts';
 import { parseJsonBody } from './json-body.ts';
 import { buildSerializer } from './response-serializers.ts';
+import { securityHeadersOf } from './security-headers.ts';
+import { createHostCheck } from './served-hosts.ts';
 import { traceRequests } from './trace-requests.ts';
 import { createFieldErrorFinder, restrictKeywords, validation } from './validation-errors.ts';
 
@@ -56,12 +59,16 @@ const requestIdShape = /^[\w.:-]{1,128}$/;
  * Creates the server that both services are built on. It parses JSON strictly and limits requests in size and time.
  * Errors have three fields or are problem details. Every response has a request id. Logs contain no personal data.
  *
+ * @param options.publicUrl the origin of the service for clients. Its host is served.
+ * @param options.servedHosts further hosts that are served, separated by commas.
  * @param options.metrics counts the requests, if given.
  * @param options.tracing traces the requests, if given.
  */
 export function createServer(options: {
   log: Logger;
   trustProxy: string;
+  publicUrl?: string | undefined;
+  servedHosts?: string;
   metrics?: Metrics;
   tracing?: Tracing | undefined;
 }): Server {
@@ -69,6 +76,12 @@ export function createServer(options: {
   const loggerInstance: FastifyBaseLogger = options.log;
   const handleError = createErrorHandler(createFieldErrorFinder());
   const unhurried = new WeakSet<Socket>();
+  const securityHeaders = securityHeadersOf(options.publicUrl);
+  const clientErrors = new ClientErrorAnswers(securityHeaders, metrics);
+  const isServed = createHostCheck({
+    publicUrl: options.publicUrl,
+    servedHosts: options.servedHosts ?? '',
+  });
   const app = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
@@ -94,10 +107,10 @@ export function createServer(options: {
     clientErrorHandler(error: Error & { code?: string }, socket: Socket) {
       // Node reports a request timeout once and leaves the closing of the connection to this handler.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return;
-      answerClientError(error, socket, metrics);
+      clientErrors.answer(error, socket);
     },
     frameworkErrors: (error, request, reply) => {
-      handleError(error, request, reply.header('x-request-id', request.id));
+      handleError(error, request, reply.headers(securityHeaders).header('x-request-id', request.id));
       // No hook runs for a request that the router rejects.
       request.log.info({ method: request.method, status: reply.statusCode }, 'Request');
       metrics?.countRequest(request.method, undefined, reply.statusCode, 0);
@@ -124,11 +137,17 @@ export function createServer(options: {
   // Ignores unknown expectations, as RFC 9110, 10.1.1 allows. Node would reject them with an empty body.
   app.server.on('checkExpectation', (...exchange) => app.server.emit('request', ...exchange));
 
+  clientErrors.watch(app);
+
   traceRequests(app, options.tracing);
   // The hooks use callbacks: a promise for each request costs measurable time.
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
+    reply.headers(securityHeaders).header('x-request-id', request.id);
+    const { config } = request.routeOptions;
     if (!hasOneHost(request.raw)) done(new LeadsError('bad_request'));
+    // Probes and scrapers send the address of the instance.
+    else if (isServed?.(request.hostname) === false && config.anyHost !== true)
+      done(new LeadsError('wrong_host'));
     // Rejected before the body is read: the service parses no body for a path that does not exist.
     else if (request.is404 || hasEmptyParameter(request)) done(new LeadsError('not_found'));
     else done();
@@ -217,7 +236,8 @@ export function clientAddress(request: FastifyRequest): string {
 /** Matches an IPv4-mapped IPv6 address as URLs write it. */
 const mappedAddress = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/;
 
-function plainAddress(address: string): string {
+/** Returns an address without a zone, and an IPv4-mapped IPv6 address as IPv4. Other text is returned as it is. */
+export function plainAddress(address: string): string {
   if (isIP(address) === 4) return address;
   const plain = address.replace(/%.*$/, '');
   if (isIP(plain) !== 6) return plain;
@@ -226,26 +246,4 @@ function plainAddress(address: string): string {
   return halves
     .flatMap((half) => [Number.parseInt(half, 16) >> 8, Number.parseInt(half, 16) & 255])
     .join('.');
-}
-
-/** Answers a request that Node's HTTP parser rejects, for which there is no request object. */
-function answerClientError(error: Error & { code?: string }, socket: Socket, metrics?: Metrics): void {
-  // The client has disconnected.
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const code: ErrorCode =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? 'headers_too_large'
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? 'request_timeout'
-        : 'bad_request';
-  metrics?.countMalformed(errorTable[code].status);
-  const body = JSON.stringify(errorBody(code));
-  socket.end(
-    `HTTP/1.1 ${errorTable[code].status} ${errorTable[code].message}\r\n` +
-      'content-type: application/json; charset=utf-8\r\n' +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
 }

@@ -6,6 +6,7 @@ import { type TSchema, Type } from 'typebox';
 import type { Server } from './create-server.ts';
 import { errorResponses } from './errors.ts';
 import { type browserKeyScheme, securitySchemes } from './guards.ts';
+import { pageHeadersOf } from './security-headers.ts';
 
 const aboutErrors =
   'Errors have three fields. With `Accept: application/problem+json`, errors are problem details (RFC 9457), which list every invalid field.';
@@ -72,11 +73,7 @@ export async function docsRoutes(app: Server, credentials: (keyof typeof securit
   app.get('/openapi.json', hidden(Type.Unknown()), async () => app.swagger());
 
   app.get('/docs', hidden(Type.String()), async (_request, reply) =>
-    reply
-      .type('text/html; charset=utf-8')
-      .header('content-security-policy', contentSecurityPolicy)
-      .header('x-content-type-options', 'nosniff')
-      .send(page),
+    reply.type('text/html; charset=utf-8').headers(pageHeaders).send(page),
   );
 
   let script: Promise<Buffer> | undefined;
@@ -114,8 +111,17 @@ const readableColors = `
 }`;
 
 // The reference writes inline styles at run time. Scripts are this service's own files only.
-const contentSecurityPolicy =
-  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
+const pageHeaders = pageHeadersOf([
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+]);
 
 const pageOf = (configuration: object) => `<!doctype html>
 <html lang="en">

@@ -207,7 +207,7 @@ function readBearer(request: FastifyRequest): string | undefined {
 /**
  * Rejects requests from pages of other sites. Hides the routes of the scope from the OpenAPI document.
  *
- * @param publicUrl the website's origin, accepted in addition to the host of the request.
+ * @param publicUrl the website's origin, accepted in addition to the scheme and host of the request.
  */
 export function requireOwnOrigin(scope: Server, publicUrl: string): void {
   scope.addHook('onRoute', (route) => {
@@ -230,11 +230,11 @@ const ownSites = new Set(['same-origin', 'none']);
  * request with the user's cookies, but the browser then names the site (Fetch, 3.1; Fetch Metadata, 2.4). Programs send
  * neither header, so a request with a safe method needs none.
  */
-function isOfOwnOrigin({ method, headers, host }: FastifyRequest, publicUrl: string): boolean {
+function isOfOwnOrigin({ method, headers, host, protocol }: FastifyRequest, publicUrl: string): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && !ownSites.has(site)) return false;
   if (safeMethods.has(method)) return true;
   const { origin } = headers;
-  if (origin === undefined || !URL.canParse(origin)) return false;
-  return origin === publicUrl || new URL(origin).host === host;
+  if (origin === undefined || !URL.canParse(`${protocol}://${host}`)) return false;
+  return origin === publicUrl || origin === new URL(`${protocol}://${host}`).origin;
 }

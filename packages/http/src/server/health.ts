@@ -37,7 +37,7 @@ export async function healthRoutes(
   app.get(
     '/health/live',
     {
-      config: { permission: 'public' },
+      config: { permission: 'public', anyHost: true },
       logLevel: 'warn',
       schema: {
         operationId: 'getLiveness',
@@ -54,7 +54,7 @@ export async function healthRoutes(
   app.get(
     '/health/ready',
     {
-      config: { permission: 'public' },
+      config: { permission: 'public', anyHost: true },
       logLevel: 'warn',
       schema: {
         operationId: 'getReadiness',

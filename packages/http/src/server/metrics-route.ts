@@ -4,7 +4,7 @@ import { LeadsError } from '@leads/core/errors';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type Metrics, metricsMediaType } from '../service/metrics.ts';
-import { clientAddress, type Server } from './create-server.ts';
+import { plainAddress, type Server } from './create-server.ts';
 import { errorResponses } from './errors.ts';
 
 const thisMachine = new BlockList();
@@ -22,7 +22,7 @@ export async function metricsRoutes(app: Server, metrics: Metrics, token: string
   app.get(
     '/metrics',
     {
-      config: { permission: 'operator' },
+      config: { permission: 'operator', anyHost: true },
       schema: {
         hide: true,
         response: { 200: Type.String(), ...errorResponses('unauthenticated', 'unexpected') },
@@ -37,9 +37,23 @@ export async function metricsRoutes(app: Server, metrics: Metrics, token: string
   );
 }
 
-function isFromThisMachine(request: FastifyRequest): boolean {
-  const address = clientAddress(request);
-  return thisMachine.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+/** The headers of proxies that do not name the client in `X-Forwarded-For`. */
+const proxyHeaders = ['forwarded', 'via', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'] as const;
+
+/**
+ * Returns whether a request comes from this machine. Every address of `X-Forwarded-For` must be of this machine, and
+ * every proxy must be trusted: an untrusted proxy on this machine forwards requests of anyone.
+ */
+function isFromThisMachine({ headers, ips, socket }: FastifyRequest): boolean {
+  const forwarded = [headers['x-forwarded-for'] ?? []].flat().flatMap((each) => each.split(','));
+  if (forwarded.length === 0 && proxyHeaders.some((name) => headers[name] !== undefined)) return false;
+  // The server lists the addresses up to the first that is not a trusted proxy.
+  if (forwarded.length > 0 && ips?.length !== forwarded.length + 1) return false;
+  return [socket.remoteAddress ?? '', ...forwarded].every((each) => {
+    const address = plainAddress(each.trim());
+    const version = isIP(address);
+    return version !== 0 && thisMachine.check(address, version === 6 ? 'ipv6' : 'ipv4');
+  });
 }
 
 function hasBearer(token: string): (request: FastifyRequest) => boolean {

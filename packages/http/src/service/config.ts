@@ -115,6 +115,7 @@ const formats: Readonly<Record<string, { holds: (text: string) => boolean; reaso
     holds: (text) => text.split(',').every((url) => URL.canParse(url)),
     reason: unreadableAddress,
   },
+  origin: { holds: (text) => URL.canParse(text), reason: 'must be an origin: a scheme and a host only' },
   proxies: {
     holds: (text) => text === '' || text.split(',').every((proxy) => isProxy(proxy.trim())),
     reason: "must be addresses and CIDR ranges, separated by commas, or 'loopback' and the like",
@@ -131,6 +132,23 @@ function isProxy(text: string): boolean {
 
 const ms = (description: string, defaultMs: number, maximum = 600_000) =>
   Type.Integer({ minimum: 0, maximum, default: defaultMs, description: `${description}, in milliseconds` });
+
+const origin = (description: string) =>
+  Type.String({ pattern: '^https?://[^/?#\\s@]+$', format: 'origin', description });
+
+/** The public origins of both services. */
+export const publicOrigins = {
+  PUBLIC_URL: Type.Optional(
+    origin(
+      'The public origin of the website, without a path. With https, its cookies are sent over https only, and browsers keep to https. If absent, http://localhost at the port',
+    ),
+  ),
+  INTAKE_URL: Type.Optional(
+    origin(
+      'The public origin of the intake service, without a path. The website shows it. With https, browsers keep to https. If absent, the website shows none',
+    ),
+  ),
+};
 
 const samplers = [
   'always_on',
@@ -212,6 +230,12 @@ export const commonSettings = {
     format: 'proxies',
     description:
       "Proxies whose X-Forwarded-* headers are trusted: addresses and CIDR ranges, separated by commas, or 'loopback', 'linklocal', 'uniquelocal'. Empty means none",
+  }),
+  SERVED_HOSTS: Type.String({
+    default: '',
+    pattern: '^[A-Za-z0-9.:[\\]-]+(\\s*,\\s*[A-Za-z0-9.:[\\]-]+)*$|^$',
+    description:
+      'Further host names that a service serves, separated by commas, without ports. If this or the public URL of the service names another host than this machine, other hosts are answered with 421. Health checks and /metrics are served at every host',
   }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',

@@ -134,9 +134,10 @@ export function describeMetrics(start: (settings?: Record<string, string>) => Pr
     expect(other.samples.filter(({ name }) => name === 'http_requests_total')).toEqual([]);
   });
 
-  test('metrics are available to local clients, or with the token', async () => {
+  test('metrics are available to local clients without untrusted proxies, or with the token', async () => {
     await using open = await start({ TRUST_PROXY: 'loopback' });
     await using guarded = await start({ METRICS_TOKEN: token });
+    await using direct = await start();
     const statusOf = async ({ service }: Running, headers: Record<string, string>) =>
       (await service.send({ path: '/metrics', headers })).status;
 
@@ -147,15 +148,31 @@ export function describeMetrics(start: (settings?: Record<string, string>) => Pr
       '2001:db8::1',
       '::ffff:203.0.113.7',
       '127.0.0.1.example',
+      '127.0.0.1, 203.0.113.7',
+      '203.0.113.7, 127.0.0.1',
+      'unknown, ::1',
+      '127.0.0.1,',
+      '',
     ]) {
-      const isInvalid = clientAddress.endsWith('example');
       expect([clientAddress, await statusOf(open, { 'X-Forwarded-For': clientAddress })]).toEqual([
         clientAddress,
-        // The service ignores an invalid address and uses the proxy's.
-        isInvalid ? 200 : 401,
+        401,
       ]);
     }
     expect(await statusOf(open, { 'X-Forwarded-For': '::1' })).toBe(200);
+    expect(await statusOf(open, { 'X-Forwarded-For': '127.0.0.1, ::1' })).toBe(200);
+
+    expect(await statusOf(direct, {})).toBe(200);
+    for (const [name, value] of [
+      ['X-Forwarded-For', '203.0.113.7'],
+      ['X-Forwarded-For', '127.0.0.1'],
+      ['X-Real-IP', '127.0.0.1'],
+      ['Forwarded', 'for=127.0.0.1'],
+      ['Via', '1.1 proxy'],
+      ['X-Forwarded-Proto', 'https'],
+    ] as const) {
+      expect([name, await statusOf(direct, { [name]: value })]).toEqual([name, 401]);
+    }
 
     for (const Authorization of [
       '',

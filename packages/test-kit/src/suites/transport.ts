@@ -235,6 +235,51 @@ export async function describeTransport({ service, fixture }: { service: Running
       expect([answer?.status, answer?.json()]).toEqual([400, malformed]);
     });
 
+    test('answers a request once, if its body is invalid after an early response', async () => {
+      for (const [method, target, status] of [
+        ['POST', '/nowhere', 404],
+        ['POST', path, 401],
+        ['HEAD', '/nowhere', 404],
+        ['GET', '/health/live', 200],
+      ] as const) {
+        const answer = await raw(`${method} ${target} HTTP/1.1\nHost: test\nTransfer-Encoding: chunked`, {
+          body: '2\r\n{}\r\nzz\r\n{}\r\n0\r\n\r\n',
+        });
+        expect([target, answer?.status]).toEqual([target, status]);
+      }
+    });
+
+    test('answers a malformed request after the requests before it', async () => {
+      const answers = await service.sendRaw(
+        'GET /health/ready HTTP/1.1\r\nHost: test\r\n\r\nnonsense\r\n\r\n',
+      );
+      expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+      const tunnel = 'CONNECT example.com:443 HTTP/1.1\r\nHost: test\r\n\r\n';
+      const both = await service.sendRaw(`GET /health/ready HTTP/1.1\r\nHost: test\r\n\r\n${tunnel}`);
+      expect(both.map(({ status }) => status)).toEqual([200, 405]);
+    });
+
+    test('rejects CONNECT with 405', async () => {
+      for (const target of ['example.com:443', path]) {
+        const answer = await raw(`CONNECT ${target} HTTP/1.1\nHost: test`);
+        expect([answer?.status, answer?.headers.allow, answer?.json()]).toEqual([405, '', notAllowed]);
+      }
+    });
+
+    test('answers a malformed HEAD request without a body', async () => {
+      const before = `GET /health/live HTTP/1.1\nHost: test\n\n`;
+      for (const [request, status] of [
+        ['HEAD /health/live HTTP/1.1\nHost: test\nnonsense', 400],
+        [`HEAD /health/live HTTP/1.1\nHost: test\nX: ${'x'.repeat(20_000)}`, 431],
+        [`${before}HEAD /health/live HTTP/1.1\nHost: test\nA b: c`, 400],
+      ] as const) {
+        const answers = await service.sendRaw(`${request.replaceAll('\n', '\r\n')}\r\n\r\n`);
+        const last = answers.at(-1);
+        expect([last?.status, last?.text]).toEqual([status, '']);
+        expect(Number(last?.headers['content-length'])).toBeGreaterThan(0);
+      }
+    });
+
     test('rejects headers that are too large with 431', async () => {
       for (const header of [`X: ${'x'.repeat(20_000)}`, `API_KEY: ${'x'.repeat(20_000)}`]) {
         const answer = await raw(`GET /health/live HTTP/1.1\nHost: test\n${header}`);
@@ -302,6 +347,31 @@ export async function describeTransport({ service, fixture }: { service: Running
   });
 
   describe('the service', () => {
+    test('sends nosniff and Referrer-Policy with every response', async () => {
+      const head = (request: string) => `${request.replaceAll('\n', '\r\n')}\r\n\r\n`;
+      const answers = [
+        await service.send({ path: '/nowhere' }),
+        await service.send({ method: 'TRACE', path }),
+        await createLead(example),
+        await createLead({}),
+        ...(await service.sendRaw(head('GET /%ZZ HTTP/1.1\nHost: test\nConnection: close'))),
+        ...(await service.sendRaw(head('nonsense'))),
+        ...(await service.sendRaw(head('CONNECT x:1 HTTP/1.1\nHost: test'))),
+      ];
+      for (const route of service.routes) {
+        if (route.method !== 'GET' || route.path === '/api/v1/events') continue;
+        answers.push(await service.send({ path: fillPath(route.path), headers }));
+      }
+      for (const { status, headers: answered } of answers) {
+        expect([status, answered['x-content-type-options'], answered['referrer-policy']]).toEqual([
+          status,
+          'nosniff',
+          'no-referrer',
+        ]);
+        expect(answered['strict-transport-security']).toBeUndefined();
+      }
+    });
+
     test('serves its document at /openapi.json', async () => {
       expect((await service.send({ path: '/openapi.json' })).json()).toEqual(service.document);
     });
@@ -309,7 +379,12 @@ export async function describeTransport({ service, fixture }: { service: Running
     test('serves a page at /docs that loads no external resources', async () => {
       const page = await service.send({ path: '/docs' });
       expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-      expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+      expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+      expect(page.headers).toMatchObject({
+        'x-frame-options': 'DENY',
+        'cross-origin-opener-policy': 'same-origin',
+        'permissions-policy': expect.stringContaining('camera=()'),
+      });
       expect(page.text).toContain('<script src="/docs/reference.js">');
       expect(page.text).not.toMatch(/(src|href)="(https?:)?\/\//);
     });

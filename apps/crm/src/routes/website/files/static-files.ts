@@ -2,11 +2,12 @@ import fastifyStatic from '@fastify/static';
 import { LeadsError } from '@leads/core/errors';
 import type { Server } from '@leads/http/server/create-server';
 import { errorResponses } from '@leads/http/server/errors';
+import { pageHeadersOf } from '@leads/http/server/security-headers';
 import { Type } from 'typebox';
 import { listAssets, websiteDirectory, websitePages } from './built-website.ts';
 
 // The component library writes inline styles at run time. Scripts are this service's own files only.
-const contentSecurityPolicy = [
+const pageHeaders = pageHeadersOf([
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -17,17 +18,7 @@ const contentSecurityPolicy = [
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
-].join('; ');
-
-const securityHeaders = {
-  'content-security-policy': contentSecurityPolicy,
-  'cross-origin-opener-policy': 'same-origin',
-  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-  // The URL of a page can contain a secret, such as the token of an integration page.
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-} as const;
+]);
 
 /** The responses of a file: the whole file, a part (RFC 9110, 15.3.7), or no content if the client has it cached. */
 const responses = {
@@ -46,7 +37,7 @@ export async function staticFileRoutes(app: Server): Promise<void> {
       route.logLevel = 'warn';
     });
     scope.addHook('onRequest', async (_request, reply) => {
-      reply.headers(securityHeaders);
+      reply.headers(pageHeaders);
     });
     await scope.register(fastifyStatic, {
       root: websiteDirectory,
