@@ -18,8 +18,8 @@ export default defineConfig({
     setupFiles: resolve(root, 'packages/test-kit/src/log-check/vitest-log-check.ts'),
     env: { NODE_ENV: 'test' },
     pool: 'forks',
-    // A third worker delays browsers and benchmarks of the others: a page then waited 30 s for its script.
-    maxWorkers: 2,
+    // More workers than processors, because many tests wait for timers and processes: two workers use two thirds of 2.
+    maxWorkers: 3,
     // Loading the same modules again for each file took 10 % of the run. A test file restores what it replaces.
     isolate: false,
     // High enough for a busy machine.
