@@ -163,12 +163,19 @@ export async function createContext(
       new EventRelay(
         outbox,
         tracePublishing(
-          new EventPublisher(broker, {
-            name: eventStreamName,
-            maxAgeMs: streamMs,
-            maxBytes: config.EVENTS_STREAM_MEGABYTES * 1024 * 1024,
-            replicas: config.EVENTS_STREAM_REPLICAS,
-          }),
+          new EventPublisher(
+            broker,
+            {
+              name: eventStreamName,
+              maxAgeMs: streamMs,
+              maxBytes: config.EVENTS_STREAM_MEGABYTES * 1024 * 1024,
+              replicas: config.EVENTS_STREAM_REPLICAS,
+            },
+            () =>
+              log.warn(
+                'The stream of events has other limits than EVENTS_STREAM_*: run `leads nats setup` with the same settings',
+              ),
+          ),
           tracing,
         ),
         (err) => log.warn({ err }, 'Events were not published; retrying'),

@@ -1,4 +1,11 @@
-import { commonSettings, host, perMinute, port, publicOrigins } from '@leads/http/service/config';
+import {
+  bufferSettings,
+  commonSettings,
+  host,
+  perMinute,
+  port,
+  publicOrigins,
+} from '@leads/http/service/config';
 import { type Static, Type } from 'typebox';
 
 /** The intake service's settings, each an environment variable. */
@@ -25,20 +32,7 @@ export const IntakeConfig = Type.Object({
     'Requests a minute that all API keys of one workspace together may send to one process',
     0,
   ),
-  INTAKE_BUFFER_MEGABYTES: Type.Integer({
-    minimum: 1,
-    maximum: 10_000_000,
-    default: 1_024,
-    description:
-      'Maximum size of the leads that wait in NATS while Postgres is down. Further leads are rejected with 503. Needs NATS_URL',
-  }),
-  INTAKE_BUFFER_REPLICAS: Type.Integer({
-    minimum: 1,
-    maximum: 5,
-    default: 1,
-    description:
-      'Number of NATS servers that store those leads and the snapshot for new processes. Use 3 in production',
-  }),
+  ...bufferSettings,
   ...commonSettings,
 });
 export type IntakeConfig = Static<typeof IntakeConfig>;

@@ -108,3 +108,8 @@ export abstract class StoreError extends Error {
   /** The id of the rejected row, if the store names it. */
   abstract readonly rowId: string | undefined;
 }
+
+/** An incomplete deployment. Its message names the fix. It is only logged, and contains no request content. */
+export class SetupError extends Error {
+  override readonly name = 'SetupError';
+}

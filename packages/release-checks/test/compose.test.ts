@@ -30,7 +30,12 @@ const directory = join(repositoryRoot, 'docker');
 const text = readFileSync(join(directory, 'compose.yaml'), 'utf8');
 const compose = parse(text, { merge: true }) as ComposeFile;
 const services = Object.entries(compose.services);
-const readers: Readonly<Record<string, string>> = { crm: 'CRM', intake: 'intake', migrate: '`leads`' };
+const readers: Readonly<Record<string, string>> = {
+  crm: 'CRM',
+  intake: 'intake',
+  migrate: '`leads`',
+  'nats-setup': '`leads`',
+};
 
 /** The required variables, written as `${NAME:?...}`. */
 const required = [...new Set([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name))];

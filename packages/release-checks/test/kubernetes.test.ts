@@ -105,6 +105,7 @@ const readers: Readonly<Record<string, string>> = {
   'leads-intake': 'intake',
   'leads-migrate': '`leads`',
   'leads-retention': '`leads`',
+  'leads-nats-setup': '`leads`',
 };
 
 const models = {
@@ -183,6 +184,18 @@ test('every variable of a container is a setting of its program', () => {
     ).toEqual([]);
     expect(names.length, `${of}: no variable is set twice`).toBe(new Set(names).size);
   }
+});
+
+test('the job that sets up NATS has the stream settings of the services', () => {
+  const maps = new Map(
+    kustomizations.flatMap(({ configMapGenerator = [] }) =>
+      configMapGenerator.map(({ name, literals }) => [name, literals] as const),
+    ),
+  );
+  const ofServices = ['leads-crm', 'leads-intake'].flatMap((name) => maps.get(name) ?? []);
+  expect(maps.get('leads-nats-setup')?.toSorted()).toEqual(
+    ofServices.filter((literal) => /^(EVENTS_STREAM|INTAKE_BUFFER)_/.test(literal)).toSorted(),
+  );
 });
 
 test('a command of the README creates every secret, with the keys that the containers read', () => {

@@ -9,6 +9,7 @@ import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addLandingPageCommands } from './commands/landing-page.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
+import { addNatsCommands } from './commands/nats.ts';
 import { addQuarantineCommands } from './commands/quarantine.ts';
 import { addRetentionCommands } from './commands/retention.ts';
 import { addTokenCommands } from './commands/token.ts';
@@ -56,6 +57,7 @@ export function createProgram(io: CliIo): Command {
   const addCommands = [
     addMigrateCommand,
     addDbCommands,
+    addNatsCommands,
     addUserCommands,
     addCampaignCommands,
     addLandingPageCommands,

@@ -37,7 +37,16 @@ export function openBuffer(
   log: Logger,
 ): OpenBuffer {
   const { broker, maxBytes, replicas, leads, quarantine, onUnavailable } = options;
-  const buffer = new LeadBuffer(broker, { name: bufferStreamName, maxBytes, replicas });
+  const buffer = new LeadBuffer(
+    broker,
+    { name: bufferStreamName, maxBytes, replicas },
+    {
+      onOtherLimits: () =>
+        log.warn(
+          'The stream of buffered leads has other limits than INTAKE_BUFFER_*: run `leads nats setup` with the same settings',
+        ),
+    },
+  );
   const breaker = new CircuitBreaker((isOpen, err) => {
     if (!isOpen) {
       log.info('Postgres is available again; leads are stored directly');

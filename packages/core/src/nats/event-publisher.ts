@@ -1,4 +1,4 @@
-import { nanos, RetentionPolicy } from 'nats';
+import { type JetStreamManager, nanos, RetentionPolicy } from 'nats';
 import { LeadsError } from '../errors.ts';
 import type { LeadEvent } from '../event/lead-event.schema.ts';
 import { eventSubject } from '../event/lead-event.ts';
@@ -22,15 +22,19 @@ export interface EventStream {
 /** JetStream drops duplicates within this time, in milliseconds. Consumers must ignore later ones. */
 const duplicateWindowMs = 120_000;
 
-/** Publishes events to a JetStream stream. It creates or updates the stream first. */
+/** Publishes events to a JetStream stream. It creates or updates the stream first, if its NATS user may. */
 export class EventPublisher {
   readonly #broker: Broker;
   readonly #stream: EventStream;
+  readonly #onOtherLimits: (() => void) | undefined;
   #isStreamReady = false;
+  #isReported = false;
 
-  constructor(broker: Broker, stream: EventStream) {
+  /** @param onOtherLimits called once if the existing stream has other limits that the NATS user may not change. */
+  constructor(broker: Broker, stream: EventStream, onOtherLimits?: () => void) {
     this.#broker = broker;
     this.#stream = stream;
+    this.#onOtherLimits = onOtherLimits;
   }
 
   get isConnected(): boolean {
@@ -55,18 +59,27 @@ export class EventPublisher {
   }
 
   async #prepare(): Promise<void> {
-    const { name, maxAgeMs, maxBytes, replicas } = this.#stream;
-    await ensureStream(
-      await this.#broker.manager(),
-      {
-        name,
-        subjects: ['leads.>'],
-        retention: RetentionPolicy.Limits,
-        duplicate_window: nanos(Math.min(duplicateWindowMs, maxAgeMs)),
-      },
-      { max_age: nanos(maxAgeMs), max_bytes: maxBytes, num_replicas: replicas },
-    );
+    if (await ensureEventStream(await this.#broker.manager(), this.#stream)) return;
+    if (!this.#isReported) this.#onOtherLimits?.();
+    this.#isReported = true;
   }
+}
+
+/** Creates or updates the stream of events. Returns and throws as {@link ensureStream} does. */
+export function ensureEventStream(
+  manager: JetStreamManager,
+  { name, maxAgeMs, maxBytes, replicas }: EventStream,
+): Promise<boolean> {
+  return ensureStream(
+    manager,
+    {
+      name,
+      subjects: ['leads.>'],
+      retention: RetentionPolicy.Limits,
+      duplicate_window: nanos(Math.min(duplicateWindowMs, maxAgeMs)),
+    },
+    { max_age: nanos(maxAgeMs), max_bytes: maxBytes, num_replicas: replicas },
+  );
 }
 
 /** Processes events in consecutive batches. No batch has two events of the same lead. */

@@ -11,4 +11,5 @@ export {
   LeadBuffer,
   type WaitingLeads,
 } from './lead-buffer.ts';
+export { setUpEvents, setUpIntake } from './set-up-streams.ts';
 export { NatsSnapshotStore } from './snapshot-store.nats.ts';

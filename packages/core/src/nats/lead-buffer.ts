@@ -3,6 +3,7 @@ import {
   type Consumer,
   DiscardPolicy,
   type JetStreamClient,
+  type JetStreamManager,
   type JsMsg,
   nanos,
   RetentionPolicy,
@@ -75,21 +76,31 @@ const grain = 64;
 
 /**
  * Buffers leads on disk while the database is unavailable, in a JetStream stream. It creates or updates the stream
- * first. A lead leaves the buffer only by being acknowledged.
+ * first, if its NATS user may. A lead leaves the buffer only by being acknowledged.
  */
 export class LeadBuffer {
   readonly #broker: Broker;
   readonly #stream: BufferStream;
   readonly #standstillMs: number;
+  readonly #onOtherLimits: (() => void) | undefined;
+  #isReported = false;
   #ready: Promise<Consumer> | undefined;
   #nextCheckAt = 0;
   /** The count of deliveries, and since when it has not grown although the buffer holds leads. */
   #standstill: { readonly delivered: number; readonly since: number } | undefined;
 
-  constructor(broker: Broker, stream: BufferStream, options: { readonly standstillMs?: number } = {}) {
+  /**
+   * @param options.onOtherLimits called once if the existing stream has other limits that the NATS user may not change.
+   */
+  constructor(
+    broker: Broker,
+    stream: BufferStream,
+    options: { readonly standstillMs?: number; readonly onOtherLimits?: () => void } = {},
+  ) {
     this.#broker = broker;
     this.#stream = stream;
     this.#standstillMs = options.standstillMs ?? standstillMs;
+    this.#onOtherLimits = options.onOtherLimits;
   }
 
   get isConnected(): boolean {
@@ -192,13 +203,11 @@ export class LeadBuffer {
 
   async #prepare(): Promise<Consumer> {
     const manager = await this.#broker.manager();
-    const { name, maxBytes, replicas } = this.#stream;
-    await ensureStream(
-      manager,
-      // A full stream rejects new leads instead of dropping old ones, because clients have a response for the old ones.
-      { name, subjects: [bufferSubject], retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New },
-      { max_bytes: maxBytes, num_replicas: replicas },
-    );
+    const { name } = this.#stream;
+    if (!(await ensureBufferStream(manager, this.#stream))) {
+      if (!this.#isReported) this.#onOtherLimits?.();
+      this.#isReported = true;
+    }
     await manager.consumers.add(name, {
       durable_name: durable,
       ack_policy: AckPolicy.Explicit,
@@ -217,6 +226,19 @@ export class LeadBuffer {
       throw error instanceof LeadsError ? error : new LeadsError('unavailable', { cause: error });
     }
   }
+}
+
+/** Creates or updates the stream of buffered leads. Returns and throws as {@link ensureStream} does. */
+export function ensureBufferStream(
+  manager: JetStreamManager,
+  { name, maxBytes, replicas }: BufferStream,
+): Promise<boolean> {
+  return ensureStream(
+    manager,
+    // A full stream rejects new leads instead of dropping old ones, because clients have a response for the old ones.
+    { name, subjects: [bufferSubject], retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New },
+    { max_bytes: maxBytes, num_replicas: replicas },
+  );
 }
 
 /** Returns leads as JSON arrays of a limited size, in bytes. */

@@ -7,6 +7,7 @@ import { LeadsError } from '../errors.ts';
 import { IntakeSnapshot, type SnapshotStore } from '../snapshot/intake-snapshot.ts';
 import { timedOut, withTimeout } from '../with-timeout.ts';
 import type { Broker } from './broker.ts';
+import { isForbidden, missingStream } from './ensure-stream.ts';
 
 const bucket = 'leads_intake';
 /** JetStream's name for the stream of the bucket. */
@@ -86,29 +87,50 @@ export class NatsSnapshotStore implements SnapshotStore {
 
   async #withBucket<Result>(work: (objects: ObjectStore) => Promise<Result>): Promise<Result> {
     try {
-      const objects = await this.#broker.jetStream.views.os(bucket, {
-        ttl: nanos(staleMs),
-        max_bytes: maxBytes,
-        storage: StorageType.File,
-        replicas: this.#replicas,
-      });
-      if (!this.#hasReplicas) await this.#updateReplicas();
+      const objects = await openBucket(this.#broker, this.#replicas);
+      if (!this.#hasReplicas) await updateReplicas(this.#broker, this.#replicas, this.#onError);
       this.#hasReplicas = true;
       return await work(objects);
     } catch (cause) {
       throw new LeadsError('unavailable', { cause });
     }
   }
+}
 
-  /** Updates the replicas of an existing bucket. */
-  async #updateReplicas(): Promise<void> {
-    const { streams } = await this.#broker.manager();
-    const { config } = await streams.info(stream);
-    if (config.num_replicas === this.#replicas) return;
-    try {
-      await streams.update(stream, { ...config, num_replicas: this.#replicas });
-    } catch (error) {
-      this.#onError(error);
-    }
+/**
+ * Creates the bucket of snapshots, or updates the replicas of an existing one.
+ *
+ * @throws NatsError
+ */
+export async function ensureSnapshotBucket(broker: Broker, replicas: number): Promise<void> {
+  await openBucket(broker, replicas);
+  await updateReplicas(broker, replicas, (error) => {
+    throw error;
+  });
+}
+
+/** Opens the bucket. If it does not exist, it is created. */
+async function openBucket(broker: Broker, replicas: number): Promise<ObjectStore> {
+  try {
+    return await broker.jetStream.views.os(bucket, {
+      ttl: nanos(staleMs),
+      max_bytes: maxBytes,
+      storage: StorageType.File,
+      replicas,
+    });
+  } catch (error) {
+    throw isForbidden(error) ? missingStream(stream, error) : error;
   }
+}
+
+/** Updates the replicas of the bucket. */
+async function updateReplicas(
+  broker: Broker,
+  replicas: number,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const { streams } = await broker.manager();
+  const { config } = await streams.info(stream);
+  if (config.num_replicas === replicas) return;
+  await streams.update(stream, { ...config, num_replicas: replicas }).catch(onError);
 }

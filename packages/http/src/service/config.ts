@@ -159,6 +159,24 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
+/** Settings of the streams in which the intake buffers leads, read by the intake and by `leads nats setup`. */
+export const bufferSettings = {
+  INTAKE_BUFFER_MEGABYTES: Type.Integer({
+    minimum: 1,
+    maximum: 10_000_000,
+    default: 1_024,
+    description:
+      'Maximum size of the leads that wait in NATS while Postgres is down. Further leads are rejected with 503. Needs NATS_URL',
+  }),
+  INTAKE_BUFFER_REPLICAS: Type.Integer({
+    minimum: 1,
+    maximum: 5,
+    default: 1,
+    description:
+      'Number of NATS servers that store those leads and the snapshot for new processes. Use 3 in production',
+  }),
+};
+
 /** Settings of the trace export, with OpenTelemetry's names. */
 export const tracingSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(

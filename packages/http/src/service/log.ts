@@ -1,4 +1,4 @@
-import { LeadsError, StoreError } from '@leads/core/errors';
+import { LeadsError, SetupError, StoreError } from '@leads/core/errors';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger };
@@ -73,7 +73,7 @@ interface LoggedError {
  */
 function describeError(error: unknown): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
-  const ours = error instanceof LeadsError || error instanceof StoreError || error instanceof TypeError;
+  const ours = [LeadsError, SetupError, StoreError, TypeError].some((type) => error instanceof type);
   const code = (error as { code?: unknown }).code;
   return {
     type: error.name,

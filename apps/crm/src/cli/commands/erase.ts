@@ -68,7 +68,7 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
   if (again === true && (options.workspace !== undefined || options.dryRun === true)) {
     command.error("error: option '--again' cannot be used with --workspace or --dry-run");
   }
-  const { ERASURE_SECRET, NATS_URL } = readSettings(ErasureSettings, io.env);
+  const { ERASURE_SECRET, NATS_URL, NATS_INTAKE_URL } = readSettings(ErasureSettings, io.env);
   const isWithEvents = options.withoutEvents !== true;
   if (isWithEvents && NATS_URL === undefined) {
     throw new ConfigError(
@@ -82,11 +82,13 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
 
   await using operator = openOperator(io);
   await using broker = isWithEvents ? await openBroker(NATS_URL ?? '') : undefined;
+  await using intakeBroker =
+    isWithEvents && NATS_INTAKE_URL !== undefined ? await openBroker(NATS_INTAKE_URL) : undefined;
   const { ErasureKeys } = await import('@leads/core/erasure');
   const targets: ErasureTargets = {
     keys: new ErasureKeys(ERASURE_SECRET),
     table: operator.erasures,
-    ...(await storesOf(operator, broker, log)),
+    ...(await storesOf(operator, broker && { events: broker, intake: intakeBroker ?? broker }, log)),
   };
   if (again === true) {
     await eraseEveryoneAgain(io, targets, options);
@@ -150,15 +152,15 @@ async function confirm({ stdin, stderr }: CliIo, { yes }: EraseOptions, question
 
 async function storesOf(
   { erasable }: Operator,
-  broker: Broker | undefined,
+  brokers: { readonly events: Broker; readonly intake: Broker } | undefined,
   logFile: string | undefined,
 ): Promise<{ stores: readonly ErasableStore[]; logs: readonly ErasureLog[] }> {
   const files = logFile === undefined ? [] : [new ErasureFile(logFile)];
-  if (broker === undefined) return { stores: erasable, logs: files };
+  if (brokers === undefined) return { stores: erasable, logs: files };
   const { createErasableBuffer, createErasableEvents, ErasureStream } = await import('@leads/core/nats');
   return {
-    stores: [createErasableBuffer(broker), ...erasable, createErasableEvents(broker)],
-    logs: [new ErasureStream(broker), ...files],
+    stores: [createErasableBuffer(brokers.intake), ...erasable, createErasableEvents(brokers.events)],
+    logs: [new ErasureStream(brokers.events), ...files],
   };
 }
 

@@ -34,7 +34,16 @@ export async function openBroker(url: string, options: ConnectOptions = {}): Pro
   while (!(await broker.connected(100)) && signal?.aborted !== true) {
     if (performance.now() < deadline) continue;
     await broker[Symbol.asyncDispose]();
-    throw new BrokerUnreachable(reason instanceof Error ? reason.message : '', { cause: reason });
+    const message = reason instanceof Error ? reason.message : '';
+    throw new BrokerUnreachable(brokerAddress(url), message, { cause: reason });
   }
   return broker;
+}
+
+/** Returns the hosts and ports of a NATS URL, without the passwords. */
+export function brokerAddress(url: string): string {
+  return url
+    .split(',')
+    .map((server) => new URL(server.trim()).host)
+    .join(', ');
 }

@@ -3,7 +3,7 @@ import { DatabaseError } from '@leads/core/db';
 import { isOutage, LeadsError } from '@leads/core/errors';
 import { ConfigError } from '@leads/http/service/config';
 import { CommanderError } from 'commander';
-import { brokerAddress, databaseAddress } from './settings.ts';
+import { databaseAddress } from './settings.ts';
 
 /** The exit codes of the command line. */
 export const exitCodes = { success: 0, failed: 1, usage: 2, unreachable: 3 } as const;
@@ -25,6 +25,13 @@ class DatabaseUnreachable extends Error {
 /** An unreachable NATS server. `message` is the reason, without the address. */
 export class BrokerUnreachable extends Error {
   override readonly name = 'BrokerUnreachable';
+  /** The hosts and ports of the servers. */
+  readonly address: string;
+
+  constructor(address: string, message: string, options: ErrorOptions) {
+    super(message, options);
+    this.address = address;
+  }
 }
 
 /**
@@ -45,7 +52,7 @@ export function describeFailure(
   if (error instanceof CliError) {
     return { exitCode: exitCodes.failed, ...(error.message !== '' && { line: error.message }) };
   }
-  if (error instanceof BrokerUnreachable) return describeUnreachable(`NATS at ${brokerAddress(env)}`, error);
+  if (error instanceof BrokerUnreachable) return describeUnreachable(`NATS at ${error.address}`, error);
 
   const unreachable = asUnreachable(error);
   if (unreachable !== undefined) {

@@ -55,7 +55,13 @@ export function commonHelp(command: Command): string {
 const readBy: Readonly<Record<string, string>> = {
   ERASURE_SECRET: ' (leads erase)',
   NATS_URL:
-    ' (leads events, leads erase; also revocations and changes of routes, which then take effect at once)',
+    ' (leads events, leads erase, leads nats setup; also revocations and changes of routes, which then take effect at once)',
+  NATS_INTAKE_URL: ' (leads erase, leads nats setup)',
+  EVENTS_STREAM_DAYS: ' (leads nats setup)',
+  EVENTS_STREAM_MEGABYTES: ' (leads nats setup)',
+  EVENTS_STREAM_REPLICAS: ' (leads nats setup)',
+  INTAKE_BUFFER_MEGABYTES: ' (leads nats setup)',
+  INTAKE_BUFFER_REPLICAS: ' (leads nats setup)',
   JWT_SECRET: ' (leads token create, leads user password-link)',
   PUBLIC_URL: ' (leads user password-link)',
   CRM_PORT: ' (leads user password-link)',

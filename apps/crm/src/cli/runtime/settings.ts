@@ -1,9 +1,18 @@
-import { loadConfig } from '@leads/http/service/config';
+import { bufferSettings, loadConfig } from '@leads/http/service/config';
 import { type Static, type TObject, Type } from 'typebox';
 import { CrmConfig } from '../../config.ts';
 
 const { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS, DATABASE_STATEMENT_TIMEOUT_MS, NATS_URL } =
   CrmConfig.properties;
+const { EVENTS_STREAM_DAYS, EVENTS_STREAM_MEGABYTES, EVENTS_STREAM_REPLICAS } = CrmConfig.properties;
+
+const NATS_INTAKE_URL = Type.Optional(
+  Type.String({
+    ...NATS_URL,
+    description:
+      "NATS of the intake's streams, in the form of NATS_URL. Needed if they are in another account or on other servers than the events",
+  }),
+);
 
 /** The settings of every command that opens the stores. */
 export const StoreSettings = Type.Object({ DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS, NATS_URL });
@@ -46,6 +55,7 @@ export const PasswordLinkSettings = Type.Object({
 /** The additional settings of `leads erase`. */
 export const ErasureSettings = Type.Object({
   NATS_URL,
+  NATS_INTAKE_URL,
   ERASURE_SECRET: Type.String({
     minLength: 32,
     secret: true,
@@ -57,6 +67,16 @@ export const ErasureSettings = Type.Object({
 /** The settings of `leads events`. */
 export const BrokerSettings = Type.Object({ NATS_URL: CrmConfig.properties.NATS_URL });
 
+/** The settings of `leads nats setup`. */
+export const NatsSetupSettings = Type.Object({
+  NATS_URL,
+  NATS_INTAKE_URL,
+  EVENTS_STREAM_DAYS,
+  EVENTS_STREAM_MEGABYTES,
+  EVENTS_STREAM_REPLICAS,
+  ...bufferSettings,
+});
+
 /** The settings of all commands. */
 export const CommandLineSettings = Type.Object({
   ...StoreSettings.properties,
@@ -66,6 +86,7 @@ export const CommandLineSettings = Type.Object({
   ...GrantSettings.properties,
   ...BrokerSettings.properties,
   ...ErasureSettings.properties,
+  ...NatsSetupSettings.properties,
 });
 
 /**
@@ -91,12 +112,6 @@ export function databaseAddress(env: NodeJS.ProcessEnv): string {
   if (!URL.canParse(address)) return 'DATABASE_URL';
   const url = new URL(address);
   return `${url.searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || 5432}`;
-}
-
-/** Returns hosts and ports of `NATS_URL`, without the passwords. */
-export function brokerAddress(env: NodeJS.ProcessEnv): string {
-  const urls = readText(BrokerSettings, 'NATS_URL', env).split(',');
-  return urls.map((url) => (URL.canParse(url) ? new URL(url).host : 'NATS_URL')).join(', ');
 }
 
 /** Returns a setting as text, or an empty string if it is invalid. */
