@@ -12,7 +12,7 @@ import {
   write,
 } from './by-keyboard.ts';
 import { setColorScheme } from './page-checks.ts';
-import { totp } from './totp.ts';
+import { totp } from '@leads/test-kit/totp';
 import { type Website, password, startWebsite } from './website.ts';
 
 // Every dialog and menu is opened, used and closed with the keyboard only, and checked for accessibility.
