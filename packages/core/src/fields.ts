@@ -18,3 +18,20 @@ export const label = (description: string, example: string) =>
     description,
     examples: [example],
   });
+
+/** Matches a web address as mail programs recognize it, with or without a scheme. */
+const webAddressPattern = '://|[Ww]{3}\\.|[\\p{L}\\p{N}-][.。．｡]\\p{L}{2,}';
+export const webAddress = new RegExp(webAddressPattern, 'u');
+
+/**
+ * Returns the schema of the name of a person or a workspace: a {@link label} without a web address, because mails and
+ * pages show it to people who do not know its author.
+ */
+export const properName = (description: string, example: string) =>
+  Type.String({
+    maxLength: 255,
+    pattern: `^(?!\\s*$)(?!.*(?:${webAddressPattern}))\\P{Cc}+$`,
+    'x-reason': 'must not be blank, and must not hold control characters or a web address',
+    description,
+    examples: [example],
+  });

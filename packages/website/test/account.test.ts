@@ -115,6 +115,19 @@ describe('an account', () => {
     await page.getByText('We sent a mail with the link to guest@example.com').waitFor();
     const shown = new URL(await page.getByRole('dialog').locator('pre').innerText());
     await mailedPath('guest@example.com', shown.pathname);
+
+    // A stranger has signed up with an address. Its owner opens the link in another browser.
+    await page.context().request.post(`${website.crm}/api/auth/sign-up/email`, {
+      headers: { origin: website.crm },
+      data: { name: 'Mallory', email: 'owner@example.com', password },
+    });
+    const owner = await website.openPage();
+    await owner.goto(await mailedPath('owner@example.com', '/verify-email'));
+    await owner.getByRole('heading', { name: 'Your address is confirmed' }).waitFor();
+    await expectGoodPage(owner);
+    await owner.getByRole('link', { name: 'Choose a password' }).click();
+    await choosePassword(owner, 'the password of the owner');
+    await owner.getByRole('status').getByText('Your password is changed').waitFor();
   }, 120_000);
 
   test('can only be created by invitation or by a link of the operator if sign-up is closed', async () => {

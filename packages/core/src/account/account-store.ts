@@ -49,6 +49,10 @@ export interface AccountStore {
    */
   countAttempt(key: string, windowMs: number): Promise<{ count: number; leftMs: number }>;
   resetAttempts(key: string): Promise<void>;
+  /** Removes the password of a user and ends all sessions. */
+  removePassword(userId: string): Promise<void>;
+  /** Voids the password links of a user. @param exceptId the id of the verification that stays valid. */
+  voidPasswordLinks(userId: string, exceptId?: string): Promise<void>;
   /**
    * Runs work that removes a role or a membership. No other such work runs at the same time, in this process or another,
    * so the owners that the work has read do not change before it ends.

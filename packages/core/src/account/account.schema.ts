@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { memberRoles } from '../credential/principal.ts';
-import { dateTime, id } from '../fields.ts';
+import { dateTime, id, properName } from '../fields.ts';
+
+/** The name of a user. */
+export const UserName = properName('The name of the user.', 'Ada Lovelace');
 
 /** A workspace of the signed-in user, and the user's role there. */
 export const OwnWorkspace = Type.Object({
@@ -72,3 +75,17 @@ export const PendingInvitationView = Type.Object({
   expiresAt: dateTime('When the invitation expires.'),
 });
 export type PendingInvitationView = Static<typeof PendingInvitationView>;
+
+/** The result of a link that confirms an address. */
+export const AddressConfirmed = Type.Object({
+  next: Type.Enum(['signedIn', 'signIn', 'choosePassword'], {
+    description:
+      'The next step of the user. `signedIn`: none. `choosePassword`: the account has no password any more, because the browser is not known for it.',
+  }),
+  passwordToken: Type.Optional(
+    Type.String({
+      description: 'The token for `/auth/reset-password`, if the next step is `choosePassword`.',
+    }),
+  ),
+});
+export type AddressConfirmed = Static<typeof AddressConfirmed>;

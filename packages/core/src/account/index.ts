@@ -1,10 +1,12 @@
 export {
+  AddressConfirmed,
   Features,
   InvitationView,
   Me,
   OwnWorkspace,
   PendingInvitationView,
   SessionView,
+  UserName,
 } from './account.schema.ts';
 export type { AccountStore, InvitationNotice, PendingInvitation, SignedInBrowser } from './account-store.ts';
 export {

@@ -1,3 +1,5 @@
+import { webAddress } from '../fields.ts';
+
 /** An email to one recipient, in plain text. */
 export interface Mail {
   readonly to: string;
@@ -26,9 +28,10 @@ export const mails = {
     subject: 'Choose a new password',
     text: `Open this link within an hour to choose a new password:\n\n${link}\n\n${notExpected}\n`,
   }),
+  /** Contains no text of users in the subject. Its text names the inviter by the confirmed address. */
   invitation: (to: string, by: string, workspace: string, link: string): Mail => ({
     to,
-    subject: `${by} invites you to ${workspace}`,
-    text: `${by} invites you to the workspace ${workspace}. The link is good for two weeks:\n\n${link}\n`,
+    subject: 'You are invited to a workspace',
+    text: `${by} invites you to ${webAddress.test(workspace) ? 'a workspace' : `the workspace "${workspace}"`}. Open this link within two weeks to accept or decline:\n\n${link}\n\nIf you do not know ${by}, you can ignore this mail.\n`,
   }),
 } as const;

@@ -9,6 +9,10 @@ import { newId } from '../uuid.ts';
 import { openWorkspace } from '../workspace/open-workspace.ts';
 import { type AccountOptions, type Accounts, addressHeader } from './accounts.ts';
 import { mails } from './mail.ts';
+import { confirmedAddress } from './rules/confirmed-address.ts';
+import { invitationLimits } from './rules/invitation-limits.ts';
+import { hashedPasswordLinks, onlyNewestPasswordLink } from './rules/password-links.ts';
+import { secondFactorOnce } from './rules/second-factor-once.ts';
 
 const day = 24 * 60 * 60;
 
@@ -32,6 +36,16 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
 
   /** Password links to return from {@link Accounts.passwordLink} instead of sending them, by address. */
   const requestedLinks = new Map<string, string>();
+
+  const invitations = invitationLimits({ store, workspaces, sendsMail: sendMail !== undefined });
+  const confirmation = confirmedAddress({
+    store,
+    workspaces,
+    async createPasswordToken(email) {
+      const link = await passwordLink(email);
+      return link === undefined ? undefined : (new URL(link).searchParams.get('token') ?? undefined);
+    },
+  });
 
   const auth = betterAuth({
     appName: 'Leads',
@@ -60,6 +74,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       backgroundTasks: { handler: (task) => void task.catch(options.onError) },
     },
     session: { expiresIn: 14 * day, updateAge: day },
+    verification: hashedPasswordLinks,
     emailAndPassword: {
       enabled: true,
       minPasswordLength: 10,
@@ -72,6 +87,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         if (requestedLinks.has(user.email)) requestedLinks.set(user.email, link);
         else await sendMail?.(mails.resetPassword(user.email, link));
       },
+      onPasswordReset: ({ user }) => store.voidPasswordLinks(user.id),
       async onExistingUserSignUp({ user }) {
         await sendMail?.(mails.alreadySignedUp(user.email, page('/sign-in', { email: user.email })));
       },
@@ -79,23 +95,33 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
     emailVerification: {
       sendOnSignUp: sendMail !== undefined,
       sendOnSignIn: sendMail !== undefined,
-      autoSignInAfterVerification: true,
       expiresIn: day,
+      beforeEmailVerification: confirmation.beforeEmailVerification,
       async sendVerificationEmail({ user, token }) {
         await sendMail?.(mails.verifyAddress(user.email, page('/verify-email', { token })));
       },
     },
     hooks: {
       before: createAuthMiddleware(async (context) => {
-        if (context.path !== '/sign-up/email' || options.signUp) return;
+        if (context.path !== '/sign-up/email') return;
         const { email, invitationId } = context.body as { email: string; invitationId?: string };
+        // Without mails, nothing but the link of the invitation proves that the address is the user's own.
+        if (options.signUp && (sendMail !== undefined || !(await store.isInvited(email)))) return;
         const invitation = invitationId === undefined ? undefined : await store.findInvitation(invitationId);
-        if (invitation?.email !== email.toLowerCase()) {
-          throw new APIError('FORBIDDEN', { message: 'Sign-up is by invitation only' });
-        }
+        if (invitation?.email === email.toLowerCase()) return;
+        throw new APIError('FORBIDDEN', {
+          message: options.signUp
+            ? 'This address is invited: sign up by the link of the invitation'
+            : 'Sign-up is by invitation only',
+        });
+      }),
+      after: createAuthMiddleware(async ({ path, context }) => {
+        if (path !== '/change-password' || context.returned instanceof Error) return;
+        if (context.session !== null) await store.voidPasswordLinks(context.session.user.id);
       }),
     },
     databaseHooks: {
+      verification: onlyNewestPasswordLink(store),
       session: {
         create: {
           // A user without a workspace gets one at sign-in, unless the user has an invitation.
@@ -138,9 +164,10 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         cancelPendingInvitationsOnReInvite: true,
         // Invitation ids have 74 random bits, only owners see them, and only an account of the address can accept.
         requireEmailVerificationOnInvitation: sendMail !== undefined,
-        async sendInvitationEmail({ id, email, inviter, organization: { name } }) {
+        async sendInvitationEmail({ id, email, inviter, organization: { name } }, request) {
           const link = `${publicUrl}/invitations/${id}`;
-          await sendMail?.(mails.invitation(email, inviter.user.name, name, link));
+          if (invitations.isMailed(request))
+            await sendMail?.(mails.invitation(email, inviter.user.email, name, link));
         },
         schema: {
           session: { fields: { activeOrganizationId: 'activeWorkspaceId' } },
@@ -150,6 +177,9 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         },
       }),
       twoFactor({ issuer: 'Leads' }),
+      secondFactorOnce(store),
+      invitations.plugin,
+      confirmation.plugin,
     ],
   });
 
@@ -163,7 +193,21 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
     }
   };
 
+  /** Creates a password link instead of mailing it. */
+  async function passwordLink(address: string): Promise<string | undefined> {
+    const email = address.toLowerCase();
+    requestedLinks.set(email, '');
+    try {
+      await orUnavailable(auth.api.requestPasswordReset({ body: { email } }));
+      return requestedLinks.get(email) || undefined;
+    } finally {
+      requestedLinks.delete(email);
+    }
+  }
+
   return {
+    passwordLink,
+
     async handle(request) {
       // Without the database, a sign-out would only remove the cookie and report success.
       await options.ping();
@@ -195,17 +239,6 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         },
         cookies: answered.getSetCookie(),
       };
-    },
-
-    async passwordLink(address) {
-      const email = address.toLowerCase();
-      requestedLinks.set(email, '');
-      try {
-        await orUnavailable(auth.api.requestPasswordReset({ body: { email } }));
-        return requestedLinks.get(email) || undefined;
-      } finally {
-        requestedLinks.delete(email);
-      }
     },
   };
 }

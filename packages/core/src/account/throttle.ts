@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
+import { addressBlock } from '../address-block.ts';
 import { LeadsError } from '../errors.ts';
 import type { AccountStore } from './account-store.ts';
+import { attemptKey } from './attempt-key.ts';
 
 const windowMs = 15 * 60 * 1000;
 /** The maximum of attempts on one account from all addresses. It stops password guessing and tolerates typing errors. */
 const maxByAccount = 10;
-/** The maximum of attempts from one address on all accounts. The users of an office may share an address. */
+/** The maximum of attempts from one address block on all accounts. The users of an office may share an address. */
 const maxByAddress = 100;
 
 /**
@@ -13,8 +14,6 @@ const maxByAddress = 100;
  * instances together.
  */
 export function createThrottle(store: Pick<AccountStore, 'countAttempt' | 'resetAttempts'>) {
-  const keyOf = (kind: string, text: string) =>
-    `${kind}:${createHash('sha256').update(text.toLowerCase()).digest('base64url')}`;
   return {
     /**
      * Counts an attempt.
@@ -24,12 +23,15 @@ export function createThrottle(store: Pick<AccountStore, 'countAttempt' | 'reset
      */
     async attempt(address: string, account?: string): Promise<void> {
       const counted = [
-        { limit: maxByAddress, ...(await store.countAttempt(keyOf('address', address), windowMs)) },
+        {
+          limit: maxByAddress,
+          ...(await store.countAttempt(attemptKey('address', addressBlock(address)), windowMs)),
+        },
       ];
       if (account !== undefined) {
         counted.push({
           limit: maxByAccount,
-          ...(await store.countAttempt(keyOf('account', account), windowMs)),
+          ...(await store.countAttempt(attemptKey('account', account), windowMs)),
         });
       }
       const over = counted.filter(({ count, limit }) => count > limit);
@@ -41,7 +43,7 @@ export function createThrottle(store: Pick<AccountStore, 'countAttempt' | 'reset
     },
     /** Resets the attempts on an account after a successful sign-in. */
     async succeed(account: string): Promise<void> {
-      await store.resetAttempts(keyOf('account', account));
+      await store.resetAttempts(attemptKey('account', account));
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { AccountStore } from '../account/account-store.ts';
+import { passwordLinkPrefixes } from '../account/password-link-prefixes.ts';
 import { uuidPattern } from '../uuid.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
@@ -85,6 +86,23 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
 
     async resetAttempts(key) {
       await prisma.attempt.deleteMany({ where: { key } });
+    },
+
+    async removePassword(userId) {
+      await prisma.$transaction([
+        prisma.account.updateMany({ where: { userId, providerId: 'credential' }, data: { password: null } }),
+        prisma.session.deleteMany({ where: { userId } }),
+      ]);
+    },
+
+    async voidPasswordLinks(userId, exceptId) {
+      await prisma.verification.deleteMany({
+        where: {
+          value: userId,
+          OR: passwordLinkPrefixes.map((prefix) => ({ identifier: { startsWith: prefix } })),
+          ...(exceptId !== undefined && { id: { not: exceptId } }),
+        },
+      });
     },
 
     async withMembersLocked(work) {

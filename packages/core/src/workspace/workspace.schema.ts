@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { memberRoles } from '../credential/principal.ts';
-import { dateTime, id, label } from '../fields.ts';
+import { dateTime, id, properName } from '../fields.ts';
 
 /** The body that names a workspace. */
 export const WorkspaceName = Type.Object(
-  { name: label('The display name.', 'Acme') },
+  { name: properName('The display name.', 'Acme') },
   { additionalProperties: false },
 );
 export type WorkspaceName = Static<typeof WorkspaceName>;

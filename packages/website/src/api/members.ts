@@ -25,7 +25,12 @@ export function removeMember(organizationId: string, memberId: string): Promise<
   return account('/organization/remove-member', { organizationId, memberIdOrEmail: memberId });
 }
 
-export function inviteMember(organizationId: string, email: string, role: MemberRole): Promise<unknown> {
+/** Invites a person. `mailed` is false if the person gets no mail and needs the link from the caller. */
+export function inviteMember(
+  organizationId: string,
+  email: string,
+  role: MemberRole,
+): Promise<{ readonly mailed: boolean }> {
   return account('/organization/invite-member', { organizationId, email, role });
 }
 

@@ -28,6 +28,8 @@ export const members = {
   invitedTitle: 'The invitation is ready',
   invitedMail: (email: string) => `We sent a mail with the link to ${email}.`,
   byHand: 'This service sends no mails. Pass the link on yourself.',
+  notMailed:
+    'No mail was sent, because the address got several invitations today. Pass the link on yourself.',
   linkFor: 'Only an account with the invited address can use it, for two weeks.',
   pending: 'Pending invitations',
   noPending: 'No pending invitations.',

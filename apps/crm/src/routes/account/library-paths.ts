@@ -1,3 +1,4 @@
+import { UserName } from '@leads/core/account';
 import { memberRoles } from '@leads/core/credential';
 import type { Permission } from '@leads/http/server/permission';
 import { type TObject, type TProperties, Type } from 'typebox';
@@ -34,7 +35,7 @@ export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<strin
     '/sign-up/email': {
       permission: 'public',
 
-      body: body({ name: text(), email, password: newPassword, invitationId: Type.Optional(id) }),
+      body: body({ name: UserName, email, password: newPassword, invitationId: Type.Optional(id) }),
       guesses: 'secret',
     },
     '/sign-in/email': {
@@ -74,7 +75,7 @@ export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<strin
     },
     '/update-user': {
       permission: 'signedIn',
-      body: body({ name: text() }),
+      body: body({ name: UserName }),
     },
     '/two-factor/enable': {
       permission: 'signedIn',

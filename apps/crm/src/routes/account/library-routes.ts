@@ -80,7 +80,9 @@ async function toAnswer(answer: Response, reply: FastifyReply): Promise<Record<s
   // The library answers 401 to some requests of signed-in users who lack the permission.
   const isForbidden = String(reason).startsWith('YOU_ARE_NOT_ALLOWED_TO');
   const code = isForbidden ? 'forbidden' : (codes[answer.status] ?? 'bad_request');
+  const retryAfter = Number(answer.headers.get('retry-after'));
   throw new LeadsError(code, {
+    ...(retryAfter > 0 && { retryAfterSeconds: retryAfter }),
     message: typeof message === 'string' && message !== '' ? message : errorTable[code].message,
   });
 }

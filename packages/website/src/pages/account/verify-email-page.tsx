@@ -1,9 +1,10 @@
+import type { AddressConfirmed } from '@leads/core/account';
 import { Loader } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { call } from '../../api/client.ts';
-import { AnchorLink } from '../../shell/links.tsx';
+import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
 import { texts } from '../../texts/index.ts';
 import { AccountCard } from './account-card.tsx';
 
@@ -16,18 +17,43 @@ export function VerifyEmailPage() {
   const queryClient = useQueryClient();
   const verify = useQuery({
     queryKey: ['verify-email', token],
-    queryFn: () => call('/auth/verify-email', { query: { token } }),
+    queryFn: () => call<AddressConfirmed>('/auth/verify-email', { query: { token } }),
     retry: false,
+    gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
   });
+  const { next, passwordToken } = verify.data ?? {};
   useEffect(() => {
-    if (!verify.isSuccess) return;
+    if (next !== 'signedIn') return;
     queryClient.removeQueries({ queryKey: ['me'] });
     void navigate({ to: '/profile' });
-  }, [verify.isSuccess, navigate, queryClient]);
+  }, [next, navigate, queryClient]);
+  if (verify.isError) {
+    return (
+      <AccountCard title={t.verifying} lead={t.verifyFailed}>
+        <AnchorLink to="/sign-in">{t.signIn}</AnchorLink>
+      </AccountCard>
+    );
+  }
+  if (next === 'signIn') {
+    return (
+      <AccountCard title={t.verified}>
+        <ButtonLink to="/sign-in">{t.signIn}</ButtonLink>
+      </AccountCard>
+    );
+  }
+  if (next === 'choosePassword') {
+    return (
+      <AccountCard title={t.verified} lead={t.verifiedElsewhere}>
+        <ButtonLink to="/reset-password" search={passwordToken === undefined ? {} : { token: passwordToken }}>
+          {t.choosePassword}
+        </ButtonLink>
+      </AccountCard>
+    );
+  }
   return (
-    <AccountCard title={t.verifying} lead={verify.isError ? t.verifyFailed : undefined}>
-      {verify.isError ? <AnchorLink to="/sign-in">{t.signIn}</AnchorLink> : <Loader />}
+    <AccountCard title={t.verifying}>
+      <Loader />
     </AccountCard>
   );
 }

@@ -112,6 +112,8 @@ function InviteDialog({
   const made = invite.isSuccess
     ? invitations?.find((invitation) => invitation.email === email.trim().toLowerCase())
     : undefined;
+  const isMailed = invite.data?.mailed === true;
+  const notMailed = mail ? t.notMailed : t.byHand;
   return (
     <Dialog onClose={onClose} title={made === undefined ? t.invite : t.invitedTitle}>
       {made === undefined ? (
@@ -142,8 +144,8 @@ function InviteDialog({
         </form>
       ) : (
         <Stack>
-          <Alert variant="light" color={mail ? 'green' : 'yellow'} role="status">
-            {mail ? t.invitedMail(made.email) : t.byHand} {t.linkFor}
+          <Alert variant="light" color={isMailed ? 'green' : 'yellow'} role="status">
+            {isMailed ? t.invitedMail(made.email) : notMailed} {t.linkFor}
           </Alert>
           <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
             {made.link}

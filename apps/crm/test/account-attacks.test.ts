@@ -1,0 +1,309 @@
+import { randomUUID } from 'node:crypto';
+import { jwtSecret, type TestWorkspace } from '@leads/test-kit/fixture';
+import { type Inbox, linkIn, openInbox } from '@leads/test-kit/inbox';
+import { totp } from '@leads/test-kit/totp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runLeads } from './command-line.ts';
+import { type Crm, startCrm } from './crm.ts';
+import { password, signInAs, Visitor } from './visitor.ts';
+
+/* Attacks on accounts, each as a stranger or a member of another workspace would try it. */
+
+let inbox: Inbox;
+/** Confirms addresses by mail. */
+let mailing: Crm;
+/** Sends no mails. */
+let silent: Crm;
+beforeAll(async () => {
+  inbox = await openInbox();
+  mailing = await startCrm({
+    SMTP_URL: inbox.url,
+    MAIL_FROM: 'Leads <leads@example.com>',
+    PUBLIC_URL: 'http://leads.example',
+  });
+  silent = await startCrm();
+});
+afterAll(async () => {
+  await mailing?.[Symbol.asyncDispose]();
+  await silent?.[Symbol.asyncDispose]();
+  await inbox?.[Symbol.asyncDispose]();
+});
+
+const newEmail = () => `${randomUUID()}@example.com`;
+const tokenOf = (link: URL | string) => new URL(link).searchParams.get('token') ?? '';
+
+/** Opens the mailed link that confirms an address. */
+async function confirm(visitor: Visitor, email: string) {
+  const token = tokenOf(linkIn(await inbox.mailTo(email)));
+  return visitor.send('GET', `/auth/verify-email?token=${encodeURIComponent(token)}`);
+}
+
+/** Signs up and confirms the address. */
+async function confirmedVisitor(email = newEmail()): Promise<Visitor> {
+  const visitor = new Visitor(mailing.service);
+  await visitor.signUp(email);
+  expect((await confirm(visitor, email)).status).toBe(200);
+  return visitor;
+}
+
+async function addSecondFactor(visitor: Visitor): Promise<string> {
+  const { totpURI } = (await visitor.account('/two-factor/enable', { password })).json<{ totpURI: string }>();
+  const secret = new URL(totpURI).searchParams.get('secret') ?? '';
+  expect((await visitor.account('/two-factor/verify-totp', { code: totp(secret) })).status).toBe(200);
+  return secret;
+}
+
+describe('the confirmation of an address', () => {
+  test('removes the password of a stranger who signed up with the address, and lets its owner choose one', async () => {
+    const email = newEmail();
+    const stranger = new Visitor(mailing.service);
+    await stranger.signUp(email);
+    const owner = new Visitor(mailing.service);
+    const answer = await confirm(owner, email);
+    expect([answer.status, answer.json()]).toEqual([
+      200,
+      { next: 'choosePassword', passwordToken: expect.any(String) },
+    ]);
+    expect((await owner.get('/me')).status).toBe(401);
+    expect((await stranger.signIn(email)).status).toBe(401);
+    const { passwordToken } = answer.json<{ passwordToken: string }>();
+    const newPassword = 'the password of the owner';
+    expect((await owner.account('/reset-password', { token: passwordToken, newPassword })).status).toBe(200);
+    expect((await owner.signIn(email, newPassword)).status).toBe(200);
+    expect((await stranger.signIn(email)).status).toBe(401);
+  });
+
+  test('keeps the password if the browser that signed in to the unconfirmed account opens the link', async () => {
+    const email = newEmail();
+    await new Visitor(mailing.service).signUp(email);
+    await inbox.mailTo(email);
+    const phone = new Visitor(mailing.service);
+    expect((await phone.signIn(email)).status).toBe(403);
+    expect((await confirm(phone, email)).json()).toEqual({ next: 'signedIn' });
+    expect((await phone.get('/me')).status).toBe(200);
+    expect((await new Visitor(mailing.service).signIn(email)).status).toBe(200);
+  });
+
+  test('removes the password of a stranger even if the owner of the address tried to sign up, too', async () => {
+    const email = newEmail();
+    const [stranger, owner] = [new Visitor(mailing.service), new Visitor(mailing.service)];
+    await stranger.signUp(email);
+    await owner.signUp(email);
+    expect((await confirm(owner, email)).json()).toMatchObject({ next: 'choosePassword' });
+    expect((await stranger.signIn(email)).status).toBe(401);
+  });
+
+  test('changes nothing when the link is opened again, in any browser', async () => {
+    const email = newEmail();
+    const visitor = new Visitor(mailing.service);
+    await visitor.signUp(email);
+    const token = encodeURIComponent(tokenOf(linkIn(await inbox.mailTo(email))));
+    const open = (who: Visitor) => who.send('GET', `/auth/verify-email?token=${token}`);
+    expect((await open(visitor)).json()).toEqual({ next: 'signedIn' });
+    const another = new Visitor(mailing.service);
+    expect((await open(another)).json()).toEqual({ next: 'signIn' });
+    expect((await another.get('/me')).status).toBe(401);
+    expect((await visitor.get('/me')).status).toBe(200);
+    expect((await another.signIn(email)).status).toBe(200);
+  });
+
+  test('does not sign in an account with a second factor', async () => {
+    const email = newEmail();
+    const visitor = await confirmedVisitor(email);
+    await addSecondFactor(visitor);
+    // The account is older than the mail server: its address is not confirmed yet.
+    await mailing.fixture.sql('UPDATE "user" SET email_verified = false WHERE email = $1', [email]);
+    await visitor.account('/sign-out');
+    expect((await visitor.signIn(email)).status).toBe(403);
+    expect((await confirm(visitor, email)).json()).toEqual({ next: 'signIn' });
+    expect((await visitor.get('/me')).status).toBe(401);
+    expect((await visitor.signIn(email)).json()).toMatchObject({ twoFactorRedirect: true });
+  });
+});
+
+describe('an invited address', () => {
+  const invite = (workspace: TestWorkspace, email: string) =>
+    silent.fixture.sql<{ id: string }>(
+      `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)
+       VALUES (gen_random_uuid(), $1, $2, 'publisher', $3, now() + interval '1 day') RETURNING id`,
+      [workspace.id, email, workspace.owner.userId],
+    );
+
+  test('cannot be taken by a stranger without the link of the invitation if no mail confirms addresses', async () => {
+    const email = newEmail();
+    const [{ id: invitationId } = { id: '' }] = await invite(await silent.fixture.createWorkspace(), email);
+    const stranger = new Visitor(silent.service);
+    for (const address of [email, email.toUpperCase()]) {
+      const answer = await stranger.signUp(address);
+      expect([answer.status, answer.json()]).toEqual([
+        403,
+        {
+          success: false,
+          error: 'unauthorized',
+          message: 'This address is invited: sign up by the link of the invitation',
+        },
+      ]);
+    }
+    const body = { name: 'Invited', email, password, invitationId };
+    expect((await new Visitor(silent.service).account('/sign-up/email', body)).status).toBe(200);
+  });
+});
+
+describe('password links', () => {
+  const request = (email: string) =>
+    new Visitor(mailing.service).account('/request-password-reset', { email });
+  const reset = async (token: string, newPassword = 'another good phrase') =>
+    (await new Visitor(mailing.service).account('/reset-password', { token, newPassword })).status;
+
+  test('are stored as hashes, and a stored hash is no link', async () => {
+    const email = newEmail();
+    await confirmedVisitor(email);
+    await request(email);
+    const token = tokenOf(linkIn(await inbox.mailTo(email)));
+    const rows = await mailing.fixture.sql<{ identifier: string }>(
+      `SELECT identifier FROM verification
+       WHERE value = (SELECT id::text FROM "user" WHERE email = $1)`,
+      [email],
+    );
+    expect(rows).toHaveLength(1);
+    const { identifier } = rows[0] ?? { identifier: '' };
+    expect(identifier).not.toContain(token);
+    for (const guess of [identifier, identifier.split(':').at(-1) ?? ''])
+      expect(await reset(guess)).toBe(400);
+    expect(await reset(token)).toBe(200);
+    expect(await reset(token)).toBe(400);
+  });
+
+  test('are void after a newer link, after a use of another link, and after a change of the password', async () => {
+    const email = newEmail();
+    const visitor = await confirmedVisitor(email);
+    const link = async () => {
+      await request(email);
+      return tokenOf(linkIn(await inbox.mailTo(email)));
+    };
+    const older = await link();
+    const newer = await link();
+    expect(await reset(older)).toBe(400);
+    const { stdout } = await runLeads(['user', 'password-link', '--email', email, '--json'], {
+      DATABASE_URL: mailing.databaseUrl,
+      JWT_SECRET: jwtSecret,
+    });
+    const { link: operators } = JSON.parse(stdout) as { link: string };
+    expect(await reset(newer)).toBe(400);
+    expect(await reset(tokenOf(operators))).toBe(200);
+
+    const beforeChange = await link();
+    await visitor.signIn(email, 'another good phrase');
+    const change = { currentPassword: 'another good phrase', newPassword: password };
+    expect((await visitor.account('/change-password', change)).status).toBe(200);
+    expect(await reset(beforeChange)).toBe(400);
+  });
+});
+
+describe('invitations', () => {
+  const invite = (visitor: Visitor, email: string, organizationId?: string) =>
+    visitor.account('/organization/invite-member', {
+      email,
+      role: 'publisher',
+      ...(organizationId !== undefined && { organizationId }),
+    });
+
+  test('have a mail with the confirmed address of the inviter, and no text of users in its subject', async () => {
+    const from = newEmail();
+    const visitor = await confirmedVisitor(from);
+    const email = newEmail();
+    expect((await invite(visitor, email)).json()).toMatchObject({ email, mailed: true });
+    const mail = await inbox.mailTo(email);
+    expect(mail).toMatch(/^Subject: You are invited to a workspace\r$/m);
+    expect(mail).toContain(`${from} invites you`);
+    expect(mail).not.toMatch(/^Subject:.*Test Person/m);
+  });
+
+  test('have a mail without the name of the workspace if the name holds a web address', async () => {
+    const visitor = await confirmedVisitor();
+    await mailing.fixture.sql(
+      `UPDATE workspace SET name = 'Win at evil.example/prize' WHERE id =
+       (SELECT workspace_id FROM member WHERE user_id = (SELECT user_id FROM session ORDER BY created_at DESC LIMIT 1))`,
+    );
+    const email = newEmail();
+    await invite(visitor, email);
+    const mail = await inbox.mailTo(email);
+    expect(mail).toContain('invites you to a workspace');
+    expect(mail).not.toContain('evil.example');
+  });
+
+  test('need a confirmed address of the inviter if the service sends mails', async () => {
+    const email = newEmail();
+    const visitor = await confirmedVisitor(email);
+    await mailing.fixture.sql('UPDATE "user" SET email_verified = false WHERE email = $1', [email]);
+    expect((await invite(visitor, newEmail())).status).toBe(403);
+  });
+
+  test('to one address are limited to 3 a day of a workspace, and the last one stays valid', async () => {
+    const { visitor } = await signInAs(silent.service, await silent.fixture.createWorkspace(), 'owner');
+    const email = newEmail();
+    const statuses: number[] = [];
+    for (let count = 0; count < 4; count += 1) statuses.push((await invite(visitor, email)).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    const limited = await invite(visitor, email.toUpperCase());
+    expect(limited.status).toBe(429);
+    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(80_000);
+    const pending = (await visitor.get('/invitations')).json<{ email: string }[]>();
+    expect(pending.map((each) => each.email)).toEqual([email]);
+    expect((await invite(visitor, newEmail())).status).toBe(200);
+  });
+
+  test('of a workspace are limited to 100 a day, and only its owners use them up', async () => {
+    const workspace = await silent.fixture.createWorkspace();
+    const owner = await signInAs(silent.service, workspace, 'owner');
+    const stranger = await signInAs(silent.service, await silent.fixture.createWorkspace(), 'owner');
+    const publisher = await signInAs(silent.service, workspace, 'publisher');
+    for (const other of [stranger, publisher]) {
+      expect((await invite(other.visitor, newEmail(), workspace.id)).status).toBeLessThan(404);
+    }
+    expect((await invite(owner.visitor, newEmail())).status).toBe(200);
+    const [row] = await silent.fixture.sql<{ count: number }>(
+      `UPDATE attempt SET count = count + 98
+       WHERE key LIKE 'invite:%' AND since = (SELECT max(since) FROM attempt WHERE key LIKE 'invite:%')
+       RETURNING count`,
+    );
+    // The attempts of the others are not counted.
+    expect(row?.count).toBe(99);
+    expect((await invite(owner.visitor, newEmail())).status).toBe(200);
+    expect((await invite(owner.visitor, newEmail())).status).toBe(429);
+    expect((await invite(stranger.visitor, newEmail())).status).toBe(200);
+  });
+
+  test('are created without a mail after 5 mails to the address from other workspaces in a day', async () => {
+    const email = newEmail();
+    const visitors = await Promise.all(Array.from({ length: 6 }, () => confirmedVisitor()));
+    const mailed: boolean[] = [];
+    for (const visitor of visitors) {
+      const answer = await invite(visitor, email);
+      expect(answer.status).toBe(200);
+      mailed.push(answer.json<{ mailed: boolean }>().mailed);
+    }
+    expect(mailed).toEqual([true, true, true, true, true, false]);
+  });
+
+  test.for(['Visit https://evil.example', 'www.evil.example', 'Win at evil.com', 'Free: evil。com/prize'])(
+    'cannot carry a web address: the name "%s" of a person or a workspace is rejected',
+    async (name) => {
+      const { visitor } = await signInAs(silent.service, await silent.fixture.createWorkspace(), 'owner');
+      const body = { name, email: newEmail(), password };
+      expect((await new Visitor(silent.service).account('/sign-up/email', body)).status).toBe(400);
+      expect((await visitor.account('/update-user', { name })).status).toBe(400);
+      expect((await visitor.send('POST', '/console/workspaces', { name })).status).toBe(400);
+      expect((await visitor.send('PATCH', '/console/workspace', { name })).status).toBe(400);
+    },
+  );
+
+  test.for(['Dr. Grace B. Hopper', "O'Brien & Söhne GmbH", 'Acme 2.0', 'J.R.R. Tolkien'])(
+    'accept the name "%s"',
+    async (name) => {
+      const { visitor } = await signInAs(silent.service, await silent.fixture.createWorkspace(), 'owner');
+      expect((await visitor.account('/update-user', { name })).status).toBe(200);
+      expect((await visitor.send('PATCH', '/console/workspace', { name })).status).toBe(200);
+    },
+  );
+});

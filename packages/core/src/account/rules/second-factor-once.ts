@@ -1,0 +1,42 @@
+import type { BetterAuthPlugin } from 'better-auth';
+import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
+import type { AccountStore } from '../account-store.ts';
+import { attemptKey } from '../attempt-key.ts';
+
+/** A code is valid for 90 s: the library accepts the codes of the current, the previous and the next 30 s. */
+const codeMs = 120_000;
+/** The name of the cookie between the password and the second factor, as the library derives cookie names from it. */
+const challengeCookie = 'two_factor';
+
+/** Accepts each code of an authenticator app once (RFC 6238, 5.2). The library accepts it as long as it is valid. */
+export function secondFactorOnce(store: Pick<AccountStore, 'countAttempt'>) {
+  return {
+    id: 'leads-second-factor-once',
+    hooks: {
+      before: [
+        {
+          matcher: ({ path }) => path === '/two-factor/verify-totp',
+          handler: createAuthMiddleware(async (context) => {
+            const session = await getSessionFromCtx(context);
+            const userId = session?.user.id ?? (await challengedUser(context));
+            // The library rejects a request without a user.
+            if (userId === undefined) return;
+            const { code } = context.body as { code: string };
+            const { count } = await store.countAttempt(attemptKey('totp', `${userId}:${code}`), codeMs);
+            if (count > 1) throw new APIError('UNAUTHORIZED', { message: 'Invalid code' });
+          }),
+        },
+      ],
+    },
+  } satisfies BetterAuthPlugin;
+}
+
+type Context = Parameters<typeof getSessionFromCtx>[0];
+
+/** Returns the user who has given the password and still has to give the second factor. */
+async function challengedUser({ context, getSignedCookie }: Context): Promise<string | undefined> {
+  const { name } = context.createAuthCookie(challengeCookie);
+  const challenge = await getSignedCookie(name, context.secret);
+  if (typeof challenge !== 'string') return undefined;
+  return (await context.internalAdapter.findVerificationValue(challenge))?.value;
+}
