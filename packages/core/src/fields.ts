@@ -24,8 +24,8 @@ const webAddressPattern = '://|[Ww]{3}\\.|[\\p{L}\\p{N}-][.。．｡]\\p{L}{2,}'
 export const webAddress = new RegExp(webAddressPattern, 'u');
 
 /**
- * Returns the schema of the name of a person or a workspace: a {@link label} without a web address, because mails and
- * pages show it to people who do not know its author.
+ * Returns the schema of the name of a person or a workspace: a {@link label} without a web address. Mails and pages show
+ * the name to strangers.
  */
 export const properName = (description: string, example: string) =>
   Type.String({
