@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import type { LeadDetail } from '@leads/core/lead';
 import { Broker } from '@leads/core/nats';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
+import { readPage } from '@leads/test-kit/documents';
 import type { TestMember } from '@leads/test-kit/fixture';
 import { Value } from 'typebox/value';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -65,6 +67,30 @@ test('an event stream opened before the first event delivers it', async () => {
   expect(stream.lastId()).toBe('');
   await create('First');
   expect((await stream.received(1)).map(nameOf)).toEqual(['First']);
+});
+
+test('the curl command of the README prints each created lead as an event', async () => {
+  const [, command = ''] = /```sh\n(curl .*\/v1\/events.*)\n```/.exec(readPage('apps/crm/README.md')) ?? [];
+  const { API_KEY: apiKey, Authorization: bearer } = owner.headers;
+  const curl = spawn('sh', ['-c', `exec ${command}`], {
+    env: {
+      ...process.env,
+      crm: `http://127.0.0.1:${service.port}/api`,
+      apiKey,
+      accessToken: bearer?.replace('Bearer ', ''),
+    },
+  });
+  onTestFinished(() => void curl.kill());
+  let printed = '';
+  curl.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  // After the first block, the stream delivers all events that follow.
+  await expect.poll(() => printed).toContain('\n\n');
+  const { id } = await create('First');
+  ok(await api.edit(owner, id, { city: 'London' }));
+  await create('Second');
+  await expect.poll(() => printed).toContain('"name":"Second"');
+  expect(printed).toMatch(/^id: .*\nevent: lead\.created\ndata: \{"specversion":"1\.0"/m);
+  expect(printed).not.toContain('lead.updated');
 });
 
 describe('an event stream', () => {

