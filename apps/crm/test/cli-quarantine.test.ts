@@ -74,6 +74,28 @@ test('leads quarantine lists the leads that Postgres rejected, and replay stores
   expect(await quarantine.list(10)).toEqual([]);
 });
 
+test('leads quarantine replay gives a lead whose Idempotency-Key was used meanwhile an id of its own', async () => {
+  const lead = workspace.lead(owner, { id: first, contentHash: Buffer.alloc(32, 1), name: 'Waiting' });
+  await fixture.sql('DELETE FROM lead WHERE id = $1', [first]);
+  await fixture.leads.insert([{ ...lead, name: 'First', contentHash: Buffer.alloc(32, 2) }]);
+  await quarantine.add([{ lead, reason: '23503' }]);
+
+  const replayed = await leads('replay', '--all', '--json');
+  const [{ lead: waiting, reason } = { lead, reason: undefined }, ...others] = await quarantine.list(10);
+  expect([replayed.code, JSON.parse(replayed.stdout)]).toEqual([
+    1,
+    { stored: [], refused: [{ id: waiting.id, reason: 'idempotency_key_reused' }] },
+  ]);
+  expect([others, waiting.name, reason]).toEqual([[], 'Waiting', 'idempotency_key_reused']);
+  expect(waiting.id).not.toBe(first);
+  expect((await leads('list')).stdout).toContain('idempotency_key_reused');
+
+  expect((await leads('replay', '--all')).stdout).toBe('Stored: 1. Rejected again: 0.\n');
+  const stored = await fixture.leads.find({ workspaceId: workspace.id }, [first, waiting.id]);
+  expect(stored.map(({ name }) => name).toSorted()).toEqual(['First', 'Waiting']);
+  expect(await quarantine.list(10)).toEqual([]);
+});
+
 test('leads quarantine delete deletes leads by id or by age only with --yes, and prints their ids', async () => {
   const accepted = ids.map((id) => workspace.lead(owner, { id, source: 'intake' }));
   await quarantine.add(accepted.map((lead) => ({ lead, reason: '23503' })));

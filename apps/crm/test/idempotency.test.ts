@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Lead } from '@leads/core/lead';
+import { earlierId, type Lead } from '@leads/core/lead';
 import type { TestMember } from '@leads/test-kit/fixture';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -115,12 +115,13 @@ describe('Idempotency-Key', () => {
     expect(await created(key, reversed)).toEqual(await created(key));
   });
 
-  test('is rejected with 422 for another user of the workspace, and independent in another workspace', async () => {
+  test('is independent for another user of the workspace and in another workspace', async () => {
     const key = randomUUID();
     const manager = await workspace.addMember('manager');
     const lead = await created(key);
-    const answer = await create(key, body, manager);
-    expect([answer.status, answer.json()]).toEqual([422, reused]);
+    const ofManager = await created(key, { ...body, city: 'Paris' }, manager);
+    expect(ofManager.id).not.toBe(lead.id);
+    expect(ofManager.userId).toBe(manager.userId);
     const theirs = await created(key, body, other.owner);
     expect(theirs.id).not.toBe(lead.id);
     expect(theirs).toMatchObject({ userId: other.owner.userId, campaignId: other.demoCampaignId });
@@ -182,6 +183,19 @@ describe('Idempotency-Key', () => {
       status: 'Approved',
     });
     expect((await create(key, { ...sent, name: 'Grace' })).status).toBe(422);
+  });
+
+  test('of a lead that the release before stored returns that lead for the same content', async () => {
+    const key = randomUUID();
+    const campaignId = await workspace.addCampaign('PAUSED-LATER');
+    const sent = { ...body, campaignCode: 'PAUSED-LATER' };
+    const id = earlierId({ ...owner, isBrowser: false }, key);
+    const lead = await created(randomUUID(), sent);
+    await fixture.copyLead(lead.id, id);
+    expect(await created(key, sent)).toEqual({ ...lead, id });
+    await fixture.sql(`UPDATE campaign SET status = 'paused' WHERE id = $1`, [campaignId]);
+    expect(await created(key, sent)).toEqual({ ...lead, id });
+    expect((await created(key, { ...body, city: 'Paris' })).id).not.toBe(id);
   });
 
   test('of a lead from the intake is rejected with 422', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { earlierId } from '@leads/core/lead';
 import type { TestMember } from '@leads/test-kit/fixture';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -379,7 +380,7 @@ describe('a repeated import', () => {
     expect(await importFile(other.owner, file(2), { key })).toEqual(report({ accepted: 2 }));
   });
 
-  test('rejects a line with other content, and every line if another user sends it', async () => {
+  test('rejects a line with other content, and accepts every line if another user sends it', async () => {
     const workspace = await fixture.createWorkspace();
     const { id, owner } = workspace;
     const key = randomUUID();
@@ -389,9 +390,21 @@ describe('a repeated import', () => {
       report({ repeated: 2, rejected: 1, rejections: [{ line: 3, reason }] }),
     );
     const manager = await workspace.addMember('manager');
-    expect(await importFile(manager, file(3), { key })).toMatchObject({ accepted: 0, rejected: 3 });
-    expect(await leadsOf(id)).toHaveLength(3);
     expect(await names(id)).not.toContain('Other');
+    expect(await importFile(manager, file(3), { key })).toEqual(report({ accepted: 3 }));
+    expect(await leadsOf(id)).toHaveLength(6);
+  });
+
+  test('recognizes the leads that the release before stored, also of a paused campaign', async () => {
+    const { id, owner, demoCampaignId } = await fixture.createWorkspace();
+    const key = randomUUID();
+    await importFile(owner, file(3), { key: randomUUID() });
+    for (const [index, lead] of (await leadsOf(id)).entries()) {
+      await fixture.copyLead(String(lead['id']), earlierId({ ...owner, isBrowser: false }, key, index + 2));
+    }
+    expect(await importFile(owner, file(4), { key })).toEqual(report({ accepted: 1, repeated: 3 }));
+    await fixture.sql("UPDATE campaign SET status = 'paused' WHERE id = $1", [demoCampaignId]);
+    expect(await importFile(owner, file(5), { key })).toMatchObject({ repeated: 4, rejected: 1 });
   });
 
   test('recognizes its leads even if they were edited and their campaign was paused since', async () => {

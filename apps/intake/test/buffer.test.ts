@@ -75,12 +75,12 @@ async function startStack(settings: Record<string, string> = {}, proxied = (url:
   const fixture = openFixture(postgres.url(name));
   const { owner } = await fixture.createWorkspace();
   const service = await startIntakeService(proxied(postgres.url(name)), { NATS_URL: url, ...settings });
-  const submit = async (leadName: string, extra: object = {}) => {
+  const submit = async (leadName: string, extra: object = {}, more: Record<string, string> = {}) => {
     const start = performance.now();
     const answer = await service.send({
       method: 'POST',
       path: '/api/v1/leads',
-      headers: { API_KEY: owner.apiKey },
+      headers: { API_KEY: owner.apiKey, ...more },
       body: { name: leadName, phone: '+1 202 555 0143', ...extra },
     });
     const id = answer.status === 200 ? answer.json<{ order_id: string }>().order_id : undefined;
@@ -263,6 +263,62 @@ test('a lead that Postgres rejects gets 400, or is quarantined if Postgres was d
   expect(report).toEqual({ stored: poison, refused: [] });
   await stack.expectStored(answers);
   expect(await quarantined()).toEqual([]);
+});
+
+test('a buffered lead that repeats an Idempotency-Key with other content is quarantined, and a replay stores it', async () => {
+  await using stack = await startStack();
+  const { fixture, submit, metric } = stack;
+  const key = (text: string) => ({ 'Idempotency-Key': text });
+  const before = await submit('Stored', {}, key('first'));
+  await killPostgres();
+  const answers = [
+    await submit('Stored', {}, key('first')),
+    await submit('Differs from a stored lead', {}, key('first')),
+    await submit('Buffered', {}, key('second')),
+    await submit('Buffered', {}, key('second')),
+    await submit('Differs from a buffered lead', {}, key('second')),
+    await submit('Differs from both', {}, key('second')),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  const ids = [before.id, before.id, ...Array.from({ length: 4 }, () => answers[2]?.id)];
+  expect(answers.map(({ id }) => id)).toEqual(ids);
+
+  await restartPostgres();
+  await stack.expectStored([before, ...answers.slice(2, 3)]);
+  const quarantined = () =>
+    fixture.sql<{ id: string; reason: string; name: string }>(
+      `SELECT id, reason, lead->>'name' AS name FROM lead_quarantine ORDER BY name`,
+    );
+  await vi.waitFor(async () => expect(await quarantined()).toHaveLength(3), { timeout: 30_000 });
+  const names = async () =>
+    (await fixture.sql<{ name: string }>('SELECT name FROM lead')).map(({ name }) => name).toSorted();
+  // The order in which buffered leads are stored is not defined.
+  const ofSecond = ['Buffered', 'Differs from a buffered lead', 'Differs from both'];
+  const storedNames = await names();
+  const winner = storedNames.find((name) => ofSecond.includes(name)) ?? '';
+  expect(storedNames).toEqual(['before', 'Stored', winner].toSorted());
+  const others = ofSecond.filter((name) => name !== winner).concat('Differs from a stored lead');
+  expect(new Map((await quarantined()).map(({ name, reason }) => [name, reason]))).toEqual(
+    new Map(others.map((name) => [name, 'idempotency_key_reused'])),
+  );
+  expect(await metric('lead_buffer_quarantined_total')).toBeGreaterThanOrEqual(3);
+
+  await using database = openDatabase({
+    url: postgres.url(`stack-${stacks}`),
+    poolSize: 1,
+    connectTimeoutMs: 5_000,
+    statementTimeoutMs: 5_000,
+    applicationName: 'leads-tests',
+  });
+  const quarantine = createLeadQuarantine(database);
+  const quarantinedIds = (await quarantined()).map(({ id }) => id);
+  const report = await replayQuarantined({ leads: fixture.leads, quarantine }, await quarantine.list(10));
+  expect({ ...report, stored: sorted(report.stored) }).toEqual({
+    stored: sorted(quarantinedIds),
+    refused: [],
+  });
+  expect(await quarantined()).toEqual([]);
+  expect(await names()).toHaveLength(6);
 });
 
 test('answers 503 without Postgres and NATS, and accepts leads after their restart', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createLead } from '@leads/core/lead';
+import { issueApiKey } from '@leads/core/credential';
+import { createLead, earlierId } from '@leads/core/lead';
 import { openFixture, type TestMember } from '@leads/test-kit/fixture';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import type { RunningService } from '@leads/test-kit/running-service';
@@ -23,11 +24,23 @@ afterAll(async () => {
 
 const person = { name: personalData.name, phone: personalData.phone };
 
-const send = (member: TestMember, body: object, key?: string, service: RunningService = services[0]) =>
+const reused = {
+  success: false,
+  error: 'validation',
+  message: 'The Idempotency-Key was used for another lead',
+};
+
+const send = (
+  member: TestMember,
+  body: object,
+  key?: string,
+  service: RunningService = services[0],
+  headers: Record<string, string> = {},
+) =>
   service.send({
     method: 'POST',
     path: '/api/v1/leads',
-    headers: { API_KEY: member.apiKey, ...(key !== undefined && { 'Idempotency-Key': key }) },
+    headers: { API_KEY: member.apiKey, ...(key !== undefined && { 'Idempotency-Key': key }), ...headers },
     body,
   });
 
@@ -46,32 +59,106 @@ async function stored(workspaceId: string) {
 const either = (i: number) => services[i % 2 === 0 ? 0 : 1];
 
 describe('Idempotency-Key', () => {
-  test('sent in concurrent requests to two instances creates one lead, whatever the content', async () => {
+  test('sent in concurrent requests to two instances creates one lead', async () => {
     const { owner, id } = await fixture.createWorkspace();
     const key = randomUUID();
     const ids = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => submit(owner, { ...person, name: `Lead ${i}` }, key, either(i))),
+      Array.from({ length: 50 }, (_, i) => submit(owner, person, key, either(i))),
     );
     expect(new Set(ids).size).toBe(1);
     expect((await stored(id)).map((lead) => lead.id)).toEqual([ids[0]]);
   });
 
+  test('sent concurrently with 2 contents creates one lead, and the other content gets 422', async () => {
+    const { owner, id } = await fixture.createWorkspace();
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        send(owner, { ...person, name: `Lead ${i % 2}` }, 'one', either(i >> 1)),
+      ),
+    );
+    const [lead] = await stored(id);
+    for (const [i, answer] of answers.entries()) {
+      expect([i, answer.status]).toEqual([i, lead?.name === `Lead ${i % 2}` ? 200 : 422]);
+    }
+    expect(await stored(id)).toHaveLength(1);
+  });
+
   test('of a stored lead returns the id of that lead and does not change it', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner } = workspace;
-    const publisher = await workspace.addMember('publisher', { scope: 'intake' });
     const key = 'x'.repeat(255);
-    const first = await submit(owner, person, key);
+    const first = await submit(owner, { ...person, s1: 'x', note: { deep: [1] } }, key);
     await fixture.sql(`UPDATE lead SET name = 'Edited', status = 'Approved', version = 2 WHERE id = $1`, [
       first,
     ]);
-    expect(await submit(owner, { ...person, name: 'Other', lp_name: 'new', s1: 'x' }, key)).toBe(first);
-    expect(await submit(publisher, person, key, services[1])).toBe(first);
+    const repeated = { note: { deep: [1] }, s1: 'x', ...person };
+    expect(await submit(owner, repeated, key, services[1])).toBe(first);
     expect(await stored(workspace.id)).toEqual([
       { id: first, name: 'Edited', status: 'Approved', duplicate_of: null },
     ]);
     expect(await submit(owner, person, 'y')).not.toBe(first);
     expect(await submit(owner, person)).not.toBe(first);
+  });
+
+  test('is rejected with 422 if any field differs, and no lead is created', async () => {
+    const { owner, id } = await fixture.createWorkspace();
+    const body = { ...person, s1: 'x', lp_name: 'page', address: 'a', note: 1 };
+    await submit(owner, body, 'k');
+    for (const field of Object.keys(body)) {
+      const answer = await send(owner, { ...body, [field]: 'other' }, 'k');
+      expect([field, answer.status, answer.json()]).toEqual([field, 422, reused]);
+    }
+    expect((await send(owner, person, 'k', services[1])).json()).toEqual(reused);
+    expect(await stored(id)).toHaveLength(1);
+  });
+
+  test('of a browser key does not affect a lead that a secret key sends with the same Idempotency-Key', async () => {
+    const { owner, id } = await fixture.createWorkspace();
+    const origin = 'https://offer.example';
+    const { apiKey } = await issueApiKey(fixture.credentials, owner, {
+      name: 'Page',
+      scope: 'intake',
+      allowedOrigins: [origin],
+    });
+    const page = { ...owner, apiKey };
+    const junk = await submit(page, { name: 'Junk', phone: '0' }, 'order-4712', services[0], {
+      Origin: origin,
+    });
+    const real = await submit(owner, person, 'order-4712');
+    expect(real).not.toBe(junk);
+    const names = [personalData.name, 'Junk'];
+    expect((await stored(id)).map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+    // A page may repeat its own request.
+    const again = { name: 'Junk', phone: '0' };
+    expect(await submit(page, again, 'order-4712', services[1], { Origin: origin })).toBe(junk);
+    const other = await send(page, person, 'order-4712', services[0], { Origin: origin });
+    expect([other.status, other.json()]).toEqual([422, reused]);
+  });
+
+  test('is separate for each user of a workspace, and the same for all secret keys of a user', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { owner, id } = workspace;
+    const publisher = await workspace.addMember('publisher', { scope: 'intake' });
+    const theirs = await submit(publisher, { name: 'Junk', phone: '0' }, 'k');
+    const own = await submit(owner, person, 'k');
+    expect(own).not.toBe(theirs);
+    const next = await issueApiKey(fixture.credentials, owner, { name: 'Rotated', scope: 'intake' });
+    await fixture.sql('UPDATE api_key SET revoked_at = now() WHERE id = $1', [owner.apiKeyId]);
+    expect(await submit({ ...owner, apiKey: next.apiKey }, person, 'k', services[1])).toBe(own);
+    expect(await stored(id)).toHaveLength(2);
+  });
+
+  test('of a lead that the release before stored returns the id of that lead for the same content', async () => {
+    const { owner, id } = await fixture.createWorkspace();
+    const earlier = earlierId({ ...owner, isBrowser: false }, 'old');
+    const first = await submit(owner, { ...person, note: { b: 1, a: 2 } });
+    await fixture.copyLead(first, earlier);
+    const again = { ...person, note: { a: 2, b: 1 } };
+    expect(await submit(owner, again, 'old')).toBe(earlier);
+    expect(await stored(id)).toHaveLength(2);
+    const other = await submit(owner, { ...again, name: 'Other' }, 'old', services[1]);
+    expect(other).not.toBe(earlier);
+    expect(await stored(id)).toHaveLength(3);
   });
 
   test('is separate in each workspace', async () => {
@@ -95,11 +182,11 @@ describe('Idempotency-Key', () => {
     expect(await stored(id)).toHaveLength(1);
   });
 
-  test('of a lead created at the CRM returns the id of that lead', async () => {
+  test('of a lead created at the CRM by the same user is rejected with 422', async () => {
     const { owner, id } = await fixture.createWorkspace();
     const principal = { ...owner, scope: 'full' as const };
     const { lead } = await createLead(fixture, principal, { campaignCode: 'DEMO', ...person }, 'shared');
-    expect(await submit(owner, { ...person, name: 'Other' }, 'shared')).toBe(lead.id);
+    expect((await send(owner, person, 'shared')).json()).toEqual(reused);
     expect(await stored(id)).toHaveLength(1);
     const created = await submit(owner, person, 'of the intake');
     await expect(
@@ -123,7 +210,7 @@ describe('duplicates', () => {
     const first = await submit(owner, person);
     const second = await submit(owner, { ...person, phone: '+442079460958', lp_name: 'page' });
     const third = await submit(owner, { ...person, phone: 'tel:+44-20-7946-0958' }, 'key', services[1]);
-    expect(await submit(owner, person, 'key')).toBe(third);
+    expect(await submit(owner, { ...person, phone: 'tel:+44-20-7946-0958' }, 'key')).toBe(third);
     expect(await stored(id)).toMatchObject([
       { id: first, status: 'OnHold', duplicate_of: null },
       { id: second, status: 'Trashed', duplicate_of: first },

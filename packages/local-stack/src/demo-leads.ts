@@ -124,7 +124,7 @@ export async function addDemoLeads(databaseUrl: string, slug: string, now: Date)
   );
   const store = createLeadStore(database);
   const stored = await store.insert(leads);
-  let current = leads.flatMap(({ id }) => stored.get(id) ?? []);
+  let current = stored.flatMap((outcome) => (outcome.result === 'added' ? outcome.lead : []));
   for (const decide of [judged, paid]) {
     const changes = current.flatMap((lead) => decide(lead, now) ?? []);
     const done = await store.change(

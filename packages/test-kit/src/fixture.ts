@@ -34,6 +34,8 @@ export interface Fixture extends AsyncDisposable {
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   /** Blocks writes of other connections to a table until the returned function is called. */
   holdTable(table: 'lead' | 'landing_page'): Promise<() => Promise<void>>;
+  /** Adds a copy of a lead with another id, such as an id that an earlier release derived. */
+  copyLead(id: string, copyId: string): Promise<void>;
   /** Creates a workspace with an owner, its default campaign and an active campaign with the code `DEMO`. */
   createWorkspace(): Promise<TestWorkspace>;
 }
@@ -141,6 +143,13 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
         await client.query('ROLLBACK');
         client.release();
       };
+    },
+    async copyLead(id, copyId) {
+      await sql(
+        `INSERT INTO lead SELECT (jsonb_populate_record(lead, jsonb_build_object('id', $2::text))).*
+         FROM lead WHERE id = $1`,
+        [id, copyId],
+      );
     },
     async createWorkspace() {
       const slug = `w-${randomUUID()}`;

@@ -1,5 +1,5 @@
 import { isOutage, LeadsError } from '@leads/core/errors';
-import type { LeadStore, LeadToInsert, StoredLead } from '@leads/core/lead';
+import type { InsertOutcome, LeadStore, LeadToInsert } from '@leads/core/lead';
 import type { LeadBuffer } from '@leads/core/nats';
 import { timedOut, withTimeout } from '@leads/core/with-timeout';
 import type { CircuitBreaker } from './circuit-breaker.ts';
@@ -8,7 +8,7 @@ import type { CircuitBreaker } from './circuit-breaker.ts';
 const insertTimeoutMs = 1_000;
 const insertTimeoutWithoutBufferMs = 1_900;
 
-const none: ReadonlyMap<string, StoredLead> = new Map();
+const buffered: InsertOutcome = { result: 'buffered' };
 
 /** Is notified of what enters the buffer. */
 export interface BufferObserver {
@@ -42,22 +42,22 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
   /**
    * Stores leads.
    *
-   * @returns the leads that were added to Postgres, without buffered leads.
+   * @returns the outcome of each lead. The content of a buffered lead is compared when it leaves the buffer.
    * @throws the error of the database for leads that it rejects; LeadsError `unavailable` if both Postgres and the
    *   buffer fail.
    */
-  async insert(leads: readonly LeadToInsert[]): Promise<ReadonlyMap<string, StoredLead>> {
+  async insert(leads: readonly LeadToInsert[]): Promise<readonly InsertOutcome[]> {
     const { isOpen } = this.#breaker;
     if (isOpen && !this.#breaker.tryProbe()) return this.#putIntoBuffer(leads);
     const inserting = this.#insertIntoPostgres(leads);
     if (!isOpen) {
       const startedAt = performance.now();
       try {
-        const added = await withTimeout(
+        const outcomes = await withTimeout(
           this.#buffer.isConnected ? insertTimeoutMs : insertTimeoutWithoutBufferMs,
           inserting,
         );
-        if (added !== timedOut) return added;
+        if (outcomes !== timedOut) return outcomes;
         this.#breaker.recordTimeout(startedAt);
       } catch (error) {
         if (!isOutage(error)) throw error;
@@ -65,8 +65,8 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
     }
     // The first of the two to store the leads suffices, because the insert may not return for long.
     try {
-      const inTime = withTimeout(insertTimeoutMs, inserting).then((added) =>
-        added === timedOut ? Promise.reject(unavailable()) : added,
+      const inTime = withTimeout(insertTimeoutMs, inserting).then((outcomes) =>
+        outcomes === timedOut ? Promise.reject(unavailable()) : outcomes,
       );
       return await Promise.any([inTime, this.#putIntoBuffer(leads)]);
     } catch (error) {
@@ -74,11 +74,11 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
     }
   }
 
-  async #insertIntoPostgres(leads: readonly LeadToInsert[]): Promise<ReadonlyMap<string, StoredLead>> {
+  async #insertIntoPostgres(leads: readonly LeadToInsert[]): Promise<readonly InsertOutcome[]> {
     try {
-      const added = await this.#leads.insert(leads);
+      const outcomes = await this.#leads.insert(leads);
       this.#breaker.recordResponse();
-      return added;
+      return outcomes;
     } catch (error) {
       if (isOutage(error)) this.#breaker.recordFailure(error);
       else this.#breaker.recordResponse();
@@ -86,7 +86,7 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
     }
   }
 
-  async #putIntoBuffer(leads: readonly LeadToInsert[]): Promise<ReadonlyMap<string, StoredLead>> {
+  async #putIntoBuffer(leads: readonly LeadToInsert[]): Promise<readonly InsertOutcome[]> {
     try {
       await this.#buffer.put(leads);
     } catch (error) {
@@ -94,7 +94,7 @@ export class BufferedLeadStore implements Pick<LeadStore, 'insert'> {
       throw error;
     }
     this.#observer.buffered(leads.length);
-    return none;
+    return leads.map(() => buffered);
   }
 }
 

@@ -51,7 +51,7 @@ function setUp(
             if (error !== undefined) throw error;
           }
           await stored;
-          return new Map();
+          return leads.map(({ id }) => ({ result: 'repeated', id }));
         },
       },
       quarantine: {

@@ -6,7 +6,7 @@ import {
   type LeadQuarantine,
   type LeadStore,
   type LeadToInsert,
-  refusalReason,
+  toQuarantined,
 } from '@leads/core/lead';
 import type { BufferedLeads, LeadBuffer } from '@leads/core/nats';
 import type { CircuitBreaker } from './circuit-breaker.ts';
@@ -121,11 +121,11 @@ export class LeadDrainer implements AsyncDisposable {
 
   async #store(messages: readonly Message[]): Promise<void> {
     try {
-      const refused: { lead: LeadToInsert; reason: string | undefined }[] = [];
+      const refused: ReturnType<typeof toQuarantined>[] = [];
       const items = messages.flatMap(({ leads }) => leads.map((lead) => ({ lead })));
       await insertEach(this.#stores.leads, items, {
         stored: () => undefined,
-        rejected: ({ lead }, error) => refused.push({ lead, reason: refusalReason(error) }),
+        rejected: ({ lead }, error) => refused.push(toQuarantined(lead, error)),
       });
       if (refused.length > 0) {
         await this.#stores.quarantine.add(refused);

@@ -1,5 +1,12 @@
 import { isBrowserKey } from '@leads/core/credential';
-import { IdempotencyKey, IntakeLead, type LeadSink, leadIdFor, submitLead } from '@leads/core/lead';
+import {
+  IdempotencyKey,
+  IntakeLead,
+  keyOwnerOf,
+  type LeadSink,
+  leadIdFor,
+  submitLead,
+} from '@leads/core/lead';
 import { clientAddress, type Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { formMediaType } from '@leads/http/server/form-body';
@@ -54,7 +61,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
               },
             },
           },
-          ...errorResponses(...bodyErrors, ...commonErrors),
+          ...errorResponses(...bodyErrors, 'idempotency_key_reused', ...commonErrors),
         },
       },
       config: {
@@ -103,7 +110,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
         trapped += 1;
         request.log.info('The honeypot is filled in; the lead is not stored');
       }
-      const id = isTrapped ? leadIdFor(principal.workspaceId, idempotencyKey) : await store(lead);
+      const id = isTrapped ? leadIdFor(keyOwnerOf(principal), idempotencyKey) : await store(lead);
       return target === undefined
         ? { success: true as const, order_id: id }
         : reply

@@ -19,7 +19,9 @@ class Store {
     if (leads.some(({ name }) => name === 'Poison')) {
       throw new DatabaseError('23514', undefined);
     }
-    return new Map();
+    return leads.map(({ id, name }) =>
+      name === 'Other' ? { result: 'key_reused' as const } : { result: 'repeated' as const, id },
+    );
   }
 
   /** Completes the inserts in progress. */
@@ -112,6 +114,23 @@ test('sends a partial batch after a delay if the batch in flight hangs, and a fu
   store.release();
   expect(await Promise.all(all)).toEqual(all.map(() => 'stored'));
   expect(store.batches.at(-1)).toEqual(['e']);
+});
+
+test('rejects only the lead whose Idempotency-Key was used with other content', async () => {
+  const { take } = setUp();
+  expect(await Promise.all(['a', 'Other', 'b'].map((name) => take(name)))).toEqual([
+    'stored',
+    'idempotency_key_reused',
+    'stored',
+  ]);
+});
+
+test('resolves with the id of the stored lead', async () => {
+  const batcher = new LeadBatcher({
+    insert: async () => [{ result: 'repeated', id: 'earlier' }, { result: 'buffered' }],
+  });
+  const leads = ['a', 'b'].map((id) => ({ id, name: 'Ada', phone: '1' }) as LeadToInsert);
+  expect(await Promise.all(leads.map((lead) => batcher.take(lead)))).toEqual(['earlier', 'b']);
 });
 
 test('resolves a lead only after it is committed', async () => {

@@ -40,7 +40,7 @@ interface Waiting {
   readonly lead: LeadToInsert;
   readonly characters: number;
   readonly since: number;
-  readonly resolve: () => void;
+  readonly resolve: (id: string) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -94,7 +94,7 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
     throw overloaded();
   }
 
-  take(lead: LeadToInsert): Promise<void> {
+  take(lead: LeadToInsert): Promise<string> {
     return new Promise((resolve, reject) => {
       this.checkRoom();
       const characters = charactersOf(lead);
@@ -153,13 +153,15 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
   async #store(batch: readonly Waiting[]): Promise<void> {
     try {
       await insertEach(this.#leads, batch, {
-        stored: (items) => items.forEach(({ resolve }) => resolve()),
+        stored: ({ lead, resolve }, outcome) => resolve(outcome.result === 'repeated' ? outcome.id : lead.id),
         rejected: ({ reject }, cause) =>
           reject(
-            new LeadsError('invalid_input', {
-              fields: [{ at: 'body', reason: 'The body has a value that cannot be stored' }],
-              cause,
-            }),
+            cause instanceof LeadsError
+              ? cause
+              : new LeadsError('invalid_input', {
+                  fields: [{ at: 'body', reason: 'The body has a value that cannot be stored' }],
+                  cause,
+                }),
           ),
       });
     } catch (error) {

@@ -90,6 +90,8 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
 /** The services that may call each SECURITY DEFINER function. Trigger functions are not listed. */
 export const functionRights: Readonly<Record<string, readonly Service[]>> = {
   first_leads_of_phones: ['crm', 'intake'],
+  differing_leads: ['crm', 'intake'],
+  earlier_leads: ['crm', 'intake'],
   leads_of_outbox: ['crm'],
   changes_of_outbox: ['crm'],
 };

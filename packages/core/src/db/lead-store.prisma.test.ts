@@ -10,7 +10,7 @@ import {
   type TestDatabase,
 } from '../../test/database.ts';
 import type { StoredLead } from '../lead/lead.ts';
-import type { LeadPosition, LeadStore, LeadToInsert } from '../lead/lead-store.ts';
+import type { InsertOutcome, LeadPosition, LeadStore, LeadToInsert } from '../lead/lead-store.ts';
 import { leadSearch, phoneSearch } from '../lead/search.ts';
 import { newId } from '../uuid.ts';
 import { type Database, openDatabase } from './client.ts';
@@ -57,7 +57,11 @@ async function stored(): Promise<StoredLead[]> {
   );
 }
 
-const idsOf = (answer: ReadonlyMap<string, unknown>) => Array.from(answer.keys());
+const addedBy = (outcomes: readonly InsertOutcome[]) =>
+  outcomes.flatMap((outcome) => (outcome.result === 'added' ? outcome.lead : []));
+const idsOf = (outcomes: readonly InsertOutcome[]) => addedBy(outcomes).map(({ id }) => id);
+const added = (lead: StoredLead): InsertOutcome => ({ result: 'added', lead });
+const repeated = ({ id }: StoredLead): InsertOutcome => ({ result: 'repeated', id });
 const byId = (leads: readonly StoredLead[]) => leads.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
 const optional = {
@@ -84,7 +88,7 @@ const optionalNames = Object.keys(optional) as (keyof typeof optional)[];
 describe('insert', () => {
   test('stores every field of a lead unchanged', async () => {
     const lead = leadOf(tenant, { ...optional, source: 'intake', status: 'Approved' });
-    expect(await store.insert([lead])).toEqual(new Map([[lead.id, lead]]));
+    expect(await store.insert([lead])).toEqual([added(lead)]);
     expect(await stored()).toEqual([lead]);
   });
 
@@ -106,7 +110,7 @@ describe('insert', () => {
         ),
       }),
     );
-    expect(await store.insert(leads)).toEqual(new Map(leads.map((lead) => [lead.id, lead])));
+    expect(await store.insert(leads)).toEqual(leads.map(added));
     expect(await stored()).toEqual(byId(leads));
   });
 
@@ -201,24 +205,129 @@ describe('insert', () => {
   });
 
   test('stores nothing if the batch is empty', async () => {
-    expect(await store.insert([])).toEqual(new Map());
+    expect(await store.insert([])).toEqual([]);
     expect(await stored()).toEqual([]);
   });
 
-  test('does not change or return a lead that already exists', async () => {
+  test('does not change a lead that already exists', async () => {
     const first = leadOf(tenant, { name: 'First' });
     await store.insert([first]);
-    const again = { ...first, name: 'Changed', status: 'Trashed' as const, ...optional };
-    expect(await store.insert([again])).toEqual(new Map());
+    const again = { ...first, ...optional, status: 'Trashed' as const, contentHash: undefined };
+    expect(await store.insert([again])).toEqual([repeated(first)]);
     const second = leadOf(tenant, { name: 'Second' });
-    expect(await store.insert([again, second])).toEqual(new Map([[second.id, second]]));
+    expect(await store.insert([again, second])).toEqual([repeated(first), added(second)]);
     expect(await stored()).toEqual(byId([first, second]));
   });
 
   test('stores the first of two leads with the same id in one call', async () => {
     const first = leadOf(tenant, { name: 'First' });
-    expect(await store.insert([first, { ...first, name: 'Second' }])).toEqual(new Map([[first.id, first]]));
+    expect(await store.insert([first, { ...first, name: 'Second' }])).toEqual([
+      added(first),
+      repeated(first),
+    ]);
     expect(await stored()).toEqual([first]);
+  });
+
+  describe('of a lead with an Idempotency-Key', () => {
+    const [hash, otherHash] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const reused: InsertOutcome = { result: 'key_reused' };
+
+    test('returns key_reused if a lead with the id and other content is stored, and stores the rest of the batch', async () => {
+      const first = leadOf(tenant, { contentHash: hash });
+      const without = leadOf(tenant);
+      await store.insert([first, without]);
+      const other = leadOf(tenant);
+      const sent = [
+        { ...first, name: 'Other', contentHash: otherHash },
+        first,
+        other,
+        { ...without, contentHash: hash },
+        without,
+      ];
+      expect(await store.insert(sent)).toEqual([
+        reused,
+        repeated(first),
+        added(other),
+        reused,
+        repeated(without),
+      ]);
+      expect(await stored()).toEqual(byId([first, without, other]));
+    });
+
+    test('compares leads with the same id in one call with the first of them', async () => {
+      const first = leadOf(tenant, { contentHash: hash });
+      expect(await store.insert([first, { ...first, contentHash: otherHash }, { ...first }])).toEqual([
+        added(first),
+        reused,
+        repeated(first),
+      ]);
+    });
+  });
+
+  describe('of a lead that the release before stored under the id of the workspace and the key', () => {
+    const createdAt = new Date();
+    const content = {
+      name: 'Ada',
+      phone: '1',
+      address: 'a',
+      s1: 's',
+      lpName: 'l',
+      extra: '{"b": [1], "a": {}}',
+    };
+    const earlier = (fields: Partial<StoredLead> = {}) =>
+      leadOf(tenant, { ...content, createdAt, updatedAt: createdAt, source: 'intake', ...fields });
+    const repeatOf = ({ id }: StoredLead, fields: Partial<StoredLead> = {}): LeadToInsert => ({
+      ...earlier({ contentHash: Buffer.alloc(32, 1), extra: '{"a":{},"b":[1]}', ...fields }),
+      earlierId: id,
+    });
+
+    test('returns the id of the earlier lead for the same user and content', async () => {
+      const ofIntake = earlier();
+      const ofCrm = earlier({ source: 'crm', contentHash: Buffer.alloc(32, 1) });
+      await store.insert([ofIntake, ofCrm]);
+      const sent = [repeatOf(ofIntake), leadOf(tenant), repeatOf(ofCrm, { source: 'crm', name: 'Edited' })];
+      expect((await store.insert(sent)).map((outcome) => outcome.result)).toEqual([
+        'repeated',
+        'added',
+        'repeated',
+      ]);
+      expect(await store.insert([repeatOf(ofIntake)])).toEqual([repeated(ofIntake)]);
+      expect(await stored()).toHaveLength(3);
+    });
+
+    test.each<[string, Partial<StoredLead>, Partial<StoredLead>?]>([
+      ['another name', { name: 'Eve' }],
+      ['another phone', { phone: '2' }],
+      ['another address', { address: undefined }],
+      ['another s1', { s1: 't' }],
+      ['another landing page', { lpName: undefined }],
+      ['other fields in extra', { extra: '{"a":{},"b":[2]}' }],
+      ['no extra', { extra: undefined }],
+      ['the source crm', { source: 'crm' }],
+      ['another content hash', { contentHash: Buffer.alloc(32, 2) }, { contentHash: Buffer.alloc(32, 1) }],
+      [
+        'an earlier lead that is older than 30 days',
+        {},
+        { createdAt: new Date(Date.now() - 31 * 86_400_000) },
+      ],
+    ])('adds a lead for %s', async (_case, fields, fieldsOfEarlier) => {
+      const first = earlier(fieldsOfEarlier);
+      await store.insert([first]);
+      const { earlierId: _earlierId, ...lead } = repeatOf(first, fields);
+      expect(await store.insert([{ ...lead, earlierId: first.id }])).toMatchObject([
+        { result: 'added', lead: { id: lead.id } },
+      ]);
+      expect(await stored()).toHaveLength(2);
+    });
+
+    test('adds a lead for another user', async () => {
+      const first = earlier();
+      await store.insert([first]);
+      const { userId, workspaceId, campaignId } = otherTenant;
+      expect(await store.insert([repeatOf(first, { userId, workspaceId, campaignId })])).toMatchObject([
+        { result: 'added' },
+      ]);
+    });
   });
 
   test('does not deadlock if concurrent calls have the same leads in opposite orders', async () => {
@@ -233,8 +342,7 @@ describe('insert', () => {
   test('stores and returns each lead once if concurrent calls have the same leads', async () => {
     const leads = Array.from({ length: 100 }, () => leadOf(tenant));
     const answers = await Promise.all(Array.from({ length: 8 }, () => store.insert(leads)));
-    const added = answers.flatMap(idsOf);
-    expect(added.toSorted()).toEqual(leads.map(({ id }) => id).toSorted());
+    expect(answers.flatMap(idsOf).toSorted()).toEqual(leads.map(({ id }) => id).toSorted());
     expect(await stored()).toHaveLength(100);
   });
 
@@ -474,7 +582,9 @@ describe('change', () => {
         .toEqual([{ count: orders.length }]);
       await testDatabase.query('COMMIT');
       const answers = await changing;
-      expect(answers.flatMap(idsOf).toSorted()).toEqual(leads.map(({ id }) => id).toSorted());
+      expect(answers.flatMap((times) => Array.from(times.keys())).toSorted()).toEqual(
+        leads.map(({ id }) => id).toSorted(),
+      );
     }
   });
 
@@ -564,10 +674,8 @@ describe('duplicate detection', () => {
     const createdAt = new Date(1_700_000_000_000 + seconds * 1000);
     return { createdAt, updatedAt: createdAt };
   };
-  const outcomeOf = (added: ReadonlyMap<string, StoredLead>, { id }: { id: string }) => {
-    const lead = added.get(id);
-    return lead && [lead.status, lead.duplicateOf];
-  };
+  const marksOf = (outcomes: readonly InsertOutcome[]) =>
+    addedBy(outcomes).map(({ status, duplicateOf }) => [status, duplicateOf]);
 
   test('keeps the first lead of each campaign and number in a batch, and trashes the others', async () => {
     const other = { phone: '+1 202 555 0143', phoneE164: '+12025550143' };
@@ -583,10 +691,10 @@ describe('duplicate detection', () => {
       watched({ phone: 'ask', phoneE164: undefined }),
       watched({ campaignId: tenant.otherCampaignId, duplicateWindowSeconds: undefined }),
     ];
-    const added = await store.insert(leads);
+    const outcomes = await store.insert(leads);
     const [a, b, , c] = leads.map(({ id }) => id);
     const original = ['OnHold', undefined];
-    expect(leads.map((lead) => outcomeOf(added, lead))).toEqual([
+    expect(marksOf(outcomes)).toEqual([
       original,
       original,
       ['Trashed', a],
@@ -614,20 +722,20 @@ describe('duplicate detection', () => {
     await store.insert([first]);
     for (const seconds of [3600, 7200, 10_800]) {
       const next = watched(later(seconds));
-      expect(outcomeOf(await store.insert([next]), next)).toEqual(['Trashed', first.id]);
+      expect(marksOf(await store.insert([next]))).toEqual([['Trashed', first.id]]);
     }
     const fresh = watched(later(14_401));
-    expect(outcomeOf(await store.insert([fresh]), fresh)).toEqual(['OnHold', undefined]);
+    expect(marksOf(await store.insert([fresh]))).toEqual([['OnHold', undefined]]);
     const again = watched(later(14_402));
-    expect(outcomeOf(await store.insert([again]), again)).toEqual(['Trashed', fresh.id]);
+    expect(marksOf(await store.insert([again]))).toEqual([['Trashed', fresh.id]]);
   });
 
   test('does not treat a lead that is sent again as a duplicate of itself', async () => {
     const leads = [watched(), watched(), watched({ campaignId: tenant.otherCampaignId })];
     await store.insert(leads);
     const before = await stored();
-    expect(await store.insert(leads)).toEqual(new Map());
-    expect(await store.insert(leads.toReversed())).toEqual(new Map());
+    expect(await store.insert(leads)).toEqual(leads.map(repeated));
+    expect(await store.insert(leads.toReversed())).toEqual(leads.toReversed().map(repeated));
     expect(await stored()).toEqual(before);
   });
 
@@ -636,10 +744,10 @@ describe('duplicate detection', () => {
     const batch = () => numbers.map((number) => watched({ phone: number, phoneE164: number }));
     const batches = Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? batch() : batch().toReversed()));
     const answers = await Promise.all(batches.map((each) => store.insert(each)));
-    const added = answers.flatMap((answer) => Array.from(answer.values()));
-    expect(added).toHaveLength(320);
+    const stayed = answers.flatMap(addedBy);
+    expect(stayed).toHaveLength(320);
     for (const number of numbers) {
-      const leads = added.filter(({ phoneE164 }) => phoneE164 === number);
+      const leads = stayed.filter(({ phoneE164 }) => phoneE164 === number);
       const originals = leads.filter(({ status }) => status === 'OnHold');
       expect(originals).toHaveLength(1);
       for (const lead of leads) {

@@ -2,6 +2,7 @@ import type { FoundLead, StoredLead } from '../lead/lead.ts';
 import { newLeadFieldNames } from '../lead/lead-fields.ts';
 import type { LeadScope } from '../lead/lead-scope.ts';
 import type {
+  InsertOutcome,
   LeadChange,
   PageBounds,
   LeadSelection,
@@ -24,6 +25,7 @@ import {
   stored,
   valuesOf,
 } from './lead-columns.ts';
+import { findDifferingLeads, findEarlierLeads } from './lead-repeats.ts';
 import { type FoundSelection, matching, unfilteredStatement, statementsOf } from './lead-selection.ts';
 import { listedColumns, toListedLead } from './listed-lead.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -55,7 +57,9 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
   };
 
   return {
-    async insert(leads, workspaceId) {
+    async insert(given, workspaceId) {
+      const earlier = await findEarlierLeads(select, given);
+      const leads = earlier.size === 0 ? given : given.filter((lead) => !earlier.has(lead));
       const added = leads.some(isWatched)
         ? await transaction(
             async (tx) =>
@@ -66,7 +70,26 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
             { workspaceId },
           )
         : await insert((statement) => select(statement, { name: statement.name, workspaceId }), leads);
-      return new Map(added.map((lead) => [lead.id, lead]));
+      const addedById = new Map(added.map((lead) => [lead.id, lead]));
+      const repeated: LeadToInsert[] = [];
+      const outcomes = given.map((lead): InsertOutcome => {
+        const { id, earlierId = id } = lead;
+        if (earlier.has(lead)) return { result: 'repeated', id: earlierId };
+        const addedLead = addedById.get(id);
+        if (addedLead === undefined) {
+          repeated.push(lead);
+          return { result: 'repeated', id };
+        }
+        // If an id occurs twice, the first lead is the added one.
+        addedById.delete(id);
+        return { result: 'added', lead: addedLead };
+      });
+      const differing = await findDifferingLeads(select, repeated);
+      return differing.size === 0
+        ? outcomes
+        : outcomes.map((outcome, at) =>
+            differing.has(given[at] as LeadToInsert) ? { result: 'key_reused' } : outcome,
+          );
     },
 
     async list(asked, page) {

@@ -1,9 +1,16 @@
 import type { CampaignStore } from '../campaign/campaign-store.ts';
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
-import { contentHash, idempotentId } from './idempotency.ts';
+import {
+  contentHash,
+  earlierId,
+  idempotentId,
+  keyOwnerOf,
+  keyReused,
+  outcomeOfRepeat,
+} from './idempotency.ts';
 import type { Lead, NewLead } from './lead.schema.ts';
-import { fromNewLead, type StoredLead, toLead } from './lead.ts';
+import { fromNewLead, toLead } from './lead.ts';
 import type { LeadStore } from './lead-store.ts';
 
 /**
@@ -20,20 +27,22 @@ export async function createLead(
   idempotencyKey?: string,
 ): Promise<{ lead: Lead; extraLeftOut: number }> {
   const { workspaceId, userId } = principal;
-  const id = idempotencyKey === undefined ? undefined : idempotentId(workspaceId, idempotencyKey);
-  const toStored = (campaignId: string) => fromNewLead(body, { id, workspaceId, userId, campaignId });
+  const owner = keyOwnerOf(principal);
+  const toStored = (campaignId: string) => {
+    const id = idempotencyKey === undefined ? undefined : idempotentId(owner, idempotencyKey);
+    const { lead, extraLeftOut } = fromNewLead(body, { id, workspaceId, userId, campaignId });
+    const hash = idempotencyKey === undefined ? undefined : contentHash(lead, body.campaignCode);
+    return { lead: { ...lead, contentHash: hash }, extraLeftOut };
+  };
   const findRepeated = async () => {
-    const [existing] = id === undefined ? [] : await stores.leads.find({ workspaceId }, [id]);
-    if (existing === undefined) return undefined;
-    const { lead, extraLeftOut } = toStored(existing.campaignId);
-    if (existing.contentHash?.equals(contentHash(lead, body.campaignCode)) !== true) {
-      throw new LeadsError('idempotency_key_reused', {
-        fields: [
-          { at: 'header', path: 'idempotency-key', reason: 'was already used with different content' },
-        ],
-      });
-    }
-    return { lead: toLead(existing), extraLeftOut };
+    if (idempotencyKey === undefined) return undefined;
+    const { lead, extraLeftOut } = toStored('');
+    const sent = { ...lead, earlierId: earlierId(owner, idempotencyKey) };
+    const found = await stores.leads.find({ workspaceId }, [sent.id, sent.earlierId]);
+    const outcome = outcomeOfRepeat(new Map(found.map((each) => [each.id, each])), sent);
+    if (outcome?.result === 'key_reused') throw keyReused();
+    const existing = found.find(({ id }) => id === outcome?.id);
+    return existing && { lead: toLead(existing), extraLeftOut };
   };
 
   // Checked before the campaign: a repeated request succeeds even if the campaign is no longer active.
@@ -47,14 +56,12 @@ export async function createLead(
     });
   }
   const { lead, extraLeftOut } = toStored(campaign.id);
-  const sent: StoredLead =
-    id === undefined ? lead : { ...lead, contentHash: contentHash(lead, body.campaignCode) };
-  const added = await stores.leads.insert(
-    [{ ...sent, duplicateWindowSeconds: campaign.duplicateWindowSeconds }],
+  const [outcome] = await stores.leads.insert(
+    [{ ...lead, duplicateWindowSeconds: campaign.duplicateWindowSeconds }],
     workspaceId,
   );
-  const stored = added.get(sent.id);
-  if (stored !== undefined) return { lead: toLead(stored), extraLeftOut };
+  if (outcome?.result === 'added') return { lead: toLead(outcome.lead), extraLeftOut };
+  if (outcome?.result === 'key_reused') throw keyReused();
 
   // A concurrent request with the same key was first.
   const meanwhile = await findRepeated();

@@ -1,36 +1,45 @@
 import { describe, expect, test } from 'vitest';
 import { newId, uuidPattern } from '../uuid.ts';
-import { contentHash, idempotentId } from './idempotency.ts';
+import { contentHash, earlierId, idempotentId, intakeContentHash } from './idempotency.ts';
 import type { NewLead } from './lead.schema.ts';
-import { fromNewLead } from './lead.ts';
+import { fromIntakeLead, fromNewLead } from './lead.ts';
 
 describe('the id derived from an Idempotency-Key', () => {
-  const workspace = newId();
+  const owner = { workspaceId: newId(), userId: newId(), isBrowser: false };
 
   test('is the same UUID of version 8 in every call', () => {
     for (const key of ['k', 'order-4711', 'é', 'x'.repeat(255), ' ', '","', '\u0080']) {
-      const id = idempotentId(workspace, key);
+      const id = idempotentId(owner, key);
       expect(id).toMatch(uuidPattern);
       expect(id).toMatch(/^.{14}8.{4}[89ab]/);
-      expect(idempotentId(workspace, key)).toBe(id);
+      expect(idempotentId(owner, key)).toBe(id);
     }
+    const known = {
+      workspaceId: '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f',
+      userId: '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e30',
+      isBrowser: false,
+    };
     // Future releases must derive the same id.
-    expect(idempotentId('019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f', 'order-4711')).toMatchInlineSnapshot(
-      `"04c81a3f-4f90-8990-9dfb-a2b0cf4ff219"`,
-    );
+    expect(idempotentId(known, 'order-4711')).toMatchInlineSnapshot(`"5e42b493-e836-8613-bc51-62f512120316"`);
+    // The release before derived this id.
+    expect(earlierId(known, 'order-4711')).toMatchInlineSnapshot(`"04c81a3f-4f90-8990-9dfb-a2b0cf4ff219"`);
   });
 
-  test('differs for another workspace, key or line', () => {
+  test('differs for another workspace, user, kind of key, key or line', () => {
     const ids = [
-      idempotentId(workspace, 'a'),
-      idempotentId(newId(), 'a'),
-      idempotentId(workspace, 'b'),
-      idempotentId(workspace, 'A'),
-      idempotentId(workspace, 'a '),
-      idempotentId(workspace, 'a', 1),
-      idempotentId(workspace, 'a', 2),
-      idempotentId(workspace, 'a1'),
-      idempotentId(workspace, 'a",1'),
+      idempotentId(owner, 'a'),
+      idempotentId({ ...owner, workspaceId: newId() }, 'a'),
+      idempotentId({ ...owner, userId: newId() }, 'a'),
+      idempotentId({ ...owner, isBrowser: true }, 'a'),
+      idempotentId(owner, 'b'),
+      idempotentId(owner, 'A'),
+      idempotentId(owner, 'a '),
+      idempotentId(owner, 'a', 1),
+      idempotentId(owner, 'a', 2),
+      idempotentId(owner, 'a1'),
+      idempotentId(owner, 'a",1'),
+      earlierId(owner, 'a'),
+      earlierId(owner, 'a', 1),
     ];
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -86,6 +95,39 @@ describe('the content hash', () => {
         .filter(({ campaignCode, name, phone }) => campaignCode && name && phone)
         .map((each) => hash(each)),
     ];
+    expect(new Set(hashes).size).toBe(hashes.length);
+  });
+});
+
+describe('the content hash of an intake request', () => {
+  const body = { name: 'Ada', phone: '1', s1: 's', lp_name: 'l', address: 'a' };
+  Object.assign(body, { extra1: { deep: [1, null] }, extra2: 'x' });
+  const hash = (sent: typeof body, ip = '192.0.2.1', campaignId = newId()) => {
+    const placement = { workspaceId: newId(), userId: newId(), campaignId };
+    return intakeContentHash(fromIntakeLead(sent, placement, ip).lead).toString('hex');
+  };
+
+  test('does not depend on the order of the fields, the address of the visitor or the campaign', () => {
+    const reversed = Object.fromEntries(Object.entries(body).toReversed()) as typeof body;
+    expect(hash(reversed, '2001:db8::1')).toBe(hash(body));
+    // Stored leads keep the hash that an earlier release computed.
+    expect(hash(body)).toMatchInlineSnapshot(
+      `"da218241f81b61822b871f4f7d760e3b0e495f888d5e06024ce65f035c9a2cac"`,
+    );
+  });
+
+  test('differs if a field changes, is absent or moves to another field', () => {
+    const { s1: _s1, ...withoutS1 } = body;
+    const { address, ...withoutAddress } = body;
+    const hashes = [
+      body,
+      ...Object.keys(body).map((field) => Object.assign({ ...body }, { [field]: 'other' })),
+      withoutS1 as typeof body,
+      withoutAddress as typeof body,
+      { ...withoutAddress, city: address } as unknown as typeof body,
+      { ...body, s1: '' },
+      Object.assign({ extra3: null }, body),
+    ].map((sent) => hash(sent));
     expect(new Set(hashes).size).toBe(hashes.length);
   });
 });

@@ -4,7 +4,7 @@ import type { Principal } from '../credential/principal.ts';
 import { CsvReader } from '../csv/csv-reader.ts';
 import { LeadsError } from '../errors.ts';
 import { keepExtra } from './extra.ts';
-import { contentHash, idempotentId } from './idempotency.ts';
+import { contentHash, earlierId, idempotentId, outcomeOfRepeat } from './idempotency.ts';
 import {
   type ImportColumn,
   type ImportRejection,
@@ -150,6 +150,7 @@ function createBatchStore(
   report: ImportReport,
   reject: (rejection: ImportRejection) => void,
 ) {
+  const owner = { workspaceId, userId, isBrowser: false };
   const cache = new LRUCache<string, { campaign: Campaign | undefined }>({ max: cachedCampaigns });
   const findCampaign = async (code: string) => {
     const cached = cache.get(code) ?? { campaign: await campaigns.findByCode(workspaceId, code) };
@@ -161,41 +162,45 @@ function createBatchStore(
   const toLeadOfLine = ({ line, body, extra }: Candidate): LeadOfLine => {
     const kept = keepExtra(extra, new Set());
     report.extraLeftOut += kept.leftOut;
-    const id = idempotencyKey === undefined ? undefined : idempotentId(workspaceId, idempotencyKey, line);
+    const id = idempotencyKey === undefined ? undefined : idempotentId(owner, idempotencyKey, line);
     const { lead } = fromNewLead(body, { id, workspaceId, userId, campaignId: '' });
     const whole: StoredLead = { ...lead, extra: kept.json };
     if (idempotencyKey === undefined) return { line, lead: whole };
-    return { line, lead: { ...whole, contentHash: contentHash(whole, body.campaignCode) } };
+    const hash = contentHash(whole, body.campaignCode);
+    return {
+      line,
+      lead: { ...whole, contentHash: hash, earlierId: earlierId(owner, idempotencyKey, line) },
+    };
   };
+  const rejectReused = (line: number) =>
+    reject({ line, reason: 'The Idempotency-Key was already used with different content in this line' });
 
   const leadsOfWorkspace = { insert: (some: readonly LeadToInsert[]) => leads.insert(some, workspaceId) };
   const insert = (placed: readonly LeadOfLine[]): Promise<void> =>
     insertEach(leadsOfWorkspace, placed, {
-      stored: async (items, added) => {
-        for (const { duplicateOf } of added.values()) {
+      stored(_item, outcome) {
+        if (outcome.result === 'added') {
           report.accepted += 1;
-          if (duplicateOf !== undefined) report.duplicates += 1;
-        }
-        await countRepeated(items.filter(({ lead }) => !added.has(lead.id)));
+          if (outcome.lead.duplicateOf !== undefined) report.duplicates += 1;
+        } else report.repeated += 1;
       },
-      rejected: ({ line }) => reject({ line, reason: 'The line contains a value that cannot be stored' }),
+      rejected({ line }, error) {
+        if (error instanceof LeadsError) rejectReused(line);
+        else reject({ line, reason: 'The line contains a value that cannot be stored' });
+      },
     });
 
-  /** Counts or rejects the leads whose ids are stored already, and returns their lines. */
-  const countRepeated = async (sent: readonly LeadOfLine[]): Promise<Set<number>> => {
-    const lines = new Set<number>();
-    if (sent.length === 0) return lines;
-    const ids = sent.map(({ lead }) => lead.id);
-    const existing = new Map((await leads.find({ workspaceId }, ids)).map((lead) => [lead.id, lead]));
-    for (const { line, lead } of sent) {
-      const hash = existing.get(lead.id)?.contentHash;
-      if (!existing.has(lead.id)) continue;
-      lines.add(line);
-      if (lead.contentHash !== undefined && hash?.equals(lead.contentHash) === true) report.repeated += 1;
-      else
-        reject({ line, reason: 'The Idempotency-Key was already used with different content in this line' });
-    }
-    return lines;
+  /** Counts or rejects the leads that are stored already, and returns the other leads. */
+  const countRepeated = async (sent: readonly LeadOfLine[]): Promise<readonly LeadOfLine[]> => {
+    if (sent.length === 0 || idempotencyKey === undefined) return sent;
+    const ids = sent.flatMap(({ lead: { id, earlierId: earlier = id } }) => [id, earlier]);
+    const found = new Map((await leads.find({ workspaceId }, ids)).map((lead) => [lead.id, lead]));
+    return sent.filter(({ line, lead }) => {
+      const outcome = outcomeOfRepeat(found, lead);
+      if (outcome?.result === 'repeated') report.repeated += 1;
+      else if (outcome?.result === 'key_reused') rejectReused(line);
+      return outcome === undefined;
+    });
   };
 
   return async (candidates: readonly Candidate[]): Promise<void> => {
@@ -212,9 +217,7 @@ function createBatchStore(
       }
     }
     // A repeated lead counts as repeated even if its campaign is no longer active.
-    const repeated = idempotencyKey === undefined ? new Set<number>() : await countRepeated(unplaced);
-    for (const { line } of unplaced) {
-      if (repeated.has(line)) continue;
+    for (const { line } of await countRepeated(unplaced)) {
       reject({ line, field: 'campaignCode', reason: 'campaignCode must be the code of an active campaign' });
     }
     await insert(placed);

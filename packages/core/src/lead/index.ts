@@ -4,7 +4,7 @@ export { editLead } from './edit-lead.ts';
 export { type ExportFormat, exportFormats, exportLeads } from './export-leads.ts';
 export { extraBounds } from './extra.ts';
 export { getLead, getLeadHistory } from './get-lead.ts';
-export { IdempotencyKey, leadIdFor } from './idempotency.ts';
+export { earlierId, IdempotencyKey, keyOwnerOf, leadIdFor } from './idempotency.ts';
 export { type ImportReport, importLeads } from './import-leads.ts';
 export type { ImportRejection } from './import-row.ts';
 export { insertEach } from './insert-each.ts';
@@ -33,11 +33,11 @@ export {
   type LeadQuarantine,
   type QuarantinedLead,
   type ReplayReport,
-  refusalReason,
   replayQuarantined,
+  toQuarantined,
 } from './lead-quarantine.ts';
 export { visibleTo } from './lead-scope.ts';
 export { LeadStatus } from './lead-status.ts';
-export type { LeadStore, LeadToInsert } from './lead-store.ts';
+export type { InsertOutcome, LeadStore, LeadToInsert } from './lead-store.ts';
 export { countLeads, listLeads } from './list-leads.ts';
 export { type LeadSink, submitLead } from './submit-lead.ts';

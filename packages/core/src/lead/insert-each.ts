@@ -1,27 +1,31 @@
 import { StoreError } from '../errors.ts';
-import type { StoredLead } from './lead.ts';
-import type { LeadStore, LeadToInsert } from './lead-store.ts';
+import { keyReused } from './idempotency.ts';
+import type { InsertOutcome, LeadStore, LeadToInsert } from './lead-store.ts';
+
+/** The outcome of a lead that is stored. */
+export type StoredOutcome = Exclude<InsertOutcome, { readonly result: 'key_reused' }>;
 
 /**
  * Stores leads in one statement. If the store rejects a lead, the other leads are stored without it. If the store does
  * not name the rejected lead, the leads are halved until the lead is alone.
  *
- * @param on.stored receives the stored leads and the result of {@link LeadStore.insert}.
- * @param on.rejected receives a lead that cannot be stored.
+ * @param on.stored receives each stored lead.
+ * @param on.rejected receives a lead that cannot be stored, with the error of the store, or with LeadsError
+ *   `idempotency_key_reused`.
  * @throws any other error of the store. Leads that `on.stored` received remain stored.
  */
 export async function insertEach<Item extends { readonly lead: LeadToInsert }>(
   leads: Pick<LeadStore, 'insert'>,
   items: readonly Item[],
   on: {
-    readonly stored: (items: readonly Item[], added: ReadonlyMap<string, StoredLead>) => Promise<void> | void;
+    readonly stored: (item: Item, outcome: StoredOutcome) => void;
     readonly rejected: (item: Item, error: unknown) => void;
   },
 ): Promise<void> {
   if (items.length === 0) return;
-  let added: ReadonlyMap<string, StoredLead>;
+  let outcomes: readonly InsertOutcome[];
   try {
-    added = await leads.insert(items.map(({ lead }) => lead));
+    outcomes = await leads.insert(items.map(({ lead }) => lead));
   } catch (error) {
     if (!(error instanceof StoreError && error.isRowRejected)) throw error;
     // If an id occurs twice, the first lead with the id is rejected.
@@ -37,5 +41,10 @@ export async function insertEach<Item extends { readonly lead: LeadToInsert }>(
     await insertEach(leads, items.slice(half), on);
     return;
   }
-  await on.stored(items, added);
+  for (const [at, item] of items.entries()) {
+    const outcome = outcomes[at];
+    if (outcome === undefined) throw new Error('The store returned fewer outcomes than leads');
+    if (outcome.result === 'key_reused') on.rejected(item, keyReused());
+    else on.stored(item, outcome);
+  }
 }

@@ -1,11 +1,15 @@
-import { StoreError } from '../errors.ts';
+import { LeadsError, StoreError } from '../errors.ts';
+import { idOfDifferingLead } from './idempotency.ts';
 import { insertEach } from './insert-each.ts';
 import type { LeadStore, LeadToInsert } from './lead-store.ts';
 
 /** A lead that the service accepted and the database rejected later. */
 export interface QuarantinedLead {
   readonly lead: LeadToInsert;
-  /** The SQLSTATE of the last rejection (PostgreSQL, appendix A), if known. */
+  /**
+   * The SQLSTATE of the last rejection (PostgreSQL, appendix A), if known; `idempotency_key_reused` if the lead has the
+   * Idempotency-Key of another lead.
+   */
   readonly reason?: string | undefined;
   readonly quarantinedAt: Date;
 }
@@ -33,20 +37,30 @@ export async function replayQuarantined(
   entries: readonly QuarantinedLead[],
 ): Promise<ReplayReport> {
   const stored: string[] = [];
-  const refused: Omit<QuarantinedLead, 'quarantinedAt'>[] = [];
+  const refused: NewlyQuarantined[] = [];
+  const replaced: string[] = [];
   await insertEach(stores.leads, entries, {
-    async stored(items) {
-      const ids = items.map(({ lead }) => lead.id);
-      await stores.quarantine.remove(ids);
-      stored.push(...ids);
+    stored: ({ lead }) => stored.push(lead.id),
+    rejected({ lead }, error) {
+      const rejected = toQuarantined(lead, error);
+      refused.push(rejected);
+      if (rejected.lead.id !== lead.id) replaced.push(lead.id);
     },
-    rejected: ({ lead }, error) => refused.push({ lead, reason: refusalReason(error) }),
   });
   if (refused.length > 0) await stores.quarantine.add(refused);
+  await stores.quarantine.remove([...stored, ...replaced]);
   return { stored, refused: refused.map(({ lead, reason }) => ({ id: lead.id, reason })) };
 }
 
-/** Returns the SQLSTATE of an error with which {@link insertEach} rejects a lead. */
-export function refusalReason(error: unknown): string | undefined {
-  return error instanceof StoreError ? error.sqlState : undefined;
+type NewlyQuarantined = Omit<QuarantinedLead, 'quarantinedAt'>;
+
+/**
+ * Returns the entry of a lead that {@link insertEach} rejects. A lead that has the Idempotency-Key of another lead gets an
+ * id of its own, so that a replay stores it.
+ */
+export function toQuarantined(lead: LeadToInsert, error: unknown): NewlyQuarantined {
+  if (error instanceof LeadsError && error.code === 'idempotency_key_reused') {
+    return { lead: { ...lead, id: idOfDifferingLead(lead), earlierId: undefined }, reason: error.code };
+  }
+  return { lead, reason: error instanceof StoreError ? error.sqlState : undefined };
 }

@@ -9,10 +9,25 @@ export interface Traced {
   readonly traceparent?: string | undefined;
 }
 
-/**
- * A lead to store, with the duplicate window of its campaign in seconds. The event of its creation continues the trace.
- */
-export type LeadToInsert = StoredLead & Traced & { readonly duplicateWindowSeconds?: number | undefined };
+/** A lead to store. The event of its creation continues the trace. */
+export type LeadToInsert = StoredLead &
+  Traced & {
+    /** The duplicate window of its campaign. */
+    readonly duplicateWindowSeconds?: number | undefined;
+    /** The id that the release before derived from its Idempotency-Key. */
+    readonly earlierId?: string | undefined;
+  };
+
+/** The result of storing one lead. */
+export type InsertOutcome =
+  /** The lead as it is stored: a duplicate is trashed. */
+  | { readonly result: 'added'; readonly lead: StoredLead }
+  /** The id of the lead that was stored before by the same request. */
+  | { readonly result: 'repeated'; readonly id: string }
+  /** A lead with the same id and other content is stored. */
+  | { readonly result: 'key_reused' }
+  /** The lead is stored outside of the database, and will be stored in it. */
+  | { readonly result: 'buffered' };
 
 /** Conditions for leads of a scope. An absent condition matches every lead. */
 export interface LeadFilter {
@@ -68,13 +83,13 @@ export interface LeadChange {
 export interface LeadStore {
   /**
    * Stores leads, all or none. A lead whose id is stored already stays unchanged, so that a request without a response
-   * can be repeated. In a campaign with a duplicate window, duplicates are detected among the given and the stored
+   * can be repeated. The content hash of the given lead, if it has one, must be equal to that of the stored lead. In a campaign with a duplicate window, duplicates are detected among the given and the stored
    * leads, also across instances that store concurrently.
    *
    * @param workspaceId the workspace of all leads. Required in the CRM, whose statements are limited to one workspace.
-   * @returns the leads that this call added, by id, as they are stored: duplicates are trashed.
+   * @returns the outcome of each lead, in the order of the leads.
    */
-  insert(leads: readonly LeadToInsert[], workspaceId?: string): Promise<ReadonlyMap<string, StoredLead>>;
+  insert(leads: readonly LeadToInsert[], workspaceId?: string): Promise<readonly InsertOutcome[]>;
 
   /** Returns the representations of leads in order. Only the columns of the representation are read. */
   list(selection: LeadSelection, page: PageBounds): Promise<Lead[]>;

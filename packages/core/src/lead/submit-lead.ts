@@ -1,6 +1,6 @@
 import type { CampaignRouter } from '../campaign/campaign-router.ts';
 import type { Principal } from '../credential/principal.ts';
-import { leadIdFor } from './idempotency.ts';
+import { earlierId, intakeContentHash, keyOwnerOf, leadIdFor } from './idempotency.ts';
 import type { IntakeLead } from './lead.schema.ts';
 import { fromIntakeLead } from './lead.ts';
 import type { LeadToInsert } from './lead-store.ts';
@@ -10,9 +10,12 @@ export interface LeadSink {
   /**
    * Stores a lead. A lead that is given again is not stored again.
    *
-   * @throws LeadsError `invalid_input` if the database rejects the lead; `unavailable` if no lead can be stored now.
+   * @returns the id of the stored lead. It differs from the id of the given lead only if it was derived by an earlier
+   *   release.
+   * @throws LeadsError `invalid_input` if the database rejects the lead; `idempotency_key_reused` if a lead with the id
+   *   and other content is stored; `unavailable` if no lead can be stored now.
    */
-  take(lead: LeadToInsert): Promise<void>;
+  take(lead: LeadToInsert): Promise<string>;
 }
 
 /**
@@ -22,6 +25,7 @@ export interface LeadSink {
  * @param ip the visitor's address.
  * @param idempotencyKey makes a repeated request return the id of the existing lead.
  * @returns the id of the lead, which is the `order_id` of the response, once the lead is stored.
+ * @throws LeadsError as {@link LeadSink.take} does.
  */
 export async function submitLead(
   { routes, leads }: { routes: CampaignRouter; leads: LeadSink },
@@ -33,8 +37,14 @@ export async function submitLead(
   const { workspaceId, userId, defaultCampaignId } = principal;
   const found = routes.find(workspaceId, body.lp_name, defaultCampaignId);
   const { campaignId, duplicateWindowSeconds } = found instanceof Promise ? await found : found;
-  const id = leadIdFor(workspaceId, idempotencyKey);
+  const owner = keyOwnerOf(principal);
+  const id = leadIdFor(owner, idempotencyKey);
   const { lead, extraLeftOut } = fromIntakeLead(body, { id, workspaceId, userId, campaignId }, ip);
-  await leads.take(duplicateWindowSeconds === undefined ? lead : { ...lead, duplicateWindowSeconds });
-  return { id, extraLeftOut };
+  const placed = duplicateWindowSeconds === undefined ? lead : { ...lead, duplicateWindowSeconds };
+  const storedId = await leads.take(
+    idempotencyKey === undefined
+      ? placed
+      : { ...placed, contentHash: intakeContentHash(lead), earlierId: earlierId(owner, idempotencyKey) },
+  );
+  return { id: storedId, extraLeftOut };
 }

@@ -24,15 +24,17 @@ const pageSize = 500;
 export function addQuarantineCommands(program: Command, io: CliIo): void {
   const quarantine = program
     .command('quarantine')
-    .summary('manage leads that Postgres rejected')
+    .summary('manage leads that were accepted and cannot be stored')
     .description(
-      'Manages quarantined leads. The intake accepted them while Postgres was unavailable, and Postgres later rejected them.',
+      'Manages quarantined leads. The intake accepted them while Postgres was unavailable. Later, Postgres rejected them, or another lead had the same Idempotency-Key.',
     );
 
   quarantine
     .command('list')
     .summary('list quarantined leads')
-    .description('Lists quarantined leads, oldest first, each with the SQLSTATE of its rejection.')
+    .description(
+      'Lists quarantined leads, oldest first, each with the reason of its rejection: an SQLSTATE, or idempotency_key_reused for a lead with the Idempotency-Key of another lead.',
+    )
     .addOption(jsonOption())
     .addHelpText('after', examples('leads quarantine list', 'leads quarantine list --json'))
     .action((options) => listQuarantine(io, options));
@@ -40,9 +42,7 @@ export function addQuarantineCommands(program: Command, io: CliIo): void {
   quarantine
     .command('replay')
     .summary('store quarantined leads')
-    .description(
-      'Stores quarantined leads unchanged. A lead that Postgres rejects again stays in the quarantine.',
-    )
+    .description('Stores quarantined leads unchanged. A lead that is rejected again stays in the quarantine.')
     .argument('[id...]', 'the ids of the leads', collectUuids)
     .option('--all', 'all quarantined leads')
     .addOption(jsonOption())
@@ -92,7 +92,7 @@ async function listQuarantine(io: CliIo, options: OutputOptions): Promise<void> 
       { header: 'NAME', maxWidth: 30, value: ({ lead }) => lead.name },
       { header: 'PHONE', maxWidth: 20, value: ({ lead }) => lead.phone },
       { header: 'CREATED (UTC)', maxWidth: 16, value: ({ lead }) => formatTime(lead.createdAt) },
-      { header: 'SQLSTATE', maxWidth: 8, value: ({ reason }) => reason ?? '' },
+      { header: 'REASON', maxWidth: 22, value: ({ reason }) => reason ?? '' },
     ],
     entries,
     ({ lead }) => `${lead.id}, campaign ${lead.campaignId}`,
@@ -122,7 +122,7 @@ async function replayQuarantine(
   };
   const lines = [
     `Stored: ${report.stored.length}. Rejected again: ${report.refused.length}.`,
-    ...report.refused.map(({ id, reason }) => `  ${id}, SQLSTATE ${reason ?? 'unknown'}`),
+    ...report.refused.map(({ id, reason }) => `  ${id}: ${reason ?? 'unknown reason'}`),
   ];
   printResult(io, options, report, lines.join('\n'));
   // The result already lists the leads.
