@@ -22,7 +22,7 @@ import { DisposeStack } from '@leads/core/dispose-stack';
 import { EventRelay, OutboxMonitor } from '@leads/core/event';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import type { LeadStore } from '@leads/core/lead';
-import { createRateLimit } from '@leads/core/limits';
+import { createRateLimit, FairQueue, fairLeadReads, fairOverview } from '@leads/core/limits';
 import { EventPublisher, EventReader, eventStreamName, Invalidations } from '@leads/core/nats';
 import { LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
@@ -117,6 +117,14 @@ export async function createContext(
   resources.use(
     new LeadCountAggregator(overview, (err) => log.warn({ err }, 'Overview aggregation failed; retrying')),
   );
+  const costlyReads = new FairQueue(costlyReadsOf(config.DATABASE_POOL_SIZE));
+  metrics.gauge(
+    { name: 'costly_reads', help: 'Statements of searches, counts, exports and overviews.' },
+    () => [
+      [{ state: 'running' }, costlyReads.load.running],
+      [{ state: 'waiting' }, costlyReads.load.waiting],
+    ],
+  );
   const { SMTP_URL, MAIL_FROM = '' } = config;
   const accountStore = createAccountStore(database);
   const workspaces = createWorkspaceStore(database);
@@ -203,9 +211,12 @@ export async function createContext(
     credentialStore,
     credentialUse,
     events: broker && new EventReader(broker, eventStreamName),
-    leads: traceInserts(reads === undefined ? primaryLeads : reads.leads(primaryLeads), tracing),
+    leads: traceInserts(
+      fairLeadReads(reads === undefined ? primaryLeads : reads.leads(primaryLeads), costlyReads),
+      tracing,
+    ),
     metrics,
-    overview: reads === undefined ? overview : reads.overview(overview),
+    overview: fairOverview(reads === undefined ? overview : reads.overview(overview), costlyReads),
     rateLimits: {
       secretKeys: createRateLimit(config.CRM_KEY_REQUESTS_PER_MINUTE),
       workspaces: createRateLimit(config.CRM_WORKSPACE_REQUESTS_PER_MINUTE),
@@ -218,4 +229,12 @@ export async function createContext(
   };
   const opened = resources.move();
   return { ...context, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+}
+
+/**
+ * Returns how many statements of costly reads run at a time: 2 of 5 connections. The other connections serve requests that
+ * take some milliseconds.
+ */
+function costlyReadsOf(poolSize: number): number {
+  return Math.max(1, Math.floor(poolSize * 0.4));
 }

@@ -32,8 +32,11 @@ export interface Fixture extends AsyncDisposable {
   readonly workspaces: WorkspaceStore;
   /** Runs SQL, for data that no use case creates and for checks of stored data. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** Blocks writes of other connections to a table until the returned function is called. */
-  holdTable(table: 'lead' | 'landing_page'): Promise<() => Promise<void>>;
+  /** Blocks writes of other connections to a table until the returned function is called; by `ACCESS EXCLUSIVE`, reads too. */
+  holdTable(
+    table: 'lead' | 'landing_page' | 'lead_tally',
+    mode?: 'EXCLUSIVE' | 'ACCESS EXCLUSIVE',
+  ): Promise<() => Promise<void>>;
   /** Adds a copy of a lead with another id, such as an id that an earlier release derived. */
   copyLead(id: string, copyId: string): Promise<void>;
   /** Creates a workspace with an owner, its default campaign and an active campaign with the code `DEMO`. */
@@ -133,9 +136,9 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
     leads,
     workspaces,
     sql,
-    async holdTable(table) {
+    async holdTable(table, mode = 'EXCLUSIVE') {
       const client = await pool.connect();
-      await client.query(`BEGIN; LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+      await client.query(`BEGIN; LOCK TABLE ${table} IN ${mode} MODE`);
       let isHeld = true;
       return async () => {
         if (!isHeld) return;

@@ -107,19 +107,22 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
         select<CountedValue>(Prisma.sql`${byValue(kind)} ORDER BY ${maxFirst}, value LIMIT ${top}`, {
           workspaceId,
         });
-      const [[previous = noLeads, ...steps], campaigns, landingPages, s1, [s1Others]] = await Promise.all([
-        countSteps(scope, { from: previousFrom, to }, [previousFrom, ...bounds.slice(0, -1)]),
-        select<CountedValue & { name: string }>(
-          Prisma.sql`
+      // One after the other, so that an overview uses one connection: it takes one turn among the costly reads.
+      const [previous = noLeads, ...steps] = await countSteps(scope, { from: previousFrom, to }, [
+        previousFrom,
+        ...bounds.slice(0, -1),
+      ]);
+      const campaigns = await select<CountedValue & { name: string }>(
+        Prisma.sql`
           SELECT code AS value, name, "OnHold", "Trashed", "Paid", "Approved"
           FROM (${byValue('campaign')}) AS summed JOIN campaign ON id = summed.value::uuid
           ORDER BY "OnHold" + "Trashed" + "Paid" + "Approved" DESC, code LIMIT ${top}`,
-          { workspaceId },
-        ),
-        topValues('landing_page'),
-        topValues('s1'),
-        select<{ leads: number }>(
-          Prisma.sql`
+        { workspaceId },
+      );
+      const landingPages = await topValues('landing_page');
+      const s1 = await topValues('s1');
+      const [s1Others] = await select<{ leads: number }>(
+        Prisma.sql`
           SELECT coalesce(sum(leads), 0)::int AS leads FROM (
             ${Prisma.join(
               [
@@ -134,9 +137,8 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
               ' UNION ALL ',
             )}
           ) AS others`,
-          { workspaceId },
-        ),
-      ]);
+        { workspaceId },
+      );
       return { previous, steps, campaigns, landingPages, s1, s1Others: s1Others?.leads ?? 0 };
     },
 

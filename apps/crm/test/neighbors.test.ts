@@ -1,0 +1,36 @@
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { startCrm } from './crm.ts';
+import { signInAs } from './visitor.ts';
+
+// A busy machine must not end the blocked statements.
+const crm = await startCrm({ DATABASE_STATEMENT_TIMEOUT_MS: '60000' });
+afterAll(() => crm[Symbol.asyncDispose]());
+const { service, fixture } = crm;
+const busy = await fixture.createWorkspace();
+const { owner: neighbor } = await fixture.createWorkspace();
+
+test('searches, counts and exports of a workspace are answered while another workspace requests 20 overviews at once', async () => {
+  const { visitor } = await signInAs(service, busy, 'owner');
+  // Overviews wait for this lock. Searches and counts do not read the table.
+  const release = await fixture.holdTable('lead_tally', 'ACCESS EXCLUSIVE');
+  onTestFinished(release);
+  const overviews = Array.from({ length: 20 }, () =>
+    visitor.get('/overview?from=2026-01-01&to=2026-01-31&zone=UTC'),
+  );
+  const answered = Promise.allSettled(overviews);
+  const blocked = async () => {
+    const rows = await fixture.sql(
+      `SELECT FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%width_bucket%'`,
+    );
+    return rows.length;
+  };
+  await expect.poll(blocked, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+  const list = (query: string, accept = 'application/json') =>
+    service.send({ path: `/api/v1/order/leads${query}`, headers: { ...neighbor.headers, Accept: accept } });
+  const answers = await Promise.all([list(''), list('?q=ada'), list('?count=exact'), list('', 'text/csv')]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(await blocked()).toBe(2);
+  await release();
+  await answered;
+});

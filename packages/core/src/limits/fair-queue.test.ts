@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { FairQueue } from './fair-queue.ts';
+
+/** Creates a queue whose tasks run until the test ends them. `started` lists the tasks in the order of their starts. */
+function openQueue(slots: number) {
+  let now = 0;
+  const queue = new FairQueue(slots, () => now);
+  const started: string[] = [];
+  const ends = new Map<string, () => void>();
+  const add = (name: string, options?: { isPatient: boolean }) =>
+    queue.run(
+      name.slice(0, 1),
+      () => {
+        started.push(name);
+        return new Promise<void>((resolve) => ends.set(name, resolve));
+      },
+      options,
+    );
+  return {
+    queue,
+    started,
+    add,
+    end: async (name: string) => {
+      ends.get(name)?.();
+      // The next task starts some microtasks later.
+      await new Promise(setImmediate);
+    },
+    advance: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+const tooMany = { code: 'too_many_requests', retryAfterSeconds: 1 };
+
+describe('a fair queue', () => {
+  test('gives one tenant half of the slots at most, and starts the task of another tenant at once', () => {
+    const { add, started, queue } = openQueue(4);
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'b3']) void add(name);
+    expect(started).toEqual(['a1', 'a2', 'b1', 'b2']);
+    expect(queue.load).toEqual({ running: 4, waiting: 4 });
+  });
+
+  test('lets waiting tenants take turns, whatever the number of their tasks', async () => {
+    const { add, started, end } = openQueue(2);
+    for (const name of ['a1', 'b1', 'a2', 'a3', 'a4', 'c1', 'c2', 'd1']) void add(name);
+    expect(started).toEqual(['a1', 'b1']);
+    for (const name of ['b1', 'c1', 'd1', 'a1', 'a2', 'c2', 'a3']) await end(name);
+    expect(started).toEqual(['a1', 'b1', 'c1', 'd1', 'c2', 'a2', 'a3', 'a4']);
+  });
+
+  test('rejects a task while 32 tasks of its tenant wait, except a patient one', async () => {
+    const { add, queue } = openQueue(2);
+    for (let index = 0; index < 33; index++) void add(`a${index}`);
+    await expect(add('a33')).rejects.toMatchObject(tooMany);
+    void add('a34', { isPatient: true });
+    expect(queue.load).toEqual({ running: 1, waiting: 33 });
+    void add('b1');
+    expect(queue.load).toEqual({ running: 2, waiting: 33 });
+  });
+
+  test('rejects a task that has waited longer than 10 s when its turn comes, except a patient one', async () => {
+    const { add, started, end, advance } = openQueue(2);
+    void add('a1');
+    const rejected = add('a2').catch((error: unknown) => error);
+    void add('a3', { isPatient: true });
+    advance(10_001);
+    await end('a1');
+    expect(await rejected).toMatchObject(tooMany);
+    expect(started).toEqual(['a1', 'a3']);
+  });
+
+  test('frees the slot of a task that fails', async () => {
+    const { queue } = openQueue(1);
+    await expect(queue.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    expect(await queue.run('b', async () => 'done')).toBe('done');
+    expect(queue.load).toEqual({ running: 0, waiting: 0 });
+  });
+});

@@ -1,0 +1,109 @@
+import { LeadsError } from '../errors.ts';
+
+/** The most waiting tasks of one tenant, and the longest wait of a task, in milliseconds. */
+const maxWaiting = 32;
+const maxWaitMs = 10_000;
+
+/** A task that waits for its turn. */
+interface WaitingTask {
+  start(): void;
+  reject(error: LeadsError): void;
+  /** By `performance.now()`. */
+  readonly expiresAt: number;
+}
+
+/**
+ * Runs costly tasks of many tenants, a limited number at a time. One tenant gets at most half of the slots, so that
+ * the task of another tenant starts at once. While all slots are in use, the tenants take turns, whatever the number of
+ * their tasks.
+ */
+export class FairQueue {
+  readonly #slots: number;
+  readonly #share: number;
+  readonly #now: () => number;
+  readonly #running = new Map<string, number>();
+  #runningTotal = 0;
+  /** The waiting tasks by tenant, in the order of the tenants' turns. */
+  readonly #waiting = new Map<string, WaitingTask[]>();
+
+  /**
+   * @param slots the most tasks that run at a time.
+   * @param nowMs a clock in milliseconds, for tests.
+   */
+  constructor(slots: number, nowMs: () => number = () => performance.now()) {
+    this.#slots = slots;
+    this.#share = Math.max(1, Math.floor(slots / 2));
+    this.#now = nowMs;
+  }
+
+  /**
+   * Runs a task when the turn of its tenant comes.
+   *
+   * @param options.isPatient whether the task waits without a limit, because its response has begun.
+   * @throws LeadsError `too_many_requests` if too many tasks of the tenant wait, or if the task has waited too long.
+   */
+  async run<Result>(
+    tenant: string,
+    task: () => Promise<Result>,
+    { isPatient = false } = {},
+  ): Promise<Result> {
+    if (this.#mayStart(tenant)) this.#count(tenant, 1);
+    else await this.#turnOf(tenant, isPatient);
+    try {
+      return await task();
+    } finally {
+      this.#count(tenant, -1);
+      this.#startNext();
+    }
+  }
+
+  /** The numbers of tasks that run and that wait. */
+  get load(): { readonly running: number; readonly waiting: number } {
+    const waiting = [...this.#waiting.values()].reduce((sum, tasks) => sum + tasks.length, 0);
+    return { running: this.#runningTotal, waiting };
+  }
+
+  #mayStart(tenant: string): boolean {
+    return this.#runningTotal < this.#slots && (this.#running.get(tenant) ?? 0) < this.#share;
+  }
+
+  #count(tenant: string, change: 1 | -1): void {
+    const count = (this.#running.get(tenant) ?? 0) + change;
+    if (count === 0) this.#running.delete(tenant);
+    else this.#running.set(tenant, count);
+    this.#runningTotal += change;
+  }
+
+  /** Waits for a slot. When the promise resolves, the slot is counted. */
+  async #turnOf(tenant: string, isPatient: boolean): Promise<void> {
+    const tasks = this.#waiting.get(tenant) ?? [];
+    if (!isPatient && tasks.length >= maxWaiting) throw tooMany();
+    this.#waiting.set(tenant, tasks);
+    const expiresAt = isPatient ? Number.POSITIVE_INFINITY : this.#now() + maxWaitMs;
+    await new Promise<void>((start, reject) => tasks.push({ start, reject, expiresAt }));
+  }
+
+  #startNext(): void {
+    // A tenant that is set again comes last, so the loop visits it again.
+    for (const [tenant, tasks] of this.#waiting) {
+      if (!this.#mayStart(tenant)) continue;
+      this.#waiting.delete(tenant);
+      const task = tasks.shift();
+      if (tasks.length > 0) this.#waiting.set(tenant, tasks);
+      if (task === undefined) continue;
+      if (this.#now() > task.expiresAt) {
+        task.reject(tooMany());
+        continue;
+      }
+      this.#count(tenant, 1);
+      task.start();
+    }
+  }
+}
+
+function tooMany(): LeadsError {
+  return new LeadsError('too_many_requests', {
+    message: 'Too many searches, counts and overviews of this workspace are in progress: try again later',
+    retryAfterSeconds: 1,
+  });
+}
