@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsError } from '@leads/core/errors';
+import { FairShares } from '@leads/core/limits';
 import type { Server } from '@leads/http/server/create-server';
 
 declare module 'fastify' {
@@ -14,12 +15,13 @@ type TransferKind = 'export' | 'import';
 /** The limits of exports and imports in this process, which may be of any length. */
 export interface TransferLimits {
   /**
-   * Begins a transfer.
+   * Begins a transfer of a workspace.
    *
    * @returns a function that ends the transfer.
-   * @throws LeadsError `unavailable` if the maximum of its kind is reached.
+   * @throws LeadsError `too_many_requests` if the workspace has its share of this kind; `unavailable` if the maximum of
+   *   this kind is reached.
    */
-  begin(kind: TransferKind): () => void;
+  begin(kind: TransferKind, workspaceId: string): () => void;
   /** Pauses a transfer. While other requests are in progress, the pause lasts up to {@link maxWaitMs}. */
   yieldToRequests(): Promise<void>;
   /** Aborted when the server closes: a transfer can take longer than the shutdown timeout. */
@@ -29,10 +31,10 @@ export interface TransferLimits {
 }
 
 /**
- * The most concurrent transfers. An export reads as fast as its client does, which costs the database more than a page
- * of the list. An import holds a database connection most of the time.
+ * The most concurrent transfers. One workspace gets half of them at most. An export reads as fast as its client does,
+ * which costs the database more than a page of the list. An import holds a database connection most of the time.
  */
-const defaultMaximums: Readonly<Record<TransferKind, number>> = { export: 4, import: 4 };
+const defaultMaximums: Readonly<Record<TransferKind, number>> = { export: 8, import: 8 };
 
 /** The shortest pause of a transfer, and the interval at which it looks for other requests. */
 const pauseMs = 2;
@@ -42,28 +44,19 @@ const maxWaitMs = 50;
 /** Creates the limits of one process. All routes that export or import share them. */
 export function createTransferLimits(maximums = defaultMaximums): TransferLimits {
   const stopping = new AbortController();
-  const running = { export: 0, import: 0 };
+  const running = {
+    export: new FairShares(maximums.export, 'exports'),
+    import: new FairShares(maximums.import, 'imports'),
+  };
   let requests = 0;
   return {
     stopping: stopping.signal,
-    begin(kind) {
-      if (running[kind] >= maximums[kind]) {
-        throw new LeadsError('unavailable', {
-          message: 'Too many exports or imports in progress: try again later',
-        });
-      }
-      running[kind] += 1;
-      let isRunning = true;
-      return () => {
-        if (isRunning) running[kind] -= 1;
-        isRunning = false;
-      };
-    },
+    begin: (kind, workspaceId) => running[kind].take(workspaceId),
     async yieldToRequests() {
       const until = performance.now() + maxWaitMs;
       // Pauses even without other requests, so that the next request finds an idle core and an idle database.
       do await sleep(pauseMs);
-      while (requests > running.export + running.import && performance.now() < until);
+      while (requests > running.export.used + running.import.used && performance.now() < until);
     },
     watch(app) {
       app.addHook('preClose', async () => {

@@ -8,7 +8,7 @@ import { Broker } from '@leads/core/nats';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
 import { readPage } from '@leads/test-kit/documents';
-import type { TestMember } from '@leads/test-kit/fixture';
+import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { Value } from 'typebox/value';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startCrm, startCrmService } from './crm.ts';
@@ -395,6 +395,29 @@ describe('an open event stream', () => {
     await follow();
     streams[0]?.close();
     await vi.waitFor(() => follow({ member }), 10_000);
+  });
+
+  test('counts toward the 100 of 200 that its workspace gets, and other workspaces get the rest', async () => {
+    const keysOf = (of: TestWorkspace, count: number) =>
+      Promise.all(names(count).map(() => of.addMember('manager')));
+    const other = await fixture.createWorkspace();
+    // Streams of earlier tests may not have ended yet.
+    await vi.waitFor(async () => expect(await consumers()).toBe(0), 20_000);
+    const streams: EventClient[] = [];
+    for (const member of await keysOf(workspace, 10)) {
+      streams.push(...(await Promise.all(names(10).map(() => follow({ member })))));
+    }
+    const [eleventh] = await keysOf(workspace, 1);
+    const refused = await service.send({ path: '/api/v1/events', headers: { ...eleventh?.headers } });
+    expect([refused.status, refused.json()]).toMatchObject([
+      429,
+      { message: 'This workspace has its share of event streams in progress: try again later' },
+    ]);
+    for (const member of await keysOf(other, 2)) {
+      streams.push(...(await Promise.all(names(10).map(() => follow({ member })))));
+    }
+    for (const stream of streams) stream.close();
+    await vi.waitFor(async () => expect(await consumers()).toBe(0), 20_000);
   });
 
   test('is not created by HEAD, which returns its headers', async () => {

@@ -15,6 +15,7 @@ const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
 const { service, fixture } = crm;
 const workspace = await fixture.createWorkspace();
+const { owner: neighbor } = await fixture.createWorkspace();
 const { visitor, member } = await signInAs(service, workspace, 'owner');
 const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
 const sessionHeaders = { Cookie: cookie, Origin: `http://127.0.0.1:${service.port}` };
@@ -39,7 +40,7 @@ function open(path: string, headers: Readonly<Record<string, string>>, lines?: s
   return { outgoing, answered };
 }
 
-test('one process admits 4 concurrent exports over all export routes, and answers 503 to the rest', async () => {
+test('a workspace gets 4 of 8 exports over all export routes, the rest are answered with 429, and its neighbor gets an export', async () => {
   await fillWorkspace(fixture, workspace, 8000, 'x'.repeat(5000));
   const list = '/order/leads';
   const exports = [
@@ -50,12 +51,14 @@ test('one process admits 4 concurrent exports over all export routes, and answer
   ];
   const answers = await Promise.all(exports.map(({ answered }) => answered));
   const statuses = answers.map(({ statusCode }) => statusCode);
-  for (const { outgoing } of exports) outgoing.destroy();
   expect(statuses.filter((status) => status === 200)).toHaveLength(4);
-  expect(statuses.filter((status) => status === 503)).toHaveLength(9);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(9);
+  const ofNeighbor = open(`/api/v1${list}`, { ...neighbor.headers, Accept: 'text/csv' });
+  expect((await ofNeighbor.answered).statusCode).toBe(200);
+  for (const { outgoing } of [...exports, ofNeighbor]) outgoing.destroy();
 });
 
-test('one process admits 4 concurrent imports over all import routes, and answers 503 to the rest', async () => {
+test('a workspace gets 4 of 8 imports over all import routes, the rest are answered with 429, and its neighbor gets an import', async () => {
   const csv = { 'Content-Type': 'text/csv' };
   const imports = [1, 2, 3, 4].flatMap(() => [
     open('/api/v1/order/leads/import', { ...member.headers, ...csv }, 'campaignCode,name,phone\n'),
@@ -64,7 +67,14 @@ test('one process admits 4 concurrent imports over all import routes, and answer
   const statuses: (number | undefined)[] = [];
   const all = imports.map(({ answered }) => answered.then(({ statusCode }) => statuses.push(statusCode)));
   // The admitted imports wait for the rest of their files, so only the rejected ones are answered.
-  await expect.poll(() => statuses, pollOptions).toEqual([503, 503, 503, 503]);
+  await expect.poll(() => statuses, pollOptions).toEqual([429, 429, 429, 429]);
+  const ofNeighbor = open(
+    '/api/v1/order/leads/import',
+    { ...neighbor.headers, ...csv },
+    'campaignCode,name,phone\n',
+  );
+  ofNeighbor.outgoing.end();
+  expect((await ofNeighbor.answered).statusCode).toBe(200);
   for (const { outgoing } of imports) outgoing.end();
   await Promise.all(all);
   expect(statuses.slice(4)).toEqual([200, 200, 200, 200]);
@@ -73,22 +83,11 @@ test('one process admits 4 concurrent imports over all import routes, and answer
 const createApp = () =>
   createServer({ log: createLogger({ service: 'crm', level: 'silent' }), trustProxy: '' });
 
-test('exports and imports have separate limits, and a transfer that ends twice frees one slot', () => {
-  const transfers = createTransferLimits({ export: 2, import: 1 });
-  const isFull = (kind: 'export' | 'import') => {
-    try {
-      transfers.begin(kind);
-      return false;
-    } catch (error) {
-      return error instanceof LeadsError && error.code === 'unavailable';
-    }
-  };
-  const end = transfers.begin('export');
-  transfers.begin('export');
-  expect([isFull('export'), isFull('import')]).toEqual([true, false]);
-  end();
-  end();
-  expect([isFull('export'), isFull('export'), isFull('import')]).toEqual([false, true, true]);
+test('exports and imports have separate shares', () => {
+  const transfers = createTransferLimits({ export: 2, import: 2 });
+  transfers.begin('export', 'a');
+  expect(() => transfers.begin('export', 'a')).toThrow(LeadsError);
+  transfers.begin('import', 'a');
 });
 
 test('a transfer gives way to other requests for a bounded time, and never to itself', async () => {
@@ -106,7 +105,7 @@ test('a transfer gives way to other requests for a bounded time, and never to it
   };
   const during: number[] = [];
   app.get('/transfer', async (_request, reply) => {
-    reply.raw.once('close', transfers.begin('export'));
+    reply.raw.once('close', transfers.begin('export', 'a'));
     during.push(await waited());
     return {};
   });

@@ -1,3 +1,4 @@
 export { FairQueue } from './fair-queue.ts';
 export { fairLeadReads, fairOverview } from './fair-reads.ts';
+export { FairShares } from './fair-shares.ts';
 export { createRateLimit, type RateLimit, windowMs } from './rate-limit.ts';

@@ -2,13 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { LeadsError } from '@leads/core/errors';
 import type { FastifyRequest } from 'fastify';
 import type { Server } from './create-server.ts';
+import { Pace, type PaceOptions } from './pace.ts';
 
-/** The limits of reading a long body. */
-export interface LongBodyOptions {
-  /** The longest wait for the next byte, in milliseconds. The time that the handler takes does not count. */
-  readonly idleMs?: number;
-  /** The minimum average rate of arrival, after a grace period of `idleMs`. */
-  readonly bytesPerSecond?: number;
+/** The limits of reading a long body. The time that the handler takes does not count. */
+export interface LongBodyOptions extends PaceOptions {
   /** Stops the reading and rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -34,7 +31,7 @@ export function acceptLongBodies(scope: Server, mediaType: string): void {
  */
 export async function* readLongBody(
   request: FastifyRequest,
-  { idleMs = 30_000, bytesPerSecond = 1024, signal }: LongBodyOptions = {},
+  { signal, ...paceOptions }: LongBodyOptions = {},
 ): AsyncGenerator<Buffer, void, undefined> {
   const { raw, server } = request;
   const { socket } = raw;
@@ -44,13 +41,12 @@ export async function* readLongBody(
   for (const event of events) raw.on(event, onChange);
   signal?.addEventListener('abort', onChange);
   server.unhurried.add(socket);
-  let bytes = 0;
-  let waitedMs = 0;
+  const pace = new Pace(paceOptions);
   try {
     for (;;) {
       const piece = raw.read() as Buffer | null;
       if (piece !== null) {
-        bytes += piece.length;
+        pace.count(piece.length);
         yield piece;
         continue;
       }
@@ -61,16 +57,15 @@ export async function* readLongBody(
         throw new LeadsError('bad_request', { message: 'The request body ended early' });
       }
       signal?.throwIfAborted();
-      const leftMs = Math.min(idleMs, idleMs + (bytes / bytesPerSecond) * 1000 - waitedMs);
       const since = performance.now();
       const isInTime = await new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => resolve(false), Math.max(0, leftMs));
+        const timer = setTimeout(() => resolve(false), pace.leftMs);
         wake = () => {
           clearTimeout(timer);
           resolve(true);
         };
       });
-      waitedMs += performance.now() - since;
+      pace.wait(performance.now() - since);
       if (!isInTime) throw new LeadsError('request_timeout');
     }
   } finally {

@@ -114,7 +114,7 @@ export function streamEventsRoute(app: Server, context: CrmContext): void {
       if (events === undefined) {
         throw new LeadsError('unavailable', { message: 'Events are unavailable: NATS_URL is not set' });
       }
-      const stream = streams.begin(request.principal.apiKeyId);
+      const stream = streams.begin(request.principal);
       reply.raw.once('close', () => stream.abort());
       try {
         return await sendEvents(request, reply, { context, events, start, stream });

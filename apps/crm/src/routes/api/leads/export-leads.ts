@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { Principal } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import { type ExportFormat, exportLeads, type LeadQuery } from '@leads/core/lead';
+import { atPace, Pace } from '@leads/http/server/pace';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
@@ -59,7 +60,7 @@ export async function sendExport(
     });
   }
   const format = exportTypes[type];
-  const end = transfers.begin('export');
+  const end = transfers.begin('export', principal.workspaceId);
   reply.raw.once('close', end);
   const pieces = exportLeads(leads, principal, query, format, transfers.stopping);
   // An error here gets an error response. A later error can only abort the response.
@@ -77,7 +78,11 @@ export async function sendExport(
     return reply.send('');
   }
   reply.raw.setTimeout(idleMs);
-  return reply.send(Readable.from(textOf(first, pieces, transfers, reply.log), { objectMode: false }));
+  const texts = atPace(textOf(first, pieces, transfers, reply.log), new Pace(), () => {
+    reply.log.info('Export aborted: the client reads too slowly');
+    reply.raw.destroy();
+  });
+  return reply.send(Readable.from(texts, { objectMode: false }));
 }
 
 async function* textOf(

@@ -82,7 +82,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { campaignCode, ignore } = request.query;
-      const end = transfers.begin('import');
+      const end = transfers.begin('import', request.principal.workspaceId);
       const rejections: ImportRejection[] = [];
       try {
         const file = readLongBody(request, { signal: transfers.stopping });
