@@ -24,6 +24,10 @@ export const IntakeConfig = Type.Object({
     'Requests a minute that one API key bound to web origins may send to one process',
     600,
   ),
+  INTAKE_VISITOR_REQUESTS_PER_MINUTE: perMinute(
+    "Requests a minute that one visitor's address (IPv6: its /64 block) may send to one process with one API key bound to web origins",
+    60,
+  ),
   INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE: perMinute(
     'Requests a minute that any other API key may send to one process',
     0,

@@ -153,6 +153,7 @@ export async function createContext(
     tracing,
     rateLimits: {
       browserKeys: createRateLimit(config.INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE),
+      visitors: createRateLimit(config.INTAKE_VISITOR_REQUESTS_PER_MINUTE),
       secretKeys: createRateLimit(config.INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE),
       workspaces: createRateLimit(config.INTAKE_WORKSPACE_REQUESTS_PER_MINUTE),
     },

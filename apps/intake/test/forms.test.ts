@@ -3,7 +3,8 @@ import { personalData } from '@leads/test-kit/log-check/confidential';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startIntake } from './intake.ts';
 
-const intake = await startIntake();
+// All requests have the same address.
+const intake = await startIntake({ INTAKE_VISITOR_REQUESTS_PER_MINUTE: '0' });
 afterAll(() => intake[Symbol.asyncDispose]());
 const { service, fixture } = intake;
 const workspace = await fixture.createWorkspace();

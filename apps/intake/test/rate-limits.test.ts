@@ -12,11 +12,20 @@ const fixture = openFixture(database.url);
 const byDefault = await startIntakeService(database.url);
 const limited = await startIntakeService(database.url, {
   INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: '3',
+  INTAKE_VISITOR_REQUESTS_PER_MINUTE: '0',
   INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE: '5',
 });
-const unlimited = await startIntakeService(database.url, { INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: '0' });
+const unlimited = await startIntakeService(database.url, {
+  INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: '0',
+  INTAKE_VISITOR_REQUESTS_PER_MINUTE: '0',
+});
+const perVisitor = await startIntakeService(database.url, {
+  INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: '20',
+  INTAKE_VISITOR_REQUESTS_PER_MINUTE: '1',
+  TRUST_PROXY: 'loopback',
+});
 const ofWorkspace = await startIntakeService(database.url, { INTAKE_WORKSPACE_REQUESTS_PER_MINUTE: '2' });
-const services = [byDefault, limited, unlimited, ofWorkspace];
+const services = [byDefault, limited, unlimited, ofWorkspace, perVisitor];
 afterAll(async () => {
   await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
   await fixture[Symbol.asyncDispose]();
@@ -100,11 +109,11 @@ test('limits secret keys by a separate quota', async () => {
   expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
 });
 
-test('limits browser keys to 600 requests a minute by default, and sets no limit for secret keys or a quota of 0', async () => {
+test('limits browser keys to 600 requests a minute and 60 of one address by default, and sets no limit for secret keys or a quota of 0', async () => {
   expect(limitOf(await send(byDefault, await browserKey()))).toEqual([
     200,
-    '"default";q=600;w=60',
-    '"default";r=599;t=1',
+    '"visitor";q=60;w=60, "default";q=600;w=60',
+    '"visitor";r=59;t=1, "default";r=599;t=1',
   ]);
   for (const answer of [
     await send(byDefault, await secretKey()),
@@ -113,6 +122,31 @@ test('limits browser keys to 600 requests a minute by default, and sets no limit
   ]) {
     expect(limitOf(answer)).toEqual([200, undefined, undefined]);
   }
+});
+
+test('one visitor cannot use up the quota that a browser key has for all visitors', async () => {
+  const apiKey = await browserKey();
+  const from = (address: string, body: unknown = person, key = apiKey) =>
+    perVisitor.send({
+      method: 'POST',
+      path,
+      headers: { API_KEY: key, Origin: offer, 'X-Forwarded-For': address },
+      body,
+    });
+  const flood = await Promise.all(Array.from({ length: 40 }, () => from('192.0.2.1', {})));
+  const statuses = flood.map(({ status }) => status).toSorted((a, b) => a - b);
+  expect(statuses).toEqual([400, ...Array.from({ length: 39 }, () => 429)]);
+  const refused = await from('192.0.2.1');
+  expect(refused.json()).toMatchObject({ message: 'Too many requests from this address: try again later' });
+  expect(refused.headers['ratelimit']).toBe(`"visitor";r=0;t=${refused.headers['retry-after']}`);
+  // The addresses of a /64 block of IPv6 are one visitor.
+  expect((await from('2001:db8::1')).status).toBe(200);
+  expect((await from('2001:db8::2')).status).toBe(429);
+  for (let i = 2; i <= 9; i++) expect([i, (await from(`192.0.2.${i}`)).status]).toEqual([i, 200]);
+  // The share is of each key, and a secret key has none.
+  expect((await from('192.0.2.1', person, await browserKey())).status).toBe(200);
+  const secret = await secretKey();
+  for (let i = 0; i < 3; i++) expect((await from('192.0.2.1', person, secret)).status).toBe(200);
 });
 
 test('limits all keys of a workspace by one quota, and not those of another workspace', async () => {

@@ -37,7 +37,11 @@ let allowed: Site;
 let foreign: Site;
 let browserKey: string;
 beforeAll(async () => {
-  website = await startWebsite({}, { INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: '60' });
+  // All pages have the same address.
+  website = await startWebsite(
+    {},
+    { INTAKE_BROWSER_KEY_REQUESTS_PER_MINUTE: '60', INTAKE_VISITOR_REQUESTS_PER_MINUTE: '0' },
+  );
   workspace = await website.fixture.createWorkspace();
   [allowed, foreign] = await Promise.all([startSite(), startSite()]);
   browserKey = await issueBrowserKey();

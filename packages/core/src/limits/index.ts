@@ -1,3 +1,4 @@
+export { addressBlock } from '../address-block.ts';
 export { FairQueue } from './fair-queue.ts';
 export { fairLeadReads, fairOverview } from './fair-reads.ts';
 export { FairShares } from './fair-shares.ts';

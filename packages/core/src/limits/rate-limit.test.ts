@@ -29,6 +29,22 @@ describe('a rate limit', () => {
     ]);
   });
 
+  test('returns whether the quota is exceeded without counting a request', () => {
+    let now = 0;
+    const limit = new RateLimit(2, () => now);
+    const isExceeded = () => [limit.isExceeded('a'), limit.isExceeded('b')];
+    expect(isExceeded()).toEqual([false, false]);
+    limit.take('a');
+    expect([isExceeded(), isExceeded()]).toEqual([
+      [false, false],
+      [false, false],
+    ]);
+    limit.take('a');
+    expect(isExceeded()).toEqual([true, false]);
+    now = 30_000;
+    expect(isExceeded()).toEqual([false, false]);
+  });
+
   test('refills evenly, up to the quota', () => {
     const { take, takeMany, advance } = limitOf(60);
     expect(takeMany(100)).toBe(60);

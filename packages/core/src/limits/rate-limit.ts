@@ -41,13 +41,23 @@ export class RateLimit {
       this.#full = new Map();
       this.#since = now;
     }
-    const full = Math.max(now, this.#full.get(key) ?? this.#fullBefore.get(key) ?? 0);
+    const full = this.#fullAt(key, now);
     const isExceeded = full + windowMs - now > window;
     const used = full - now + (isExceeded ? 0 : windowMs);
     if (!isExceeded) this.#full.set(key, now + used);
     const remaining = Math.floor((window - used) / windowMs);
     const reset = remaining > 0 ? used : used + windowMs - window;
     return { isExceeded, remaining, resetMs: reset / this.perMinute };
+  }
+
+  /** Whether {@link take} would return an exceeded quota. Counts nothing. */
+  isExceeded(key: string): boolean {
+    const now = this.#now();
+    return this.#fullAt(key, now) + windowMs - now > windowMs * this.perMinute;
+  }
+
+  #fullAt(key: string, now: number): number {
+    return Math.max(now, this.#full.get(key) ?? this.#fullBefore.get(key) ?? 0);
   }
 }
 

@@ -77,8 +77,9 @@ export function requireApiKey(scope: Server, { credentials, credentialUse, rateL
       });
     }
     if (allowedOrigins.length > 0) allowOrigin(reply, requireOrigin(request, reply, allowedOrigins));
-    limitRates(reply, rateLimits, principal);
-    credentialUse.note({ apiKeyId }, clientAddress(request));
+    const address = clientAddress(request);
+    limitRates(reply, rateLimits, principal, address);
+    credentialUse.note({ apiKeyId }, address);
     return principal;
   };
 }
@@ -107,8 +108,9 @@ function requireOrigin(request: FastifyRequest, reply: FastifyReply, allowed: re
 export function requireApiKeyAndToken(scope: Server, guarding: TokenGuarding): void {
   guard(scope, [{ ApiKey: [], AccessToken: [] }], async (request, reply) => {
     const { principal, accessTokenId } = await verifyApiKeyAndToken(request, guarding);
-    limitRates(reply, guarding.rateLimits, principal);
-    guarding.credentialUse.note({ apiKeyId: principal.apiKeyId, accessTokenId }, clientAddress(request));
+    const address = clientAddress(request);
+    limitRates(reply, guarding.rateLimits, principal, address);
+    guarding.credentialUse.note({ apiKeyId: principal.apiKeyId, accessTokenId }, address);
     return principal;
   });
 }

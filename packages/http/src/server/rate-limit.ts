@@ -1,6 +1,6 @@
 import { isBrowserKey, type Principal } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
-import { type RateLimit, windowMs } from '@leads/core/limits';
+import { addressBlock, type RateLimit, windowMs } from '@leads/core/limits';
 import type { FastifyReply } from 'fastify';
 
 /** The rate limits of a service. An absent limit means no limit. */
@@ -8,6 +8,8 @@ export interface RateLimits {
   /** Limits each API key that is not a browser key, and each signed-in user of the website. */
   readonly secretKeys?: RateLimit | undefined;
   readonly browserKeys?: RateLimit | undefined;
+  /** Limits each visitor's address for each browser key, so that one visitor cannot use up the quota of the key. */
+  readonly visitors?: RateLimit | undefined;
   /** Limits all API keys and signed-in users of a workspace together. */
   readonly workspaces?: RateLimit | undefined;
 }
@@ -18,16 +20,28 @@ type Caller = Pick<Principal, 'userId' | 'apiKeyId' | 'scope' | 'allowedOrigins'
 
 /**
  * Counts a request against the quotas of its API key and its workspace, and sets the headers of the remaining quotas
- * (draft-ietf-httpapi-ratelimit-headers). A request beyond the quota of its key does not count against its workspace.
+ * (draft-ietf-httpapi-ratelimit-headers). A request beyond the quota of its key does not count against its workspace. A
+ * request beyond the quota of its visitor does not count against the key.
  *
+ * @param address the client's address.
  * @throws LeadsError `too_many_requests`
  */
-export function limitRates(reply: FastifyReply, limits: RateLimits, caller: Caller): void {
+export function limitRates(reply: FastifyReply, limits: RateLimits, caller: Caller, address: string): void {
   const { apiKeyId, userId, workspaceId } = caller;
-  const ofKey = isBrowserKey(caller) ? limits.browserKeys : limits.secretKeys;
+  const sharer = apiKeyId ?? userId;
+  const isBrowser = isBrowserKey(caller);
+  const ofKey = isBrowser ? limits.browserKeys : limits.secretKeys;
+  // Visitors are not counted for an exceeded key. Otherwise their number in memory would have no bound.
+  if (isBrowser && limits.visitors !== undefined && ofKey?.isExceeded(sharer) !== true) {
+    limitRate(reply, limits.visitors, {
+      policy: 'visitor',
+      key: `${sharer} ${addressBlock(address)}`,
+      sender: 'from this address',
+    });
+  }
   if (ofKey !== undefined) {
     const sender = apiKeyId === undefined ? 'by this user' : 'with this API key';
-    limitRate(reply, ofKey, { policy: 'default', key: apiKeyId ?? userId, sender });
+    limitRate(reply, ofKey, { policy: 'default', key: sharer, sender });
   }
   if (limits.workspaces !== undefined && workspaceId !== undefined) {
     limitRate(reply, limits.workspaces, {
@@ -65,7 +79,7 @@ export const rateLimitHeaders = {
   RateLimit: {
     type: 'string',
     description:
-      'For each quota, the remaining requests (`r`), and the seconds until the quota resets (`t`). `default` is the quota of the API key, `workspace` that of its workspace. Sent if there is a rate limit.',
+      "For each quota, the remaining requests (`r`), and the seconds until the quota resets (`t`). `visitor` is the quota of the client's address with a browser key, `default` that of the API key, `workspace` that of its workspace. Sent if there is a rate limit.",
   },
   'RateLimit-Policy': {
     type: 'string',

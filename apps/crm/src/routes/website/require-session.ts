@@ -1,5 +1,5 @@
 import { LeadsError } from '@leads/core/errors';
-import type { Server } from '@leads/http/server/create-server';
+import { clientAddress, type Server } from '@leads/http/server/create-server';
 import { errorResponses } from '@leads/http/server/errors';
 import { requirePermission } from '@leads/http/server/permission';
 import { limitRates } from '@leads/http/server/rate-limit';
@@ -32,11 +32,12 @@ export function requireSession(scope: Server, { accounts, workspaces, rateLimits
     request.signedIn = session.signedIn;
     request.memberships = await workspaces.listMemberships(session.signedIn.user.id);
     const membership = activeMembership(request);
-    limitRates(reply, rateLimits, {
+    const caller = {
       userId: session.signedIn.user.id,
       ...(membership !== undefined && { workspaceId: membership.workspace.id }),
       scope: 'full',
-    });
+    } as const;
+    limitRates(reply, rateLimits, caller, clientAddress(request));
     const named = workspaceOf(request);
     if (named !== undefined && named !== membership?.workspace.id) throw new LeadsError('other_workspace');
     if (config.permission === 'signedIn') return;
