@@ -117,7 +117,7 @@ test(
     await checkMenu(page, 'More for Summer');
     for (const [item, title, action, status] of [
       ['Pause', 'Pause this campaign?', 'Pause', 'paused'],
-      ['Resume', 'Take leads again?', 'Resume', 'active'],
+      ['Resume', 'Resume this campaign?', 'Resume', 'active'],
       ['Archive', 'Archive this campaign?', 'Archive', 'archived'],
     ] as const) {
       await chooseItem(page, 'More for Summer', item);
@@ -258,8 +258,8 @@ test(
     await expectFocusOn(page, 'Access tokens');
     await press(page, 'Show old ones (1)');
     await page.getByText('Revoked').first().waitFor();
-    await press(page, `Forget ${keyName}`);
-    await waitUntilClosed(page.getByRole('button', { name: `Forget ${keyName}` }));
+    await press(page, `Clear ${keyName}`);
+    await waitUntilClosed(page.getByRole('button', { name: `Clear ${keyName}` }));
   },
   timeout,
 );
@@ -566,7 +566,7 @@ test(
       buffer: Buffer.from('Customer No,Phone\nGrace,+12025550143\nMissing,\n'),
     });
     await dialog.getByRole('button', { name: 'Import', exact: true }).waitFor();
-    await choose(page, 'Where Customer No goes to', 'Name');
+    await choose(page, 'Field for Customer No', 'Name');
     await choose(page, 'Campaign for these leads', 'DEMO');
     await expectAccessible(page, dialog, '[role="dialog"]');
     await press(page, 'Import');

@@ -123,8 +123,8 @@ describe('credentials', () => {
     const script = await copied(page, copy);
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script]);
     expect(stdout).toContain('200');
-    await page.getByRole('button', { name: 'Forget Shop token' }).click();
-    await page.getByRole('button', { name: 'Forget Shop token' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Clear Shop token' }).click();
+    await page.getByRole('button', { name: 'Clear Shop token' }).waitFor({ state: 'detached' });
 
     await expect
       .poll(
@@ -409,12 +409,12 @@ test('credentials are visible only to their user and in their workspace', async 
   await createKey(page, 'Mine alone');
   await row(page, 'Mine alone').first().waitFor();
   // A tab loses its secrets when the user leaves it.
-  await page.getByRole('button', { name: 'Forget Mine alone' }).waitFor();
+  await page.getByRole('button', { name: 'Clear Mine alone' }).waitFor();
   await page.getByRole('tab', { name: 'Sessions' }).click();
   await page.waitForURL('**/profile?tab=sessions');
   await page.getByRole('tab', { name: 'Credentials' }).click();
   await row(page, 'Mine alone').first().waitFor();
-  expect(await page.getByRole('button', { name: 'Forget Mine alone' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Clear Mine alone' }).count()).toBe(0);
   await page.getByRole('button', { name: 'Create an access token' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('For a week');

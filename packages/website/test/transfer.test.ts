@@ -46,7 +46,7 @@ describe('an import', () => {
     await openImport(page, file);
     await page.getByText('Columns are separated by semicolons.').waitFor();
     const target = (column: string) =>
-      page.getByRole('combobox', { name: `Where ${column} goes to`, exact: true });
+      page.getByRole('combobox', { name: `Field for ${column}`, exact: true });
     expect(await target('Contact person').inputValue()).toBe('Keep as extra data');
     await target('Contact person').click();
     await page.getByRole('option', { name: 'Name', exact: true }).click();
@@ -56,7 +56,7 @@ describe('an import', () => {
     // The dialog warns of a field with two columns before anything is sent.
     await target('E-Mail').click();
     await page.getByRole('option', { name: 'Name', exact: true }).click();
-    await page.getByText('More than one column goes to Name.').waitFor();
+    await page.getByText('More than one column is mapped to Name.').waitFor();
     expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true);
     await target('E-Mail').click();
     await page.getByRole('option', { name: 'Email address' }).click();

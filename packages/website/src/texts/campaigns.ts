@@ -32,16 +32,16 @@ export const campaigns = {
   makeDefault: 'Make default',
   changeTitles: {
     paused: 'Pause this campaign?',
-    active: 'Take leads again?',
+    active: 'Resume this campaign?',
     archived: 'Archive this campaign?',
     default: 'Make this the default campaign?',
   },
   changeLeads: {
     paused:
-      'The CRM API refuses leads for its code (400). Leads of the intake go to the default campaign, so none is lost.',
-    active: 'It takes leads again, by its code and its landing pages.',
+      'The CRM API rejects leads with its code (400). Leads of its landing pages go to the default campaign, so none is lost.',
+    active: 'The campaign accepts leads again: leads with its code and leads of its landing pages.',
     archived:
-      'The CRM API refuses leads for its code (400). Leads of the intake go to the default campaign. No landing page can be mapped to it. Its leads stay. You can restore it.',
+      'The CRM API rejects leads with its code (400). Leads of its landing pages go to the default campaign. No landing page can be mapped to it. Its leads stay. You can restore it.',
     default:
       'Leads of the intake go here if their landing page has no campaign and their key has no default campaign.',
   },
@@ -50,7 +50,7 @@ export const campaigns = {
   landingPages: 'Landing pages',
   landingPagesLead:
     'A landing page is registered by its first lead. Drag it onto a campaign, or choose the campaign in the list.',
-  landingPagesReadLead: 'The campaign that the leads of a landing page (lp_name) go to.',
+  landingPagesReadLead: 'The leads of each landing page (lp_name) go to the campaign beside it.',
   unmapped: 'Unmapped',
   unmappedTitle: 'Landing pages without a campaign',
   unmappedLead: (pages: string, leads: string) =>
@@ -78,6 +78,6 @@ export const campaigns = {
   renewLink: 'Renew the link',
   renewTitle: 'Renew the link?',
   renewLead: 'The current link will stop working.',
-  takeDown: 'Delete the page',
-  takeDownTitle: 'Delete the integration page?',
+  deletePage: 'Delete the page',
+  deletePageTitle: 'Delete the integration page?',
 } as const;

@@ -2,9 +2,9 @@ export const integration = {
   title: (campaign: string) => `Send leads to ${campaign}`,
   lead: (workspace: string) => `A campaign of ${workspace}.`,
   gone: 'This link no longer works',
-  goneLead: 'It was renewed or deleted. Ask the person who gave it to you for the current link.',
+  goneLead: 'The link was renewed or deleted. Ask the sender of the link for the current one.',
   statuses: { active: 'Active', paused: 'Paused', archived: 'Archived' },
-  notActive: 'The campaign takes no leads at the moment. Leads sent to its code are refused.',
+  notActive: 'The campaign accepts no leads at the moment. Leads with its code are rejected.',
   code: 'Campaign code',
   credentials: 'What you need',
   credentialsLead:

@@ -22,7 +22,7 @@ export const overview = {
   approveRate: 'Approve rate',
   approveRateWithoutTrash: 'Approve rate without trash',
   rateHelp:
-    'Approve rate: approved and paid leads, of all leads. Without trash: of all leads that are not trashed. “–” means that there are no leads to divide by.',
+    'The approve rate is the share of approved and paid leads among all leads. “Without trash” ignores trashed leads. “–” means that there are no leads.',
   before: (days: number) => (days === 1 ? 'the day before' : `the ${days} days before`),
   change: (change: string, before: string) => `${change} compared with ${before}`,
   noneBefore: (before: string) => `none in ${before}`,

@@ -72,9 +72,9 @@ export function IntegrationDialog({ campaign, onClose }: { campaign: CampaignVie
                   <Text size="sm">{t.renewLead}</Text>
                 </ConfirmButton>
                 <ConfirmButton
-                  label={t.takeDown}
-                  title={t.takeDownTitle}
-                  action={t.takeDown}
+                  label={t.deletePage}
+                  title={t.deletePageTitle}
+                  action={t.deletePage}
                   onConfirm={async () =>
                     queryClient.setQueryData(query.queryKey, await removeIntegrationLink(campaign.id))
                   }

@@ -20,14 +20,14 @@ export function CredentialsTab() {
     setShown(made);
     setHeld((before) => ({ ...before, [made.kind]: made }));
   };
-  const forget = (id: string) =>
+  const clearSecret = (id: string) =>
     setHeld((before) => Object.fromEntries(Object.entries(before).filter(([, made]) => made.id !== id)));
   return (
     <Stack gap="xl">
-      <ApiKeys onMade={show} onRevoked={forget} />
-      <AccessTokens onMade={show} onRevoked={forget} />
+      <ApiKeys onMade={show} onRevoked={clearSecret} />
+      <AccessTokens onMade={show} onRevoked={clearSecret} />
       <Suspense fallback={<PendingPage />}>
-        <TryIt held={held} onForget={forget} />
+        <TryIt held={held} onClear={clearSecret} />
       </Suspense>
       {/* Loaded eagerly: a failed load after a secret was created would lose the secret. */}
       <SecretDialog made={shown} onClose={() => setShown(undefined)} />

@@ -35,7 +35,7 @@ import { SendTest } from './send-test.tsx';
 const t = texts.profile;
 
 /** Examples that send a lead, and a form to send one from here. */
-export function TryIt({ held, onForget }: { held: ShownSecrets; onForget: (id: string) => void }) {
+export function TryIt({ held, onClear }: { held: ShownSecrets; onClear: (id: string) => void }) {
   const { addresses } = useSuspenseQuery(meQuery).data;
   const { data: campaigns = [] } = useQuery(campaignsQuery);
   const { data: keys = [] } = useQuery(apiKeysQuery);
@@ -101,10 +101,10 @@ export function TryIt({ held, onForget }: { held: ShownSecrets; onForget: (id: s
                 <Button
                   size="compact-xs"
                   variant="default"
-                  aria-label={t.forgetOf(name)}
-                  onClick={() => onForget(id)}
+                  aria-label={t.clearSecretOf(name)}
+                  onClick={() => onClear(id)}
                 >
-                  {t.forget}
+                  {t.clearSecret}
                 </Button>
               </Group>
             ))}
