@@ -27,6 +27,7 @@ export const errorTable = {
     kind: 'validation',
     message: 'The version of the lead does not match If-Match',
   },
+  limit_reached: { status: 409, kind: 'validation', message: 'The maximum number of objects is reached' },
   payload_too_large: { status: 413, kind: 'validation', message: 'Request body is too large' },
   unsupported_media_type: { status: 415, kind: 'validation', message: 'Unsupported media type' },
   wrong_host: { status: 421, kind: 'validation', message: 'This host name is not served' },

@@ -5,6 +5,7 @@ import { organization, twoFactor } from 'better-auth/plugins';
 import { createAccessControl } from 'better-auth/plugins/access';
 import type { MemberRef } from '../credential/credential-store.ts';
 import type { AccountAdapter } from '../db/account-adapter.ts';
+import { caps } from '../limits/caps.ts';
 import { newId } from '../uuid.ts';
 import { openWorkspace } from '../workspace/open-workspace.ts';
 import { type AccountOptions, type Accounts, addressHeader } from './accounts.ts';
@@ -159,7 +160,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         allowUserToCreateOrganization: false,
         disableOrganizationDeletion: true,
         membershipLimit: 10_000,
-        invitationLimit: 1_000,
+        invitationLimit: caps.invitations.max,
         invitationExpiresIn: 14 * day,
         cancelPendingInvitationsOnReInvite: true,
         // Invitation ids have 74 random bits, only owners see them, and only an account of the address can accept.

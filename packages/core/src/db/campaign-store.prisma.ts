@@ -1,9 +1,11 @@
 import type { Campaign, CampaignStore, LandingPage } from '../campaign/campaign-store.ts';
 import { LeadsError } from '../errors.ts';
+import { caps, requireRoom } from '../limits/caps.ts';
 import { newId, uuidPattern } from '../uuid.ts';
 import type { Database, Transaction } from './client.ts';
 import { isUniqueViolation } from './database-error.ts';
 import { Prisma } from './generated/client.ts';
+import { lockWorkspace } from './lock-workspace.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /** Omits the token, which is a secret: it gives access to the integration page. Only that page's methods read it. */
@@ -63,8 +65,21 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
     },
 
     async addLandingPages(pages) {
+      const counts = await prisma.landingPage.groupBy({
+        by: ['workspaceId'],
+        where: { workspaceId: { in: [...new Set(pages.map(({ workspaceId }) => workspaceId))] } },
+        _count: true,
+      });
+      const room = new Map(
+        counts.map(({ workspaceId, _count }) => [workspaceId, caps.landingPages.max - _count]),
+      );
+      const fitting = pages.filter(({ workspaceId }) => {
+        const left = room.get(workspaceId) ?? caps.landingPages.max;
+        room.set(workspaceId, left - 1);
+        return left > 0;
+      });
       await prisma.landingPage.createMany({
-        data: pages.map((page) => ({ id: newId(), ...page })),
+        data: fitting.map(({ workspaceId, name }) => ({ id: newId(), workspaceId, name })),
         skipDuplicates: true,
       });
     },
@@ -73,10 +88,9 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
       const { workspaceId } = campaign;
       try {
         return await ofWorkspace(workspaceId, async (tx) => {
-          if (campaign.isDefault) {
-            await lockWorkspace(tx, workspaceId);
-            await removeDefault(tx, workspaceId);
-          }
+          await lockWorkspace(tx, workspaceId);
+          requireRoom('campaigns', await tx.campaign.count({ where: { workspaceId } }));
+          if (campaign.isDefault) await removeDefault(tx, workspaceId);
           const data = {
             id: newId(),
             ...campaign,
@@ -171,9 +185,11 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
     async createLandingPage({ workspaceId, name, campaignId = null }) {
       try {
         const data = { id: newId(), workspaceId, name, campaignId };
-        return toLandingPage(
-          await ofWorkspace(workspaceId, (tx) => tx.landingPage.create({ data, select: landingPageColumns })),
-        );
+        return await ofWorkspace(workspaceId, async (tx) => {
+          await lockWorkspace(tx, workspaceId);
+          requireRoom('landingPages', await tx.landingPage.count({ where: { workspaceId } }));
+          return toLandingPage(await tx.landingPage.create({ data, select: landingPageColumns }));
+        });
       } catch (error) {
         if (isUniqueViolation(error)) {
           throw new LeadsError('conflict', { message: 'A landing page with this name already exists' });
@@ -252,14 +268,6 @@ function toLandingPage({
   campaign: { code: string } | null;
 }): LandingPage {
   return withoutNulls({ ...page, campaignCode: campaign?.code ?? null });
-}
-
-/**
- * Locks the workspace for the rest of the transaction. Changes of the default campaign and of a campaign's status run
- * one after the other, since concurrent changes would conflict.
- */
-async function lockWorkspace(tx: Transaction, workspaceId: string): Promise<void> {
-  await tx.$queryRaw`SELECT id FROM workspace WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`;
 }
 
 async function removeDefault(tx: Transaction, workspaceId: string): Promise<void> {

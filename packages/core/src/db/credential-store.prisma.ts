@@ -1,7 +1,9 @@
 import type { CredentialLookup, CredentialStore, LastUse } from '../credential/credential-store.ts';
+import { requireRoom } from '../limits/caps.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
+import { lockWorkspace } from './lock-workspace.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 const apiKeyColumns = {
@@ -48,22 +50,34 @@ const ofMember = (workspaceId: string, userId?: string) => ({
   orderBy: newestFirst,
 });
 
+const dayMs = 86_400_000;
+
+/** Creation times within the last day. Credentials of that time count towards the cap of their workspace, active or not. */
+const ofLastDay = () => ({ createdAt: { gt: new Date(Date.now() - dayMs) } });
+
 /** API keys and access tokens in Postgres. */
 export function createCredentialStore(database: Database): CredentialStore {
-  const { prisma } = database;
+  const { prisma, transaction } = database;
   return {
     ...createCredentialLookup(database),
 
     async createApiKey({ hash, ...key }) {
-      await prisma.apiKey.create({
-        data: {
-          ...key,
-          hash: Uint8Array.from(hash),
-          allowedOrigins: [...key.allowedOrigins],
-          defaultCampaignId: key.defaultCampaignId ?? null,
-          replacesId: key.replacesId ?? null,
-          expiresAt: key.expiresAt ?? null,
-        },
+      const { workspaceId } = key;
+      await transaction(async (tx) => {
+        await lockWorkspace(tx, workspaceId);
+        const unexpired = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
+        const counted = { workspaceId, OR: [ofLastDay(), { revokedAt: null, ...unexpired }] };
+        requireRoom('apiKeys', await tx.apiKey.count({ where: counted }));
+        await tx.apiKey.create({
+          data: {
+            ...key,
+            hash: Uint8Array.from(hash),
+            allowedOrigins: [...key.allowedOrigins],
+            defaultCampaignId: key.defaultCampaignId ?? null,
+            replacesId: key.replacesId ?? null,
+            expiresAt: key.expiresAt ?? null,
+          },
+        });
       });
     },
 
@@ -86,7 +100,14 @@ export function createCredentialStore(database: Database): CredentialStore {
     },
 
     async createAccessToken(token) {
-      await prisma.accessToken.create({ data: token });
+      const { workspaceId } = token;
+      await transaction(async (tx) => {
+        await lockWorkspace(tx, workspaceId);
+        const active = { revokedAt: null, expiresAt: { gt: new Date() } };
+        const counted = { workspaceId, OR: [ofLastDay(), active] };
+        requireRoom('accessTokens', await tx.accessToken.count({ where: counted }));
+        await tx.accessToken.create({ data: token });
+      });
     },
 
     async listAccessTokens(workspaceId, userId) {

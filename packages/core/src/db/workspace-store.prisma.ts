@@ -1,4 +1,5 @@
 import { LeadsError } from '../errors.ts';
+import { requireRoom } from '../limits/caps.ts';
 import { newId } from '../uuid.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import type { Database } from './client.ts';
@@ -81,6 +82,12 @@ export function createWorkspaceStore({ prisma, transaction }: Database): Workspa
             update: {},
             select: userColumns,
           });
+          if (existing === null) {
+            // Locks the user: two requests at once must not exceed the cap.
+            await tx.$queryRaw`SELECT id FROM "user" WHERE id = ${user.id}::uuid FOR NO KEY UPDATE`;
+            const owned = { userId: user.id, role: 'owner' as const };
+            requireRoom('ownedWorkspaces', await tx.member.count({ where: owned }));
+          }
           const member = await tx.member.create({
             data: { id: newId(), workspaceId: joined.id, userId: user.id, role },
             select: { id: true, createdAt: true },

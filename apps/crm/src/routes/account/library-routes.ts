@@ -1,5 +1,6 @@
 import { createThrottle } from '@leads/core/account';
 import { type ErrorCode, errorTable, LeadsError } from '@leads/core/errors';
+import { caps } from '@leads/core/limits';
 import { clientAddress, type Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses } from '@leads/http/server/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -16,6 +17,7 @@ const errors = errorResponses(
   'unauthenticated',
   'forbidden',
   'not_found',
+  'limit_reached',
   'too_many_requests',
   'unexpected',
   'unavailable',
@@ -77,6 +79,9 @@ async function toAnswer(answer: Response, reply: FastifyReply): Promise<Record<s
   if (answer.ok) return withoutToken((content ?? {}) as Record<string, unknown>);
   if (answer.status >= 500) throw new LeadsError('unexpected', { cause: content });
   const { message, code: reason } = (content ?? {}) as { message?: unknown; code?: unknown };
+  if (reason === 'INVITATION_LIMIT_REACHED') {
+    throw new LeadsError('limit_reached', { message: caps.invitations.message });
+  }
   // The library answers 401 to some requests of signed-in users who lack the permission.
   const isForbidden = String(reason).startsWith('YOU_ARE_NOT_ALLOWED_TO');
   const code = isForbidden ? 'forbidden' : (codes[answer.status] ?? 'bad_request');

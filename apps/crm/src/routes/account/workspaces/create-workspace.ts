@@ -11,7 +11,10 @@ export function createWorkspaceRoute(app: Server, { workspaces }: CrmContext): v
       config: { permission: 'signedIn' },
       schema: {
         body: WorkspaceName,
-        response: { 200: WorkspaceAnswer, ...errorResponses(...bodyErrors, ...sessionErrors) },
+        response: {
+          200: WorkspaceAnswer,
+          ...errorResponses(...bodyErrors, 'limit_reached', ...sessionErrors),
+        },
       },
     },
     async ({ signedIn, body }) => {

@@ -16,7 +16,10 @@ export function createCampaignRoute(app: Server, context: CrmContext): void {
         description:
           'The new campaign is active. If it is the default, it replaces the previous default campaign. Requires the role owner or manager.',
         body: NewCampaign,
-        response: { 200: CampaignAnswer, ...errorResponses(...bodyErrors, 'conflict', ...commonErrors) },
+        response: {
+          200: CampaignAnswer,
+          ...errorResponses(...bodyErrors, 'limit_reached', 'conflict', ...commonErrors),
+        },
       },
     },
     async (request) => ({

@@ -18,7 +18,13 @@ export function createLandingPageRoute(app: Server, context: CrmContext): void {
         body: NewLandingPage,
         response: {
           200: LandingPageAnswer,
-          ...errorResponses(...bodyErrors, 'campaign_unavailable', 'conflict', ...commonErrors),
+          ...errorResponses(
+            ...bodyErrors,
+            'limit_reached',
+            'campaign_unavailable',
+            'conflict',
+            ...commonErrors,
+          ),
         },
       },
     },

@@ -11,7 +11,10 @@ export function createAccessTokenRoute(app: Server, { accessTokens, credentialSt
       config: { permission: 'member' },
       schema: {
         body: NewAccessToken,
-        response: { 200: AccessTokenShown, ...errorResponses(...bodyErrors, ...sessionErrors) },
+        response: {
+          200: AccessTokenShown,
+          ...errorResponses(...bodyErrors, 'limit_reached', ...sessionErrors),
+        },
       },
     },
     async (request) => {

@@ -13,7 +13,7 @@ export function createApiKeyRoute(app: Server, { campaigns, credentialStore }: C
         body: NewApiKey,
         response: {
           200: ApiKeyShown,
-          ...errorResponses(...bodyErrors, 'campaign_unavailable', ...sessionErrors),
+          ...errorResponses(...bodyErrors, 'limit_reached', 'campaign_unavailable', ...sessionErrors),
         },
       },
     },

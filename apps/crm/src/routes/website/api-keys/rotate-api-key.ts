@@ -14,7 +14,7 @@ export function rotateApiKeyRoute(app: Server, { credentialStore }: CrmContext):
         params: idPath('API key'),
         response: {
           200: ApiKeyShown,
-          ...errorResponses(...bodyErrors, 'not_found', 'conflict', ...sessionErrors),
+          ...errorResponses(...bodyErrors, 'limit_reached', 'not_found', 'conflict', ...sessionErrors),
         },
       },
     },
