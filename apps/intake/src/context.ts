@@ -103,7 +103,11 @@ export async function createContext(
     snapshotStore &&
     new SnapshotCache(snapshotStore, (err) => log.warn({ err }, 'The snapshot could not be read; retrying'));
   const stale = { database: new DatabaseHealth(), snapshot };
-  const credentials = new CredentialVerifier(credentialStore, stale);
+  const credentials = new CredentialVerifier(
+    credentialStore,
+    stale,
+    createRateLimit(config.UNKNOWN_KEYS_PER_MINUTE),
+  );
   const routes = new CampaignRouter(campaigns, landingPages, stale);
   const snapshotRefresher =
     snapshotStore &&

@@ -1,4 +1,4 @@
-import { issueApiKey } from '@leads/core/credential';
+import { generateApiKey, issueApiKey } from '@leads/core/credential';
 import { openFixture } from '@leads/test-kit/fixture';
 import type { Answer } from '@leads/test-kit/http-client';
 import { personalData } from '@leads/test-kit/log-check/confidential';
@@ -24,7 +24,10 @@ const perVisitor = await startIntakeService(database.url, {
   INTAKE_VISITOR_REQUESTS_PER_MINUTE: '1',
   TRUST_PROXY: 'loopback',
 });
-const ofWorkspace = await startIntakeService(database.url, { INTAKE_WORKSPACE_REQUESTS_PER_MINUTE: '2' });
+const ofWorkspace = await startIntakeService(database.url, {
+  INTAKE_WORKSPACE_REQUESTS_PER_MINUTE: '2',
+  UNKNOWN_KEYS_PER_MINUTE: '4',
+});
 const services = [byDefault, limited, unlimited, ofWorkspace, perVisitor];
 afterAll(async () => {
   await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
@@ -159,4 +162,13 @@ test('limits all keys of a workspace by one quota, and not those of another work
   ]);
   const other = await fixture.createWorkspace();
   expect((await send(ofWorkspace, other.owner.apiKey)).status).toBe(200);
+});
+
+test('rejects unknown API keys of an address beyond their limit with 429, and accepts known keys', async () => {
+  const { owner: known } = await fixture.createWorkspace();
+  expect((await send(ofWorkspace, known.apiKey)).status).toBe(200);
+  const statuses = [];
+  for (let i = 0; i < 5; i++) statuses.push((await send(ofWorkspace, generateApiKey().apiKey)).status);
+  expect(statuses).toEqual([401, 401, 401, 401, 429]);
+  expect((await send(ofWorkspace, known.apiKey)).status).toBe(200);
 });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createGate } from '../../test/gate.ts';
 import { DatabaseHealth } from '../database-health.ts';
 import { LeadsError } from '../errors.ts';
+import { createRateLimit } from '../limits/rate-limit.ts';
 import { newId } from '../uuid.ts';
 import type { AccessTokenClaims, AccessTokenCodec } from './access-token.ts';
 import { generateApiKey } from './api-key.ts';
@@ -328,5 +329,44 @@ describe('an access token', () => {
     expect(await verify(token)).toBeDefined();
     vi.advanceTimersByTime(500);
     expect(await verify(token)).toBeUndefined();
+  });
+});
+
+describe('unknown API keys of one address', () => {
+  const address = '2001:db8::1';
+  const unknown = (from = address) => verifier.verifyApiKey(generateApiKey().apiKey, () => from);
+  const tooMany = { code: 'too_many_requests', retryAfterSeconds: 20 };
+  beforeEach(() => {
+    verifier = new CredentialVerifier(lookup, undefined, createRateLimit(3));
+  });
+
+  test('are rejected without a lookup beyond the limit, and other addresses are not affected', async () => {
+    for (let index = 0; index < 3; index++) expect(await unknown()).toBeUndefined();
+    expect(() => unknown()).toThrow(expect.objectContaining(tooMany));
+    // One client holds all addresses of the block.
+    expect(() => unknown('2001:db8::ffff')).toThrow(expect.objectContaining(tooMany));
+    expect(lookup.queries).toBe(3);
+    expect(await unknown('2001:db8:0:1::1')).toBeUndefined();
+    vi.advanceTimersByTime(20_000);
+    expect(await unknown()).toBeUndefined();
+  });
+
+  test('do not affect keys that were found before, after their cached answer has expired', async () => {
+    const { apiKey } = lookup.addKey();
+    expect(await verifier.verifyApiKey(apiKey, () => address)).toBeDefined();
+    for (let index = 0; index < 3; index++) await unknown();
+    vi.advanceTimersByTime(10_000);
+    expect(await verifier.verifyApiKey(apiKey, () => address)).toBeDefined();
+    expect(lookup.queries).toBe(5);
+  });
+
+  test('exclude keys that are found, and lookups that fail', async () => {
+    for (let index = 0; index < 10; index++) {
+      expect(await verifier.verifyApiKey(lookup.addKey().apiKey, () => address)).toBeDefined();
+    }
+    lookup.failure = new Error('failed');
+    for (let index = 0; index < 10; index++) await expect(unknown()).rejects.toBe(lookup.failure);
+    lookup.failure = undefined;
+    expect(await unknown()).toBeUndefined();
   });
 });

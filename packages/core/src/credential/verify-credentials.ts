@@ -1,7 +1,11 @@
 import { AnswerCache, type CacheUse, type SnapshotAnswer } from '../answer-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { DatabaseHealth } from '../database-health.ts';
 import type { Invalidation } from '../invalidation.ts';
 import { type AccessTokenCodec, isAccessTokenClaims } from './access-token.ts';
+import { LeadsError } from '../errors.ts';
+import { addressBlock } from '../address-block.ts';
+import type { RateLimit } from '../limits/rate-limit.ts';
 import { apiKeyLength, hashApiKey, isApiKey } from './api-key.ts';
 import { credentialState } from './credential-state.ts';
 import type { AccessToken, CredentialLookup, KnownApiKey, MemberRef } from './credential-store.ts';
@@ -16,16 +20,27 @@ export interface StaleKeys {
     | undefined;
 }
 
+/** How long a key counts as known after it was found, in milliseconds. The lookups of known keys are not limited. */
+const foundMs = 24 * 3_600_000;
+const maxFound = 50_000;
+
 /** Finds the principal of a credential. Results are cached for some seconds, also for unknown credentials. */
 export class CredentialVerifier {
   readonly #lookup: CredentialLookup;
   readonly #staleKeys: StaleKeys | undefined;
   readonly #keys: AnswerCache<KnownApiKey | undefined>;
+  readonly #unknownKeys: RateLimit | undefined;
+  /** The SHA-256 of the keys that were found, in base64. */
+  readonly #found = new LRUCache<string, true>({ max: maxFound, ttl: foundMs });
   readonly #tokens = new AnswerCache<AccessToken | undefined>();
 
-  /** @param staleKeys Without it, stale keys are never served. */
-  constructor(lookup: CredentialLookup, staleKeys?: StaleKeys) {
+  /**
+   * @param staleKeys Without it, stale keys are never served.
+   * @param unknownKeys limits the lookups of unknown keys from one address. Without it, there is no limit.
+   */
+  constructor(lookup: CredentialLookup, staleKeys?: StaleKeys, unknownKeys?: RateLimit) {
     this.#lookup = lookup;
+    this.#unknownKeys = unknownKeys;
     this.#staleKeys = staleKeys;
     // An expired or revoked key stays so. An unknown key may be newer than the cached answer, so it is queried again.
     this.#keys = new AnswerCache(
@@ -37,20 +52,64 @@ export class CredentialVerifier {
    * Returns the principal of an API key, or `undefined` for a key that is malformed, unknown, expired or revoked. A
    * cached answer is returned synchronously.
    *
-   * @throws LeadsError `unavailable` for a key without an answer while the database is unavailable.
+   * @param addressOf returns the address of the client.
+   * @throws LeadsError `unavailable` for a key without an answer while the database is unavailable; `too_many_requests`
+   *   for a key that was not known lately if too many unknown keys came from the address.
    */
-  verifyApiKey(apiKey: string): Principal | undefined | Promise<Principal | undefined> {
+  verifyApiKey(
+    apiKey: string,
+    addressOf?: () => string,
+  ): Principal | undefined | Promise<Principal | undefined> {
     if (apiKey.length !== apiKeyLength) return undefined;
     // The cache key is the API key itself, because hashing it takes as long as parsing a lead.
     const known = this.#keys.getFresh(apiKey);
     if (known !== undefined) return principalOf(known.found);
     if (!isApiKey(apiKey)) return undefined;
+    const hash = hashApiKey(apiKey);
+    const count = addressOf && this.#countLookup(hash.toString('base64'), addressOf);
     const found = this.#keys.query(
       apiKey,
-      () => this.#lookup.findApiKey(hashApiKey(apiKey)),
-      async () => this.#staleKeys?.snapshot?.findApiKey(hashApiKey(apiKey)),
+      () => this.#lookup.findApiKey(hash),
+      async () => this.#staleKeys?.snapshot?.findApiKey(hash),
     );
-    return found instanceof Promise ? found.then(principalOf) : principalOf(found);
+    if (!(found instanceof Promise)) {
+      count?.settle(found !== undefined);
+      return principalOf(found);
+    }
+    return found.then(
+      (key) => {
+        count?.settle(key !== undefined);
+        return principalOf(key);
+      },
+      (error: unknown) => {
+        count?.uncount();
+        throw error;
+      },
+    );
+  }
+
+  /**
+   * Counts a lookup against the limit of unknown keys, unless the key was found lately.
+   *
+   * @throws LeadsError `too_many_requests`
+   */
+  #countLookup(hash: string, addressOf: () => string) {
+    const limit = this.#found.has(hash) ? undefined : this.#unknownKeys;
+    const address = limit === undefined ? '' : addressBlock(addressOf());
+    const quota = limit?.take(address);
+    if (quota?.isExceeded === true) {
+      throw new LeadsError('too_many_requests', {
+        message: 'Too many unknown API keys from this address: try again later',
+        retryAfterSeconds: Math.max(1, Math.ceil(quota.resetMs / 1_000)),
+      });
+    }
+    const uncount = () => limit?.giveBack(address);
+    const settle = (isFound: boolean) => {
+      if (!isFound) return;
+      uncount();
+      this.#found.set(hash, true);
+    };
+    return { settle, uncount };
   }
 
   /** Returns the id of a valid, unrevoked access token of the principal's user and workspace. */

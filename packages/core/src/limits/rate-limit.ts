@@ -32,6 +32,12 @@ export class RateLimit {
     this.#now = () => Math.floor(nowMs()) * perMinute;
   }
 
+  /** Uncounts a request that {@link take} counted. */
+  giveBack(key: string): void {
+    const full = this.#full.get(key) ?? this.#fullBefore.get(key);
+    if (full !== undefined) this.#full.set(key, full - windowMs);
+  }
+
   /** Counts a request and returns the quota. A request that exceeds the quota is not counted. */
   take(key: string): Quota {
     const now = this.#now();

@@ -183,7 +183,7 @@ function withRateLimitHeaders(responses: Readonly<Record<string, object>>): Reco
 
 function verifyApiKey(request: FastifyRequest, credentials: CredentialVerifier, inQuery?: unknown) {
   const apiKey = readApiKey(request, inQuery);
-  return apiKey === undefined ? undefined : credentials.verifyApiKey(apiKey);
+  return apiKey === undefined ? undefined : credentials.verifyApiKey(apiKey, () => clientAddress(request));
 }
 
 /**

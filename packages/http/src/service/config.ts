@@ -206,6 +206,15 @@ export const tracingSettings = {
   }),
 };
 
+/** A setting of a rate limit. */
+export const perMinute = (description: string, defaultCount: number) =>
+  Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    default: defaultCount,
+    description: `${description}. 0 means no limit`,
+  });
+
 /** Settings of both services: dependencies, and the behavior of the process. */
 export const commonSettings = {
   DATABASE_URL: Type.String({
@@ -243,6 +252,10 @@ export const commonSettings = {
         "The monitoring endpoint of NATS, such as http://127.0.0.1:8222. The service reads it once and warns if a power cut could lose acknowledged data. If absent, only the server's version and the replicas are checked",
     }),
   ),
+  UNKNOWN_KEYS_PER_MINUTE: perMinute(
+    'Unknown API keys a minute that one address may send to one process. Further unknown keys are answered with 429. Addresses are those that TRUST_PROXY gives',
+    120,
+  ),
   TRUST_PROXY: Type.String({
     default: '',
     format: 'proxies',
@@ -279,12 +292,3 @@ export const port = (description: string, defaultPort: number) =>
   Type.Integer({ minimum: 1, maximum: 65_535, default: defaultPort, description });
 
 export const host = (description: string) => Type.String({ default: '127.0.0.1', description });
-
-/** A setting of a rate limit. */
-export const perMinute = (description: string, defaultCount: number) =>
-  Type.Integer({
-    minimum: 0,
-    maximum: 1_000_000,
-    default: defaultCount,
-    description: `${description}. 0 means no limit`,
-  });
