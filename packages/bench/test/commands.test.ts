@@ -42,6 +42,16 @@ test.each<[string[], string]>([
   [['list', '--steps', 'nothing'], 'nothing'],
   [['list', '--effort', '0'], '--effort'],
   [['list', '--fast'], '--fast'],
+  [['--steps', 'nothing'], 'nothing'],
+  [['--connections', '1,x'], '--connections'],
+  [['--rounds', '0'], '--rounds'],
+  [['--seconds', '0'], '--seconds'],
+  [['--sizes', '10k'], '--sizes'],
+  [['faults', '--scenarios', 'nothing'], 'nothing'],
+  [['faults', '--rate', '0'], '--rate'],
+  [['rolls', '--rolls', '0'], '--rolls'],
+  [['upgrade', '--rate', 'x'], '--rate'],
+  [['fuzz', '--seed', '0'], '--seed'],
 ])('the arguments %j are rejected with an error that names %j', (args, expectedText) => {
   expect(() => parseCommand(args)).toThrow(expectedText);
 });

@@ -176,13 +176,3 @@ test('longestGapMs() counts acknowledgements only, and countUnexpected() ignores
   expect(longestGapMs(answers)).toBe(200);
   expect(countUnexpected(answers)).toBe(1);
 });
-
-test.each<[string[], string]>([
-  [['faults', '--scenarios', 'nothing'], 'nothing'],
-  [['faults', '--rate', '0'], '--rate'],
-])('the arguments %j are rejected with one line', async (args, expectedText) => {
-  const { code, stderr } = await runBench(args);
-  expect(code).toBe(1);
-  expect(stderr.trim().split('\n')).toHaveLength(1);
-  expect(stderr).toContain(expectedText);
-});

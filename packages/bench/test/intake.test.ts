@@ -67,17 +67,3 @@ test('bench intake prints the required figures of the other steps', { timeout: 1
   expect(start?.medianMs).toBeGreaterThan(50);
   expect(crm?.ratio).toBeGreaterThan(0);
 });
-
-test.each<[string[], string]>([
-  [['everything'], 'everything'],
-  [['--steps', 'nothing'], 'nothing'],
-  [['--connections', '1,x'], '--connections'],
-  [['--rounds', '0'], '--rounds'],
-  [['--seconds', '0'], '--seconds'],
-  [['--sizes', '10k'], '--sizes'],
-])('the arguments %j are rejected with one line', async (args, expectedText) => {
-  const { code, stderr } = await runBench(args);
-  expect(code).toBe(1);
-  expect(stderr.trim().split('\n')).toHaveLength(1);
-  expect(stderr).toContain(expectedText);
-});

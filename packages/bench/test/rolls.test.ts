@@ -28,12 +28,8 @@ test('bench rolls restarts instances behind a proxy without losing a lead', {
   expect(code).toBe(failed.length === 0 ? 0 : 1);
 });
 
-test.each<[string[], string]>([
-  [['rolls', '--rolls', '0'], '--rolls'],
-  [['upgrade', '--rate', 'x'], '--rate'],
-  [['upgrade', '--from', 'no-such-revision'], 'no-such-revision'],
-])('the arguments %j are rejected with an error that names the cause', async (args, expectedText) => {
-  const { code, stderr } = await runBench(args);
+test('an invalid argument ends the program with one line and exit code 1', async () => {
+  const { code, stderr } = await runBench(['upgrade', '--from', 'no-such-revision']);
   expect(code).toBe(1);
-  expect(stderr.trim().split('\n').at(-1)).toContain(expectedText);
+  expect(stderr.trim().split('\n').at(-1)).toContain('no-such-revision');
 });

@@ -112,7 +112,7 @@ function answer(status: number, headers: IncomingHttpHeaders, bytes: Buffer): An
   return { status, headers, bytes, text, json: <Body>() => JSON.parse(text) as Body };
 }
 
-/** Parses responses that have a content-length, as all responses of the services do. */
+/** Parses responses with a content-length or in chunks. A response without a body has neither. */
 function parseAnswers(bytes: Buffer): Answer[] {
   const answers: Answer[] = [];
   for (let rest = bytes; rest.length > 0; ) {
@@ -126,9 +126,38 @@ function parseAnswers(bytes: Buffer): Answer[] {
       const colon = line.indexOf(':');
       headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
     }
-    const bodyEnd = headEnd + 4 + Number(headers['content-length'] ?? 0);
-    if (status >= 200) answers.push(answer(status, headers, rest.subarray(headEnd + 4, bodyEnd)));
-    rest = rest.subarray(bodyEnd);
+    const following = rest.subarray(headEnd + 4);
+    const { body, length } =
+      headers['transfer-encoding'] === 'chunked'
+        ? readChunks(following)
+        : readLength(following, Number(headers['content-length'] ?? 0));
+    if (status >= 200) answers.push(answer(status, headers, body));
+    rest = following.subarray(length);
   }
   return answers;
+}
+
+/** A body, and its length with its framing. */
+interface FramedBody {
+  readonly body: Buffer;
+  readonly length: number;
+}
+
+function readLength(bytes: Buffer, length: number): FramedBody {
+  if (bytes.length < length) throw new Error(`The body ends after ${bytes.length} of ${length} bytes`);
+  return { body: bytes.subarray(0, length), length };
+}
+
+function readChunks(bytes: Buffer): FramedBody {
+  const chunks: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const sizeEnd = bytes.indexOf('\r\n', at);
+    const size = sizeEnd < 0 ? Number.NaN : Number.parseInt(bytes.toString('latin1', at, sizeEnd), 16);
+    const chunkEnd = sizeEnd + 2 + size;
+    if (Number.isNaN(size) || bytes.length < chunkEnd + 2)
+      throw new Error('The body ends before its last chunk');
+    chunks.push(bytes.subarray(sizeEnd + 2, chunkEnd));
+    at = chunkEnd + 2;
+    if (size === 0) return { body: Buffer.concat(chunks), length: at };
+  }
 }

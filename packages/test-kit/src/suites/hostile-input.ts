@@ -14,6 +14,11 @@ export async function forAll<Input>(
   });
 }
 
+/** Returns generated inputs. The same seed returns the same inputs. */
+export function samplesOf<Input>(inputs: fc.Arbitrary<Input>, count: number, seed: number): Input[] {
+  return fc.sample(inputs, { numRuns: count, seed });
+}
+
 /** Texts that JSON and Postgres store unchanged: characters of every plane, and edge cases. */
 export const storableText: fc.Arbitrary<string> = fc
   .oneof(
