@@ -22,8 +22,9 @@ export class CredentialUse implements AsyncDisposable {
     });
   }
 
+  /** Notes a use. @param from the client's address; empty or absent if unknown. */
   note(ids: { apiKeyId?: string | undefined; accessTokenId?: string | undefined }, from?: string): void {
-    const use = { at: new Date(), from };
+    const use = { at: new Date(), from: from === '' ? undefined : from };
     if (ids.apiKeyId !== undefined) this.#apiKeys.set(ids.apiKeyId, use);
     if (ids.accessTokenId !== undefined) this.#accessTokens.set(ids.accessTokenId, use);
   }

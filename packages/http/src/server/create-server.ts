@@ -158,6 +158,11 @@ export function createServer(options: {
     if (app.lifecycle.leaving) reply.header('connection', 'close');
     done(null, payload);
   });
+  app.addHook('onRequestAbort', (request, done) => {
+    const { method, routeOptions } = request;
+    request.log.info({ method, route: routeOptions.url }, 'The client disconnected during the request');
+    done();
+  });
   app.addHook('onResponse', (request, reply, done) => {
     // Logs the route's pattern instead of the URL: a query string can contain a phone number.
     const { url: route } = request.routeOptions;
@@ -225,10 +230,12 @@ export async function registerRoutes(app: Server, register: (app: Server) => Pro
 
 /**
  * Returns the address of the client as the trusted proxies forward it: an IPv4 or IPv6 address without a zone. An
- * IPv4-mapped IPv6 address is returned as IPv4.
+ * IPv4-mapped IPv6 address is returned as IPv4. The text is empty if the client has disconnected.
  */
 export function clientAddress(request: FastifyRequest): string {
-  const forwarded = plainAddress(request.ip);
+  // Undefined if the client has disconnected, although Fastify's type does not say so.
+  const ip = request.ip as string | undefined;
+  const forwarded = plainAddress(ip ?? '');
   // X-Forwarded-For can contain any text: a proxy appends to the header that the client sends.
   return isIP(forwarded) === 0 ? plainAddress(request.socket.remoteAddress ?? '') : forwarded;
 }

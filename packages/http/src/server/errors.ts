@@ -95,8 +95,10 @@ const fastifyCodes: Record<string, ErrorCode> = {
 };
 
 /** Converts any error to a `LeadsError`. An error that the client does not cause is `unexpected`. */
-function toLeadsError(error: FastifyError | LeadsError): LeadsError {
+function toLeadsError(error: FastifyError | LeadsError, request: FastifyRequest): LeadsError {
   if (error instanceof LeadsError) return error;
+  // The client has disconnected before the end of its body.
+  if (request.raw.errored === error) return new LeadsError('bad_request', { cause: error });
   if (error.validation !== undefined) return new LeadsError('invalid_input', { cause: error });
   return new LeadsError(fastifyCodes[error.code] ?? 'unexpected', { cause: error });
 }
@@ -107,7 +109,7 @@ function toLeadsError(error: FastifyError | LeadsError): LeadsError {
  */
 export function createErrorHandler(findFieldErrors: FieldErrorFinder) {
   return (thrown: FastifyError | LeadsError, request: FastifyRequest, reply: FastifyReply): void => {
-    const error = toLeadsError(thrown);
+    const error = toLeadsError(thrown, request);
     const { code, message, status } = error;
     if (code === 'unexpected') request.log.error({ err: error.cause }, 'Unexpected error');
     else if (status >= 500) request.log.warn({ err: error.cause }, message);

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Fixture } from '../fixture.ts';
 import { exampleBody, fillPath, guardedRoutesOf, routesOf } from '../openapi-document.ts';
 import type { RunningService } from '../running-service.ts';
@@ -233,6 +233,23 @@ export async function describeTransport({ service, fixture }: { service: Running
       const head = `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Type: application/json`;
       const answer = await raw(`${head}\nTransfer-Encoding: chunked`, { body: 'zz\r\n{}\r\n0\r\n\r\n' });
       expect([answer?.status, answer?.json()]).toEqual([400, malformed]);
+    });
+
+    test('logs a body that ends early as a rejected request, not as an error', async () => {
+      const head = `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Type: application/json\nContent-Length: 100`;
+      const bodies = ['', '{', '{"name":"A'];
+      for (const [index, body] of bodies.entries()) {
+        await raw(`${head}\nX-Request-Id: early-end-${index}`, { body, end: true });
+      }
+      // The guard has verified the key of all requests when this one is answered.
+      expect((await createLead(example)).status).toBe(200);
+      const lines = () => service.logs.entries().filter(({ reqId }) => `${reqId}`.startsWith('early-end-'));
+      const aborted = { msg: 'The client disconnected during the request' };
+      await vi.waitFor(() => {
+        expect(lines().filter(({ msg }) => msg === aborted.msg)).toHaveLength(bodies.length);
+      });
+      expect(lines().filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
+      expect(lines().filter(({ status }) => Number(status) >= 500)).toEqual([]);
     });
 
     test('answers a request once, if its body is invalid after an early response', async () => {
