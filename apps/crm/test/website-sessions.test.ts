@@ -405,6 +405,17 @@ test('the service logs the class, page and script positions of a browser error w
   // A rate limit protects the log.
   const answers = await Promise.all(Array.from({ length: 80 }, () => report({ message: 'x' })));
   expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(20);
+  expect(Number(answers.at(-1)?.headers['retry-after'])).toBeGreaterThan(0);
+});
+
+test('reports of browser errors without a session do not use up the quota of signed-in users', async () => {
+  const strangers = new Visitor(service);
+  strangers.setCookie('leads.session_token', 'forged.token');
+  const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'publisher');
+  const report = (by: Visitor) => by.send('POST', '/console/client-errors', { name: 'Error' });
+  const answers = await Promise.all(Array.from({ length: 80 }, () => report(strangers)));
+  expect(answers.at(-1)?.status).toBe(429);
+  expect((await report(visitor)).status).toBe(200);
 });
 
 test('try-intake answers 503 while the intake is unavailable, and 400 to a malformed API key or origin', async () => {

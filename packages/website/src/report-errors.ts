@@ -11,13 +11,12 @@ export function reportError(error: unknown): void {
   void send(reportedError);
 }
 
-async function send({ message, name, stack }: Error): Promise<void> {
+async function send({ name, stack }: Error): Promise<void> {
   // A failed report is dropped: there is no other place to report it to.
   await fetch('/api/console/client-errors', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
-      message: message.slice(0, 1000),
       name: name.slice(0, 255),
       ...(stack !== undefined && { stack: stack.slice(0, 8000) }),
       // The query is omitted because it can contain a name or a phone number. Secrets in the path are masked.

@@ -170,6 +170,7 @@ test('an error of a script is reported to the service', async () => {
     });
   });
   const request = await reported;
-  expect(request.postDataJSON()).toMatchObject({ message: 'Broken on purpose', page: '/overview' });
+  expect(request.postDataJSON()).toMatchObject({ name: 'Error', page: '/overview' });
+  expect(request.postData()).not.toContain('"message"');
   expect((await request.response())?.status()).toBe(200);
 });

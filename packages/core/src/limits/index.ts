@@ -3,4 +3,4 @@ export { caps } from './caps.ts';
 export { FairQueue } from './fair-queue.ts';
 export { fairLeadReads, fairOverview } from './fair-reads.ts';
 export { FairShares } from './fair-shares.ts';
-export { createRateLimit, type RateLimit, windowMs } from './rate-limit.ts';
+export { createRateLimit, RateLimit, windowMs } from './rate-limit.ts';

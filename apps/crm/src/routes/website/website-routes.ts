@@ -65,7 +65,7 @@ export async function websiteRoutes(app: Server, config: CrmConfig, context: Crm
       getInvitationRoute(scope, context);
       listInvitationsRoute(scope, context, config);
 
-      reportClientErrorRoute(scope);
+      reportClientErrorRoute(scope, context);
     },
     { prefix: '/console' },
   );

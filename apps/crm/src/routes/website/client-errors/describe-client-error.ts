@@ -4,7 +4,8 @@ import { websitePages } from '../files/built-website.ts';
 /** A browser error, as the website sends it. */
 export const ClientError = Type.Object(
   {
-    message: Type.String({ maxLength: 1000 }),
+    /** Ignored. Pages of the release before send it. */
+    message: Type.Optional(Type.String({ maxLength: 1000 })),
     name: Type.Optional(Type.String({ maxLength: 255, description: 'The name of the error class.' })),
     stack: Type.Optional(Type.String({ maxLength: 8000 })),
     page: Type.Optional(
