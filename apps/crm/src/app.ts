@@ -32,6 +32,7 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
       { name: 'leads', description: 'Leads of campaigns.' },
       { name: 'campaigns', description: 'Campaigns, which leads belong to.' },
       { name: 'landing pages', description: 'Landing pages and the campaigns of their leads.' },
+      { name: 'audit log', description: 'Actions that concern the security of the workspace.' },
       {
         name: 'events',
         description:

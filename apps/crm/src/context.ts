@@ -1,4 +1,5 @@
 import { type AccountStore, type Accounts, createAccounts } from '@leads/core/account';
+import { type AuditStore, createRecordAction, type RecordAction } from '@leads/core/audit';
 import { broadcastRouteChanges, type CampaignStore } from '@leads/core/campaign';
 import {
   type AccessTokenCodec,
@@ -9,6 +10,7 @@ import {
 } from '@leads/core/credential';
 import {
   createAccountStore,
+  createAuditStore,
   createCampaignStore,
   createCredentialStore,
   createEventOutbox,
@@ -48,6 +50,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly accessTokens: AccessTokenCodec;
   readonly accounts: Accounts;
   readonly accountStore: AccountStore;
+  readonly auditStore: AuditStore;
   readonly campaigns: CampaignStore;
   readonly credentials: CredentialVerifier;
   readonly credentialStore: CredentialStore;
@@ -57,6 +60,8 @@ export interface CrmContext extends AsyncDisposable {
   readonly leads: LeadStore;
   readonly metrics: Metrics;
   readonly overview: OverviewStore;
+  /** Records an action in the audit log. */
+  readonly recordAction: RecordAction;
   readonly rateLimits: RateLimits;
   /** Absent without a trace exporter. */
   readonly tracing: Tracing | undefined;
@@ -128,6 +133,7 @@ export async function createContext(
   const { SMTP_URL, MAIL_FROM = '' } = config;
   const accountStore = createAccountStore(database);
   const workspaces = createWorkspaceStore(database);
+  const auditStore = createAuditStore(database);
   const broker = resources.use(
     openBroker(config, { name: 'leads-crm', replicas: config.EVENTS_STREAM_REPLICAS }, log),
   );
@@ -210,6 +216,7 @@ export async function createContext(
       onError: (err) => log.error({ err }, 'An account operation failed'),
     }),
     accountStore,
+    auditStore,
     campaigns: broadcastRouteChanges(createCampaignStore(database), broadcast),
     credentials,
     credentialStore,
@@ -225,6 +232,9 @@ export async function createContext(
       secretKeys: createRateLimit(config.CRM_KEY_REQUESTS_PER_MINUTE),
       workspaces: createRateLimit(config.CRM_WORKSPACE_REQUESTS_PER_MINUTE),
     },
+    recordAction: createRecordAction(auditStore, (err, lost) =>
+      log.error({ err, ...lost }, 'An action was not recorded in the audit log'),
+    ),
     tracing,
     transfers: createTransferLimits(),
     workspaces,

@@ -87,6 +87,11 @@ const hidden = { owner: 404, manager: 404, publisher: 404 } as const;
 
 /** The routes that both the public API and the website have. */
 const common: Matrix = {
+  'GET /audit': { ...owners, request: () => ({ path: '/audit' }) },
+  'GET /audit as CSV': {
+    ...owners,
+    request: () => ({ path: '/audit', headers: { Accept: 'text/csv' } }),
+  },
   'POST /order/leads': {
     ...everyone,
     request: () => ({
@@ -212,6 +217,7 @@ const forPages: Matrix = {
     forOtherUser: hidden,
     request: async (of) => ({ path: `/api-keys/${await createCredential(of, '/api-keys')}` }),
   },
+  'GET /audit.csv': { ...owners, request: () => ({ path: '/audit.csv' }) },
   'GET /access-tokens': { ...everyone, request: () => ({ path: '/access-tokens' }) },
   'POST /access-tokens': { ...everyone, request: () => ({ path: '/access-tokens', body: { name: 'One' } }) },
   'DELETE /access-tokens/{id}': {

@@ -83,6 +83,7 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   // Triggers write lead counts and events, with the rights of the tables' owner.
   lead_tally_entry: { crm: { ...read, delete: true } },
   lead_outbox: { crm: { ...read, update: 'all', delete: true } },
+  audit_entry: { crm: add },
   // The command line reads and empties it as the owner of the tables.
   lead_quarantine: { intake: { select: ['id', 'reason'], insert: 'all', update: ['reason'] } },
 };
@@ -131,6 +132,13 @@ export const rowRights: Readonly<Record<string, Readonly<Partial<Record<Service,
     intake: [
       { to: 'select', rows: 'true' },
       { to: 'insert', rows: 'true' },
+    ],
+  },
+  audit_entry: {
+    crm: [
+      { to: 'select', rows: 'workspace_id = acting_workspace()' },
+      // A sign-in is recorded in all workspaces of the user.
+      { to: 'insert', rows: ofActingWorkspace },
     ],
   },
   // One aggregation reads the entries of all workspaces.

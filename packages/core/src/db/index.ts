@@ -1,5 +1,6 @@
 export { createAccountStore } from './account-store.prisma.ts';
 export { type Archiving, checkArchiving } from './archiving.ts';
+export { createAuditStore } from './audit-store.prisma.ts';
 export { createCampaignStore } from './campaign-store.prisma.ts';
 export { type Database, type DatabaseOptions, openDatabase } from './client.ts';
 export { createCredentialStore } from './credential-store.prisma.ts';

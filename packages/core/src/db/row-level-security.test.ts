@@ -47,6 +47,8 @@ beforeAll(async () => {
     await database.query(`
       INSERT INTO landing_page (id, workspace_id, name, updated_at) VALUES ('${newId()}', '${workspaceId}', 'page', now());
       INSERT INTO lead_tally VALUES ('${workspaceId}', '${workspaceId}', 'time', '2026-01-01', '', 1, 0, 0, 0);
+      INSERT INTO audit_entry (id, workspace_id, at, action, source, details)
+      VALUES ('${newId()}', '${workspaceId}', now(), 'sign_in', 'website', '{}');
       INSERT INTO lead_tally_erased (workspace_id, user_id, campaign_id, at, status, leads, with_s1)
       VALUES ('${workspaceId}', '${userId}', '${campaignId}', '2026-01-01', 'OnHold', 1, 0)`);
   }
@@ -68,7 +70,7 @@ afterAll(async () => {
   await asAdmin(`DROP ROLE ${names.crm}, ${names.intake}`);
 });
 
-const tables = ['lead', 'lead_of_workspace', 'lead_change'] as const;
+const tables = ['audit_entry', 'lead', 'lead_of_workspace', 'lead_change'] as const;
 const count = async (table: (typeof tables)[number], workspaceId?: string) => {
   const [row] = await crm.select<{ rows: number }>(
     Prisma.sql`SELECT count(*)::int AS rows FROM ${Prisma.raw(table)}`,
@@ -88,6 +90,23 @@ test.each(tables)(
     expect(await count(table, a.workspaceId)).toBe(1);
   },
 );
+
+test('the CRM adds entries to the audit log of the acting workspace only, and changes and deletes none', async () => {
+  const { workspaceId } = a;
+  const add = (to: string) =>
+    Prisma.sql`
+      INSERT INTO audit_entry (id, workspace_id, at, action, source, details)
+      VALUES (${newId()}::uuid, ${to}::uuid, now(), 'sign_in', 'website', '{}')`;
+  await expect(crm.select(add(b.workspaceId), { workspaceId })).rejects.toMatchObject({ sqlState: '42501' });
+  for (const statement of [
+    Prisma.sql`UPDATE audit_entry SET action = 'x'`,
+    Prisma.sql`DELETE FROM audit_entry`,
+    Prisma.sql`TRUNCATE audit_entry`,
+  ]) {
+    await expect(crm.select(statement, { workspaceId })).rejects.toMatchObject({ sqlState: '42501' });
+  }
+  expect(await count('audit_entry', workspaceId)).toBe(1);
+});
 
 const tablesReadWithoutWorkspace = [
   'campaign',

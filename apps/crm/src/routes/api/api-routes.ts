@@ -1,5 +1,6 @@
 import type { Server } from '@leads/http/server/create-server';
 import type { CrmContext } from '../../context.ts';
+import { listAuditLogRoute } from './audit/list-audit-log.ts';
 import { createCampaignRoute } from './campaigns/create-campaign.ts';
 import { listCampaignsRoute } from './campaigns/list-campaigns.ts';
 import { updateCampaignRoute } from './campaigns/update-campaign.ts';
@@ -14,7 +15,7 @@ import { getLeadHistoryRoute } from './leads/get-lead-history.ts';
 import { importLeadsRoute } from './leads/import-leads.ts';
 import { listLeadsRoute } from './leads/list-leads.ts';
 
-/** Registers the routes of leads, campaigns and landing pages. The guard of the scope authenticates the requests. */
+/** Registers the routes of leads, campaigns, landing pages and the audit log. The guard of the scope authenticates the requests. */
 export async function leadsRoutes(app: Server, context: CrmContext): Promise<void> {
   createLeadRoute(app, context);
   listLeadsRoute(app, context);
@@ -31,4 +32,6 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   updateCampaignRoute(app, context);
   createLandingPageRoute(app, context);
   mapLandingPageRoute(app, context);
+
+  listAuditLogRoute(app, context);
 }

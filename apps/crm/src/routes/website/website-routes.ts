@@ -16,6 +16,7 @@ import { leadsRoutes } from '../api/api-routes.ts';
 import { createAccessTokenRoute } from './access-tokens/create-access-token.ts';
 import { listAccessTokensRoute } from './access-tokens/list-access-tokens.ts';
 import { revokeAccessTokenRoute } from './access-tokens/revoke-access-token.ts';
+import { auditFileRoute } from './audit/audit-file.ts';
 import { createApiKeyRoute } from './api-keys/create-api-key.ts';
 import { listApiKeysRoute } from './api-keys/list-api-keys.ts';
 import { revokeApiKeyRoute } from './api-keys/revoke-api-key.ts';
@@ -41,6 +42,7 @@ export async function websiteRoutes(app: Server, config: CrmConfig, context: Crm
       requireSession(scope, context);
       await leadsRoutes(scope, context);
       exportFileRoutes(scope, context);
+      auditFileRoute(scope, context);
       getOverviewRoute(scope, context);
 
       listApiKeysRoute(scope, context);

@@ -2,11 +2,12 @@ import { LeadsError } from '@leads/core/errors';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import { Type } from 'typebox';
+import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
 /** Registers the route that ends one of the caller's sessions. It takes effect immediately. */
-export function endSessionRoute(app: Server, { accountStore }: CrmContext): void {
+export function endSessionRoute(app: Server, { accountStore, recordAction }: CrmContext): void {
   app.delete(
     '/sessions/:id',
     {
@@ -19,8 +20,11 @@ export function endSessionRoute(app: Server, { accountStore }: CrmContext): void
         },
       },
     },
-    async ({ signedIn, params }) => {
-      if (!(await accountStore.endSession(signedIn.user.id, params.id))) throw new LeadsError('not_found');
+    async (request) => {
+      const userId = request.signedIn.user.id;
+      const targetId = request.params.id;
+      if (!(await accountStore.endSession(userId, targetId))) throw new LeadsError('not_found');
+      await recordAction(auditOrigin(request), { action: 'session.ended', scope: { userId }, targetId });
       return { success: true as const };
     },
   );

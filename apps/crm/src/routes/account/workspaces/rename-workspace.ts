@@ -1,10 +1,11 @@
 import { WorkspaceAnswer, WorkspaceName } from '@leads/core/workspace';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
+import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 
 /** Registers the route that renames the workspace of the session. */
-export function renameWorkspaceRoute(app: Server, { workspaces }: CrmContext): void {
+export function renameWorkspaceRoute(app: Server, { recordAction, workspaces }: CrmContext): void {
   app.patch(
     '/workspace',
     {
@@ -14,9 +15,16 @@ export function renameWorkspaceRoute(app: Server, { workspaces }: CrmContext): v
         response: { 200: WorkspaceAnswer, ...errorResponses(...bodyErrors, ...sessionErrors) },
       },
     },
-    async ({ principal, body }) => {
-      await workspaces.renameWorkspace(principal.workspaceId, body.name);
-      return { success: true as const, workspace: { id: principal.workspaceId, name: body.name } };
+    async (request) => {
+      const { workspaceId } = request.principal;
+      const { name } = request.body;
+      await workspaces.renameWorkspace(workspaceId, name);
+      await recordAction(auditOrigin(request), {
+        action: 'workspace.renamed',
+        scope: { workspaceId },
+        details: { name },
+      });
+      return { success: true as const, workspace: { id: workspaceId, name } };
     },
   );
 }

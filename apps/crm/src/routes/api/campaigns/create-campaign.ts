@@ -1,6 +1,7 @@
 import { CampaignAnswer, createCampaign, NewCampaign } from '@leads/core/campaign';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
+import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 
 /** Registers the route that creates a campaign. */
@@ -22,9 +23,15 @@ export function createCampaignRoute(app: Server, context: CrmContext): void {
         },
       },
     },
-    async (request) => ({
-      success: true as const,
-      campaign: await createCampaign(context.campaigns, request.principal, request.body),
-    }),
+    async (request) => {
+      const campaign = await createCampaign(context.campaigns, request.principal, request.body);
+      await context.recordAction(auditOrigin(request), {
+        action: 'campaign.created',
+        scope: request.principal,
+        targetId: campaign.id,
+        details: { code: campaign.code },
+      });
+      return { success: true as const, campaign };
+    },
   );
 }

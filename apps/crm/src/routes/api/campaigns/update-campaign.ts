@@ -1,6 +1,7 @@
 import { CampaignAnswer, CampaignChanges, updateCampaign } from '@leads/core/campaign';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
+import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
@@ -24,9 +25,16 @@ export function updateCampaignRoute(app: Server, context: CrmContext): void {
         },
       },
     },
-    async (request) => ({
-      success: true as const,
-      campaign: await updateCampaign(context.campaigns, request.principal, request.params.id, request.body),
-    }),
+    async (request) => {
+      const { principal, params, body } = request;
+      const campaign = await updateCampaign(context.campaigns, principal, params.id, body);
+      await context.recordAction(auditOrigin(request), {
+        action: 'campaign.changed',
+        scope: principal,
+        targetId: campaign.id,
+        details: { code: campaign.code, ...body },
+      });
+      return { success: true as const, campaign };
+    },
   );
 }

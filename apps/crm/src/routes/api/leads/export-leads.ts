@@ -5,6 +5,7 @@ import { type ExportFormat, exportLeads, type LeadQuery } from '@leads/core/lead
 import { atPace, Pace } from '@leads/http/server/pace';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 import type { TransferLimits } from '../../../transfer-limits.ts';
 
@@ -42,7 +43,7 @@ const pageParameters = ['limit', 'cursor', 'count'] as const;
 export async function sendExport(
   reply: FastifyReply,
   {
-    context: { leads, transfers },
+    context: { leads, recordAction, transfers },
     principal,
     query,
     type,
@@ -65,6 +66,13 @@ export async function sendExport(
   const pieces = exportLeads(leads, principal, query, format, transfers.stopping);
   // An error here gets an error response. A later error can only abort the response.
   const first = await pieces.next();
+  if (reply.request.method !== 'HEAD') {
+    await recordAction(auditOrigin(reply.request), {
+      action: 'leads.exported',
+      scope: principal,
+      details: { format, filters: Object.keys(query).join(', ') },
+    });
+  }
 
   reply
     .type(type)

@@ -15,6 +15,7 @@ import { createBodyCheck } from '@leads/http/server/validation-errors';
 import { withTraceparent } from '@leads/http/service/trace-leads';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 
 const Csv = Type.String({
@@ -101,6 +102,12 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
             },
           },
         );
+        const { accepted, duplicates, repeated, rejected } = report;
+        await context.recordAction(auditOrigin(request), {
+          action: 'leads.imported',
+          scope: request.principal,
+          details: { accepted, duplicates, repeated, rejected },
+        });
         const truncated = report.rejected > rejections.length;
         return { success: true as const, ...report, rejections, truncated };
       } finally {

@@ -1,10 +1,14 @@
 import { AccessTokenShown, createOwnAccessToken, NewAccessToken } from '@leads/core/credential';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
+import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 
 /** Registers the route that creates an access token for the caller. */
-export function createAccessTokenRoute(app: Server, { accessTokens, credentialStore }: CrmContext): void {
+export function createAccessTokenRoute(
+  app: Server,
+  { accessTokens, credentialStore, recordAction }: CrmContext,
+): void {
   app.post(
     '/access-tokens',
     {
@@ -20,6 +24,12 @@ export function createAccessTokenRoute(app: Server, { accessTokens, credentialSt
     async (request) => {
       const means = { credentials: credentialStore, accessTokens };
       const made = await createOwnAccessToken(means, request.principal, request.body);
+      await recordAction(auditOrigin(request), {
+        action: 'access_token.created',
+        scope: request.principal,
+        targetId: made.record.id,
+        details: { name: made.record.name, expiresAt: made.record.expiresAt },
+      });
       return { success: true as const, ...made };
     },
   );

@@ -1,11 +1,12 @@
 import { AccessTokenRevoked, revokeOwnAccessToken } from '@leads/core/credential';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
+import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
 /** Registers the route that permanently revokes one of the caller's access tokens. */
-export function revokeAccessTokenRoute(app: Server, { credentialStore }: CrmContext): void {
+export function revokeAccessTokenRoute(app: Server, { credentialStore, recordAction }: CrmContext): void {
   app.delete(
     '/access-tokens/:id',
     {
@@ -18,9 +19,15 @@ export function revokeAccessTokenRoute(app: Server, { credentialStore }: CrmCont
         },
       },
     },
-    async (request) => ({
-      success: true as const,
-      record: await revokeOwnAccessToken(credentialStore, request.principal, request.params.id),
-    }),
+    async (request) => {
+      const record = await revokeOwnAccessToken(credentialStore, request.principal, request.params.id);
+      await recordAction(auditOrigin(request), {
+        action: 'access_token.revoked',
+        scope: request.principal,
+        targetId: record.id,
+        details: { name: record.name },
+      });
+      return { success: true as const, record };
+    },
   );
 }

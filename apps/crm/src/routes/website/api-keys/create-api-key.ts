@@ -1,10 +1,14 @@
 import { ApiKeyShown, createOwnApiKey, NewApiKey } from '@leads/core/credential';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
+import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 
 /** Registers the route that creates an API key for the caller. */
-export function createApiKeyRoute(app: Server, { campaigns, credentialStore }: CrmContext): void {
+export function createApiKeyRoute(
+  app: Server,
+  { campaigns, credentialStore, recordAction }: CrmContext,
+): void {
   app.post(
     '/api-keys',
     {
@@ -20,6 +24,13 @@ export function createApiKeyRoute(app: Server, { campaigns, credentialStore }: C
     async (request) => {
       const stores = { credentials: credentialStore, campaigns };
       const made = await createOwnApiKey(stores, request.principal, request.body);
+      const { id: targetId, name, scope, prefix } = made.record;
+      await recordAction(auditOrigin(request), {
+        action: 'api_key.created',
+        scope: request.principal,
+        targetId,
+        details: { name, scope, prefix },
+      });
       return { success: true as const, ...made };
     },
   );

@@ -1,11 +1,12 @@
 import { ApiKeyShown, rotateOwnApiKey } from '@leads/core/credential';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
+import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
 /** Registers the route that creates a replacement for one of the caller's keys. The old key is valid until revoked. */
-export function rotateApiKeyRoute(app: Server, { credentialStore }: CrmContext): void {
+export function rotateApiKeyRoute(app: Server, { credentialStore, recordAction }: CrmContext): void {
   app.post(
     '/api-keys/:id/rotate',
     {
@@ -20,6 +21,13 @@ export function rotateApiKeyRoute(app: Server, { credentialStore }: CrmContext):
     },
     async (request) => {
       const made = await rotateOwnApiKey(credentialStore, request.principal, request.params.id);
+      const { id: targetId, name, prefix, replacesId } = made.record;
+      await recordAction(auditOrigin(request), {
+        action: 'api_key.rotated',
+        scope: request.principal,
+        targetId,
+        details: { name, prefix, replacesId },
+      });
       return { success: true as const, ...made };
     },
   );

@@ -1,0 +1,158 @@
+import type { TestMember } from '@leads/test-kit/fixture';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startCrm } from './crm.ts';
+import { signInAs, type Visitor } from './visitor.ts';
+
+const crm = await startCrm();
+afterAll(() => crm[Symbol.asyncDispose]());
+const { service, fixture } = crm;
+
+interface Entry {
+  readonly id: string;
+  readonly at: string;
+  readonly action: string;
+  readonly source: string;
+  readonly actorId?: string;
+  readonly actorEmail?: string;
+  readonly apiKeyId?: string;
+  readonly address?: string;
+  readonly userAgent?: string;
+  readonly targetId?: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+const logOf = async (owner: TestMember, query = '') => {
+  const answer = await service.send({ path: `/api/v1/audit${query}`, headers: owner.headers });
+  expect(answer.status).toBe(200);
+  return answer.json<Entry[]>();
+};
+/** Starts a workspace with a signed-in owner. */
+const start = async () => {
+  const workspace = await fixture.createWorkspace();
+  return { workspace, ...(await signInAs(service, workspace, 'owner')) };
+};
+const created = async (visitor: Visitor, path: string, body: object) => {
+  const answer = await visitor.send('POST', `/console${path}`, body, { 'User-Agent': 'A browser' });
+  expect(answer.status).toBe(200);
+  return answer.json<{ record: { id: string; prefix?: string } }>().record;
+};
+
+describe('the audit log', () => {
+  test('records keys, tokens and settings of the website with actor, address and user agent', async () => {
+    const { member, visitor } = await start();
+    const key = await created(visitor, '/api-keys', { name: 'Shop' });
+    const rotated = await created(visitor, `/api-keys/${key.id}/rotate`, {});
+    await visitor.send('DELETE', `/console/api-keys/${key.id}`);
+    const token = await created(visitor, '/access-tokens', { name: 'Shop token' });
+    await visitor.send('DELETE', `/console/access-tokens/${token.id}`);
+    await visitor.send('PATCH', '/console/workspace', { name: 'Renamed' });
+
+    const entries = (await logOf(member)).filter(({ actorId }) => actorId === member.userId);
+    expect(entries.slice(0, 6).map(({ action, targetId }) => [action, targetId])).toEqual([
+      ['workspace.renamed', undefined],
+      ['access_token.revoked', token.id],
+      ['access_token.created', token.id],
+      ['api_key.revoked', key.id],
+      ['api_key.rotated', rotated.id],
+      ['api_key.created', key.id],
+    ]);
+    expect(entries[5]).toEqual({
+      id: expect.any(String),
+      at: expect.any(String),
+      action: 'api_key.created',
+      source: 'website',
+      actorId: member.userId,
+      actorEmail: member.email,
+      address: '127.0.0.1',
+      userAgent: 'A browser',
+      targetId: key.id,
+      details: { name: 'Shop', scope: 'full', prefix: key.prefix },
+    });
+  });
+
+  test('records exports, imports and changes of campaigns by API key', async () => {
+    const { workspace } = await start();
+    const { owner } = workspace;
+    const send = (method: string, path: string, more: object) =>
+      service.send({ method, path: `/api/v1${path}`, headers: owner.headers, ...more });
+    const csv = { ...owner.headers, 'Content-Type': 'text/csv' };
+    await send('POST', '/order/leads/import', {
+      headers: csv,
+      body: 'campaignCode,name,phone\r\nDEMO,A,1\r\n',
+    });
+    await send('GET', '/order/leads?q=secret-text', { headers: { ...owner.headers, Accept: 'text/csv' } });
+    await send('POST', '/campaigns', { body: { code: 'NEW', name: 'New' } });
+    await send('PATCH', `/campaigns/${workspace.demoCampaignId}`, { body: { status: 'paused' } });
+
+    const entries = await logOf(owner);
+    expect(entries.map(({ action }) => action)).toEqual([
+      'campaign.changed',
+      'campaign.created',
+      'leads.exported',
+      'leads.imported',
+    ]);
+    expect(entries[0]).toMatchObject({
+      source: 'api',
+      actorId: owner.userId,
+      apiKeyId: owner.apiKeyId,
+      targetId: workspace.demoCampaignId,
+      details: { code: 'DEMO', status: 'paused' },
+    });
+    // Search texts are data of leads.
+    expect(entries[2]?.details).toEqual({ format: 'csv', filters: 'q' });
+    expect(entries[3]?.details).toMatchObject({ accepted: 1, rejected: 0 });
+  });
+
+  test('has no entries of another workspace', async () => {
+    const [one, two] = [await start(), await start()];
+    await created(one.visitor, '/api-keys', { name: 'Mine' });
+    expect(JSON.stringify(await logOf(two.member))).not.toContain('Mine');
+    expect(await logOf(two.member, `?actorId=${one.member.userId}`)).toEqual([]);
+  });
+
+  test('is paged and filtered, and rejects other cursors', async () => {
+    const { member, visitor } = await start();
+    for (const name of ['a', 'b', 'c']) await created(visitor, '/access-tokens', { name });
+    const path = '/api/v1/audit?action=access_token.created&limit=2';
+    const first = await service.send({ path, headers: member.headers });
+    const next = /<[^>]*(\/api\/v1\/audit[^>]*)>; rel="next"/.exec(String(first.headers['link']))?.[1] ?? '';
+    const second = await service.send({ path: next, headers: member.headers });
+    const names = [first, second].flatMap((page) =>
+      page.json<Entry[]>().map(({ details }) => details['name']),
+    );
+    expect(names).toEqual(['c', 'b', 'a']);
+    expect(second.headers['link']).toBeUndefined();
+    const [newest] = await logOf(member, '?action=access_token.created');
+    expect(await logOf(member, `?to=${newest?.at}&action=access_token.created`)).toHaveLength(2);
+    expect(await logOf(member, `?from=${newest?.at}&action=access_token.created`)).toHaveLength(1);
+    for (const query of ['cursor=x', 'cursor=1.2', 'action=x', 'actorId=x', 'from=x', 'limit=0', 'x=1']) {
+      const answer = await service.send({ path: `/api/v1/audit?${query}`, headers: member.headers });
+      expect([query, answer.status]).toEqual([query, 400]);
+    }
+  });
+
+  test('is exported as CSV by the API and by the website, and the export is recorded', async () => {
+    const { member, visitor } = await start();
+    await created(visitor, '/api-keys', { name: '=1+1' });
+    const headers = { ...member.headers, Accept: 'text/csv' };
+    const answers = [
+      await service.send({ path: '/api/v1/audit?action=api_key.created', headers }),
+      await visitor.send('GET', '/console/audit.csv?action=api_key.created'),
+    ];
+    for (const answer of answers) {
+      expect([answer.status, answer.headers['content-type']]).toEqual([
+        200,
+        'text/csv; charset=utf-8; header=present',
+      ]);
+      expect(answer.headers['content-disposition']).toMatch(/^attachment; filename="audit-[\d-]+\.csv"$/);
+      const [header, entry, ...rest] = answer.text.split('\r\n');
+      expect(header).toBe(
+        'id,at,action,source,actorId,actorEmail,apiKeyId,address,userAgent,targetId,details',
+      );
+      expect(entry).toContain(`,api_key.created,website,${member.userId},${member.email},`);
+      expect(rest).toEqual(['']);
+    }
+    expect(await logOf(member, '?action=audit.exported')).toHaveLength(2);
+    const limited = await service.send({ path: '/api/v1/audit?limit=5', headers });
+    expect(limited.status).toBe(400);
+  });
+});

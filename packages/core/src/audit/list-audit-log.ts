@@ -1,0 +1,92 @@
+import { toRecord } from '../csv/index.ts';
+import { LeadsError } from '../errors.ts';
+import { pageLimit } from '../paging.ts';
+import { uuidPattern } from '../uuid.ts';
+import type { AuditEntryView, AuditQuery } from './audit.schema.ts';
+import type { AuditPosition, AuditSelection, AuditStore, ListedAuditEntry } from './audit-log.ts';
+
+type Filters = Omit<AuditQuery, 'limit' | 'cursor'>;
+
+/**
+ * Lists the audit log of a workspace, newest first.
+ *
+ * @returns the page, and the cursor of the next page if there is one.
+ * @throws LeadsError `invalid_cursor`
+ */
+export async function listAuditLog(
+  store: AuditStore,
+  workspaceId: string,
+  { limit: limitText, cursor, ...filters }: AuditQuery,
+): Promise<{ entries: AuditEntryView[]; nextCursor?: string }> {
+  const limit = limitText === undefined ? pageLimit.default : Number(limitText);
+  const after = cursor === undefined ? undefined : decodeCursor(cursor);
+  const found = await store.list(selectionOf(workspaceId, filters), limit + 1, after);
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    entries: page.map(view),
+    ...(found.length > limit && last !== undefined && { nextCursor: encodeCursor(last) }),
+  };
+}
+
+const columns = [
+  'id',
+  'at',
+  'action',
+  'source',
+  'actorId',
+  'actorEmail',
+  'apiKeyId',
+  'address',
+  'userAgent',
+  'targetId',
+] as const satisfies (keyof AuditEntryView)[];
+
+/** Yields all matching entries as CSV (RFC 4180), newest first. The details are JSON. */
+export async function* exportAuditLog(
+  store: AuditStore,
+  workspaceId: string,
+  filters: Filters,
+): AsyncGenerator<string, void, undefined> {
+  const selection = selectionOf(workspaceId, filters);
+  yield toRecord([...columns, 'details']);
+  let after: AuditPosition | undefined;
+  for (;;) {
+    const page = await store.list(selection, pageLimit.maximum, after);
+    yield page
+      .map(view)
+      .map((entry) => toRecord([...columns.map((name) => entry[name] ?? ''), JSON.stringify(entry.details)]))
+      .join('');
+    after = page.at(-1);
+    if (after === undefined || page.length < pageLimit.maximum) return;
+  }
+}
+
+function selectionOf(workspaceId: string, { action, actorId, from, to }: Filters): AuditSelection {
+  return {
+    workspaceId,
+    action,
+    actorId,
+    ...(from !== undefined && { from: new Date(from) }),
+    ...(to !== undefined && { to: new Date(to) }),
+  };
+}
+
+function view({ workspaceId: _, at, ...entry }: ListedAuditEntry): AuditEntryView {
+  // The store omits absent columns, although its type allows undefined.
+  return { ...(entry as Omit<AuditEntryView, 'at'>), at: at.toISOString() };
+}
+
+function encodeCursor({ at, id }: AuditPosition): string {
+  return `${at.getTime()}.${id}`;
+}
+
+function decodeCursor(text: string): AuditPosition {
+  const [timeMs = '', id = '', ...others] = text.split('.');
+  if (!/^\d{1,14}$/.test(timeMs) || !uuidPattern.test(id) || others.length > 0) {
+    throw new LeadsError('invalid_cursor', {
+      fields: [{ at: 'query', path: 'cursor', reason: 'must come from a page of the same list' }],
+    });
+  }
+  return { at: new Date(Number(timeMs)), id };
+}
