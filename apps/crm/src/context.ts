@@ -134,6 +134,9 @@ export async function createContext(
   const accountStore = createAccountStore(database);
   const workspaces = createWorkspaceStore(database);
   const auditStore = createAuditStore(database);
+  const recordAction = createRecordAction(auditStore, (err, lost) =>
+    log.error({ err, ...lost }, 'An action was not recorded in the audit log'),
+  );
   const broker = resources.use(
     openBroker(config, { name: 'leads-crm', replicas: config.EVENTS_STREAM_REPLICAS }, log),
   );
@@ -212,6 +215,7 @@ export async function createContext(
       signUp: config.ALLOW_SIGN_UP,
       ping: () => database.ping(),
       onMemberChanged: (member) => broadcast({ kind: 'member', ...member }),
+      recordAction,
       sendMail: SMTP_URL === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM),
       onError: (err) => log.error({ err }, 'An account operation failed'),
     }),
@@ -232,9 +236,7 @@ export async function createContext(
       secretKeys: createRateLimit(config.CRM_KEY_REQUESTS_PER_MINUTE),
       workspaces: createRateLimit(config.CRM_WORKSPACE_REQUESTS_PER_MINUTE),
     },
-    recordAction: createRecordAction(auditStore, (err, lost) =>
-      log.error({ err, ...lost }, 'An action was not recorded in the audit log'),
-    ),
+    recordAction,
     tracing,
     transfers: createTransferLimits(),
     workspaces,

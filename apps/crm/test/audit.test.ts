@@ -1,7 +1,8 @@
 import type { TestMember } from '@leads/test-kit/fixture';
+import { totp } from '@leads/test-kit/totp';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
-import { signInAs, type Visitor } from './visitor.ts';
+import { password, signInAs, Visitor } from './visitor.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -154,5 +155,88 @@ describe('the audit log', () => {
     expect(await logOf(member, '?action=audit.exported')).toHaveLength(2);
     const limited = await service.send({ path: '/api/v1/audit?limit=5', headers });
     expect(limited.status).toBe(400);
+  });
+});
+
+describe('the audit log of accounts', () => {
+  test('records sign-ins, failed sign-ins, sign-outs and passwords', async () => {
+    const { workspace, member, visitor } = await start();
+    expect((await visitor.signIn(member.email)).status).toBe(200);
+    const stranger = new Visitor(service);
+    const wrong = { email: member.email, password: 'not the password' };
+    expect((await stranger.account('/sign-in/email', wrong)).status).toBe(401);
+    const changed = { currentPassword: password, newPassword: 'another correct horse' };
+    expect((await visitor.account('/change-password', changed)).status).toBe(200);
+    expect((await visitor.account('/sign-out')).status).toBe(200);
+
+    const entries = await logOf(workspace.owner);
+    expect(entries.map(({ action, actorId }) => [action, actorId])).toEqual([
+      ['sign_out', member.userId],
+      ['password.changed', member.userId],
+      ['sign_in.failed', undefined],
+      ['sign_in', member.userId],
+    ]);
+    for (const { source, address } of entries) expect([source, address]).toEqual(['website', '127.0.0.1']);
+    expect(JSON.stringify(entries)).not.toContain('correct horse');
+  });
+
+  test('records invitations, roles and removed members with their actor', async () => {
+    const { workspace, member, visitor } = await start();
+    const guest = await signInAs(service, await fixture.createWorkspace(), 'owner');
+    const { email } = guest.member;
+    const organizationId = workspace.id;
+    const invite = { email, role: 'publisher', organizationId };
+    const first = await visitor.account('/organization/invite-member', invite);
+    await visitor.account('/organization/cancel-invitation', {
+      invitationId: first.json<{ id: string }>().id,
+    });
+    const second = await visitor.account('/organization/invite-member', invite);
+    const invitationId = second.json<{ id: string }>().id;
+    expect((await guest.visitor.account('/organization/accept-invitation', { invitationId })).status).toBe(
+      200,
+    );
+    const [row] = await fixture.sql<{ id: string }>(
+      'SELECT id FROM member WHERE workspace_id = $1 AND user_id = $2',
+      [workspace.id, guest.member.userId],
+    );
+    const memberId = row?.id ?? '';
+    await visitor.account('/organization/update-member-role', { memberId, role: 'manager', organizationId });
+    await visitor.account('/organization/remove-member', { memberIdOrEmail: memberId, organizationId });
+
+    const entries = (await logOf(workspace.owner)).filter(({ action }) => action !== 'sign_in');
+    const details = { email, role: 'publisher' };
+    expect(entries.map((entry) => [entry.action, entry.actorId, entry.details])).toEqual([
+      ['member.removed', member.userId, { role: 'manager', userId: guest.member.userId }],
+      ['member.role_changed', member.userId, { role: 'manager', userId: guest.member.userId }],
+      ['invitation.accepted', guest.member.userId, details],
+      ['invitation.created', member.userId, details],
+      ['invitation.canceled', member.userId, details],
+      ['invitation.created', member.userId, details],
+    ]);
+  });
+
+  test('records a second factor, and its failures, and the sign-in after it', async () => {
+    const { workspace, member, visitor } = await start();
+    const enabled = await visitor.account('/two-factor/enable', { password });
+    const uri = enabled.json<{ totpURI: string; backupCodes: string[] }>();
+    expect(
+      (
+        await visitor.account('/two-factor/verify-totp', {
+          code: totp(new URL(uri.totpURI).searchParams.get('secret') ?? ''),
+        })
+      ).status,
+    ).toBe(200);
+    const again = new Visitor(service);
+    await again.account('/sign-in/email', { email: member.email, password });
+    expect((await again.account('/two-factor/verify-backup-code', { code: 'wrong-code' })).status).toBe(401);
+    const [code] = uri.backupCodes;
+    expect((await again.account('/two-factor/verify-backup-code', { code })).status).toBe(200);
+
+    const entries = await logOf(workspace.owner);
+    expect(entries.map(({ action, actorId }) => [action, actorId])).toEqual([
+      ['sign_in', member.userId],
+      ['two_factor.failed', undefined],
+      ['two_factor.enabled', member.userId],
+    ]);
   });
 });

@@ -204,6 +204,11 @@ describe('leads erase', () => {
     expect(await fixture.sql('SELECT id, found, finished_at IS NULL AS open FROM erasure')).toEqual([
       { id, found: erased, open: false },
     ]);
+    const audited = await fixture.sql<{ source: string; details: object }>(
+      `SELECT source, details FROM audit_entry WHERE action = 'person.erased' AND target_id = $1`,
+      [id],
+    );
+    expect(audited[0]).toEqual({ source: 'cli', details: { isForAllWorkspaces: true } });
     expect((await json<Report>(...subject, '--yes')).erased).toEqual(nothing);
   });
 

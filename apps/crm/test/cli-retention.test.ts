@@ -57,7 +57,7 @@ const quarter = (time: Date) => new Date(Math.floor(time.getTime() / 900_000) * 
 
 test('leads retention run deletes expired leads, and the overview keeps their counts', async () => {
   expect((await leads('run')).stdout).toBe(
-    'No campaign has a retention period: leads are kept indefinitely.\n',
+    'No campaign has a retention period: leads are kept indefinitely.\nAudit log: 0 entries older than 400 days deleted\n',
   );
   await add(1_500, 31);
   await add(20, 29);
@@ -84,6 +84,7 @@ test('leads retention run deletes expired leads, and the overview keeps their co
   const planned = await leads('run', '--dry-run', '--json');
   expect(JSON.parse(planned.stdout)).toEqual({
     campaigns: [{ ...expectedCampaign, leads: 1_501 }],
+    auditEntries: 0,
     isComplete: true,
   });
   expect(await demoCounts()).toEqual({ leads: 1_520, changes: 763 });
@@ -93,12 +94,14 @@ test('leads retention run deletes expired leads, and the overview keeps their co
   expect(bounded).toMatchObject({ code: 0, stderr: '' });
   expect(JSON.parse(bounded.stdout)).toEqual({
     campaigns: [{ ...expectedCampaign, leads: 1_201 }],
+    auditEntries: 0,
     isComplete: false,
   });
   expect(await demoCounts()).toMatchObject({ leads: 320 });
   const rest = await leads('run', '--json', '--quiet');
   expect(JSON.parse(rest.stdout)).toEqual({
     campaigns: [{ ...expectedCampaign, leads: 300 }],
+    auditEntries: 0,
     isComplete: true,
   });
   expect(await demoCounts()).toEqual({ leads: 20, changes: 13 });
@@ -109,6 +112,31 @@ test('leads retention run deletes expired leads, and the overview keeps their co
 
   await leads('set', '--workspace', workspace.slug, '--campaign', 'DEMO', '--days', 'off');
   expect((await leads('run')).stdout).toContain('No campaign has a retention period');
+});
+
+test('leads retention run deletes entries of the audit log past AUDIT_RETENTION_DAYS, and no others', async () => {
+  await fixture.sql(
+    `INSERT INTO audit_entry (id, workspace_id, at, action, source, details)
+     SELECT gen_random_uuid(), $1, now() - days * interval '1 day', 'sign_in', 'website', '{}'
+     FROM unnest(ARRAY[399, 401, 401, 10, 20]) AS days`,
+    [workspace.id],
+  );
+  const counts = async () =>
+    (await fixture.sql<{ entries: number }>('SELECT count(*)::int AS entries FROM audit_entry'))[0]?.entries;
+  const before = (await counts()) ?? 0;
+  const run = async (settings: Record<string, string>, ...args: string[]) => {
+    const answer = await runLeads(['retention', 'run', '--json', '--quiet', ...args], {
+      ...env,
+      ...settings,
+    });
+    return JSON.parse(answer.stdout) as { auditEntries: number };
+  };
+  expect(await run({}, '--dry-run')).toMatchObject({ auditEntries: 2 });
+  expect(await counts()).toBe(before);
+  expect(await run({})).toMatchObject({ auditEntries: 2 });
+  expect(await counts()).toBe(before - 2);
+  expect(await run({ AUDIT_RETENTION_DAYS: '15' })).toMatchObject({ auditEntries: 2 });
+  expect(await counts()).toBe(before - 4);
 });
 
 test('leads retention run leaves no partial lead when it is killed, and rejects a concurrent run', async () => {

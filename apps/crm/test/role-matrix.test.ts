@@ -88,10 +88,6 @@ const hidden = { owner: 404, manager: 404, publisher: 404 } as const;
 /** The routes that both the public API and the website have. */
 const common: Matrix = {
   'GET /audit': { ...owners, request: () => ({ path: '/audit' }) },
-  'GET /audit as CSV': {
-    ...owners,
-    request: () => ({ path: '/audit', headers: { Accept: 'text/csv' } }),
-  },
   'POST /order/leads': {
     ...everyone,
     request: () => ({

@@ -76,6 +76,11 @@ const members = createRoute({
   path: '/members',
   component: lazyRouteComponent(() => import('./pages/members/members-page.tsx'), 'MembersPage'),
 });
+const audit = createRoute({
+  getParentRoute: () => console,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
+});
 const profile = createRoute({
   getParentRoute: () => console,
   path: '/profile',
@@ -130,7 +135,7 @@ export function createAppRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree: rootRoute.addChildren([
       home,
-      console.addChildren([overview, leads, campaigns, members, profile]),
+      console.addChildren([overview, leads, campaigns, members, audit, profile]),
       signIn,
       signUp,
       forgotPassword,

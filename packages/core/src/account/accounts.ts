@@ -1,3 +1,4 @@
+import type { RecordAction } from '../audit/audit-log.ts';
 import type { MemberRef } from '../credential/credential-store.ts';
 import type { AccountAdapter } from '../db/account-adapter.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
@@ -20,6 +21,8 @@ export interface AccountOptions {
   readonly sendMail?: SendMail | undefined;
   /** Called when a member changes roles or is removed. */
   readonly onMemberChanged?: ((member: MemberRef) => Promise<void>) | undefined;
+  /** Records an action in the audit log. Absent for the command line. */
+  readonly recordAction?: RecordAction | undefined;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly ping: () => Promise<void>;
   /** Called for errors after the response, such as an email that could not be sent. */

@@ -10,6 +10,7 @@ import { newId } from '../uuid.ts';
 import { openWorkspace } from '../workspace/open-workspace.ts';
 import { type AccountOptions, type Accounts, addressHeader } from './accounts.ts';
 import { mails } from './mail.ts';
+import { auditedActions, originOf } from './rules/audited-actions.ts';
 import { confirmedAddress } from './rules/confirmed-address.ts';
 import { invitationLimits } from './rules/invitation-limits.ts';
 import { hashedPasswordLinks, onlyNewestPasswordLink } from './rules/password-links.ts';
@@ -88,7 +89,13 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         if (requestedLinks.has(user.email)) requestedLinks.set(user.email, link);
         else await sendMail?.(mails.resetPassword(user.email, link));
       },
-      onPasswordReset: ({ user }) => store.voidPasswordLinks(user.id),
+      async onPasswordReset({ user }, request) {
+        await store.voidPasswordLinks(user.id);
+        await options.recordAction?.(originOf(request?.headers, user.id), {
+          action: 'password.reset',
+          scope: { userId: user.id },
+        });
+      },
       async onExistingUserSignUp({ user }) {
         await sendMail?.(mails.alreadySignedUp(user.email, page('/sign-in', { email: user.email })));
       },
@@ -181,6 +188,8 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       secondFactorOnce(store),
       invitations.plugin,
       confirmation.plugin,
+      // The last plugin, because it records the response of the others.
+      ...(options.recordAction === undefined ? [] : [auditedActions(options.recordAction)]),
     ],
   });
 

@@ -15,7 +15,6 @@ export const auditActions = [
   'api_key.revoked',
   'access_token.created',
   'access_token.revoked',
-  'member.added',
   'member.role_changed',
   'member.removed',
   'invitation.created',

@@ -2,7 +2,7 @@ import { newId } from '../uuid.ts';
 import type { AuditAction, AuditSource } from './audit-actions.ts';
 
 /** The values of an entry's details: no secrets, and no data of leads. */
-export type AuditDetails = Readonly<Record<string, string | number | boolean | undefined>>;
+type AuditDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** The request, or the command line, that an action comes from. */
 export interface AuditOrigin {
@@ -16,10 +16,7 @@ export interface AuditOrigin {
 }
 
 /** The audit logs that an entry is written to: one workspace, or all workspaces of a user. */
-export type AuditScope =
-  | { readonly workspaceId: string }
-  | { readonly userId: string }
-  | { readonly email: string };
+type AuditScope = { readonly workspaceId: string } | { readonly userId: string } | { readonly email: string };
 
 /** An action to record. */
 export interface AuditedAction {
@@ -86,8 +83,11 @@ export function createRecordAction(
     try {
       const workspaceIds = 'workspaceId' in scope ? [scope.workspaceId] : await store.findWorkspaces(scope);
       const given = Object.entries(details).filter(([, value]) => value !== undefined);
-      const entry = {
-        at: new Date(),
+      const at = new Date();
+      const entryOf = (workspaceId: string): AuditEntry => ({
+        id: newId(),
+        workspaceId,
+        at,
         action,
         source: origin.source,
         actorId: origin.actorId,
@@ -98,8 +98,8 @@ export function createRecordAction(
         details: Object.fromEntries(
           given.map(([name, value]) => [name, typeof value === 'string' ? cut(value) : value]),
         ),
-      };
-      await store.append(workspaceIds.map((workspaceId) => ({ ...entry, id: newId(), workspaceId })));
+      });
+      await store.append(workspaceIds.map((workspaceId) => entryOf(workspaceId)));
     } catch (error) {
       onError(error, { action, targetId });
     }

@@ -40,7 +40,9 @@ export const AuditEntryView = Type.Object(
     address: Type.Optional(
       Type.String({ description: 'The address of the client.', examples: ['203.0.113.7'] }),
     ),
-    userAgent: Type.Optional(Type.String({ description: 'The user agent of the client.' })),
+    userAgent: Type.Optional(
+      Type.String({ description: 'The user agent of the client.', examples: ['curl/8.5.0'] }),
+    ),
     targetId: Type.Optional(id('The key, token, member or other object that the action concerns.')),
     details: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
       description: 'Details of the action, such as the name of a key or the old and the new role.',

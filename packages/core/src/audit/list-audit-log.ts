@@ -72,8 +72,8 @@ function selectionOf(workspaceId: string, { action, actorId, from, to }: Filters
   };
 }
 
-function view({ workspaceId: _, at, ...entry }: ListedAuditEntry): AuditEntryView {
-  // The store omits absent columns, although its type allows undefined.
+function view({ at, ...entry }: ListedAuditEntry): AuditEntryView {
+  // The store omits absent columns, although its type allows undefined. The schema of the response omits the workspace.
   return { ...(entry as Omit<AuditEntryView, 'at'>), at: at.toISOString() };
 }
 

@@ -44,6 +44,21 @@ export function createRetentionStore({ select, transaction }: Database): Retenti
         return { leads: ids.length, last: oldest.at(-1) };
       }),
 
+    async countAuditEntries(before) {
+      const [row] = await select<{ entries: number }>(Prisma.sql`
+        SELECT count(*)::float8 AS entries FROM audit_entry WHERE at < ${before.toISOString()}::timestamptz`);
+      return row?.entries ?? 0;
+    },
+
+    deleteAuditEntries: (before, maxEntries) =>
+      transaction(async (tx) => {
+        // The trigger of the append-only log permits the deletion in this transaction.
+        await tx.$queryRaw`SELECT FROM set_config('leads.erasing', 'on', true)`;
+        return tx.$executeRaw`
+          DELETE FROM audit_entry WHERE id IN (
+            SELECT id FROM audit_entry WHERE at < ${before.toISOString()}::timestamptz ORDER BY at LIMIT ${maxEntries})`;
+      }),
+
     async deleteQuarantined(campaignId, before) {
       const rows = await select(Prisma.sql`DELETE FROM ${quarantined(campaignId, before)} RETURNING id`);
       return rows.length;

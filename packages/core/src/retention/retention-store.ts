@@ -33,6 +33,11 @@ export interface RetentionStore {
     options: { maxLeads: number; after?: RetentionCursor | undefined },
   ): Promise<{ leads: number; last?: RetentionCursor | undefined } | undefined>;
 
+  /** Counts the entries of the audit log that are older than a time. */
+  countAuditEntries(before: Date): Promise<number>;
+  /** Deletes the oldest of these entries. Returns their number, `maxEntries` at most. */
+  deleteAuditEntries(before: Date, maxEntries: number): Promise<number>;
+
   /** Deletes quarantined leads. Returns their number. */
   deleteQuarantined(campaignId: string, before: Date): Promise<number>;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { Principal } from '@leads/core/credential';
 import { Problem } from '@leads/core/error-schema';
 import { LeadsError } from '@leads/core/errors';
 import Fastify, {
@@ -168,8 +169,17 @@ export function createServer(options: {
     const { url: route } = request.routeOptions;
     const { elapsedTime: elapsedMs, statusCode: status } = reply;
     metrics?.countRequest(request.method, route, status, elapsedMs / 1000);
+    // Absent before and without a guard, although the type does not say so.
+    const principal = request.principal as Partial<Principal> | undefined;
     request.log.info(
-      { method: request.method, route, status, durationMs: Math.round(elapsedMs * 10) / 10 },
+      {
+        method: request.method,
+        route,
+        status,
+        durationMs: Math.round(elapsedMs * 10) / 10,
+        workspaceId: principal?.workspaceId,
+        apiKeyId: principal?.apiKeyId,
+      },
       'Request',
     );
     done();

@@ -243,7 +243,8 @@ export async function describeTransport({ service, fixture }: { service: Running
       }
       // The guard has verified the key of all requests when this one is answered.
       expect((await createLead(example)).status).toBe(200);
-      const lines = () => service.logs.entries().filter(({ reqId }) => `${reqId}`.startsWith('early-end-'));
+      const lines = () =>
+        service.logs.entries().filter(({ reqId }) => String(reqId).startsWith('early-end-'));
       const aborted = { msg: 'The client disconnected during the request' };
       await vi.waitFor(() => {
         expect(lines().filter(({ msg }) => msg === aborted.msg)).toHaveLength(bodies.length);
@@ -345,7 +346,7 @@ export async function describeTransport({ service, fixture }: { service: Running
       expect(unroutable?.headers['x-request-id']).toBe('abc');
     });
 
-    test('logs the method, the route, the status and the duration, the reason of an error at level debug, and no request content', async () => {
+    test('logs the method, the route, the status, the duration, the workspace and the API key, the reason of an error at level debug, and no request content', async () => {
       const id = 'log-line-content';
       await service.send({
         method: 'POST',
@@ -356,10 +357,26 @@ export async function describeTransport({ service, fixture }: { service: Running
       const lines = service.logs.entries().filter(({ reqId }) => reqId === id);
       expect(lines.map((line) => Object.keys(line).toSorted())).toEqual([
         ['code', 'level', 'msg', 'reasons', 'reqId', 'service', 'time'],
-        ['durationMs', 'level', 'method', 'msg', 'reqId', 'route', 'service', 'status', 'time'],
+        [
+          'apiKeyId',
+          'durationMs',
+          'level',
+          'method',
+          'msg',
+          'reqId',
+          'route',
+          'service',
+          'status',
+          'time',
+          'workspaceId',
+        ],
       ]);
       expect(lines[0]).toMatchObject({ level: 'debug', code: 'invalid_input' });
-      expect(lines[1]?.['route']).toBe(path);
+      expect(lines[1]).toMatchObject({
+        route: path,
+        workspaceId: owner.workspaceId,
+        apiKeyId: owner.apiKeyId,
+      });
     });
   });
 

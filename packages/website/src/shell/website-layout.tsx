@@ -14,6 +14,7 @@ import {
   IconApi,
   IconChartBar,
   IconChevronDown,
+  IconHistory,
   IconList,
   IconLogout,
   IconSpeakerphone,
@@ -38,8 +39,12 @@ const destinations = [
   { to: '/leads', label: t.leads, icon: IconList },
   { to: '/campaigns', label: t.campaigns, icon: IconSpeakerphone },
   { to: '/members', label: t.members, icon: IconUsers },
+  { to: '/audit', label: t.audit, icon: IconHistory, isForOwners: true },
   { to: '/profile', label: t.profile, icon: IconUserCircle },
 ] as const;
+
+const destinationsOf = (isOwner: boolean) =>
+  destinations.filter((each) => isOwner || !('isForOwners' in each));
 
 const schemes = ['light', 'dark', 'auto'] as const;
 
@@ -85,7 +90,7 @@ export function WebsiteLayout() {
       </AppShell.Header>
       {/* Hidden, not only moved off screen, because the keyboard would still reach it. */}
       <AppShell.Navbar p="xs" aria-label={t.navigation} {...(!opened && { visibleFrom: 'sm' })}>
-        {destinations.map(({ to, label, icon: Icon }) => (
+        {destinationsOf(me.workspace?.role === 'owner').map(({ to, label, icon: Icon }) => (
           <NavigationLink
             key={to}
             to={to}

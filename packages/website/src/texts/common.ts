@@ -24,6 +24,7 @@ export const common = {
   leads: 'Leads',
   campaigns: 'Campaigns',
   members: 'Members',
+  audit: 'Audit log',
   profile: 'Profile',
   apiReference: 'API reference',
   signOut: 'Sign out',

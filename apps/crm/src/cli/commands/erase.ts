@@ -28,6 +28,9 @@ interface EraseOptions extends OutputOptions {
   readonly yes?: true;
 }
 
+/** The maximum number of workspaces whose audit logs record an erasure in all workspaces. */
+const maxWorkspaces = 10_000;
+
 /** Adds `leads erase`. */
 export function addEraseCommand(program: Command, io: CliIo): void {
   program
@@ -110,6 +113,19 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
   }
   await confirm(io, options, `Found: ${describe(plan.counts)}. Erase them permanently?`);
   const { erased, left } = await erase(targets, plan.erasure);
+  // Counts of one workspace must not be visible in another.
+  const workspaceIds =
+    workspace === undefined
+      ? (await operator.workspaces.listWorkspaces(maxWorkspaces)).map((each) => each.id)
+      : [workspace.id];
+  for (const workspaceId of workspaceIds) {
+    await operator.recordAction({
+      action: 'person.erased',
+      scope: { workspaceId },
+      targetId: plan.erasure.id,
+      details: { isForAllWorkspaces: workspace === undefined },
+    });
+  }
   printResult(
     io,
     options,

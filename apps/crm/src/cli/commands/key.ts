@@ -89,6 +89,12 @@ async function createKey(io: CliIo, options: CreateKeyOptions): Promise<void> {
   );
 
   const { id, name, prefix, scope, createdAt, expiresAt } = record;
+  await operator.recordAction({
+    action: 'api_key.created',
+    scope: { workspaceId: workspace.id },
+    targetId: id,
+    details: { name, scope, prefix, userId: user.id },
+  });
   const until = expiresAt === undefined ? '' : `, valid until ${expiresAt.toISOString()}`;
   printResult(
     io,
@@ -110,7 +116,12 @@ async function listKeys({ campaigns, credentials }: Operator, { workspaceId, use
   });
 }
 
-async function revokeKey({ credentials }: Operator, workspaceId: string, idOrPrefix: string, at: Date) {
+async function revokeKey(
+  { credentials, recordAction }: Operator,
+  workspaceId: string,
+  idOrPrefix: string,
+  at: Date,
+) {
   const keys = await credentials.revokeApiKey(workspaceId, idOrPrefix, at);
   if (keys.length > 1) {
     const ids = keys.map(({ id }) => id).join(', ');
@@ -118,5 +129,14 @@ async function revokeKey({ credentials }: Operator, workspaceId: string, idOrPre
       `${keys.length} API keys have this prefix, so none was revoked; use one of the ids: ${ids}`,
     );
   }
-  return keys[0];
+  const [key] = keys;
+  if (key !== undefined) {
+    await recordAction({
+      action: 'api_key.revoked',
+      scope: { workspaceId },
+      targetId: key.id,
+      details: { name: key.name, prefix: key.prefix },
+    });
+  }
+  return key;
 }

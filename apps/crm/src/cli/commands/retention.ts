@@ -15,6 +15,7 @@ import { findCampaign, findWorkspace } from '../runtime/lookups.ts';
 import { openOperator } from '../runtime/operator.ts';
 import { type OutputOptions, printResult } from '../runtime/output.ts';
 import { formatCount, startProgress } from '../runtime/progress.ts';
+import { readSettings, RetentionSettings } from '../runtime/settings.ts';
 
 interface SetOptions extends WorkspaceOptions {
   readonly campaign: string;
@@ -55,9 +56,9 @@ export function addRetentionCommands(program: Command, io: CliIo): void {
 
   retention
     .command('run')
-    .summary('delete expired leads')
+    .summary('delete expired leads and expired entries of the audit log')
     .description(
-      "Deletes leads older than their campaign's retention period, with their histories, oldest first, 1,000 per transaction. The overview keeps its counts. The command can be interrupted: the next run continues. Run it once a day.",
+      "Deletes leads older than their campaign's retention period, with their histories, oldest first, 1,000 per transaction. The overview keeps its counts. Also deletes entries of the audit log that are older than AUDIT_RETENTION_DAYS. The command can be interrupted: the next run continues. Run it once a day.",
     )
     .option('--dry-run', 'count the expired leads without deleting them')
     .option('--max <number>', 'delete at most this many leads', parseCount)
@@ -85,6 +86,7 @@ async function setRetention(io: CliIo, options: SetOptions): Promise<void> {
 async function runNow(io: CliIo, options: RunOptions): Promise<void> {
   const { dryRun: isDryRun = false, max: maxLeads = Number.MAX_SAFE_INTEGER } = options;
   await using operator = openOperator(io);
+  const { AUDIT_RETENTION_DAYS: auditDays } = readSettings(RetentionSettings, io.env);
   const signal = io.interruption();
   let rows = 0;
   using _progress = startProgress(io, {
@@ -94,21 +96,35 @@ async function runNow(io: CliIo, options: RunOptions): Promise<void> {
   const onDeleted = (leads: number) => {
     rows += leads;
   };
-  const report = await runRetention(operator.retention, { isDryRun, maxLeads, signal, onDeleted }).catch(
-    (error: unknown) => {
-      if (!(error instanceof LeadsError) || error.code !== 'conflict') throw error;
-      throw new CliError('Another retention run is in progress', { cause: error });
-    },
-  );
-  printResult(io, options, report, describe(report, isDryRun));
+  const report = await runRetention(operator.retention, {
+    isDryRun,
+    auditDays,
+    maxLeads,
+    signal,
+    onDeleted,
+  }).catch((error: unknown) => {
+    if (!(error instanceof LeadsError) || error.code !== 'conflict') throw error;
+    throw new CliError('Another retention run is in progress', { cause: error });
+  });
+  printResult(io, options, report, describe(report, auditDays, isDryRun));
   if (signal.aborted) throw signal.reason;
 }
 
-function describe({ campaigns, isComplete }: RetentionReport, isDryRun: boolean): string {
-  if (campaigns.length === 0) return 'No campaign has a retention period: leads are kept indefinitely.';
+function describe(
+  { campaigns, auditEntries, isComplete }: RetentionReport,
+  auditDays: number,
+  isDryRun: boolean,
+): string {
+  const deleted = isDryRun ? '' : ' deleted';
+  const audit = `Audit log: ${formatCount(auditEntries)} entries older than ${formatCount(auditDays)} days${deleted}`;
+  if (campaigns.length === 0) {
+    return `No campaign has a retention period: leads are kept indefinitely.\n${audit}`;
+  }
   const lines = campaigns.map(
     ({ workspace, code, retentionDays, leads }) =>
-      `${workspace} ${code}: ${formatCount(leads)} leads older than ${formatCount(retentionDays)} days${isDryRun ? '' : ' deleted'}`,
+      `${workspace} ${code}: ${formatCount(leads)} leads older than ${formatCount(retentionDays)} days${deleted}`,
   );
-  return [...lines, ...(isComplete ? [] : ['More leads may be expired: run the command again.'])].join('\n');
+  return [...lines, audit, ...(isComplete ? [] : ['More leads may be expired: run the command again.'])].join(
+    '\n',
+  );
 }

@@ -56,7 +56,19 @@ export function addTokenCommands(program: Command, io: CliIo): void {
       hint: 'its id',
     },
     revokeExample: 'leads token revoke 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f --workspace acme',
-    revoke: ({ credentials }, workspaceId, id, at) => credentials.revokeAccessToken(workspaceId, id, at),
+    async revoke({ credentials, recordAction }, workspaceId, id, at) {
+      const revoked = await credentials.revokeAccessToken(workspaceId, id, at);
+      if (revoked !== undefined) {
+        const { name } = revoked;
+        await recordAction({
+          action: 'access_token.revoked',
+          scope: { workspaceId },
+          targetId: id,
+          details: { name },
+        });
+      }
+      return revoked;
+    },
   });
 }
 
@@ -73,6 +85,12 @@ async function createToken(io: CliIo, options: CreateTokenOptions): Promise<void
   );
 
   const { id, name, createdAt, expiresAt } = record;
+  await operator.recordAction({
+    action: 'access_token.created',
+    scope: { workspaceId: workspace.id },
+    targetId: id,
+    details: { name, userId: user.id, expiresAt: expiresAt.toISOString() },
+  });
   const about = `Access token ${name} of ${user.email} in workspace ${workspace.slug}`;
   printResult(
     io,

@@ -53,6 +53,7 @@ export function commonHelp(command: Command): string {
 }
 
 const readBy: Readonly<Record<string, string>> = {
+  AUDIT_RETENTION_DAYS: ' (leads retention run)',
   ERASURE_SECRET: ' (leads erase)',
   NATS_URL:
     ' (leads events, leads erase, leads nats setup; also revocations and changes of routes, which then take effect at once)',

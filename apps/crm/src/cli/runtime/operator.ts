@@ -1,10 +1,12 @@
 import type { AccountOptions } from '@leads/core/account';
+import { type AuditedAction, createRecordAction } from '@leads/core/audit';
 import { broadcastRouteChanges, type CampaignStore } from '@leads/core/campaign';
 import { broadcastRevocations, type CredentialStore } from '@leads/core/credential';
 import {
   type Archiving,
   checkArchiving,
   createAccountStore,
+  createAuditStore,
   createCampaignStore,
   createCredentialStore,
   createErasableLeads,
@@ -24,6 +26,7 @@ import type { WorkspaceStore } from '@leads/core/workspace';
 import { openBroker } from './broker.ts';
 import { BrokerUnreachable } from './cli-error.ts';
 import type { CliIo } from './cli-io.ts';
+import { printNotice } from './output.ts';
 import { readSettings, StoreSettings } from './settings.ts';
 
 /** The stores that commands read and change. */
@@ -35,6 +38,8 @@ export interface Operator extends AsyncDisposable {
   readonly workspaces: WorkspaceStore;
   readonly retention: RetentionStore;
   readonly archiving: () => Promise<Archiving>;
+  /** Records an action of the command line in the audit log. */
+  readonly recordAction: (action: AuditedAction) => Promise<void>;
   /** The stores with leads, in the order of erasure. */
   readonly erasable: readonly ErasableStore[];
   readonly erasures: ErasureTable;
@@ -49,8 +54,8 @@ const broadcastTimeoutMs = 2_000;
  *
  * @throws ConfigError if a setting is missing or invalid.
  */
-export function openOperator({ env }: CliIo): Operator {
-  const settings = readSettings(StoreSettings, env);
+export function openOperator(io: CliIo): Operator {
+  const settings = readSettings(StoreSettings, io.env);
   const database = openDatabase({
     url: settings.DATABASE_URL,
     poolSize: 1,
@@ -60,6 +65,9 @@ export function openOperator({ env }: CliIo): Operator {
   });
   const broadcast = broadcastBy(settings.NATS_URL);
   const quarantine = createLeadQuarantine(database);
+  const record = createRecordAction(createAuditStore(database), (_error, { action }) =>
+    printNotice(io, `The action ${action} was not recorded in the audit log.`),
+  );
   return {
     campaigns: broadcastRouteChanges(createCampaignStore(database), broadcast),
     credentials: broadcastRevocations(createCredentialStore(database), broadcast),
@@ -68,6 +76,7 @@ export function openOperator({ env }: CliIo): Operator {
     workspaces: createWorkspaceStore(database),
     retention: createRetentionStore(database),
     archiving: () => checkArchiving(database),
+    recordAction: (action) => record({ source: 'cli' }, action),
     erasable: [createErasableQuarantine(quarantine), createErasableLeads(database)],
     erasures: createErasureTable(database),
     accounts: {

@@ -64,6 +64,16 @@ export const ErasureSettings = Type.Object({
   }),
 });
 
+/** The additional settings of `leads retention run`. */
+export const RetentionSettings = Type.Object({
+  AUDIT_RETENTION_DAYS: Type.Integer({
+    minimum: 1,
+    maximum: 36_500,
+    default: 400,
+    description: 'Days after which `leads retention run` deletes entries of the audit log',
+  }),
+});
+
 /** The settings of `leads events`. */
 export const BrokerSettings = Type.Object({ NATS_URL: CrmConfig.properties.NATS_URL });
 
@@ -85,6 +95,7 @@ export const CommandLineSettings = Type.Object({
   ...MigrateSettings.properties,
   ...GrantSettings.properties,
   ...BrokerSettings.properties,
+  ...RetentionSettings.properties,
   ...ErasureSettings.properties,
   ...NatsSetupSettings.properties,
 });

@@ -34,7 +34,7 @@ export function secondFactorOnce(store: Pick<AccountStore, 'countAttempt'>) {
 type Context = Parameters<typeof getSessionFromCtx>[0];
 
 /** Returns the user of a sign-in that has passed the password and waits for the second factor. */
-async function challengedUser({ context, getSignedCookie }: Context): Promise<string | undefined> {
+export async function challengedUser({ context, getSignedCookie }: Context): Promise<string | undefined> {
   const { name } = context.createAuthCookie(challengeCookie);
   const challenge = await getSignedCookie(name, context.secret);
   if (typeof challenge !== 'string') return undefined;

@@ -14,6 +14,7 @@ export const websitePages = [
   '/leads',
   '/campaigns',
   '/members',
+  '/audit',
   '/profile',
   '/sign-in',
   '/sign-up',

@@ -1,0 +1,31 @@
+import type { AuditEntryView } from '@leads/core/audit';
+import { infiniteQueryOptions } from '@tanstack/react-query';
+import { nextCursorOf, send, workspaceOfPage } from './client.ts';
+
+/** The number of entries in one response. */
+const pageSize = '50';
+
+/** Queries the audit log, newest first. @param action only entries of this action. */
+export const auditQuery = (action: string | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', action],
+    initialPageParam: undefined as string | undefined,
+    async queryFn({ pageParam, signal }) {
+      const response = await send('/console/audit', {
+        query: { action, limit: pageSize, cursor: pageParam },
+        signal,
+      });
+      return { entries: (await response.json()) as AuditEntryView[], nextCursor: nextCursorOf(response) };
+    },
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+
+/** Returns the address of the CSV file of the entries. */
+export function auditFile(action: string | undefined): string {
+  const workspaceId = workspaceOfPage();
+  const query = new URLSearchParams({
+    ...(action !== undefined && { action }),
+    ...(workspaceId !== undefined && { workspaceId }),
+  });
+  return `/api/console/audit.csv?${query.toString()}`;
+}

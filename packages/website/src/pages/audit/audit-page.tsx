@@ -1,0 +1,105 @@
+import type { AuditEntryView } from '@leads/core/audit';
+import { Alert, Badge, Button, Select, Stack, Text } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { useInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { meQuery } from '../../api/account.ts';
+import { auditFile, auditQuery } from '../../api/audit.ts';
+import { PageHeading } from '../../shell/page-heading.tsx';
+import { RecordList, RecordRow } from '../../shell/record-row.tsx';
+import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.audit;
+const choices = Object.entries(t.actions).map(([value, label]) => ({ value, label }));
+
+export function AuditPage() {
+  const { workspace } = useSuspenseQuery(meQuery).data;
+  const [action, setAction] = useState<string>();
+  const isOwner = workspace?.role === 'owner';
+  return (
+    <>
+      <PageHeading title={t.title}>
+        {isOwner && (
+          <Button
+            component="a"
+            href={auditFile(action)}
+            variant="default"
+            leftSection={<IconDownload size={16} aria-hidden />}
+          >
+            {t.download}
+          </Button>
+        )}
+      </PageHeading>
+      {isOwner ? (
+        <Stack maw={1100}>
+          <Text size="sm" c="dimmed">
+            {t.lead}
+          </Text>
+          <Select
+            label={t.filter}
+            placeholder={t.all}
+            data={choices}
+            value={action ?? null}
+            onChange={(value) => setAction(value ?? undefined)}
+            clearable
+            searchable
+            maw={320}
+          />
+          <Entries action={action} />
+        </Stack>
+      ) : (
+        <Alert variant="light">{t.onlyOwners}</Alert>
+      )}
+    </>
+  );
+}
+
+function Entries({ action }: { action: string | undefined }) {
+  const query = useInfiniteQuery(auditQuery(action));
+  if (query.error !== null) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.data === undefined) return <PendingPage />;
+  const entries = query.data.pages.flatMap((page) => page.entries);
+  if (entries.length === 0) return <Text size="sm">{t.noEntries}</Text>;
+  return (
+    <>
+      <RecordList label={t.title}>
+        {entries.map((entry) => (
+          <RecordRow
+            key={entry.id}
+            title={
+              <>
+                <Text fw={600}>{t.actionOf(entry.action)}</Text>
+                <Badge variant="default">{t.sources[entry.source]}</Badge>
+              </>
+            }
+            facts={factsOf(entry)}
+          />
+        ))}
+      </RecordList>
+      {query.hasNextPage && (
+        <Button
+          variant="default"
+          loading={query.isFetchingNextPage}
+          onClick={() => void query.fetchNextPage()}
+        >
+          {t.loadMore}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function factsOf({ at, actorId, actorEmail, address, userAgent, apiKeyId, details }: AuditEntryView) {
+  const values = Object.entries(details).map(([name, value]) => `${name}: ${value}`);
+  const actor = actorEmail ?? actorId;
+  return [
+    [t.when, <RelativeTime key="when" at={at} />] as const,
+    ...(actor === undefined ? [] : [[t.by, actor] as const]),
+    ...(address === undefined ? [] : [[t.address, address] as const]),
+    ...(apiKeyId === undefined ? [] : [[t.apiKey, apiKeyId] as const]),
+    ...(values.length === 0 ? [] : [[t.details, values.join(', ')] as const]),
+    ...(userAgent === undefined ? [] : [[t.browser, userAgent] as const]),
+  ];
+}
