@@ -118,6 +118,60 @@ describe('POST /api/v1/landing-pages', () => {
   });
 });
 
+describe('landing pages beyond the cap of a browser key', () => {
+  /** Registers landing pages as the intake does for leads with a browser key, which may register one. */
+  const registerCapped = async (workspace: TestWorkspace, names: readonly string[]) => {
+    const browserKeyId = randomUUID();
+    const pages = names.map((name) => ({ workspaceId: workspace.id, name, browserKeyId }));
+    await fixture.campaigns.addLandingPages(pages, 1);
+  };
+
+  test('are listed only with pending=true, and mapping or registering them approves them', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { owner, demoCampaignId, defaultCampaignId } = workspace;
+    const publisher = await workspace.addMember('publisher');
+    await registerCapped(workspace, ['first', 'junk', 'quiz', 'spring', 'summer']);
+    expect(namesOf(await list(owner))).toEqual(['first']);
+    const pending = await list(owner, '?pending=true');
+    expect(namesOf(pending)).toEqual(['junk', 'quiz', 'spring', 'summer']);
+    expect(pending[0]).toMatchObject({ pendingSince: expect.stringMatching(/Z$/) });
+    expect(await list(publisher, '?pending=true')).toEqual(pending);
+    expect((await page(owner, '?pending=true&limit=2')).next).toContain('pending=true');
+    expect(await routeOf(workspace, 'quiz')).toBe(defaultCampaignId);
+
+    const idOf = (name: string) => String(pending.find((each) => each.name === name)?.id);
+    const mapped = await accepted(await patch(owner, idOf('quiz'), { campaignCode: 'DEMO' }));
+    expect(mapped).toMatchObject({ name: 'quiz', campaignCode: 'DEMO' });
+    expect(mapped).not.toHaveProperty('pendingSince');
+    expect(await routeOf(workspace, 'quiz')).toBe(demoCampaignId);
+    await accepted(await patch(owner, idOf('spring'), { campaignCode: '' }));
+    const registered = await accepted(await post(owner, { name: 'summer', campaignCode: 'DEMO' }));
+    expect(registered).toMatchObject({ id: idOf('summer'), campaignId: demoCampaignId });
+    expect(namesOf(await list(owner))).toEqual(['first', 'quiz', 'spring', 'summer']);
+    expect(namesOf(await list(owner, '?mapped=false'))).toEqual(['first', 'spring']);
+    expect(namesOf(await list(owner, '?pending=true'))).toEqual(['junk']);
+    const { headers } = owner;
+    const answer = await service.send({ path: `${path}?pending=false`, headers: { ...headers } });
+    expect([answer.status, answer.json()]).toEqual([400, invalid]);
+  });
+
+  test('are at most 500 for each workspace', async () => {
+    const workspace = await fixture.createWorkspace();
+    const names = Array.from({ length: 400 }, (_, n) => `page-${n}`);
+    await registerCapped(workspace, names);
+    await registerCapped(
+      workspace,
+      names.map((name) => `other-${name}`),
+    );
+    const rows = await fixture.sql<{ count: number }>(
+      'SELECT count(*)::int AS count FROM landing_page WHERE workspace_id = $1 AND pending_since IS NOT NULL',
+      [workspace.id],
+    );
+    expect(rows).toEqual([{ count: 500 }]);
+    expect(await list(workspace.owner)).toHaveLength(2);
+  });
+});
+
 describe('PATCH /api/v1/landing-pages/{id}', () => {
   test('maps a landing page to a campaign, to another and to none, and routes further leads there', async () => {
     const workspace = await fixture.createWorkspace();

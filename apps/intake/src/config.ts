@@ -28,6 +28,13 @@ export const IntakeConfig = Type.Object({
     "Requests a minute that one visitor's address (IPv6: its /64 block) may send to one process with one API key bound to web origins",
     60,
   ),
+  INTAKE_NEW_LANDING_PAGES_PER_DAY: Type.Integer({
+    minimum: 0,
+    maximum: 10_000,
+    default: 20,
+    description:
+      'Unknown landing pages that leads with one API key bound to web origins register on one day (UTC). Further ones wait for the approval of a manager. 0 means no limit',
+  }),
   INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE: perMinute(
     'Requests a minute that any other API key may send to one process',
     0,

@@ -87,8 +87,10 @@ export async function createContext(
   );
   const campaigns = createCampaignStore(database);
   const landingPages = resources.use(
-    new LandingPageRegistrar(campaigns, (err) =>
-      log.warn({ err }, 'Landing pages were not registered; they register with their next lead'),
+    new LandingPageRegistrar(
+      campaigns,
+      (err) => log.warn({ err }, 'Landing pages were not registered; they register with their next lead'),
+      { capPerKey: config.INTAKE_NEW_LANDING_PAGES_PER_DAY || undefined },
     ),
   );
   const replicas = config.INTAKE_BUFFER_REPLICAS;

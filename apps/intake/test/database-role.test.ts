@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { issueApiKey } from '@leads/core/credential';
 import { Broker } from '@leads/core/nats';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
@@ -69,11 +70,17 @@ test('the database role of the intake has all permissions that the intake needs'
 
   // The intake writes landing pages, last uses and the snapshot in the background.
   await submit({ lp_name: 'unknown' });
+  const origin = 'https://offer.example';
+  const options = { name: 'Page', scope: 'intake', allowedOrigins: [origin] } as const;
+  const { apiKey } = await issueApiKey(fixture.credentials, owner, options);
+  await submit({ lp_name: 'of a page' }, { API_KEY: apiKey, Origin: origin });
   await using broker = new Broker({ url: nats.url, name: 'test' });
   expect(await broker.connected(5_000)).toBe(true);
   await vi.waitFor(async () => {
-    expect(await fixture.sql(`SELECT campaign_id FROM landing_page WHERE name = 'unknown'`)).toEqual([
-      { campaign_id: null },
+    const pages = `SELECT name, campaign_id FROM landing_page WHERE name IN ('unknown', 'of a page') ORDER BY name`;
+    expect(await fixture.sql(pages)).toEqual([
+      { name: 'of a page', campaign_id: null },
+      { name: 'unknown', campaign_id: null },
     ]);
     const used = 'SELECT FROM api_key WHERE id = $1 AND last_used_at IS NOT NULL';
     expect(await fixture.sql(used, [owner.apiKeyId])).toHaveLength(1);

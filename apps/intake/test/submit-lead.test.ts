@@ -13,7 +13,9 @@ const fixture = openFixture(database.url);
 const service = await startIntakeService(database.url);
 /** A service behind a trusted proxy on this machine. */
 const proxied = await startIntakeService(database.url, { TRUST_PROXY: 'loopback' });
+const capped = await startIntakeService(database.url, { INTAKE_NEW_LANDING_PAGES_PER_DAY: '2' });
 afterAll(async () => {
+  await capped[Symbol.asyncDispose]();
   await service[Symbol.asyncDispose]();
   await proxied[Symbol.asyncDispose]();
   await fixture[Symbol.asyncDispose]();
@@ -52,8 +54,8 @@ async function submit(
 }
 
 async function landingPages(workspaceId: string, name: string) {
-  return fixture.sql<{ campaign_id: string | null }>(
-    'SELECT campaign_id FROM landing_page WHERE workspace_id = $1 AND name = $2',
+  return fixture.sql<{ campaign_id: string | null; is_pending: boolean }>(
+    'SELECT campaign_id, pending_since IS NOT NULL AS is_pending FROM landing_page WHERE workspace_id = $1 AND name = $2',
     [workspaceId, name],
   );
 }
@@ -154,7 +156,7 @@ describe('the campaign of a lead', () => {
     );
     expect(new Set(rows.map(({ id }) => id)).size).toBe(50);
     for (const { lp_name } of rows) expect(lp_name).toBe(name);
-    expect(await registered(workspace.id, name)).toEqual([{ campaign_id: null }]);
+    expect(await registered(workspace.id, name)).toMatchObject([{ campaign_id: null }]);
     await submit(workspace.owner.apiKey, { ...person, lp_name: name });
     await sleep(100);
     expect(await landingPages(workspace.id, name)).toHaveLength(1);
@@ -173,6 +175,37 @@ describe('the campaign of a lead', () => {
 });
 
 describe('isolation of workspaces', () => {
+  test('registers up to the cap of unknown landing pages for a browser key and day, and holds further ones for approval', async () => {
+    const workspace = await fixture.createWorkspace();
+    const origin = 'https://offer.example';
+    const browserKey = async () => {
+      const options = { name: 'Page', scope: 'intake', allowedOrigins: [origin] } as const;
+      return (await issueApiKey(fixture.credentials, workspace.owner, options)).apiKey;
+    };
+    /** Returns whether the landing page of a lead waits for approval. The lead is stored in any case. */
+    const isHeld = async (apiKey: string, name: string) => {
+      const row = await submit(
+        apiKey,
+        { ...person, lp_name: name },
+        { to: capped, headers: { Origin: origin } },
+      );
+      expect(row).toMatchObject({ lp_name: name, campaign_id: workspace.defaultCampaignId });
+      return (await registered(workspace.id, name))[0]?.is_pending;
+    };
+    const [first, second] = [await browserKey(), await browserKey()];
+    const held = [];
+    for (const name of ['a', 'b', 'c', 'd', 'a', 'c']) held.push(await isHeld(first, name));
+    expect(held).toEqual([false, false, true, true, false, true]);
+    expect(await isHeld(second, 'e')).toBe(false);
+    for (const name of ['f', 'g', 'h']) expect(await isHeld(workspace.owner.apiKey, name)).toBe(false);
+    // The cap applies again to the next day.
+    await fixture.sql(
+      `UPDATE landing_page SET created_at = created_at - interval '1 day' WHERE workspace_id = $1`,
+      [workspace.id],
+    );
+    expect(await isHeld(first, 'i')).toBe(false);
+  });
+
   test("ignores another workspace's landing page of the same name", async () => {
     const workspace = await fixture.createWorkspace();
     const other = await fixture.createWorkspace();
@@ -180,8 +213,8 @@ describe('isolation of workspaces', () => {
     const body = { ...person, lp_name: 'shared' };
     const row = await submit(workspace.owner.apiKey, body);
     expect(row).toMatchObject({ campaign_id: workspace.defaultCampaignId, user_id: workspace.owner.userId });
-    expect(await registered(workspace.id, 'shared')).toEqual([{ campaign_id: null }]);
-    expect(await landingPages(other.id, 'shared')).toEqual([{ campaign_id: other.demoCampaignId }]);
+    expect(await registered(workspace.id, 'shared')).toMatchObject([{ campaign_id: null }]);
+    expect(await landingPages(other.id, 'shared')).toMatchObject([{ campaign_id: other.demoCampaignId }]);
   });
 
   test('ignores campaigns, users and workspaces in the body', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
@@ -120,6 +121,33 @@ test('landing pages are mapped with the select and by drag and drop, and can be 
   await landingPage(page, 'summer').waitFor();
   await page.getByText('1 landing page without a campaign').waitFor();
 }, 60_000);
+
+test('managers approve landing pages beyond the cap of a browser key, with or without a campaign', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
+  const names = ['first', 'junk', 'quiz', 'spring'];
+  const browserKeyId = randomUUID();
+  await website.fixture.campaigns.addLandingPages(
+    names.map((name) => ({ workspaceId: workspace.id, name, browserKeyId })),
+    1,
+  );
+  await page.goto('/campaigns');
+  await page.getByText('3 landing pages. An API key in a web page named more').waitFor();
+  await expectGoodEverywhere(page, 'campaigns-approval');
+  await page.getByRole('button', { name: 'Approve spring' }).click();
+  await page.getByText('2 landing pages. An API key').waitFor();
+  await landingPage(page, 'quiz').getByRole('combobox', { name: 'Campaign of quiz' }).click();
+  await page.getByRole('option', { name: 'DEMO' }).click();
+  await page.getByText('1 landing page. An API key').waitFor();
+  const rows = await website.fixture.sql<{ name: string; campaign_id: string | null }>(
+    'SELECT name, campaign_id FROM landing_page WHERE workspace_id = $1 AND pending_since IS NULL ORDER BY name',
+    [workspace.id],
+  );
+  expect(rows).toEqual([
+    { name: 'first', campaign_id: null },
+    { name: 'quiz', campaign_id: workspace.demoCampaignId },
+    { name: 'spring', campaign_id: null },
+  ]);
+});
 
 test('landing pages are shown in pages of 50', async () => {
   const { page, workspace } = await website.openSignedIn();

@@ -39,11 +39,16 @@ export class CampaignRouter {
     this.#routes = new AnswerCache(staleRoutes && { database: staleRoutes.database, isKept: () => true });
   }
 
-  /** Finds a route like {@link CampaignStore.routeIntakeLead}. A cached route is returned synchronously. */
+  /**
+   * Finds a route like {@link CampaignStore.routeIntakeLead}. A cached route is returned synchronously.
+   *
+   * @param browserKeyId the browser key of the lead, whose new landing pages are capped.
+   */
   find(
     workspaceId: string,
     landingPage: string | undefined,
     keyCampaignId: string | undefined,
+    browserKeyId?: string,
   ): IntakeRoute | Promise<IntakeRoute> {
     // A name that no landing page may have would only fill the cache.
     const name = landingPage !== undefined && fitsLandingPage(landingPage) ? landingPage : undefined;
@@ -51,7 +56,9 @@ export class CampaignRouter {
       `${workspaceId}/${keyCampaignId ?? ''}/${name ?? ''}`,
       async () => {
         const route = await this.#campaigns.routeIntakeLead(workspaceId, name, keyCampaignId);
-        if (name !== undefined && !route.landingPageKnown) this.#landingPages.register(workspaceId, name);
+        if (name !== undefined && !route.landingPageKnown) {
+          this.#landingPages.register(workspaceId, name, browserKeyId);
+        }
         return route;
       },
       async () => this.#staleRoutes?.snapshot?.findRoute(workspaceId, name, keyCampaignId),

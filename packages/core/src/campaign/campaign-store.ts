@@ -36,8 +36,18 @@ export interface LandingPage {
   /** Absent if the landing page is unmapped. */
   readonly campaignId?: string | undefined;
   readonly campaignCode?: string | undefined;
+  /** Since when it waits for approval; absent if it is approved. */
+  readonly pendingSince?: Date | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+}
+
+/** A landing page to add. */
+export interface UnknownLandingPage {
+  readonly workspaceId: string;
+  readonly name: string;
+  /** The browser key of the lead that names the landing page. */
+  readonly browserKeyId?: string | undefined;
 }
 
 /** A reference to a landing page of a workspace, by id or by name. */
@@ -76,8 +86,13 @@ export interface CampaignStore {
     keyCampaignId: string | undefined,
   ): Promise<IntakeRoute>;
 
-  /** Adds unmapped landing pages. Existing landing pages stay as they are. */
-  addLandingPages(pages: readonly { workspaceId: string; name: string }[]): Promise<void>;
+  /**
+   * Adds unmapped landing pages. Existing landing pages stay as they are.
+   *
+   * @param capPerKey the maximum of landing pages that a browser key registers on one day (UTC). Further landing pages wait
+   *   for approval, up to a maximum for each workspace, beyond which they are not added.
+   */
+  addLandingPages(pages: readonly UnknownLandingPage[], capPerKey?: number): Promise<void>;
 
   /**
    * Creates a campaign. A new default replaces the previous default in the same transaction.
@@ -120,7 +135,11 @@ export interface CampaignStore {
 
   findLandingPage(workspaceId: string, page: LandingPageRef): Promise<LandingPage | undefined>;
 
-  /** @throws LeadsError `conflict` if the workspace has a landing page of that name. */
+  /**
+   * Creates a landing page, or approves one of that name that waits for approval.
+   *
+   * @throws LeadsError `conflict` if the workspace has a landing page of that name.
+   */
   createLandingPage(page: {
     readonly workspaceId: string;
     readonly name: string;
@@ -128,7 +147,7 @@ export interface CampaignStore {
   }): Promise<LandingPage>;
 
   /**
-   * Maps a landing page to a campaign.
+   * Maps a landing page to a campaign. A landing page that waits for approval is thereby approved.
    *
    * @param campaignId a campaign of the same workspace; `undefined` unmaps.
    * @returns the changed landing page; `undefined` if the workspace has no such landing page.
@@ -139,10 +158,14 @@ export interface CampaignStore {
     campaignId: string | undefined,
   ): Promise<LandingPage | undefined>;
 
-  /** Lists at most `limit` landing pages, sorted by name, after the name `after` if it is given. */
+  /**
+   * Lists at most `limit` landing pages, sorted by name, after the name `after` if it is given.
+   *
+   * @param filter.pending lists those that wait for approval, instead of all others.
+   */
   listLandingPages(
     workspaceId: string,
-    filter: { readonly mapped?: boolean | undefined },
+    filter: { readonly mapped?: boolean | undefined; readonly pending?: boolean | undefined },
     piece: { readonly limit: number; readonly after?: string | undefined },
   ): Promise<LandingPage[]>;
 

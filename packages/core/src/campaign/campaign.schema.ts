@@ -149,6 +149,12 @@ export const LandingPageQuery = Type.Object(
         examples: ['false'],
       }),
     ),
+    pending: Type.Optional(
+      Type.Enum(['true'], {
+        description: 'Lists the landing pages that wait for approval, instead of all others.',
+        examples: ['true'],
+      }),
+    ),
     ...pageParameters('Landing pages'),
   },
   { additionalProperties: false },
@@ -169,6 +175,9 @@ export const LandingPageView = Type.Object(
         'The number of its leads. A publisher sees the number of its own leads only. At most the newest 100,000 leads are counted, and at most 1,000,000 for all landing pages of a page.',
       examples: [17],
     }),
+    pendingSince: Type.Optional(
+      dateTime('Since when the landing page waits for approval. Absent if it is approved.'),
+    ),
     createdAt: dateTime('Registration time.'),
     updatedAt: dateTime('Time of the last mapping.'),
   },

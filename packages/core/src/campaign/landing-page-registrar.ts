@@ -1,5 +1,5 @@
 import { BackgroundLoop, untilWoken } from '../background/background-loop.ts';
-import type { CampaignStore } from './campaign-store.ts';
+import type { CampaignStore, UnknownLandingPage } from './campaign-store.ts';
 
 const landingPageName = /^.{1,255}$/su;
 /** The maximum of pending names. Further names are dropped. A dropped page is registered by its next lead. */
@@ -13,12 +13,22 @@ export function fitsLandingPage(name: string): boolean {
 /** Registers new landing pages outside of requests. Names of the same time are written together. */
 export class LandingPageRegistrar implements AsyncDisposable {
   readonly #campaigns: Pick<CampaignStore, 'addLandingPages'>;
-  readonly #pending = new Map<string, { workspaceId: string; name: string }>();
+  readonly #capPerKey: number | undefined;
+  readonly #pending = new Map<string, UnknownLandingPage>();
   readonly #loop: BackgroundLoop;
 
-  /** @param onError called once when a streak of failed writes begins. Their pages register with their next lead. */
-  constructor(campaigns: Pick<CampaignStore, 'addLandingPages'>, onError: (error: unknown) => void) {
+  /**
+   * @param onError called once when a streak of failed writes begins. Their pages register with their next lead.
+   * @param options.capPerKey the maximum of landing pages that a browser key registers on one day. Further landing pages
+   *   wait for approval.
+   */
+  constructor(
+    campaigns: Pick<CampaignStore, 'addLandingPages'>,
+    onError: (error: unknown) => void,
+    options: { readonly capPerKey?: number | undefined } = {},
+  ) {
     this.#campaigns = campaigns;
+    this.#capPerKey = options.capPerKey;
     this.#loop = new BackgroundLoop({
       step: () => this.#write(),
       onError,
@@ -28,16 +38,17 @@ export class LandingPageRegistrar implements AsyncDisposable {
     });
   }
 
-  register(workspaceId: string, name: string): void {
+  /** @param browserKeyId the browser key of the lead that names the landing page. */
+  register(workspaceId: string, name: string, browserKeyId?: string): void {
     if (!fitsLandingPage(name) || this.#pending.size >= maxPending) return;
-    this.#pending.set(`${workspaceId}/${name}`, { workspaceId, name });
+    this.#pending.set(`${workspaceId}/${name}`, { workspaceId, name, browserKeyId });
     this.#loop.wake();
   }
 
   async #write(): Promise<number> {
     const pages = [...this.#pending.values()];
     this.#pending.clear();
-    if (pages.length > 0) await this.#campaigns.addLandingPages(pages);
+    if (pages.length > 0) await this.#campaigns.addLandingPages(pages, this.#capPerKey);
     return untilWoken;
   }
 

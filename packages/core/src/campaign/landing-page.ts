@@ -18,7 +18,7 @@ export async function toLandingPageViews(
     pages.map(({ name }) => name),
     Math.min(counted.ofOne, Math.floor(counted.together / pages.length)),
   );
-  return pages.map(({ id, name, campaignId, campaignCode, createdAt, updatedAt }) => {
+  return pages.map(({ id, name, campaignId, campaignCode, pendingSince, createdAt, updatedAt }) => {
     const view: LandingPageView = {
       id,
       name,
@@ -28,6 +28,7 @@ export async function toLandingPageViews(
     };
     if (campaignId !== undefined) view.campaignId = campaignId;
     if (campaignCode !== undefined) view.campaignCode = campaignCode;
+    if (pendingSince !== undefined) view.pendingSince = pendingSince.toISOString();
     return view;
   });
 }

@@ -15,7 +15,7 @@ import { toLandingPageViews } from './landing-page.ts';
 export async function listLandingPages(
   campaigns: CampaignStore,
   principal: Principal,
-  { mapped, limit: limitText, cursor }: LandingPageQuery,
+  { mapped, pending, limit: limitText, cursor }: LandingPageQuery,
 ): Promise<{ landingPages: LandingPageView[]; nextCursor?: string }> {
   const { workspaceId } = principal;
   const limit = limitText === undefined ? pageLimit.default : Number(limitText);
@@ -23,7 +23,7 @@ export async function listLandingPages(
   // One additional row shows whether there is a next page.
   const rows = await campaigns.listLandingPages(
     workspaceId,
-    { mapped: mapped === undefined ? undefined : mapped === 'true' },
+    { mapped: mapped === undefined ? undefined : mapped === 'true', pending: pending === 'true' },
     { limit: limit + 1, after },
   );
   const page = rows.slice(0, limit);

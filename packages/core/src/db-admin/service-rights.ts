@@ -46,7 +46,19 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   },
   landing_page: {
     crm: change,
-    intake: { select: ['id', 'workspace_id', 'name', 'campaign_id', 'updated_at'], insert: 'all' },
+    intake: {
+      select: [
+        'id',
+        'workspace_id',
+        'name',
+        'campaign_id',
+        'created_at',
+        'updated_at',
+        'registered_by',
+        'pending_since',
+      ],
+      insert: 'all',
+    },
   },
   // A credential cannot be changed, only revoked and replaced.
   api_key: {

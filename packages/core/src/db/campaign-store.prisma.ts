@@ -6,6 +6,7 @@ import type { Database, Transaction } from './client.ts';
 import { isUniqueViolation } from './database-error.ts';
 import { Prisma } from './generated/client.ts';
 import { lockWorkspace } from './lock-workspace.ts';
+import { rowsOfNewPages } from './new-landing-pages.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /** Omits the token, which is a secret: it gives access to the integration page. Only that page's methods read it. */
@@ -64,10 +65,13 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
       });
     },
 
-    async addLandingPages(pages) {
+    async addLandingPages(pages, capPerKey) {
       const counts = await prisma.landingPage.groupBy({
         by: ['workspaceId'],
-        where: { workspaceId: { in: [...new Set(pages.map(({ workspaceId }) => workspaceId))] } },
+        where: {
+          workspaceId: { in: [...new Set(pages.map(({ workspaceId }) => workspaceId))] },
+          pendingSince: null,
+        },
         _count: true,
       });
       const room = new Map(
@@ -79,7 +83,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         return left > 0;
       });
       await prisma.landingPage.createMany({
-        data: fitting.map(({ workspaceId, name }) => ({ id: newId(), workspaceId, name })),
+        data: await rowsOfNewPages(prisma, fitting, capPerKey),
         skipDuplicates: true,
       });
     },
@@ -187,7 +191,14 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         const data = { id: newId(), workspaceId, name, campaignId };
         return await ofWorkspace(workspaceId, async (tx) => {
           await lockWorkspace(tx, workspaceId);
-          requireRoom('landingPages', await tx.landingPage.count({ where: { workspaceId } }));
+          const [approved] = await tx.landingPage.updateManyAndReturn({
+            where: { workspaceId, name, pendingSince: { not: null } },
+            data: { campaignId, pendingSince: null },
+            select: landingPageColumns,
+          });
+          if (approved !== undefined) return toLandingPage(approved);
+          const count = await tx.landingPage.count({ where: { workspaceId, pendingSince: null } });
+          requireRoom('landingPages', count);
           return toLandingPage(await tx.landingPage.create({ data, select: landingPageColumns }));
         });
       } catch (error) {
@@ -202,18 +213,19 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
       const [mapped] = await ofWorkspace(workspaceId, (tx) =>
         tx.landingPage.updateManyAndReturn({
           where: { workspaceId, ...page },
-          data: { campaignId: campaignId ?? null },
+          data: { campaignId: campaignId ?? null, pendingSince: null },
           select: landingPageColumns,
         }),
       );
       return mapped && toLandingPage(mapped);
     },
 
-    async listLandingPages(workspaceId, { mapped }, { limit, after }) {
+    async listLandingPages(workspaceId, { mapped, pending = false }, { limit, after }) {
       const pages = await ofWorkspace(workspaceId, (tx) =>
         tx.landingPage.findMany({
           where: {
             workspaceId,
+            pendingSince: pending ? { not: null } : null,
             ...(mapped !== undefined && { campaignId: mapped ? { not: null } : null }),
             ...(after !== undefined && { name: { gt: after } }),
           },
@@ -251,6 +263,7 @@ const landingPageColumns = {
   id: true,
   name: true,
   campaignId: true,
+  pendingSince: true,
   createdAt: true,
   updatedAt: true,
   campaign: { select: { code: true } },
@@ -263,6 +276,7 @@ function toLandingPage({
   id: string;
   name: string;
   campaignId: string | null;
+  pendingSince: Date | null;
   createdAt: Date;
   updatedAt: Date;
   campaign: { code: string } | null;

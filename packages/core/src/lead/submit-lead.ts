@@ -1,5 +1,5 @@
 import type { CampaignRouter } from '../campaign/campaign-router.ts';
-import type { Principal } from '../credential/principal.ts';
+import { isBrowserKey, type Principal } from '../credential/principal.ts';
 import { earlierId, intakeContentHash, keyOwnerOf, leadIdFor } from './idempotency.ts';
 import type { IntakeLead } from './lead.schema.ts';
 import { fromIntakeLead } from './lead.ts';
@@ -35,7 +35,8 @@ export async function submitLead(
   idempotencyKey?: string,
 ): Promise<{ id: string; extraLeftOut: number }> {
   const { workspaceId, userId, defaultCampaignId } = principal;
-  const found = routes.find(workspaceId, body.lp_name, defaultCampaignId);
+  const browserKeyId = isBrowserKey(principal) ? principal.apiKeyId : undefined;
+  const found = routes.find(workspaceId, body.lp_name, defaultCampaignId, browserKeyId);
   const { campaignId, duplicateWindowSeconds } = found instanceof Promise ? await found : found;
   const owner = keyOwnerOf(principal);
   const id = leadIdFor(owner, idempotencyKey);

@@ -24,14 +24,23 @@ export function updateCampaign(id: string, body: CampaignChanges): Promise<unkno
 /** The number of landing pages in one response. */
 const pageSize = '50';
 
-/** Queries the landing pages with a campaign or those without, ordered by name. */
-export const landingPagesQuery = (mapped: boolean) =>
+/** The approved landing pages with or without a campaign, and those that wait for approval. */
+type LandingPageKind = 'mapped' | 'unmapped' | 'pending';
+
+const landingPageQueries = {
+  mapped: { mapped: 'true' },
+  unmapped: { mapped: 'false' },
+  pending: { pending: 'true' },
+} as const satisfies Record<LandingPageKind, object>;
+
+/** Queries the landing pages of one kind, ordered by name. */
+export const landingPagesQuery = (kind: LandingPageKind) =>
   infiniteQueryOptions({
-    queryKey: ['landing-pages', mapped],
+    queryKey: ['landing-pages', kind],
     initialPageParam: undefined as string | undefined,
     async queryFn({ pageParam, signal }) {
       const response = await send('/console/landing-pages', {
-        query: { mapped: String(mapped), limit: pageSize, cursor: pageParam },
+        query: { ...landingPageQueries[kind], limit: pageSize, cursor: pageParam },
         signal,
       });
       return {
@@ -46,7 +55,11 @@ export function createLandingPage(body: { name: string; campaignCode?: string })
   return call('/console/landing-pages', { method: 'POST', body });
 }
 
-/** Maps a landing page to a campaign. @param campaignCode the code of the campaign. Empty removes the mapping. */
+/**
+ * Maps a landing page to a campaign, and approves it if it waits for approval.
+ *
+ * @param campaignCode the code of the campaign. Empty means no campaign.
+ */
 export function mapLandingPage(id: string, campaignCode: string): Promise<unknown> {
   return call(`/console/landing-pages/${id}`, { method: 'PATCH', body: { campaignCode } });
 }

@@ -59,6 +59,11 @@ export const campaigns = {
     `${count}${isMore ? ' or more' : ''} landing ${count === 1 ? 'page' : 'pages'}`,
   leads: (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'lead' : 'leads'}`,
   mapped: 'Mapped',
+  pendingTitle: 'Waiting for approval',
+  pendingLead: (pages: string) =>
+    `${pages}. An API key in a web page named more new landing pages than it may register on one day. Anyone can use such a key. Their leads go to the default campaign. Approve a landing page, or choose its campaign.`,
+  approve: 'Approve',
+  approvePage: (name: string) => `Approve ${name}`,
   noLandingPages: 'No landing pages yet. A landing page is registered by its first lead.',
   campaignOf: (name: string) => `Campaign of ${name}`,
   noCampaign: 'No campaign',

@@ -27,7 +27,7 @@ export function CampaignsPage() {
   const { workspace } = useSuspenseQuery(meQuery).data;
   const isManaging = workspace !== undefined && workspace.role !== 'publisher';
   const { data: campaigns, error, refetch } = useQuery(campaignsQuery);
-  const mapped = useInfiniteQuery(landingPagesQuery(true));
+  const mapped = useInfiniteQuery(landingPagesQuery('mapped'));
   const [showsArchived, { toggle }] = useDisclosure(false);
   const [creating, { open, close }] = useDisclosure(false);
   const map = useMutation({

@@ -31,12 +31,14 @@ interface LandingPagesProps {
 /** The landing pages of the workspace, those without a campaign first, and the campaigns that receive their leads. */
 export function LandingPages(props: LandingPagesProps) {
   const [registering, { open, close }] = useDisclosure(false);
-  const unmapped = useInfiniteQuery(landingPagesQuery(false));
-  const mapped = useInfiniteQuery(landingPagesQuery(true));
-  const pending = unmapped.data === undefined || mapped.data === undefined;
-  const error = unmapped.error ?? mapped.error;
+  const unmapped = useInfiniteQuery(landingPagesQuery('unmapped'));
+  const mapped = useInfiniteQuery(landingPagesQuery('mapped'));
+  const pending = useInfiniteQuery(landingPagesQuery('pending'));
+  const isLoading = unmapped.data === undefined || mapped.data === undefined || pending.data === undefined;
+  const error = unmapped.error ?? mapped.error ?? pending.error;
   const without = unmapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
   const having = mapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
+  const waiting = pending.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
   return (
     <Stack component="section" gap="sm" miw={0} aria-label={t.landingPages}>
       <Group justify="space-between" align="flex-end">
@@ -60,11 +62,23 @@ export function LandingPages(props: LandingPagesProps) {
           onRetry={() => {
             void unmapped.refetch();
             void mapped.refetch();
+            void pending.refetch();
           }}
         />
       )}
-      {pending && error === null && <PendingPage />}
-      {!pending && without.length + having.length === 0 && <Text size="sm">{t.noLandingPages}</Text>}
+      {isLoading && error === null && <PendingPage />}
+      {!isLoading && without.length + having.length + waiting.length === 0 && (
+        <Text size="sm">{t.noLandingPages}</Text>
+      )}
+      {waiting.length > 0 && (
+        <>
+          <Alert color="yellow" variant="light" title={t.pendingTitle}>
+            {t.pendingLead(t.pages(waiting.length, pending.hasNextPage))}
+          </Alert>
+          <Pages {...props} label={t.pendingTitle} pages={waiting} />
+          <MoreButton query={pending} />
+        </>
+      )}
       {without.length > 0 && (
         <>
           <Alert color="yellow" variant="light" title={t.unmappedTitle}>
@@ -145,18 +159,30 @@ function Pages({
           facts={[[texts.common.leads, page.leads.toLocaleString('en')]]}
           actions={
             isManaging ? (
-              <Select
-                aria-label={t.campaignOf(page.name)}
-                size="xs"
-                w={220}
-                maw="100%"
-                searchable
-                clearable
-                placeholder={t.noCampaign}
-                data={choicesFor(page)}
-                value={page.campaignCode ?? null}
-                onChange={(code) => onMap({ id: page.id, campaignCode: code ?? '' })}
-              />
+              <Group gap="xs">
+                {page.pendingSince !== undefined && (
+                  <Button
+                    size="xs"
+                    variant="default"
+                    aria-label={t.approvePage(page.name)}
+                    onClick={() => onMap({ id: page.id, campaignCode: '' })}
+                  >
+                    {t.approve}
+                  </Button>
+                )}
+                <Select
+                  aria-label={t.campaignOf(page.name)}
+                  size="xs"
+                  w={220}
+                  maw="100%"
+                  searchable
+                  clearable
+                  placeholder={t.noCampaign}
+                  data={choicesFor(page)}
+                  value={page.campaignCode ?? null}
+                  onChange={(code) => onMap({ id: page.id, campaignCode: code ?? '' })}
+                />
+              </Group>
             ) : (
               <Badge variant="default" tt="none">
                 {page.campaignCode ?? t.unmapped}
