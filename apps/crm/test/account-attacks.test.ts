@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { jwtSecret, type TestWorkspace } from '@leads/test-kit/fixture';
 import { type Inbox, linkIn, openInbox } from '@leads/test-kit/inbox';
 import { totp } from '@leads/test-kit/totp';
@@ -306,4 +306,121 @@ describe('invitations', () => {
       expect((await visitor.send('PATCH', '/console/workspace', { name })).status).toBe(200);
     },
   );
+});
+
+describe('guesses of a password', () => {
+  const signUp = async () => {
+    const email = newEmail();
+    const browser = new Visitor(silent.service);
+    await browser.signUp(email);
+    return { email, browser };
+  };
+  const guess = async (email: string) => {
+    const { status, headers, text } = await new Visitor(silent.service).signIn(email, 'a wrong guess');
+    return { status, text, retryAfter: Number(headers['retry-after'] ?? 0), cookies: headers['set-cookie'] };
+  };
+  const keyOf = (email: string) => `stranger:${createHash('sha256').update(email).digest('base64url')}`;
+  /** Leaves the account with so many guesses by strangers that each further guess needs a pause of 5 minutes. */
+  const attack = async (email: string) => {
+    await guess(email);
+    await silent.fixture.sql('UPDATE attempt SET count = 25 WHERE key = $1', [keyOf(email)]);
+  };
+
+  test('need a pause after 10 of them, which grows to 5 minutes and is the same for an unknown address', async () => {
+    for (const { email } of [await signUp(), { email: newEmail() }]) {
+      await guess(email);
+      const set = (count: number, secondsAgo: number) =>
+        silent.fixture.sql(
+          `UPDATE attempt SET count = $1, since = now() - $2 * interval '1 second' WHERE key = $3`,
+          [count, secondsAgo, keyOf(email)],
+        );
+      await set(9, 0);
+      expect((await guess(email)).status).toBe(401);
+      // The pause doubles with each guess: it is 64 s after 16 guesses.
+      await set(16, 20);
+      const early = await guess(email);
+      expect(early).toMatchObject({ status: 429, cookies: undefined });
+      expect(early.retryAfter).toBeLessThanOrEqual(44);
+      await set(16, 70);
+      expect((await guess(email)).status).toBe(401);
+      await set(1_000, 0);
+      const late = await guess(email);
+      expect(late.status).toBe(429);
+      expect(late.retryAfter).toBeGreaterThan(200);
+      expect(late.retryAfter).toBeLessThanOrEqual(300);
+      await set(1_000, 301);
+      expect((await guess(email)).status).toBe(401);
+    }
+  });
+
+  test('do not lock out a known browser, and its own guesses need pauses, too', async () => {
+    const { email, browser } = await signUp();
+    await attack(email);
+    await browser.account('/sign-out');
+    expect((await browser.signIn(email, 'a wrong guess')).status).toBe(401);
+    expect((await browser.signIn(email)).status).toBe(200);
+
+    await browser.signIn(email, 'a wrong guess');
+    await silent.fixture.sql(
+      `UPDATE attempt SET count = 25 WHERE since = (SELECT max(since) FROM attempt WHERE key LIKE 'browser:%')`,
+    );
+    expect((await browser.signIn(email)).status).toBe(429);
+    // The cookie of another account is not valid for this one.
+    const { browser: stranger } = await signUp();
+    expect((await stranger.signIn(email)).status).toBe(429);
+  });
+
+  test('are answered with 429 during the pause even if they are correct', async () => {
+    const { email } = await signUp();
+    await attack(email);
+    const stranger = new Visitor(silent.service);
+    const correct = await stranger.signIn(email);
+    const wrong = await guess(email);
+    expect([correct.status, correct.text, correct.headers['set-cookie']]).toEqual([
+      429,
+      wrong.text,
+      undefined,
+    ]);
+    expect((await stranger.get('/me')).status).toBe(401);
+  });
+
+  test('do not lock out the correct password with a second factor', async () => {
+    const { email, browser } = await signUp();
+    const secret = await addSecondFactor(browser);
+    await attack(email);
+    expect((await guess(email)).status).toBe(429);
+    const phone = new Visitor(silent.service);
+    expect((await phone.signIn(email)).json()).toMatchObject({ twoFactorRedirect: true });
+    expect((await phone.get('/me')).status).toBe(401);
+    const code = totp(secret, Date.now() + 30_000);
+    expect((await phone.account('/two-factor/verify-totp', { code })).status).toBe(200);
+    expect((await phone.get('/me')).status).toBe(200);
+  });
+
+  test('do not lock out a browser that has opened a password link', async () => {
+    const { email } = await signUp();
+    await attack(email);
+    const { stdout } = await runLeads(['user', 'password-link', '--email', email, '--json'], {
+      DATABASE_URL: silent.databaseUrl,
+      JWT_SECRET: jwtSecret,
+    });
+    const { link } = JSON.parse(stdout) as { link: string };
+    const phone = new Visitor(silent.service);
+    const body = { token: tokenOf(link), newPassword: 'another good phrase' };
+    expect((await phone.account('/reset-password', body)).status).toBe(200);
+    expect((await phone.signIn(email, 'another good phrase')).status).toBe(200);
+  });
+
+  test('in a session need pauses of their own', async () => {
+    const { browser } = await signUp();
+    const wrong = { currentPassword: 'a wrong guess', newPassword: 'another good phrase' };
+    expect((await browser.account('/change-password', wrong)).status).toBe(400);
+    await silent.fixture.sql(
+      `UPDATE attempt SET count = 25 WHERE since = (SELECT max(since) FROM attempt WHERE key LIKE 'user:%')`,
+    );
+    for (const path of ['/two-factor/enable', '/two-factor/disable', '/two-factor/generate-backup-codes']) {
+      expect((await browser.account(path, { password })).status).toBe(429);
+    }
+    expect((await browser.account('/change-password', wrong)).status).toBe(429);
+  });
 });

@@ -49,6 +49,15 @@ export interface AccountStore {
    */
   countAttempt(key: string, windowMs: number): Promise<{ count: number; leftMs: number }>;
   resetAttempts(key: string): Promise<void>;
+  /**
+   * Counts an attempt, unless it comes before the pause after the last counted attempt has ended. The first 10 attempts
+   * need no pause. Then it doubles from 1 s to 5 min. A day after the last counted attempt, the count starts again.
+   *
+   * @returns 0 if the attempt is counted; else the remaining milliseconds of the pause.
+   */
+  takeTurn(key: string): Promise<number>;
+  /** Whether a user must give a second factor to sign in. */
+  hasSecondFactor(userId: string): Promise<boolean>;
   /** Removes the password of a user and ends all sessions. */
   removePassword(userId: string): Promise<void>;
   /** Voids the password links of a user. @param exceptId the id of the verification that stays valid. */

@@ -12,6 +12,7 @@ import { type AccountOptions, type Accounts, addressHeader } from './accounts.ts
 import { mails } from './mail.ts';
 import { auditedActions, originOf } from './rules/audited-actions.ts';
 import { confirmedAddress } from './rules/confirmed-address.ts';
+import { guessingDelays } from './rules/guessing-delays.ts';
 import { invitationLimits } from './rules/invitation-limits.ts';
 import { hashedPasswordLinks, onlyNewestPasswordLink } from './rules/password-links.ts';
 import { secondFactorOnce } from './rules/second-factor-once.ts';
@@ -39,6 +40,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
   /** Password links to return from {@link Accounts.passwordLink} instead of sending them, by address. */
   const requestedLinks = new Map<string, string>();
 
+  const delays = guessingDelays(store);
   const invitations = invitationLimits({ store, workspaces, sendsMail: sendMail !== undefined });
   const confirmation = confirmedAddress({
     store,
@@ -95,6 +97,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
           action: 'password.reset',
           scope: { userId: user.id },
         });
+        delays.onPasswordReset(user.email, request);
       },
       async onExistingUserSignUp({ user }) {
         await sendMail?.(mails.alreadySignedUp(user.email, page('/sign-in', { email: user.email })));
@@ -134,6 +137,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         create: {
           // A user without a workspace gets one at sign-in, unless the user has an invitation.
           async before(session, context) {
+            await delays.checkSession(session.userId, context?.request);
             const memberships = await workspaces.listMemberships(session.userId);
             // A second factor or a new password replaces the session. The new session keeps its workspace.
             const last =
@@ -187,6 +191,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       twoFactor({ issuer: 'Leads' }),
       secondFactorOnce(store),
       invitations.plugin,
+      delays.plugin,
       confirmation.plugin,
       // The last plugin, because it records the response of the others.
       ...(options.recordAction === undefined ? [] : [auditedActions(options.recordAction)]),
@@ -221,7 +226,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
     async handle(request) {
       // Without the database, a sign-out would only remove the cookie and report success.
       await options.ping();
-      const run = () => auth.handler(request);
+      const run = async () => delays.answerTo(request, await auth.handler(request));
       // The library counts the owners before it removes one. Without the lock, two requests could remove the last two.
       const isMembershipPath = membershipPath.test(new URL(request.url).pathname);
       const answer = await (isMembershipPath ? store.withMembersLocked(run) : run());

@@ -18,6 +18,11 @@ const sessionColumns = {
 /** The time for which attempts are retained after their window has ended, in milliseconds. */
 const attemptsKeptMs = 24 * 60 * 60 * 1000;
 
+/** The number of attempts in a row without a pause between them. */
+const attemptsWithoutPause = 10;
+/** The limits of the pause between later attempts, in milliseconds. */
+const [minPauseMs, maxPauseMs] = [1_000, 5 * 60 * 1_000];
+
 /** Sessions, invitations and attempts in Postgres. */
 export function createAccountStore({ prisma, select, transaction }: Database): AccountStore {
   let lastChange: Promise<unknown> = Promise.resolve();
@@ -86,6 +91,37 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
 
     async resetAttempts(key) {
       await prisma.attempt.deleteMany({ where: { key } });
+    },
+
+    async takeTurn(key) {
+      const now = new Date();
+      const forgotten = new Date(now.getTime() - attemptsKeptMs);
+      // A single statement lets only one of concurrent attempts take the turn.
+      const pauseOf = Prisma.sql`CASE WHEN stored.count < ${attemptsWithoutPause} THEN 0
+        ELSE least(${maxPauseMs}, 1000 * 2 ^ least(stored.count - ${attemptsWithoutPause}, 30)) END
+        * interval '1 millisecond'`;
+      const [turn] = await select<{ isCounted: boolean; leftMs: number }>(Prisma.sql`
+        WITH turn AS (
+          INSERT INTO attempt AS stored ("key", "count", "since") VALUES (${key}, 1, ${now})
+          ON CONFLICT ("key") DO UPDATE SET
+            "count" = CASE WHEN stored.since <= ${forgotten} THEN 1 ELSE stored.count + 1 END, "since" = ${now}
+          WHERE stored.since <= ${forgotten} OR stored.since + ${pauseOf} <= ${now}
+          RETURNING "key")
+        SELECT true AS "isCounted", 0::float8 AS "leftMs" FROM turn
+        UNION ALL
+        SELECT false, extract(epoch FROM stored.since + ${pauseOf} - ${now})::float8 * 1000
+        FROM attempt AS stored WHERE stored.key = ${key} AND NOT EXISTS (SELECT FROM turn)`);
+      if (turn?.isCounted === true) return 0;
+      // This statement may not see the row of a concurrent attempt, or sees it without that attempt.
+      return turn === undefined || turn.leftMs <= 0 ? minPauseMs : Math.ceil(turn.leftMs);
+    },
+
+    async hasSecondFactor(userId) {
+      const user = await prisma.user.findUnique({
+        where: { id: userId },
+        select: { twoFactorEnabled: true },
+      });
+      return user?.twoFactorEnabled === true;
     },
 
     async removePassword(userId) {

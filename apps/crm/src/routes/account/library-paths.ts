@@ -19,8 +19,8 @@ interface LibraryPath {
   readonly permission: Permission;
   readonly body?: TObject;
   readonly querystring?: TObject;
-  /** The secret that a client could guess by repeated requests: that of the sent email address, or another secret. */
-  readonly guesses?: 'account' | 'secret';
+  /** The reason to limit repeated requests: a client could guess a secret, or have mails sent to an address. */
+  readonly limited?: 'guess' | 'mail';
 }
 
 /** The paths of the account library that the website uses, with permissions and bodies. Other paths are not exposed. */
@@ -36,13 +36,13 @@ export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<strin
       permission: 'public',
 
       body: body({ name: UserName, email, password: newPassword, invitationId: Type.Optional(id) }),
-      guesses: 'secret',
+      limited: 'guess',
     },
     '/sign-in/email': {
       permission: 'public',
 
       body: body({ email, password, rememberMe: Type.Optional(Type.Boolean()) }),
-      guesses: 'account',
+      limited: 'guess',
     },
     '/sign-out': {
       permission: 'public',
@@ -51,17 +51,17 @@ export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<strin
     '/send-verification-email': {
       permission: 'public',
       body: body({ email }),
-      guesses: 'account',
+      limited: 'mail',
     },
     '/request-password-reset': {
       permission: 'public',
       body: body({ email }),
-      guesses: 'account',
+      limited: 'mail',
     },
     '/reset-password': {
       permission: 'public',
       body: body({ newPassword, token: text() }),
-      guesses: 'secret',
+      limited: 'guess',
     },
     '/change-password': {
       permission: 'signedIn',
@@ -71,7 +71,7 @@ export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<strin
         newPassword,
         revokeOtherSessions: Type.Optional(Type.Boolean()),
       }),
-      guesses: 'secret',
+      limited: 'guess',
     },
     '/update-user': {
       permission: 'signedIn',
@@ -80,29 +80,29 @@ export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<strin
     '/two-factor/enable': {
       permission: 'signedIn',
       body: body({ password }),
-      guesses: 'secret',
+      limited: 'guess',
     },
     '/two-factor/disable': {
       permission: 'signedIn',
       body: body({ password }),
-      guesses: 'secret',
+      limited: 'guess',
     },
     '/two-factor/generate-backup-codes': {
       permission: 'signedIn',
       body: body({ password }),
-      guesses: 'secret',
+      limited: 'guess',
     },
     '/two-factor/verify-totp': {
       permission: 'public',
 
       body: body({ code, trustDevice: Type.Optional(Type.Boolean()) }),
-      guesses: 'secret',
+      limited: 'guess',
     },
     '/two-factor/verify-backup-code': {
       permission: 'public',
 
       body: body({ code, trustDevice: Type.Optional(Type.Boolean()) }),
-      guesses: 'secret',
+      limited: 'guess',
     },
     '/organization/set-active': {
       permission: 'signedIn',

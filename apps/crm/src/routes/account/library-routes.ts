@@ -28,18 +28,16 @@ export function libraryRoutes(app: Server, { accounts, accountStore }: CrmContex
   const throttle = createThrottle(accountStore);
 
   for (const method of ['GET', 'POST'] as const) {
-    for (const [path, { permission, guesses, ...schema }] of Object.entries(libraryPaths[method])) {
+    for (const [path, { permission, limited, ...schema }] of Object.entries(libraryPaths[method])) {
       app.route({
         method,
         url: `/auth${path}`,
         config: { permission },
         schema: { ...schema, response: { 200: LibraryAnswer, ...errors } },
         async handler(request, reply) {
-          const account = guesses === 'account' ? (request.body as { email: string }).email : undefined;
-          if (guesses !== undefined) await throttle.attempt(clientAddress(request), account);
+          const recipient = limited === 'mail' ? (request.body as { email: string }).email : undefined;
+          if (limited !== undefined) await throttle.attempt(clientAddress(request), recipient);
           const answer = await accounts.handle(toLibrary(request, publicUrl));
-          if (answer.ok && account !== undefined && path === '/sign-in/email')
-            await throttle.succeed(account);
           return toAnswer(answer, reply);
         },
       });

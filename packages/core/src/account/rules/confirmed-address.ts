@@ -79,7 +79,7 @@ export function confirmedAddress({
               if (returned.body?.code === 'EMAIL_NOT_VERIFIED') await setKnownBrowser(context, email);
               return;
             }
-            if (context.path !== '/sign-up/email') return;
+            if (context.path !== '/sign-up/email' || context.context.newSession !== null) return;
             // The answer to a sign-up with a taken address names a user who does not exist. It gets a useless cookie,
             // because an answer without a cookie would reveal that the address is taken.
             const { user } = returned as { user: { id: string } };
