@@ -1,4 +1,4 @@
-import { commonSettings, host, perMinute, port, publicOrigins } from '@leads/http/service/config';
+import { commonSettings, host, origin, perMinute, port, publicOrigins } from '@leads/http/service/config';
 import { type Static, Type } from 'typebox';
 
 /** The CRM service's settings, each an environment variable. */
@@ -36,6 +36,11 @@ export const CrmConfig = Type.Object(
     ),
     MAIL_FROM: Type.Optional(
       Type.String({ minLength: 3, description: 'The sender of mails, such as Leads <leads@example.com>' }),
+    ),
+    BREACHED_PASSWORDS_URL: Type.Optional(
+      origin(
+        'A service with the range interface of Have I Been Pwned, such as https://api.pwnedpasswords.com. It gets 5 digits of the SHA-1 hash of each new password. If absent, new passwords are not checked against breaches',
+      ),
     ),
     EVENTS_STREAM_DAYS: Type.Integer({
       minimum: 1,

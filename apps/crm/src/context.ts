@@ -216,6 +216,10 @@ export async function createContext(
       ping: () => database.ping(),
       onMemberChanged: (member) => broadcast({ kind: 'member', ...member }),
       recordAction,
+      async revokeCredentials(userId) {
+        await credentialStore.revokeAllOfUser(userId, new Date());
+      },
+      breachedPasswordsUrl: config.BREACHED_PASSWORDS_URL,
       sendMail: SMTP_URL === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM),
       onError: (err) => log.error({ err }, 'An account operation failed'),
     }),

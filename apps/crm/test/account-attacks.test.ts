@@ -1,4 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { jwtSecret, type TestWorkspace } from '@leads/test-kit/fixture';
 import { type Inbox, linkIn, openInbox } from '@leads/test-kit/inbox';
 import { totp } from '@leads/test-kit/totp';
@@ -422,5 +425,93 @@ describe('guesses of a password', () => {
       expect((await browser.account(path, { password })).status).toBe(429);
     }
     expect((await browser.account('/change-password', wrong)).status).toBe(429);
+  });
+});
+
+describe('a new password', () => {
+  const signUp = (service: Crm['service'], chosen: string, name = 'Ada Lovelace') =>
+    new Visitor(service).account('/sign-up/email', { name, email: newEmail(), password: chosen });
+  const refused = (message: string) => [400, { success: false, error: 'validation', message }];
+  const easy = refused('This password is easy to guess: choose another one');
+
+  test('that is common or made of the name of the user is rejected at sign-up, change and reset', async () => {
+    for (const chosen of ['Password123', 'qwertyuiop', 'Lovelace-1815', 'Leads 2026!']) {
+      const answer = await signUp(silent.service, chosen);
+      expect([answer.status, answer.json()]).toEqual(easy);
+    }
+    const email = newEmail();
+    const visitor = new Visitor(silent.service);
+    await visitor.signUp(email);
+    const change = { currentPassword: password, newPassword: 'P4ssw0rd!!' };
+    const changed = await visitor.account('/change-password', change);
+    expect([changed.status, changed.json()]).toEqual(easy);
+    const { stdout } = await runLeads(['user', 'password-link', '--email', email, '--json'], {
+      DATABASE_URL: silent.databaseUrl,
+      JWT_SECRET: jwtSecret,
+    });
+    const token = tokenOf((JSON.parse(stdout) as { link: string }).link);
+    const reset = await visitor.account('/reset-password', { token, newPassword: 'Password123' });
+    expect([reset.status, reset.json()]).toEqual(easy);
+    // The link was not used.
+    const next = { token, newPassword: 'another good phrase' };
+    expect((await visitor.account('/reset-password', next)).status).toBe(200);
+  });
+
+  test('that is in a breach is rejected if the operator names a service, which gets 5 digits of its hash', async () => {
+    const breached = 'breached horse battery';
+    const hash = createHash('sha1').update(breached).digest('hex').toUpperCase();
+    const asked: string[] = [];
+    let status = 200;
+    const service = createServer(({ url = '' }, response) => {
+      asked.push(url);
+      response.writeHead(status).end(`${'0'.repeat(35)}:0\r\n${hash.slice(5)}:12\r\n`);
+    }).listen(0, '127.0.0.1');
+    await once(service, 'listening');
+    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    const checking = await startCrm({ BREACHED_PASSWORDS_URL: url });
+    try {
+      const answer = await signUp(checking.service, breached);
+      expect([answer.status, answer.json()]).toEqual(
+        refused('This password is known from a data breach: choose another one'),
+      );
+      expect(asked).toEqual([`/range/${hash.slice(0, 5)}`]);
+      expect((await signUp(checking.service, password)).status).toBe(200);
+      // An unavailable service does not prevent a sign-up.
+      status = 503;
+      expect((await signUp(checking.service, breached)).status).toBe(200);
+    } finally {
+      await checking[Symbol.asyncDispose]();
+      service.close();
+    }
+  });
+
+  test('revokes the keys and tokens of the user in all workspaces if the user asks for it', async () => {
+    const [first, second] = [await silent.fixture.createWorkspace(), await silent.fixture.createWorkspace()];
+    const email = newEmail();
+    const visitor = new Visitor(silent.service);
+    await visitor.signUp(email);
+    const own = await Promise.all(
+      [first, second].map((workspace) => workspace.addMember('manager', { email })),
+    );
+    const other = await first.addMember('manager');
+    const statusesOf = (members: readonly (typeof other)[]) =>
+      Promise.all(
+        members.map(async ({ headers }) => {
+          const { status } = await silent.service.send({ path: '/api/v1/order/leads', headers });
+          return status;
+        }),
+      );
+    const change = (currentPassword: string, next: string, revokeCredentials?: boolean) =>
+      visitor.account('/change-password', {
+        currentPassword,
+        newPassword: next,
+        ...(revokeCredentials !== undefined && { revokeCredentials }),
+      });
+    expect((await change(password, 'another good phrase')).status).toBe(200);
+    expect((await change('a wrong guess', 'one more good phrase', true)).status).toBe(400);
+    expect(await statusesOf([...own, other])).toEqual([200, 200, 200]);
+    expect((await change('another good phrase', 'one more good phrase', true)).status).toBe(200);
+    await expect.poll(() => statusesOf(own), { timeout: 15_000 }).toEqual([401, 401]);
+    expect(await statusesOf([other])).toEqual([200]);
   });
 });

@@ -23,6 +23,10 @@ export interface AccountOptions {
   readonly onMemberChanged?: ((member: MemberRef) => Promise<void>) | undefined;
   /** Records an action in the audit log. Absent for the command line. */
   readonly recordAction?: RecordAction | undefined;
+  /** Revokes all API keys and access tokens of a user. */
+  readonly revokeCredentials?: (userId: string) => Promise<void>;
+  /** The origin of a service that knows breached passwords. Without it, passwords are not sought in breaches. */
+  readonly breachedPasswordsUrl?: string | undefined;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly ping: () => Promise<void>;
   /** Called for errors after the response, such as an email that could not be sent. */

@@ -14,6 +14,7 @@ import { auditedActions, originOf } from './rules/audited-actions.ts';
 import { confirmedAddress } from './rules/confirmed-address.ts';
 import { guessingDelays } from './rules/guessing-delays.ts';
 import { invitationLimits } from './rules/invitation-limits.ts';
+import { newPassword } from './rules/new-password.ts';
 import { hashedPasswordLinks, onlyNewestPasswordLink } from './rules/password-links.ts';
 import { secondFactorOnce } from './rules/second-factor-once.ts';
 
@@ -41,6 +42,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
   const requestedLinks = new Map<string, string>();
 
   const delays = guessingDelays(store);
+  const passwords = newPassword(options);
   const invitations = invitationLimits({ store, workspaces, sendsMail: sendMail !== undefined });
   const confirmation = confirmedAddress({
     store,
@@ -92,12 +94,11 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         else await sendMail?.(mails.resetPassword(user.email, link));
       },
       async onPasswordReset({ user }, request) {
-        await store.voidPasswordLinks(user.id);
+        passwords.onPasswordReset({ user }, request);
         await options.recordAction?.(originOf(request?.headers, user.id), {
           action: 'password.reset',
           scope: { userId: user.id },
         });
-        delays.onPasswordReset(user.email, request);
       },
       async onExistingUserSignUp({ user }) {
         await sendMail?.(mails.alreadySignedUp(user.email, page('/sign-in', { email: user.email })));
@@ -125,10 +126,6 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
             ? 'This address is invited: sign up by the link of the invitation'
             : 'Sign-up is by invitation only',
         });
-      }),
-      after: createAuthMiddleware(async ({ path, context }) => {
-        if (path !== '/change-password' || context.returned instanceof Error) return;
-        if (context.session !== null) await store.voidPasswordLinks(context.session.user.id);
       }),
     },
     databaseHooks: {
@@ -191,6 +188,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       twoFactor({ issuer: 'Leads' }),
       secondFactorOnce(store),
       invitations.plugin,
+      passwords.plugin,
       delays.plugin,
       confirmation.plugin,
       // The last plugin, because it records the response of the others.

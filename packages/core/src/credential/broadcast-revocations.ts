@@ -20,5 +20,13 @@ export function broadcastRevocations(
       if (token !== undefined) await broadcast({ kind: 'access_token', id: token.id });
       return token;
     },
+    async revokeAllOfUser(...user) {
+      const revoked = await store.revokeAllOfUser(...user);
+      await Promise.all([
+        ...revoked.apiKeyIds.map((id) => broadcast({ kind: 'api_key', id })),
+        ...revoked.accessTokenIds.map((id) => broadcast({ kind: 'access_token', id })),
+      ]);
+      return revoked;
+    },
   };
 }

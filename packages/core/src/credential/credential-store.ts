@@ -90,6 +90,12 @@ export interface CredentialStore extends CredentialLookup {
   /** Returns the revoked token; `undefined` if the workspace has no token of that id. */
   revokeAccessToken(workspaceId: string, id: string, at: Date): Promise<AccessToken | undefined>;
 
+  /** Revokes all keys and tokens of a user in all workspaces. Returns the ids of the revoked ones. */
+  revokeAllOfUser(
+    userId: string,
+    at: Date,
+  ): Promise<{ readonly apiKeyIds: readonly string[]; readonly accessTokenIds: readonly string[] }>;
+
   /** Records when credentials were used last. A use that is older than the stored one is ignored. */
   recordUses(uses: LastUses): Promise<void>;
 }

@@ -124,6 +124,15 @@ export function createCredentialStore(database: Database): CredentialStore {
       return token === null ? undefined : withoutNulls(token);
     },
 
+    async revokeAllOfUser(userId, at) {
+      const change = { where: { userId, revokedAt: null }, data: { revokedAt: at }, select: { id: true } };
+      const [apiKeys, accessTokens] = await prisma.$transaction([
+        prisma.apiKey.updateManyAndReturn(change),
+        prisma.accessToken.updateManyAndReturn(change),
+      ]);
+      return { apiKeyIds: apiKeys.map(({ id }) => id), accessTokenIds: accessTokens.map(({ id }) => id) };
+    },
+
     async recordUses({ apiKeys, accessTokens }) {
       const write = async (table: Prisma.Sql, uses: ReadonlyMap<string, LastUse>) => {
         if (uses.size === 0) return;

@@ -133,7 +133,8 @@ function isProxy(text: string): boolean {
 const ms = (description: string, defaultMs: number, maximum = 600_000) =>
   Type.Integer({ minimum: 0, maximum, default: defaultMs, description: `${description}, in milliseconds` });
 
-const origin = (description: string) =>
+/** The setting of an origin: a scheme, a host and a port, without a path. */
+export const origin = (description: string) =>
   Type.String({ pattern: '^https?://[^/?#\\s@]+$', format: 'origin', description });
 
 /** The public origins of both services. */

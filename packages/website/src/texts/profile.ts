@@ -117,6 +117,8 @@ export const profile = {
   newPassword: 'New password',
   passwordHint: 'At least 10 characters',
   signOutOthers: 'Sign out everywhere else',
+  revokeCredentials: 'Revoke my API keys and access tokens',
+  revokeCredentialsHint: 'In all workspaces. Choose this if someone else may have known your password.',
   passwordChanged: 'Your password is changed.',
   twoFactor: 'Two-factor authentication',
   twoFactorOn: 'On. Signing in needs your password and a code of your authenticator app.',

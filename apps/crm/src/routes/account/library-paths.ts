@@ -7,6 +7,8 @@ const text = (maxLength = 255) => Type.String({ minLength: 1, maxLength, pattern
 const email = Type.String({ format: 'email', maxLength: 255 });
 const password = Type.String({ minLength: 1, maxLength: 128, pattern: '^[^\\u0000]*$' });
 const newPassword = Type.String({ minLength: 10, maxLength: 128, pattern: '^[^\\u0000]*$' });
+/** Whether to revoke the API keys and access tokens of the user in all workspaces. */
+const revokeCredentials = Type.Optional(Type.Boolean());
 const role = Type.Enum([...memberRoles]);
 const id = Type.String({ format: 'uuid' });
 /** The workspace that the page shows. The session can be in another one if the user has switched in another tab. */
@@ -60,7 +62,7 @@ export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<strin
     },
     '/reset-password': {
       permission: 'public',
-      body: body({ newPassword, token: text() }),
+      body: body({ newPassword, token: text(), revokeCredentials }),
       limited: 'guess',
     },
     '/change-password': {
@@ -70,6 +72,7 @@ export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<strin
         currentPassword: password,
         newPassword,
         revokeOtherSessions: Type.Optional(Type.Boolean()),
+        revokeCredentials,
       }),
       limited: 'guess',
     },

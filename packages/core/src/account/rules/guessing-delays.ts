@@ -22,7 +22,6 @@ const passwordPath =
 export function guessingDelays(store: Pick<AccountStore, 'takeTurn' | 'resetAttempts' | 'hasSecondFactor'>) {
   /** The pause of a request that is checked nevertheless, in milliseconds. */
   const paused = new WeakMap<Request, number>();
-  const passwordChosen = new WeakMap<Request, string>();
 
   const keyOf = async (request: LibraryContext, email: string) => {
     const browser = await knownBrowser(request, email);
@@ -73,13 +72,6 @@ export function guessingDelays(store: Pick<AccountStore, 'takeTurn' | 'resetAtte
             if (!key.startsWith('browser:')) await setKnownBrowser(context, user.email);
           }),
         },
-        {
-          matcher: ({ path }) => path === '/reset-password',
-          handler: createAuthMiddleware(async (context) => {
-            const email = context.request && passwordChosen.get(context.request);
-            if (email !== undefined) await setKnownBrowser(context, email);
-          }),
-        },
       ],
     },
   } satisfies BetterAuthPlugin;
@@ -97,10 +89,6 @@ export function guessingDelays(store: Pick<AccountStore, 'takeTurn' | 'resetAtte
       if (pauseMs === undefined || answer.ok) return answer;
       const { statusCode, body, headers } = tooMany(pauseMs);
       return Response.json(body, { status: statusCode, headers });
-    },
-    /** Makes the browser known that has chosen a new password. */
-    onPasswordReset(email: string, request: Request | undefined): void {
-      if (request !== undefined) passwordChosen.set(request, email);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, PasswordInput, Stack } from '@mantine/core';
+import { Alert, Button, Checkbox, PasswordInput, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -14,7 +14,7 @@ const route = getRouteApi('/reset-password');
 
 export function ResetPasswordPage() {
   const { token } = route.useSearch();
-  const form = useForm({ initialValues: { newPassword: '' } });
+  const form = useForm({ initialValues: { newPassword: '', revokeCredentials: false } });
   const reset = useMutation({
     mutationFn: (body: object) => account('/reset-password', { ...body, token }),
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
@@ -37,6 +37,11 @@ export function ResetPasswordPage() {
                 autoFocus
                 minLength={10}
                 {...form.getInputProps('newPassword')}
+              />
+              <Checkbox
+                label={texts.profile.revokeCredentials}
+                description={texts.profile.revokeCredentialsHint}
+                {...form.getInputProps('revokeCredentials', { type: 'checkbox' })}
               />
               {reset.isError && <ErrorNotice error={reset.error} />}
               <Button type="submit" loading={reset.isPending}>

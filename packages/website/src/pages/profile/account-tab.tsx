@@ -73,12 +73,18 @@ function PasswordForm() {
   const queryClient = useQueryClient();
   const { user } = useSuspenseQuery(meQuery).data;
   const form = useForm({
-    initialValues: { currentPassword: '', newPassword: '', revokeOtherSessions: true },
+    initialValues: {
+      currentPassword: '',
+      newPassword: '',
+      revokeOtherSessions: true,
+      revokeCredentials: false,
+    },
   });
   const change = useAccountCall('/change-password', {
     onSuccess() {
       form.reset();
-      return queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+      // The session, the keys and the tokens have changed.
+      return queryClient.invalidateQueries();
     },
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
@@ -105,6 +111,11 @@ function PasswordForm() {
         <Checkbox
           label={t.signOutOthers}
           {...form.getInputProps('revokeOtherSessions', { type: 'checkbox' })}
+        />
+        <Checkbox
+          label={t.revokeCredentials}
+          description={t.revokeCredentialsHint}
+          {...form.getInputProps('revokeCredentials', { type: 'checkbox' })}
         />
         {change.isError && <ErrorNotice error={change.error} />}
         {change.isSuccess && <Done>{t.passwordChanged}</Done>}
