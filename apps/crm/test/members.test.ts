@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MemberRole } from '@leads/core/credential';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { startCrm } from './crm.ts';
 import { signInAs } from './visitor.ts';
 
@@ -102,5 +102,46 @@ test('an owner changes members of the workspace in the request, not of the activ
   }
   expect(await fixture.sql('SELECT role FROM member WHERE id = $1', [stranger.memberId])).toEqual([
     { role: 'publisher' },
+  ]);
+});
+
+test('owners and managers see the keys and tokens of all members, and their revocation is in force', async () => {
+  const workspace = await fixture.createWorkspace();
+  const other = await fixture.createWorkspace();
+  const publisher = await workspace.addMember('publisher');
+  const list = { path: '/api/v1/order/leads', headers: publisher.headers };
+  expect((await service.send(list)).status).toBe(200);
+  const { visitor } = await signInAs(service, workspace, 'manager');
+
+  const answer = await visitor.get('/members/credentials');
+  const { apiKeys, accessTokens } = answer.json<Record<string, Record<string, unknown>[]>>();
+  const userEmail = publisher.email;
+  expect(apiKeys).toContainEqual(
+    expect.objectContaining({ id: publisher.apiKeyId, userEmail, scope: 'full', state: 'active' }),
+  );
+  expect(apiKeys?.find(({ id }) => id === publisher.apiKeyId)?.['prefix']).toBe(
+    publisher.apiKey.slice(0, 11),
+  );
+  expect(accessTokens).toContainEqual(expect.objectContaining({ id: publisher.accessTokenId, userEmail }));
+  expect(answer.text).not.toContain(publisher.apiKey);
+  expect(answer.text).not.toContain(other.owner.apiKeyId);
+
+  for (const [kind, foreign, own] of [
+    ['api-keys', other.owner.apiKeyId, publisher.apiKeyId],
+    ['access-tokens', other.owner.accessTokenId, publisher.accessTokenId],
+  ]) {
+    const path = `/console/members/${kind}`;
+    expect((await visitor.send('DELETE', `${path}/${foreign}`)).status).toBe(404);
+    const revoked = await visitor.send('DELETE', `${path}/${own}`);
+    expect(revoked.json()).toMatchObject({ success: true, record: { id: own, state: 'revoked' } });
+  }
+  await vi.waitFor(async () => expect((await service.send(list)).status).toBe(401), { timeout: 15_000 });
+  const entries = await fixture.sql<{ action: string; target_id: string }>(
+    `SELECT action, target_id FROM audit_entry WHERE workspace_id = $1 AND action LIKE '%.revoked' ORDER BY at`,
+    [workspace.id],
+  );
+  expect(entries).toEqual([
+    { action: 'api_key.revoked', target_id: publisher.apiKeyId },
+    { action: 'access_token.revoked', target_id: publisher.accessTokenId },
   ]);
 });

@@ -244,6 +244,19 @@ const forPages: Matrix = {
     request: async () => ({ path: `/campaigns/${await campaignWithLink()}/integration-link` }),
   },
   'GET /members': { ...managers, request: () => ({ path: '/members' }) },
+  'GET /members/credentials': { ...managers, request: () => ({ path: '/members/credentials' }) },
+  'DELETE /members/api-keys/{id}': {
+    ...managers,
+    forOtherUser: managers,
+    request: async (of) => ({ path: `/members/api-keys/${await createCredential(of, '/api-keys')}` }),
+  },
+  'DELETE /members/access-tokens/{id}': {
+    ...managers,
+    forOtherUser: managers,
+    request: async (of) => ({
+      path: `/members/access-tokens/${await createCredential(of, '/access-tokens')}`,
+    }),
+  },
   'GET /invitations': { ...owners, request: () => ({ path: '/invitations' }) },
   'PATCH /workspace': { ...owners, request: () => ({ path: '/workspace', body: { name: randomUUID() } }) },
   'POST /workspaces': {

@@ -127,5 +127,19 @@ export const AccessTokenShown = Type.Object({
 });
 export type AccessTokenShown = Static<typeof AccessTokenShown>;
 
+const userOf = {
+  userId: id('The user that the credential belongs to.'),
+  userEmail: Type.String({ description: 'The email address of that user.', examples: ['ada@example.com'] }),
+};
+
+/** The credentials of all members of a workspace, without the keys and tokens themselves. */
+export const MemberCredentials = Type.Object({
+  apiKeys: Type.Array(Type.Object({ ...ApiKeyView.properties, ...userOf }, { additionalProperties: false })),
+  accessTokens: Type.Array(
+    Type.Object({ ...AccessTokenView.properties, ...userOf }, { additionalProperties: false }),
+  ),
+});
+export type MemberCredentials = Static<typeof MemberCredentials>;
+
 /** The answer to the revocation of an access token. */
 export const AccessTokenRevoked = Type.Object({ success: Type.Literal(true), record: AccessTokenView });

@@ -9,6 +9,7 @@ export {
   ApiKeyRevoked,
   ApiKeyShown,
   ApiKeyView,
+  MemberCredentials,
   NewAccessToken,
   NewApiKey,
 } from './credential.schema.ts';
@@ -34,6 +35,11 @@ export {
   revokeOwnApiKey,
   rotateOwnApiKey,
 } from './manage-credentials.ts';
+export {
+  listMemberCredentials,
+  revokeMemberAccessToken,
+  revokeMemberApiKey,
+} from './manage-member-credentials.ts';
 export {
   type ApiKeyScope,
   isBrowserKey,

@@ -10,7 +10,7 @@ import { issueAccessToken, issueApiKey } from './issue-credential.ts';
  * Operations of members on their own API keys and access tokens. Credentials of other members are `not_found`.
  */
 
-function viewApiKey(key: ApiKey): ApiKeyView {
+export function viewApiKey(key: ApiKey): ApiKeyView {
   const { id, name, prefix, scope, defaultCampaignId, allowedOrigins, replacesId, createdAt } = key;
   return {
     id,
@@ -27,7 +27,7 @@ function viewApiKey(key: ApiKey): ApiKeyView {
   };
 }
 
-function viewAccessToken(token: AccessToken): AccessTokenView {
+export function viewAccessToken(token: AccessToken): AccessTokenView {
   const { id, name, createdAt, expiresAt } = token;
   return {
     id,

@@ -1,5 +1,5 @@
 import type { PendingInvitationView } from '@leads/core/account';
-import type { MemberRole } from '@leads/core/credential';
+import type { MemberCredentials, MemberRole } from '@leads/core/credential';
 import type { MemberView } from '@leads/core/workspace';
 import { queryOptions } from '@tanstack/react-query';
 import { account } from './account.ts';
@@ -9,6 +9,16 @@ export const membersQuery = queryOptions({
   queryKey: ['members'],
   queryFn: ({ signal }) => call<MemberView[]>('/console/members', { signal }),
 });
+
+export const memberCredentialsQuery = queryOptions({
+  queryKey: ['member-credentials'],
+  queryFn: ({ signal }) => call<MemberCredentials>('/console/members/credentials', { signal }),
+});
+
+/** Revokes an API key or an access token of any member. */
+export function revokeMemberCredential(kind: 'access-tokens' | 'api-keys', id: string): Promise<unknown> {
+  return call(`/console/members/${kind}/${id}`, { method: 'DELETE' });
+}
 
 export const invitationsQuery = queryOptions({
   queryKey: ['invitations'],

@@ -40,6 +40,19 @@ export const members = {
   cancelTitle: 'Cancel this invitation?',
   cancelLead: 'Its link will stop working.',
   cancelAction: 'Cancel the invitation',
+  credentials: 'Keys and tokens of all members',
+  credentialsLead:
+    'The active API keys and access tokens of this workspace. Revoke what is no longer in use.',
+  noCredentials: 'No member has a key or a token.',
+  scopes: { full: 'API key', intake: 'Intake API key' },
+  accessToken: 'Access token',
+  lastUsed: 'Last used',
+  created: 'Created',
+  revoke: 'Revoke',
+  revokeOf: (name: string, email: string) => `Revoke ${name} of ${email}`,
+  revokeTitle: 'Revoke this credential?',
+  revokeLead: (email: string) =>
+    `Programs of ${email} that use it get 401 within 10 seconds. This cannot be undone.`,
   workspace: 'Workspace',
   workspaceName: 'Name of the workspace',
 } as const;

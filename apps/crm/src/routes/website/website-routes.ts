@@ -27,6 +27,7 @@ import { getIntegrationPageRoute } from './integration/get-integration-page.ts';
 import { integrationLinkRoutes } from './integration/integration-links.ts';
 import { exportFileRoutes } from './leads/export-file.ts';
 import { listMembersRoute } from './members/list-members.ts';
+import { memberCredentialRoutes } from './members/member-credentials.ts';
 import { getOverviewRoute } from './overview/get-overview.ts';
 import { requireSession } from './require-session.ts';
 
@@ -64,6 +65,7 @@ export async function websiteRoutes(app: Server, config: CrmConfig, context: Crm
       createWorkspaceRoute(scope, context);
       renameWorkspaceRoute(scope, context);
       listMembersRoute(scope, context);
+      memberCredentialRoutes(scope, context);
       getInvitationRoute(scope, context);
       listInvitationsRoute(scope, context, config);
 

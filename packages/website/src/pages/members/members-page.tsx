@@ -13,6 +13,7 @@ import { changeWorkspace } from '../../shell/workspace-reload.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { Invitations } from './invitations.tsx';
+import { MemberCredentials } from './member-credentials.tsx';
 import { roleChoices } from './role-choices.ts';
 import { WorkspaceForm } from './workspace-form.tsx';
 
@@ -32,6 +33,7 @@ export function MembersPage() {
         ) : (
           <Members workspace={workspace} />
         )}
+        {workspace.role !== 'publisher' && <MemberCredentials />}
         {workspace.role === 'owner' && <Invitations workspace={workspace} />}
         {workspace.role === 'owner' && <WorkspaceForm workspace={workspace} />}
       </Stack>

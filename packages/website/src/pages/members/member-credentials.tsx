@@ -1,0 +1,74 @@
+import { Badge, Code, Stack, Text, Title } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { memberCredentialsQuery, revokeMemberCredential } from '../../api/members.ts';
+import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { RecordList, RecordRow } from '../../shell/record-row.tsx';
+import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.members;
+
+/** The active API keys and access tokens of all members. For owners and managers. */
+export function MemberCredentials() {
+  const queryClient = useQueryClient();
+  const { data, error, refetch } = useQuery(memberCredentialsQuery);
+  if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <PendingPage />;
+  const rows = [
+    ...data.apiKeys.map((key) =>
+      Object.assign({ kind: 'api-keys' as const, label: t.scopes[key.scope] }, key),
+    ),
+    ...data.accessTokens.map((token) =>
+      Object.assign({ kind: 'access-tokens' as const, label: t.accessToken, prefix: undefined }, token),
+    ),
+  ].filter(({ state }) => state === 'active');
+  return (
+    <Stack component="section" gap="sm" aria-label={t.credentials}>
+      <div>
+        <Title order={2} size="h4">
+          {t.credentials}
+        </Title>
+        <Text size="sm" c="dimmed">
+          {t.credentialsLead}
+        </Text>
+      </div>
+      {rows.length === 0 && <Text size="sm">{t.noCredentials}</Text>}
+      <RecordList label={t.credentials}>
+        {rows.map(({ id, kind, name, prefix, label, userEmail, lastUsedAt, createdAt }) => (
+          <RecordRow
+            key={id}
+            title={
+              <>
+                <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+                  {name}
+                </Text>
+                {prefix !== undefined && <Code>{prefix}…</Code>}
+                <Badge variant="default">{label}</Badge>
+              </>
+            }
+            facts={[
+              [t.email, userEmail],
+              [t.lastUsed, <RelativeTime key="use" at={lastUsedAt} />],
+              [t.created, <RelativeTime key="created" at={createdAt} />],
+            ]}
+            actions={
+              <ConfirmButton
+                label={t.revoke}
+                name={t.revokeOf(name, userEmail)}
+                title={t.revokeTitle}
+                action={t.revoke}
+                onConfirm={async () => {
+                  await revokeMemberCredential(kind, id);
+                  await queryClient.invalidateQueries({ queryKey: memberCredentialsQuery.queryKey });
+                }}
+              >
+                <Text size="sm">{t.revokeLead(userEmail)}</Text>
+              </ConfirmButton>
+            }
+          />
+        ))}
+      </RecordList>
+    </Stack>
+  );
+}
