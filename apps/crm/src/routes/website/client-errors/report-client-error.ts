@@ -1,3 +1,4 @@
+import { addressBlock } from '@leads/core/address-block';
 import { isOutage, LeadsError } from '@leads/core/errors';
 import { RateLimit } from '@leads/core/limits';
 import { clientAddress, type Server } from '@leads/http/server/create-server';
@@ -23,7 +24,7 @@ export function reportClientErrorRoute(app: Server, { accounts }: Pick<CrmContex
   const count = async (request: FastifyRequest) => {
     const userId = await findUser(request);
     if (userId !== undefined) return users.take(userId);
-    const ofAddress = addresses.take(clientAddress(request));
+    const ofAddress = addresses.take(addressBlock(clientAddress(request)));
     return ofAddress.isExceeded ? ofAddress : strangers.take('');
   };
   const findUser = async (request: FastifyRequest) => {
