@@ -4,8 +4,9 @@ import { repositoryRoot } from '@leads/local-stack/repository';
 import { expect, test } from 'vitest';
 
 const readme = readFileSync(join(repositoryRoot, 'packages/README.md'), 'utf8');
-const named =
-  readme.match(/(?<![\w@/.-])(?:\.ci|\.config|apps|docker|packages|prisma)\/[\w./-]*[\w-]/g) ?? [];
+const recipes = readFileSync(join(repositoryRoot, 'packages/RECIPES.md'), 'utf8');
+const pathsIn = (page: string) =>
+  page.match(/(?<![\w@/.-])(?:\.ci|\.config|apps|docker|packages|prisma)\/[\w./-]*[\w-]/g) ?? [];
 const tree = (readme.split('```')[1] ?? '').split('\n').map((line) => line.split(' ')[0] ?? '');
 
 /** Returns the folders below a folder, and that folder, without generated files. */
@@ -16,8 +17,12 @@ function foldersOf(path: string): string[] {
   return [relative(repositoryRoot, path), ...below.flatMap(({ name }) => foldersOf(join(path, name)))];
 }
 
-test('packages/README.md names only paths that exist', () => {
-  expect(named.length).toBeGreaterThan(100);
+test.each([
+  ['packages/README.md', readme],
+  ['packages/RECIPES.md', recipes],
+])('%s names only paths that exist', (_page, text) => {
+  const named = pathsIn(text);
+  expect(named.length).toBeGreaterThan(40);
   expect(named.filter((path) => !existsSync(join(repositoryRoot, path)))).toEqual([]);
 });
 
