@@ -515,3 +515,78 @@ describe('a new password', () => {
     expect(await statusesOf([other])).toEqual([200]);
   });
 });
+
+describe('a session that is older than 10 minutes', () => {
+  const signInOld = async () => {
+    const workspace = await silent.fixture.createWorkspace();
+    const { visitor, member } = await signInAs(silent.service, workspace, 'owner');
+    const other = await signInAs(silent.service, workspace, 'publisher');
+    const [row] = await silent.fixture.sql<{ id: string }>(
+      'SELECT id FROM member WHERE workspace_id = $1 AND user_id = $2',
+      [workspace.id, other.member.userId],
+    );
+    const makeOld = () =>
+      silent.fixture.sql(`UPDATE session SET created_at = now() - interval '11 minutes' WHERE user_id = $1`, [
+        member.userId,
+      ]);
+    const problemJson = { Accept: 'application/problem+json' };
+    const actions = {
+      'create a key': () => visitor.send('POST', '/console/api-keys', { name: 'A key' }, problemJson),
+      'create a token': () =>
+        visitor.send('POST', '/console/access-tokens', { name: 'A token' }, problemJson),
+      'make a member an owner': () =>
+        visitor.send(
+          'POST',
+          '/auth/organization/update-member-role',
+          { memberId: row?.id, role: 'owner' },
+          problemJson,
+        ),
+      'invite an owner': () =>
+        visitor.send(
+          'POST',
+          '/auth/organization/invite-member',
+          { email: newEmail(), role: 'owner' },
+          problemJson,
+        ),
+    };
+    return { visitor, makeOld, actions: Object.entries(actions) };
+  };
+  const statusesOf = async (actions: Awaited<ReturnType<typeof signInOld>>['actions']) => {
+    const statuses: [string, number, unknown][] = [];
+    for (const [name, act] of actions) {
+      const answer = await act();
+      statuses.push([name, answer.status, answer.json<{ type?: string }>().type]);
+    }
+    return statuses;
+  };
+  const required = 'urn:leads:error:confirmation_required';
+
+  test('needs the password before it creates a credential or an owner, and then has a new cookie', async () => {
+    const { visitor, makeOld, actions } = await signInOld();
+    await makeOld();
+    expect(await statusesOf(actions)).toEqual(actions.map(([name]) => [name, 403, required]));
+    // Other actions need no confirmation.
+    const publisher = { email: newEmail(), role: 'publisher' };
+    expect((await visitor.account('/organization/invite-member', publisher)).status).toBe(200);
+    expect((await visitor.account('/confirm-password', { password: 'a wrong guess' })).status).toBe(400);
+    expect(await statusesOf(actions)).toEqual(actions.map(([name]) => [name, 403, required]));
+    const before = visitor.cookies.get('leads.session_token') ?? '';
+    expect((await visitor.account('/confirm-password', { password })).status).toBe(200);
+    expect(await statusesOf(actions)).toEqual(actions.map(([name]) => [name, 200, undefined]));
+    const thief = new Visitor(silent.service);
+    thief.setCookie('leads.session_token', before);
+    expect((await thief.get('/me')).status).toBe(401);
+  });
+
+  test('can be confirmed by the second factor, and needs the password to switch it off', async () => {
+    const { visitor, makeOld, actions } = await signInOld();
+    const secret = await addSecondFactor(visitor);
+    await makeOld();
+    expect(await statusesOf(actions)).toEqual(actions.map(([name]) => [name, 403, required]));
+    expect((await visitor.account('/two-factor/disable', {})).status).toBe(400);
+    expect((await visitor.account('/two-factor/disable', { password: 'a wrong guess' })).status).toBe(400);
+    const code = totp(secret, Date.now() + 30_000);
+    expect((await visitor.account('/two-factor/verify-totp', { code })).status).toBe(200);
+    expect(await statusesOf(actions)).toEqual(actions.map(([name]) => [name, 200, undefined]));
+  });
+});

@@ -12,6 +12,11 @@ export const errorTable = {
   reason_required: { status: 400, kind: 'validation', message: 'This change needs a reason' },
   invalid_cursor: { status: 400, kind: 'validation', message: 'Invalid cursor' },
   forbidden: { status: 403, kind: 'unauthorized', message: 'This credential may not do that' },
+  confirmation_required: {
+    status: 403,
+    kind: 'unauthorized',
+    message: 'Confirm your password or second factor: your sign-in is older than 10 minutes',
+  },
   not_found: { status: 404, kind: 'error', message: 'Not found' },
   method_not_allowed: { status: 405, kind: 'error', message: 'Method not allowed' },
   request_timeout: { status: 408, kind: 'error', message: 'Request timed out' },

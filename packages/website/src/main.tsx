@@ -10,6 +10,7 @@ import { meQuery } from './api/account.ts';
 import { ApiError, configureClient } from './api/client.ts';
 import { reportError, reportUncaughtErrors } from './report-errors.ts';
 import { createAppRouter } from './router.tsx';
+import { askForIdentity } from './shell/identity-question.ts';
 import { reloadForWorkspace } from './shell/workspace-reload.ts';
 import { readableColors, theme } from './theme.ts';
 import './website.css';
@@ -41,6 +42,7 @@ configureClient({
     void router.navigate({ to: '/sign-in', search: { to: `${pathname}${searchStr}` } });
   },
   onOtherWorkspace: reloadForWorkspace,
+  onConfirmationRequired: askForIdentity,
 });
 
 const root = document.getElementById('root');

@@ -429,3 +429,24 @@ test('credentials are visible only to their user and in their workspace', async 
     expect(await row(other, 'Mine alone').count()).toBe(0);
   }
 });
+
+test('a session of more than 10 minutes needs the password before it creates a key, and the form keeps its input', async () => {
+  const { page, member } = await website.openSignedIn();
+  await website.fixture.sql(
+    `UPDATE session SET created_at = now() - interval '11 minutes' WHERE user_id = $1`,
+    [member.userId],
+  );
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Create an API key' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('After a break');
+  await page.keyboard.press('Enter');
+  const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await question.getByLabel('Current password').first().fill('wrong password');
+  await page.keyboard.press('Enter');
+  await question.getByText('Invalid password').waitFor();
+  await expectGoodPage(page);
+  await question.getByLabel('Current password').first().fill(password);
+  await page.keyboard.press('Enter');
+  await takeSecret(page);
+  await row(page, 'After a break').waitFor();
+});

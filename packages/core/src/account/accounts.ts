@@ -36,6 +36,8 @@ export interface AccountOptions {
 /** A signed-in user and the session. */
 export interface SignedIn {
   readonly sessionId: string;
+  /** When the user gave the password or the second factor last. */
+  readonly signedInAt: Date;
   readonly user: {
     readonly id: string;
     readonly name: string;

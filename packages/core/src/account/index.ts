@@ -17,4 +17,5 @@ export {
 } from './accounts.ts';
 export { createAccounts } from './create-accounts.ts';
 export type { Mail, SendMail } from './mail.ts';
+export { isRecentSignIn } from './recent-sign-in.ts';
 export { createThrottle } from './throttle.ts';

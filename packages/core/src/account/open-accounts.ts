@@ -16,6 +16,7 @@ import { guessingDelays } from './rules/guessing-delays.ts';
 import { invitationLimits } from './rules/invitation-limits.ts';
 import { newPassword } from './rules/new-password.ts';
 import { hashedPasswordLinks, onlyNewestPasswordLink } from './rules/password-links.ts';
+import { recentSignIn } from './rules/recent-sign-in.ts';
 import { secondFactorOnce } from './rules/second-factor-once.ts';
 
 const day = 24 * 60 * 60;
@@ -190,6 +191,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       invitations.plugin,
       passwords.plugin,
       delays.plugin,
+      recentSignIn(),
       confirmation.plugin,
       // The last plugin, because it records the response of the others.
       ...(options.recordAction === undefined ? [] : [auditedActions(options.recordAction)]),
@@ -242,6 +244,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       return {
         signedIn: {
           sessionId: session.id,
+          signedInAt: session.createdAt,
           user: {
             id: user.id,
             name: user.name,

@@ -15,6 +15,8 @@ export type Permission = 'public' | 'operator' | 'signedIn' | 'member' | 'manage
 declare module 'fastify' {
   interface FastifyContextConfig {
     permission?: Permission;
+    /** Whether the session must not be older than 10 minutes. Only for routes of the website. */
+    recentSignIn?: boolean;
     /** Whether the route is served at any host, such as the address of the instance. */
     anyHost?: true;
   }

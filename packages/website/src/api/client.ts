@@ -14,11 +14,14 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
   readonly fields: readonly FieldError[];
+  /** The stable code of the problem type, if known. */
+  readonly code: string | undefined;
 
-  constructor(status: number, message: string, fields: readonly FieldError[] = []) {
+  constructor(status: number, message: string, fields: readonly FieldError[] = [], code?: string) {
     super(message);
     this.status = status;
     this.fields = fields;
+    this.code = code;
   }
 }
 
@@ -30,6 +33,8 @@ export interface ClientContext {
   readonly onSignedOut: () => void;
   /** Called if the user has switched to another workspace. The server has then rejected the request. */
   readonly onOtherWorkspace: () => void;
+  /** Asks the user for the password or the second factor. Returns whether the user has given it. */
+  readonly onConfirmationRequired: () => Promise<boolean>;
 }
 
 let context: ClientContext | undefined;
@@ -95,7 +100,12 @@ export async function send(path: string, request: ApiRequest = {}): Promise<Resp
     throw new ApiError(0, texts.common.unreachable);
   }
   if (response.ok) return response;
-  throw await readError(path, response);
+  const error = await readError(path, response);
+  // The server has rejected the request. It is sent again after the confirmation.
+  if (error.code === 'confirmation_required' && (await context?.onConfirmationRequired()) === true) {
+    return send(path, request);
+  }
+  throw error;
 }
 
 /** Returns the error of a response, and calls {@link ClientContext} if the session or the workspace has changed. */
@@ -107,7 +117,12 @@ export async function readError(path: string, response: Response): Promise<ApiEr
     field: pointer === undefined ? (parameter ?? header ?? '') : nameOf(pointer),
     reason: detail,
   }));
-  return new ApiError(response.status, problem.detail ?? problem.title ?? response.statusText, fields);
+  return new ApiError(
+    response.status,
+    problem.detail ?? problem.title ?? response.statusText,
+    fields,
+    problem.type?.split(':').at(-1),
+  );
 }
 
 /** Returns the field of a JSON pointer: `allowedOrigins` for `#/allowedOrigins/0`. */

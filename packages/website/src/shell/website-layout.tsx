@@ -27,6 +27,7 @@ import { lazy, Suspense, useRef } from 'react';
 import { account, meQuery } from '../api/account.ts';
 import { texts } from '../texts/index.ts';
 import { NavigationLink } from './links.tsx';
+import { IdentityDialog } from './identity-dialog.tsx';
 import { PendingPage } from './states.tsx';
 import { WorkspaceMenu } from './workspace-menu.tsx';
 
@@ -67,6 +68,7 @@ export function WebsiteLayout() {
       navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding={{ base: 'sm', sm: 'lg' }}
     >
+      <IdentityDialog />
       <a className="skip-link" href="#content">
         {t.skipToContent}
       </a>

@@ -1,6 +1,10 @@
 export const common = {
   product: 'Leads',
   cancel: 'Cancel',
+  confirm: 'Confirm',
+  identityTitle: 'Confirm that it is you',
+  identityLead: 'You signed in more than 10 minutes ago. This action needs your password or a code again.',
+  passwordInstead: 'Use your password instead',
   close: 'Close',
   save: 'Save',
   create: 'Create',

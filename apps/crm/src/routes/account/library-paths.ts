@@ -76,6 +76,11 @@ export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<strin
       }),
       limited: 'guess',
     },
+    '/confirm-password': {
+      permission: 'signedIn',
+      body: body({ password }),
+      limited: 'guess',
+    },
     '/update-user': {
       permission: 'signedIn',
       body: body({ name: UserName }),

@@ -16,6 +16,7 @@ const errors = errorResponses(
   'bad_request',
   'unauthenticated',
   'forbidden',
+  'confirmation_required',
   'not_found',
   'limit_reached',
   'too_many_requests',
@@ -83,6 +84,7 @@ async function toAnswer(answer: Response, reply: FastifyReply): Promise<Record<s
   // The library answers 401 to some requests of signed-in users who lack the permission.
   const isForbidden = String(reason).startsWith('YOU_ARE_NOT_ALLOWED_TO');
   const code = isForbidden ? 'forbidden' : (codes[answer.status] ?? 'bad_request');
+  if (reason === 'CONFIRMATION_REQUIRED') throw new LeadsError('confirmation_required');
   const retryAfter = Number(answer.headers.get('retry-after'));
   throw new LeadsError(code, {
     ...(retryAfter > 0 && { retryAfterSeconds: retryAfter }),

@@ -1,3 +1,4 @@
+import { isRecentSignIn } from '@leads/core/account';
 import { LeadsError } from '@leads/core/errors';
 import { clientAddress, type Server } from '@leads/http/server/create-server';
 import { errorResponses } from '@leads/http/server/errors';
@@ -47,6 +48,9 @@ export function requireSession(scope: Server, { accounts, workspaces, rateLimits
     }
     const { role, user, workspace } = membership;
     requirePermission(config, membership);
+    if (config.recentSignIn === true && !isRecentSignIn(session.signedIn.signedInAt)) {
+      throw new LeadsError('confirmation_required');
+    }
     request.principal = { workspaceId: workspace.id, userId: user.id, role, scope: 'full' };
   });
 }

@@ -67,13 +67,16 @@ export function auditedActions(record: RecordAction) {
   };
 
   const recordSecondFactor = async (context: LibraryContext, hasFailed: boolean) => {
-    const signedIn = (await getSessionFromCtx(context))?.user.id;
+    const user = (await getSessionFromCtx(context))?.user;
+    const signedIn = user?.id;
     if (hasFailed) {
       const userId = signedIn ?? (await challengedUser(context));
       if (userId !== undefined)
         await save(context, signedIn, { action: 'two_factor.failed', scope: { userId } });
       return;
     }
+    // With a second factor, the code of a signed-in user confirms the identity for a sensitive action.
+    if (user?.['twoFactorEnabled'] === true) return;
     const userId = signedIn ?? context.context.newSession?.user.id;
     if (userId === undefined) return;
     // A signed-in user confirms a new second factor by its first code.

@@ -6,9 +6,9 @@ import { knownBrowser, type LibraryContext, setKnownBrowser } from './known-brow
 
 /** The paths that sign in a user. */
 const signInPath = /^\/(sign-in|sign-up)\/email$|^\/two-factor\/verify-/;
-/** The paths that ask a signed-in user for the password. */
+/** The paths that ask a signed-in user for the password or the second factor. */
 const passwordPath =
-  /^\/(change-password|verify-password)$|^\/two-factor\/(enable|disable|generate-backup-codes)$/;
+  /^\/(change|confirm)-password$|^\/two-factor\/(enable|disable|generate-backup-codes|verify-totp|verify-backup-code)$/;
 
 /**
  * Delays guesses of a password. After 10 failures, each further attempt needs a longer pause, up to 5 minutes.

@@ -12,12 +12,12 @@ export function createAccessTokenRoute(
   app.post(
     '/access-tokens',
     {
-      config: { permission: 'member' },
+      config: { permission: 'member', recentSignIn: true },
       schema: {
         body: NewAccessToken,
         response: {
           200: AccessTokenShown,
-          ...errorResponses(...bodyErrors, 'limit_reached', ...sessionErrors),
+          ...errorResponses(...bodyErrors, 'limit_reached', 'confirmation_required', ...sessionErrors),
         },
       },
     },

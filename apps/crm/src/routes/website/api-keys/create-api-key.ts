@@ -12,12 +12,18 @@ export function createApiKeyRoute(
   app.post(
     '/api-keys',
     {
-      config: { permission: 'member' },
+      config: { permission: 'member', recentSignIn: true },
       schema: {
         body: NewApiKey,
         response: {
           200: ApiKeyShown,
-          ...errorResponses(...bodyErrors, 'limit_reached', 'campaign_unavailable', ...sessionErrors),
+          ...errorResponses(
+            ...bodyErrors,
+            'limit_reached',
+            'campaign_unavailable',
+            'confirmation_required',
+            ...sessionErrors,
+          ),
         },
       },
     },

@@ -10,12 +10,19 @@ export function rotateApiKeyRoute(app: Server, { credentialStore, recordAction }
   app.post(
     '/api-keys/:id/rotate',
     {
-      config: { permission: 'member' },
+      config: { permission: 'member', recentSignIn: true },
       schema: {
         params: idPath('API key'),
         response: {
           200: ApiKeyShown,
-          ...errorResponses(...bodyErrors, 'limit_reached', 'not_found', 'conflict', ...sessionErrors),
+          ...errorResponses(
+            ...bodyErrors,
+            'limit_reached',
+            'not_found',
+            'conflict',
+            'confirmation_required',
+            ...sessionErrors,
+          ),
         },
       },
     },
