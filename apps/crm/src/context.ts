@@ -122,7 +122,7 @@ export async function createContext(
   resources.use(
     new LeadCountAggregator(overview, (err) => log.warn({ err }, 'Overview aggregation failed; retrying')),
   );
-  const costlyReads = new FairQueue(costlyReadsOf(config.DATABASE_POOL_SIZE));
+  const costlyReads = createReadQueue(config.DATABASE_POOL_SIZE, readShares.costly);
   metrics.gauge(
     { name: 'costly_reads', help: 'Statements of searches, counts, exports and overviews.' },
     () => [
@@ -231,7 +231,10 @@ export async function createContext(
     credentialUse,
     events: broker && new EventReader(broker, eventStreamName),
     leads: traceInserts(
-      fairLeadReads(reads === undefined ? primaryLeads : reads.leads(primaryLeads), costlyReads),
+      fairLeadReads(reads === undefined ? primaryLeads : reads.leads(primaryLeads), {
+        costly: costlyReads,
+        pages: createReadQueue(config.DATABASE_POOL_SIZE, readShares.pages),
+      }),
       tracing,
     ),
     metrics,
@@ -251,10 +254,9 @@ export async function createContext(
   return { ...context, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }
 
-/**
- * Returns how many statements of costly reads run at a time: 2 of 5 connections. The other connections serve requests that
- * take some milliseconds.
- */
-function costlyReadsOf(poolSize: number): number {
-  return Math.max(1, Math.floor(poolSize * 0.4));
+/** The shares of the connections to Postgres that serve each kind of read at a time. Writes use all of them. */
+const readShares = { costly: 0.3, pages: 0.6 };
+
+function createReadQueue(poolSize: number, share: number): FairQueue {
+  return new FairQueue(Math.max(1, Math.floor(poolSize * share)));
 }

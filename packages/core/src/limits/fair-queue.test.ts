@@ -49,14 +49,14 @@ describe('a fair queue', () => {
     expect(started).toEqual(['a1', 'b1', 'c1', 'd1', 'c2', 'a2', 'a3', 'a4']);
   });
 
-  test('rejects a task while 32 tasks of its tenant wait, except a patient one', async () => {
+  test('rejects a task while 256 tasks of its tenant wait, except a patient one', async () => {
     const { add, queue } = openQueue(2);
-    for (let index = 0; index < 33; index++) void add(`a${index}`);
-    await expect(add('a33')).rejects.toMatchObject(tooMany);
-    void add('a34', { isPatient: true });
-    expect(queue.load).toEqual({ running: 1, waiting: 33 });
+    for (let index = 0; index < 257; index++) void add(`a${index}`);
+    await expect(add('a257')).rejects.toMatchObject(tooMany);
+    void add('a258', { isPatient: true });
+    expect(queue.load).toEqual({ running: 1, waiting: 257 });
     void add('b1');
-    expect(queue.load).toEqual({ running: 2, waiting: 33 });
+    expect(queue.load).toEqual({ running: 2, waiting: 257 });
   });
 
   test('rejects a task that has waited longer than 10 s when its turn comes, except a patient one', async () => {

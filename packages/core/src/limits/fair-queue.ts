@@ -1,7 +1,10 @@
 import { LeadsError } from '../errors.ts';
 
-/** The most waiting tasks of one tenant, and the longest wait of a task, in milliseconds. */
-const maxWaiting = 32;
+/**
+ * The most waiting tasks of one tenant, and the longest wait of a task, in milliseconds. A client that waits costs less
+ * than a client that repeats rejected requests.
+ */
+const maxWaiting = 256;
 const maxWaitMs = 10_000;
 
 /** A task that waits for its turn. */

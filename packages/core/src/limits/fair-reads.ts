@@ -2,21 +2,26 @@ import type { LeadFilter, LeadStore } from '../lead/lead-store.ts';
 import type { OverviewStore } from '../overview/overview-store.ts';
 import type { FairQueue } from './fair-queue.ts';
 
-/**
- * Returns a lead store whose costly reads wait in a fair queue of workspaces: lists with a filter, counts, exports. Each
- * statement takes one turn. A page without a filter costs little and does not wait.
- */
-export function fairLeadReads(leads: LeadStore, queue: FairQueue): LeadStore {
+/** The fair queues of workspaces. */
+interface ReadQueues {
+  /** For lists with a filter, counts and exports. */
+  readonly costly: FairQueue;
+  /** For pages without a filter. */
+  readonly pages: FairQueue;
+}
+
+/** Returns a lead store whose reads wait in fair queues of workspaces. Each statement takes one turn. */
+export function fairLeadReads(leads: LeadStore, { costly, pages }: ReadQueues): LeadStore {
   return {
     ...leads,
     list: (selection, page) =>
-      isPlain(selection.filter)
-        ? leads.list(selection, page)
-        : queue.run(selection.scope.workspaceId, () => leads.list(selection, page)),
+      (isPlain(selection.filter) ? pages : costly).run(selection.scope.workspaceId, () =>
+        leads.list(selection, page),
+      ),
     // An export that has begun must not fail because of searches of its workspace.
     scan: (selection, page) =>
-      queue.run(selection.scope.workspaceId, () => leads.scan(selection, page), { isPatient: true }),
-    count: (selection) => queue.run(selection.scope.workspaceId, () => leads.count(selection)),
+      costly.run(selection.scope.workspaceId, () => leads.scan(selection, page), { isPatient: true }),
+    count: (selection) => costly.run(selection.scope.workspaceId, () => leads.count(selection)),
   };
 }
 
