@@ -3,10 +3,11 @@ import { faults } from './drills/command.ts';
 import { fuzz } from './fuzz/command.ts';
 import { intake } from './intake/command.ts';
 import { list } from './list/command.ts';
+import { neighbors } from './neighbors/command.ts';
 import { rolls } from './rolls/command.ts';
 import { upgrade } from './upgrade/command.ts';
 
-const commands: Readonly<Record<string, Command>> = { intake, list, faults, rolls, upgrade, fuzz };
+const commands: Readonly<Record<string, Command>> = { intake, list, neighbors, faults, rolls, upgrade, fuzz };
 /** The options of every command. */
 const common = {
   dataDir: text('directory for the data (default: a temporary one)'),

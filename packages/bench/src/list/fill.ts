@@ -10,6 +10,9 @@ export const filled = {
   owner: entity('user', 0),
   /** A member of the large workspace with 30 % of its leads. */
   publisher: entity('user', 1),
+  /** The first small workspace, and its owner. */
+  small: entity('workspace', 1),
+  smallOwner: entity('user', 5),
 } as const;
 
 const smallWorkspaces = 300;

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generateApiKey } from '@leads/core/credential';
+import { submitPath } from '../load/requests.ts';
+import type { Credentials } from '../stack/credentials.ts';
+import { attackerAddress, createAgent, exchange, openRequest, type Sent } from './http-request.ts';
+
+/** What an attack uses: the ports of the services, and credentials of one workspace. */
+export interface Attacker {
+  readonly crm: number;
+  readonly intake: number;
+  readonly credentials: Credentials;
+  /** Further API keys and access tokens of the workspace. */
+  readonly moreCredentials: readonly Credentials[];
+}
+
+/** Counts answers by status. */
+export type Count = (status: string) => void;
+
+/** An attack that runs until the signal aborts. */
+export type Attack = (attacker: Attacker, stop: AbortSignal, count: Count) => Promise<void>;
+
+const leads = '/api/v1/order/leads';
+/** The connections of a flood. */
+const connections = 24;
+/** The pause before a request is opened again, in milliseconds. */
+const retryMs = 1_000;
+/** The unknown API keys per second at each service. */
+const keysPerSecond = 350;
+
+/** Sends requests on many connections without a pause. */
+const flood =
+  (requestOf: (attacker: Attacker) => Sent): Attack =>
+  async (attacker, stop, count) => {
+    const agent = createAgent(connections, attackerAddress);
+    const sender = async () => {
+      while (!stop.aborted) count(await exchange(agent, requestOf(attacker)));
+    };
+    await Promise.all(Array.from({ length: connections }, sender));
+    agent.destroy();
+  };
+
+/** Opens requests that it neither ends nor reads. It opens the rejected ones again. */
+const hold =
+  (requestsOf: (attacker: Attacker) => readonly Sent[]): Attack =>
+  async (attacker, stop, count) => {
+    const requests = requestsOf(attacker);
+    const agent = createAgent(requests.length, attackerAddress);
+    const holder = async (sent: Sent) => {
+      while (!stop.aborted) {
+        const { outgoing, response } = openRequest(agent, sent);
+        if (sent.method !== 'POST') outgoing.end();
+        // The service answers an import when its file ends, or when it rejects it.
+        const answer = await Promise.race([response.catch(() => undefined), aborted(stop)]);
+        if (answer !== undefined) count(String(answer.statusCode));
+        if (answer?.statusCode === 200) await aborted(stop);
+        outgoing.destroy();
+        await sleep(retryMs);
+      }
+    };
+    await Promise.all(requests.map(holder));
+    agent.destroy();
+  };
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<undefined>((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+
+const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+  flood(({ crm, credentials }) => ({ port: crm, path, headers: { ...credentials, ...headers } }));
+
+/** Sends API keys that are well-formed and unknown, at a fixed rate. */
+const unknownKeys: Attack = async ({ crm, intake, credentials }, stop, count) => {
+  const agent = createAgent(64, attackerAddress);
+  const sentOf = () => ({ ...credentials, API_KEY: generateApiKey().apiKey });
+  const sender = async (requestOf: () => Sent) => {
+    const pending = new Set<Promise<void>>();
+    while (!stop.aborted) {
+      const sent = exchange(agent, requestOf()).then(count);
+      pending.add(sent);
+      void sent.finally(() => pending.delete(sent));
+      await sleep(1_000 / keysPerSecond);
+    }
+    await Promise.all(pending);
+  };
+  await Promise.all([
+    sender(() => ({ port: crm, path: leads, headers: sentOf() })),
+    sender(() => ({
+      port: intake,
+      path: submitPath,
+      method: 'POST',
+      headers: { ...sentOf(), 'Content-Type': 'application/json' },
+      body: '{"name":"Ada","phone":"1"}',
+    })),
+  ]);
+  agent.destroy();
+};
+
+/** The attacks of one workspace on the others, by name. */
+export const attacks = {
+  searches: get(`${leads}?q=112&count=exact`),
+  pages: get(leads),
+  streams: hold(({ crm, moreCredentials }) =>
+    moreCredentials.flatMap((headers) =>
+      Array.from({ length: 10 }, () => ({ port: crm, path: '/api/v1/events', headers })),
+    ),
+  ),
+  exports: hold(({ crm, credentials }) =>
+    Array.from({ length: 8 }, () => ({
+      port: crm,
+      path: leads,
+      headers: { ...credentials, Accept: 'text/csv' },
+    })),
+  ),
+  imports: hold(({ crm, credentials }) =>
+    Array.from({ length: 8 }, () => ({
+      port: crm,
+      path: `${leads}/import`,
+      method: 'POST' as const,
+      headers: { ...credentials, 'Content-Type': 'text/csv' },
+      body: 'campaignCode,name,phone\n',
+    })),
+  ),
+  unknownKeys,
+} as const satisfies Readonly<Record<string, Attack>>;
