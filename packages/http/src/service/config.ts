@@ -255,7 +255,7 @@ export const commonSettings = {
   ),
   UNKNOWN_KEYS_PER_MINUTE: perMinute(
     'Unknown API keys a minute that one address may send to one process. Further unknown keys are answered with 429. Addresses are those that TRUST_PROXY gives',
-    120,
+    60,
   ),
   TRUST_PROXY: Type.String({
     default: '',
