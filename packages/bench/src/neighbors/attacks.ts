@@ -14,10 +14,10 @@ export interface Attacker {
 }
 
 /** Counts answers by status. */
-export type Count = (status: string) => void;
+type Count = (status: string) => void;
 
 /** An attack that runs until the signal aborts. */
-export type Attack = (attacker: Attacker, stop: AbortSignal, count: Count) => Promise<void>;
+type Attack = (attacker: Attacker, stop: AbortSignal, count: Count) => Promise<void>;
 
 const leads = '/api/v1/order/leads';
 /** The connections of a flood. */
@@ -39,7 +39,7 @@ const flood =
     agent.destroy();
   };
 
-/** Opens requests that it neither ends nor reads. It opens the rejected ones again. */
+/** Holds requests open without reading their answers. It opens the rejected ones again. */
 const hold =
   (requestsOf: (attacker: Attacker) => readonly Sent[]): Attack =>
   async (attacker, stop, count) => {
