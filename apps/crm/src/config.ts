@@ -21,6 +21,11 @@ export const CrmConfig = Type.Object(
         'Key that signs access tokens and cookies: at least 32 random characters, the same for every process',
     }),
     ...publicOrigins,
+    INTAKE_INTERNAL_URL: Type.Optional(
+      origin(
+        'The origin at which the CRM reaches the intake, if not INTAKE_URL, such as http://intake:3001. SERVED_HOSTS of the intake must name its host',
+      ),
+    ),
     ALLOW_SIGN_UP: Type.Boolean({
       default: true,
       description: 'Whether anyone may sign up on the website. If false, only invited people may',

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { personalData } from '@leads/test-kit/log-check/confidential';
@@ -416,6 +418,28 @@ test('reports of browser errors without a session do not use up the quota of sig
   const answers = await Promise.all(Array.from({ length: 80 }, () => report(strangers)));
   expect(answers.at(-1)?.status).toBe(429);
   expect((await report(visitor)).status).toBe(200);
+});
+
+test('try-intake sends the lead to INTAKE_INTERNAL_URL if it is set, because INTAKE_URL may be unreachable', async () => {
+  const intake = createServer((request, response) => {
+    request.resume();
+    response.writeHead(201).end(`${request.method} ${request.url} ${String(request.headers['api_key'])}`);
+  });
+  await new Promise<void>((resolve) => intake.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = intake.address() as AddressInfo;
+    await using other = await startCrm({
+      INTAKE_URL: 'http://intake.invalid',
+      INTAKE_INTERNAL_URL: `http://127.0.0.1:${port}`,
+    });
+    const { visitor } = await signInAs(other.service, await other.fixture.createWorkspace(), 'owner');
+    const lead = { name: 'Test', phone: '1' };
+    const answer = await visitor.send('POST', '/console/try-intake', { apiKey: 'lk_0', lead });
+    expect(answer.json()).toEqual({ status: 201, body: 'POST /api/v1/leads lk_0' });
+  } finally {
+    intake.closeAllConnections();
+    intake.close();
+  }
 });
 
 test('try-intake answers 503 while the intake is unavailable, and 400 to a malformed API key or origin', async () => {

@@ -11,7 +11,10 @@ const timeoutMs = 10_000;
  * Registers the route that sends a test lead to the intake. The website needs it because its content security policy
  * prevents requests to another service.
  */
-export function tryIntakeRoute(app: Server, { INTAKE_URL }: CrmConfig): void {
+export function tryIntakeRoute(
+  app: Server,
+  { INTAKE_URL, INTAKE_INTERNAL_URL = INTAKE_URL }: CrmConfig,
+): void {
   app.post(
     '/try-intake',
     {
@@ -25,13 +28,13 @@ export function tryIntakeRoute(app: Server, { INTAKE_URL }: CrmConfig): void {
       },
     },
     async ({ body: { apiKey, origin, lead } }) => {
-      if (INTAKE_URL === undefined) {
+      if (INTAKE_INTERNAL_URL === undefined) {
         throw new LeadsError('conflict', {
           message: 'The intake service is not configured: INTAKE_URL is not set',
         });
       }
       try {
-        const answer = await fetch(`${INTAKE_URL}/api/v1/leads`, {
+        const answer = await fetch(`${INTAKE_INTERNAL_URL}/api/v1/leads`, {
           method: 'POST',
           headers: {
             API_KEY: apiKey,
