@@ -3,6 +3,7 @@
 # Build from the repository's root: docker build -f docker/crm.Dockerfile -t leads-crm .
 # `npm run images:check` runs these steps without a container engine. It supports only the instructions in this file.
 
+# In production, set it to an image with a digest (docker/README.md).
 ARG NODE_IMAGE=node:24-bookworm-slim
 
 # The stages `pruned` and `build` are identical in both Dockerfiles, so a build of both images runs them once.
@@ -10,8 +11,8 @@ FROM ${NODE_IMAGE} AS pruned
 ENV DO_NOT_TRACK=1
 WORKDIR /src
 COPY . .
-RUN --mount=type=cache,target=/root/.npm \
-  npm install --ignore-scripts --prefix ../turbo "turbo@$(node -p "require('./package.json').devDependencies.turbo")"
+RUN node docker/turbo-lock.js ../turbo
+RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --prefix ../turbo
 RUN ../turbo/node_modules/.bin/turbo prune @leads/crm @leads/intake --docker
 
 FROM ${NODE_IMAGE} AS build
