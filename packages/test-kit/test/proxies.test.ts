@@ -161,9 +161,15 @@ describe.each(Object.keys(proxies) as ProxyName[])('behind %s,', (name) => {
 
   test('metrics are not public', async () => {
     for (const port of Object.values(proxy.ports)) {
-      const answer = await send({ port, path: '/metrics' });
-      answer.resume();
-      expect([401, 404]).toContain(answer.statusCode);
+      for (const path of ['/metrics', '/%6Detrics', '/metrics?a=b']) {
+        const answer = await send({ port, path });
+        // The services answer 401, with a body.
+        expect([path, answer.statusCode, (await text(answer)).includes('"error"')]).toEqual([
+          path,
+          404,
+          false,
+        ]);
+      }
     }
   });
 });
