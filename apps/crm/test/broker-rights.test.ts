@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LeadToInsert } from '@leads/core/lead';
@@ -43,8 +43,9 @@ function shippedSettings(): string {
 }
 
 beforeAll(async () => {
-  // Quoted as in compose.yaml. Without quotes, NATS reads a password that begins with a digit as a number.
-  for (const user of passwords) vi.stubEnv(`NATS_${user.toUpperCase()}_PASSWORD`, `"1-${user}"`);
+  // Quoted as by create-secrets. Without quotes, NATS reads a password that begins with a digit as a number.
+  const lines = passwords.map((user) => `NATS_${user.toUpperCase()}_PASSWORD: "1-${user}"\n`);
+  writeFileSync(join(directory, 'nats-passwords'), lines.join(''));
   const options = { binary: await findNatsServer(), dataDir: directory };
   try {
     nats = await startNats({ ...options, settings: shippedSettings() });
@@ -58,7 +59,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await nats.stop();
   rmSync(directory, { recursive: true, force: true });
-  vi.unstubAllEnvs();
 });
 
 const urlOf = (user: User) => nats.url.replace('//', `//${user}:1-${user.replace('intake-', '')}@`);

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { repositoryRoot } from '@leads/local-stack/repository';
 import { documentedSettings } from '@leads/test-kit/documents';
@@ -10,6 +11,10 @@ import { parseDockerfile } from '../src/images/dockerfile.ts';
 
 interface ComposeService {
   readonly image: string;
+  readonly command?: readonly string[];
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
+  readonly secrets?: readonly (string | { readonly source: string; readonly target: string })[];
   readonly build?: { readonly context: string; readonly dockerfile: string };
   readonly environment?: Readonly<Record<string, string>>;
   readonly depends_on?: Readonly<Record<string, object>>;
@@ -24,6 +29,7 @@ interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly networks: object;
   readonly volumes: object;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 }
 
 const directory = join(repositoryRoot, 'docker');
@@ -59,8 +65,11 @@ test('every file, network and volume that the compose file names exists', () => 
       ...Object.keys(service.depends_on ?? {}).filter((other) => !(other in compose.services)),
       ...service.networks.filter((network) => !(network in compose.networks)),
       ...(service.volumes ?? []).filter((volume) => {
-        const [source = ''] = volume.split(':');
-        return source.startsWith('.') ? !existsSync(join(directory, source)) : !(source in compose.volumes);
+        const [source = ''] = volume.split(':/');
+        // The certificate of the operator.
+        if (source.includes('TLS_DIRECTORY')) return false;
+        const path = source.replace(/\$\{\w+:-(.*?)\}/, '$1');
+        return path.startsWith('.') ? !existsSync(join(directory, path)) : !(path in compose.volumes);
       }),
       ...(service.build === undefined ? [] : [service.build]).filter(
         ({ context, dockerfile }) => !existsSync(resolve(directory, context, dockerfile)),
@@ -73,10 +82,52 @@ test('every file, network and volume that the compose file names exists', () => 
 test('every variable of a service is one of its settings', () => {
   for (const [name, reader] of Object.entries(readers)) {
     const unknown = Object.keys(compose.services[name]?.environment ?? {}).filter(
-      (setting) => !documentedSettings(reader).includes(setting),
+      (setting) => !documentedSettings(reader).includes(setting.replace(/_FILE$/, '')),
     );
     expect(unknown, name).toEqual([]);
   }
+});
+
+test('no secret is an environment variable, and every file of a secret exists after `docker/create-secrets`', () => {
+  const copy = mkdtempSync(join(tmpdir(), 'leads-secrets-'));
+  try {
+    cpSync(join(directory, 'create-secrets'), join(copy, 'create-secrets'));
+    const env = { PATH: process.env['PATH'], JWT_SECRET: 'x'.repeat(40) };
+    execFileSync(join(copy, 'create-secrets'), { env });
+    const read = (name: string) => readFileSync(join(copy, compose.secrets[name]?.file ?? name), 'utf8');
+    const values = new Map(Object.keys(compose.secrets).map((name) => [name, read(name)]));
+    expect([...values.values()].filter((value) => value.trim().length < 32)).toEqual([]);
+    expect(values.get('jwt-secret')).toBe(`${'x'.repeat(40)}\n`);
+    expect(values.get('crm-database-url')).toContain(`leads_crm:${values.get('crm-password')?.trim()}@`);
+    // A second run changes nothing.
+    execFileSync(join(copy, 'create-secrets'), { env: { ...env, JWT_SECRET: 'y'.repeat(40) } });
+    expect(new Map([...values.keys()].map((name) => [name, read(name)]))).toEqual(values);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+
+  for (const [name, service] of services) {
+    const environment = Object.entries(service.environment ?? {});
+    const files = environment.filter(([variable]) => variable.endsWith('_FILE')).map(([, path]) => path);
+    const mounted = (service.secrets ?? []).filter((secret) => typeof secret === 'string');
+    expect(mounted.map((secret) => `/run/secrets/${secret}`).toSorted(), name).toEqual(files.toSorted());
+    // Optional secrets are variables, because a missing file is an error.
+    const optional = new Set(['SMTP_URL', 'DATABASE_REPLICA_URL', 'OTEL_EXPORTER_OTLP_HEADERS']);
+    const secrets = environment.filter(([variable]) =>
+      /PASSWORD$|SECRET$|TOKEN$|(DATABASE|NATS)\w*_URL$/.test(variable),
+    );
+    expect(
+      secrets.filter(([variable]) => !optional.has(variable)),
+      name,
+    ).toEqual([]);
+  }
+});
+
+test('every service has limits of memory and processes, and the services have roles of their own', () => {
+  for (const [name, { mem_limit, pids_limit }] of services) {
+    expect([name, mem_limit, pids_limit]).toEqual([name, expect.any(String), expect.any(Number)]);
+  }
+  expect(compose.services['migrate']?.command?.join(' ')).toContain('leads migrate && leads db grant');
 });
 
 test('every service except Postgres has a read-only file system and no capabilities', () => {
@@ -89,7 +140,12 @@ test('the proxy forwards API_KEY, and listens on its published ports', () => {
   const nginx = readFileSync(join(directory, 'nginx.conf'), 'utf8');
   const ports = (compose.services['proxy']?.ports ?? []).map((port) => port.split(':').at(-1));
   expect(nginx).toMatch(/^\s+underscores_in_headers on;$/m);
-  expect([...nginx.matchAll(/listen (\d+);/g)].map(([, port]) => port)).toEqual(ports);
+  for (const mode of ['plain', 'tls']) {
+    const listens = ['crm', 'intake'].map((name) =>
+      /^listen (\d+)/m.exec(readFileSync(join(directory, `nginx/${mode}/${name}.conf`), 'utf8')),
+    );
+    expect(listens.map((listen) => listen?.[1])).toEqual(ports);
+  }
   for (const name of ['crm', 'intake']) {
     const { stages } = parseDockerfile(readFileSync(join(directory, `${name}.Dockerfile`), 'utf8'));
     const exposed = stages.at(-1)?.steps.find(({ kind }) => kind === 'expose');
