@@ -186,6 +186,33 @@ test('every variable of a container is a setting of its program', () => {
   }
 });
 
+test('the CRM reaches the intake inside the cluster, and only pods that use Postgres may connect to it', () => {
+  const literals = kustomizations.flatMap(({ configMapGenerator = [] }) =>
+    configMapGenerator.flatMap((map) => map.literals),
+  );
+  expect(literals).toEqual(
+    expect.arrayContaining(['INTAKE_INTERNAL_URL=http://leads-intake', 'SERVED_HOSTS=leads-intake']),
+  );
+  expect(ofKind('Service').map(({ metadata }) => metadata.name)).toContain('leads-intake');
+  const policies = new Map(
+    ofKind<KubernetesObject & { spec: object }>('NetworkPolicy').map(({ metadata, spec }) => [
+      metadata.name,
+      spec,
+    ]),
+  );
+  const podsOf = (name: string) => ({ matchLabels: { 'app.kubernetes.io/name': name } });
+  expect(policies.get('reach-intake')).toMatchObject({
+    podSelector: podsOf('leads-crm'),
+    egress: [{ to: [{ podSelector: podsOf('leads-intake') }] }],
+  });
+  expect(policies.get('let-in-intake')).toMatchObject({
+    ingress: [{ from: [expect.anything(), { podSelector: podsOf('leads-crm') }] }],
+  });
+  expect(policies.get('reach-postgres')).toMatchObject({
+    podSelector: { matchExpressions: [{ values: ['leads-crm', 'leads-intake', 'leads-migrate'] }] },
+  });
+});
+
 test('the job that sets up NATS has the stream settings of the services', () => {
   const maps = new Map(
     kustomizations.flatMap(({ configMapGenerator = [] }) =>
