@@ -592,13 +592,13 @@ describe('an upload', () => {
     }
   });
 
-  test('is rejected with 503 while 4 others are in progress', async () => {
+  test('is rejected with 429 while 4 others of its workspace are in progress', async () => {
     const { owner } = await fixture.createWorkspace();
     const uploads = [1, 2, 3, 4].map(() => open(owner));
     for (const { outgoing } of uploads) outgoing.write(`${header}\n`);
     await sleep(500);
     const answer = await send(owner, `${header}\n`);
-    expect([answer.status, answer.headers['retry-after']]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+    expect([answer.status, answer.headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)]);
     uploads[0]?.outgoing.destroy();
     await until(async () => (await send(owner, `${header}\n`)).status === 200);
     for (const { outgoing } of uploads) outgoing.end();
