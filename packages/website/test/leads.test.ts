@@ -360,7 +360,7 @@ describe('a status change', () => {
     // A change to Trashed requires a reason. The undo goes back to Approved through OnHold.
     await rowOf(page, 'Person 0000').getByRole('button', { name: 'Change the status' }).click();
     await page.getByRole('menuitem', { name: 'Mark as Trashed' }).click();
-    const dialog = page.getByRole('dialog', { name: 'why?' });
+    const dialog = page.getByRole('dialog', { name: /^Why mark/ });
     await dialog.waitFor();
     expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-reason');
@@ -445,7 +445,7 @@ describe('a status change', () => {
     await owner.page.getByRole('dialog').getByRole('button', { name: 'Mark as Approved' }).click();
     await owner.page.getByRole('radio', { name: 'Marked by mistake' }).waitFor();
     await owner.page.keyboard.press('Escape');
-    await owner.page.getByRole('dialog', { name: 'why?' }).waitFor({ state: 'detached' });
+    await owner.page.getByRole('dialog', { name: /^Why mark/ }).waitFor({ state: 'detached' });
     await owner.page.getByRole('dialog').getByRole('button', { name: 'Mark as Approved' }).click();
     await owner.page.getByRole('radio', { name: 'Marked by mistake' }).check();
     await owner.page.keyboard.press('Enter');
@@ -691,7 +691,7 @@ describe('with the keyboard only', () => {
     await press('u');
     await notice(page, 'Undone for 2 leads').waitFor();
     await press('t');
-    await page.getByRole('dialog', { name: 'why?' }).waitFor();
+    await page.getByRole('dialog', { name: /^Why mark/ }).waitFor();
     await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('radio');
     await press('ArrowDown');
     await expect.poll(() => page.getByRole('radio', { name: 'Wrong number' }).isChecked()).toBe(true);

@@ -50,6 +50,14 @@ const rows = {
     created_at: '2026-01-01T00:00:00Z',
     expires_at: '2026-01-02T00:00:00Z',
   }),
+  audit_entry: () => ({
+    id: newId(),
+    workspace_id: a.workspaceId,
+    at: 'now()',
+    action: 'sign_in',
+    source: 'website',
+    details: '{}',
+  }),
   access_token: () => ({
     id: newId(),
     workspace_id: a.workspaceId,
@@ -272,6 +280,9 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
       await database.query('UPDATE campaign SET status = $1 WHERE id = $2', [status, a.campaignId]);
     },
   ]),
+
+  ['audit_entry_source_check', '23514', () => insert('audit_entry', { source: 'other' })],
+  ['audit_entry_details_check', '23514', () => insert('audit_entry', { details: '[]' })],
 
   [
     'landing_page_workspace_id_name_key',
