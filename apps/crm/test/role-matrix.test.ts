@@ -445,6 +445,7 @@ const memberRoutes: Readonly<Record<string, Roles & { readonly body: () => Promi
 /** The account routes that affect only the caller, for any role. */
 const callerRoutes = [
   '/change-password',
+  '/confirm-password',
   '/organization/accept-invitation',
   '/organization/leave',
   '/organization/reject-invitation',
