@@ -56,7 +56,7 @@ test('managers create, edit, pause and archive campaigns, and make one the defau
   await campaign(page, 'SPRING').getByText('Within 45 days').waitFor();
 
   await choose(page, 'Spring offers', 'Pause');
-  await dialog.getByText('refuses leads for its code (400)').waitFor();
+  await dialog.getByText('rejects leads with its code (400)').waitFor();
   await expectGoodPage(page);
   await dialog.getByRole('button', { name: 'Pause' }).click();
   await campaign(page, 'SPRING').getByText('Paused').waitFor();
