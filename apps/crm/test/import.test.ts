@@ -575,7 +575,7 @@ describe('an upload', () => {
     await sleep(500);
     expect(await leadsOf(id)).toHaveLength(1000);
     const logged = service.logs.entries().filter(({ level }) => level !== 'debug');
-    expect(logged.at(-1)).toMatchObject({ level: 'info', msg: 'The request body ended early' });
+    expect(logged.at(-1)).toMatchObject({ level: 'info', msg: 'The client disconnected during the request' });
     expect(service.logs.entries().filter(({ level }) => level === 'error')).toEqual([]);
   });
 

@@ -11,7 +11,8 @@ beforeAll(async () => {
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 
-const row = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text });
+/** The row of a member comes before the rows of its keys and tokens. */
+const row = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text }).first();
 
 /** Opens a page in a workspace whose only owner is the signed-in user. */
 async function openAsOnlyOwner() {

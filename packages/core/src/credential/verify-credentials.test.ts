@@ -351,6 +351,21 @@ describe('unknown API keys of one address', () => {
     expect(await unknown()).toBeUndefined();
   });
 
+  test('do not include valid keys, however many requests arrive before their first lookup ends', async () => {
+    const gate = createGate();
+    lookup.gate = gate.opened;
+    const keys = Array.from({ length: 10 }, () => lookup.addKey().apiKey);
+    const waiting = keys.flatMap((key) => [1, 2].map(() => verifier.verifyApiKey(key, () => address)));
+    gate.open();
+    for (const principal of await Promise.all(waiting)) expect(principal).toBeDefined();
+  });
+
+  test('count once if the same key arrives several times at once', async () => {
+    const { apiKey } = generateApiKey();
+    await Promise.all([1, 2, 3, 4, 5].map(() => verifier.verifyApiKey(apiKey, () => address)));
+    expect(await unknown()).toBeUndefined();
+  });
+
   test('do not affect keys that were found before, after their cached answer has expired', async () => {
     const { apiKey } = lookup.addKey();
     expect(await verifier.verifyApiKey(apiKey, () => address)).toBeDefined();

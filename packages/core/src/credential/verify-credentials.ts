@@ -66,50 +66,41 @@ export class CredentialVerifier {
     if (known !== undefined) return principalOf(known.found);
     if (!isApiKey(apiKey)) return undefined;
     const hash = hashApiKey(apiKey);
-    const count = addressOf && this.#countLookup(hash.toString('base64'), addressOf);
+    const address = addressOf && this.#limitedAddress(hash, addressOf);
     const found = this.#keys.query(
       apiKey,
-      () => this.#lookup.findApiKey(hash),
+      () => this.#findApiKey(hash, address),
       async () => this.#staleKeys?.snapshot?.findApiKey(hash),
     );
-    if (!(found instanceof Promise)) {
-      count?.settle(found !== undefined);
-      return principalOf(found);
-    }
-    return found.then(
-      (key) => {
-        count?.settle(key !== undefined);
-        return principalOf(key);
-      },
-      (error: unknown) => {
-        count?.uncount();
-        throw error;
-      },
-    );
+    return found instanceof Promise ? found.then(principalOf) : principalOf(found);
   }
 
   /**
-   * Counts a lookup against the limit of unknown keys, unless the key was found lately.
+   * Returns the address whose lookups of unknown keys are limited; undefined for a key that was found lately.
    *
    * @throws LeadsError `too_many_requests`
    */
-  #countLookup(hash: string, addressOf: () => string) {
-    const limit = this.#found.has(hash) ? undefined : this.#unknownKeys;
-    const address = limit === undefined ? '' : addressBlock(addressOf());
-    const quota = limit?.take(address);
-    if (quota?.isExceeded === true) {
+  #limitedAddress(hash: Buffer, addressOf: () => string): string | undefined {
+    if (this.#unknownKeys === undefined || this.#found.has(hash.toString('base64'))) return undefined;
+    const address = addressBlock(addressOf());
+    const exceededForMs = this.#unknownKeys.exceededForMs(address);
+    if (exceededForMs > 0) {
       throw new LeadsError('too_many_requests', {
         message: 'Too many unknown API keys from this address: try again later',
-        retryAfterSeconds: Math.max(1, Math.ceil(quota.resetMs / 1_000)),
+        retryAfterSeconds: Math.max(1, Math.ceil(exceededForMs / 1_000)),
       });
     }
-    const uncount = () => limit?.giveBack(address);
-    const settle = (isFound: boolean) => {
-      if (!isFound) return;
-      uncount();
-      this.#found.set(hash, true);
-    };
-    return { settle, uncount };
+    return address;
+  }
+
+  /** Only a lookup that finds no key counts: the first requests with valid keys can be more than the quota. */
+  async #findApiKey(hash: Buffer, address: string | undefined): Promise<KnownApiKey | undefined> {
+    const found = await this.#lookup.findApiKey(hash);
+    if (address !== undefined) {
+      if (found === undefined) this.#unknownKeys?.take(address);
+      else this.#found.set(hash.toString('base64'), true);
+    }
+    return found;
   }
 
   /** Returns the id of a valid, unrevoked access token of the principal's user and workspace. */

@@ -32,12 +32,6 @@ export class RateLimit {
     this.#now = () => Math.floor(nowMs()) * perMinute;
   }
 
-  /** Uncounts a request that {@link take} counted. */
-  giveBack(key: string): void {
-    const full = this.#full.get(key) ?? this.#fullBefore.get(key);
-    if (full !== undefined) this.#full.set(key, full - windowMs);
-  }
-
   /** Counts a request and returns the quota. A request that exceeds the quota is not counted. */
   take(key: string): Quota {
     const now = this.#now();
@@ -58,8 +52,14 @@ export class RateLimit {
 
   /** Whether {@link take} would return an exceeded quota. Counts nothing. */
   isExceeded(key: string): boolean {
+    return this.exceededForMs(key) > 0;
+  }
+
+  /** Returns the milliseconds until 1 request is available; 0 if one is available now. Counts nothing. */
+  exceededForMs(key: string): number {
     const now = this.#now();
-    return this.#fullAt(key, now) + windowMs - now > windowMs * this.perMinute;
+    const available = this.#fullAt(key, now) + windowMs - windowMs * this.perMinute;
+    return Math.max(0, available - now) / this.perMinute;
   }
 
   #fullAt(key: string, now: number): number {

@@ -150,7 +150,7 @@ function guard(
 ): void {
   scope.decorateRequest('principal');
   scope.addHook('onRoute', (route) => {
-    const response = withRateLimitHeaders(route.schema?.response as Record<string, object>);
+    const response = withRateLimitHeaders((route.schema?.response ?? {}) as Record<string, object>);
     route.schema = { ...route.schema, security, response };
   });
   // Runs before the body is read: 401 precedes 400, and the service parses no body of an unauthenticated client.

@@ -142,5 +142,5 @@ test('a handler may stop reading and answer, and a client that disconnects is lo
   const logged = () => lines.map((line) => JSON.parse(line) as { level: string });
   await expect
     .poll(() => logged().filter(({ level }) => level !== 'debug'), { timeout: 20_000 })
-    .toEqual([expect.objectContaining({ level: 'info', msg: 'The request body ended early' })]);
+    .toEqual([expect.objectContaining({ level: 'info', msg: 'The client disconnected during the request' })]);
 });

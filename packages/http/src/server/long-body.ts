@@ -52,8 +52,6 @@ export async function* readLongBody(
       }
       if (raw.readableEnded) return;
       if (raw.destroyed) {
-        // The client has disconnected, so no other line is logged about the request.
-        request.log.info('The request body ended early');
         throw new LeadsError('bad_request', { message: 'The request body ended early' });
       }
       signal?.throwIfAborted();

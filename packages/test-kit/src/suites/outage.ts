@@ -33,7 +33,7 @@ export function describeOutage(start: (databaseUrl: string) => Promise<RunningSe
       fixture = openFixture(databaseUrl);
       const workspace = await fixture.createWorkspace();
       const { owner } = workspace;
-      const otherMember = await workspace.addMember('manager');
+      const otherMember = await workspace.addMember('owner');
       service = await start(databaseUrl);
       const all = answersOf(service);
 
