@@ -99,7 +99,7 @@ export class HttpClient {
         try {
           resolve(parseAnswers(Buffer.concat(chunks)));
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       });
       socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
