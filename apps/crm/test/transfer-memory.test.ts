@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '@leads/local-stack/processes/free-port';
 import { jwtSecret, openFixture } from '@leads/test-kit/fixture';
 import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, expect, test } from 'vitest';
@@ -40,14 +40,6 @@ afterAll(async () => {
   await fixture[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: free } = server.address() as AddressInfo;
-  server.close();
-  return free;
-}
 
 /** Returns the peak memory of the service in bytes. Returns 0 on systems other than Linux. */
 function peakMemory(): number {
