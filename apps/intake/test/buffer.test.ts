@@ -9,7 +9,7 @@ import { replayQuarantined } from '@leads/core/lead';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
-import { openFixture } from '@leads/test-kit/fixture';
+import { type Fixture, openFixture } from '@leads/test-kit/fixture';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startIntakeService } from './intake.ts';
 
@@ -64,6 +64,19 @@ async function restartPostgres(): Promise<void> {
 }
 
 const sorted = (ids: readonly string[]) => ids.toSorted((a, b) => (a < b ? -1 : 1));
+
+/** Stores the quarantined leads of the newest stack, as `leads quarantine replay` does. */
+async function replayQuarantine({ leads }: Fixture) {
+  await using database = openDatabase({
+    url: postgres.url(`stack-${stacks}`),
+    poolSize: 1,
+    connectTimeoutMs: 5_000,
+    statementTimeoutMs: 5_000,
+    applicationName: 'leads-tests',
+  });
+  const quarantine = createLeadQuarantine(database);
+  return await replayQuarantined({ leads, quarantine }, await quarantine.list(10));
+}
 
 /** Starts an intake with its own database and broker. */
 async function startStack(settings: Record<string, string> = {}, proxied = (url: string) => url) {
@@ -251,15 +264,7 @@ test('a lead that Postgres rejects gets 400, or is quarantined if Postgres was d
   expect(await metric('lead_buffer_quarantined_total')).toBeGreaterThanOrEqual(3);
 
   await fixture.sql('ALTER TABLE lead DROP CONSTRAINT poison');
-  await using database = openDatabase({
-    url: postgres.url(`stack-${stacks}`),
-    poolSize: 1,
-    connectTimeoutMs: 5_000,
-    statementTimeoutMs: 5_000,
-    applicationName: 'leads-tests',
-  });
-  const quarantine = createLeadQuarantine(database);
-  const report = await replayQuarantined({ leads: fixture.leads, quarantine }, await quarantine.list(10));
+  const report = await replayQuarantine(fixture);
   expect(report).toEqual({ stored: poison, refused: [] });
   await stack.expectStored(answers);
   expect(await quarantined()).toEqual([]);
@@ -303,16 +308,8 @@ test('a buffered lead that repeats an Idempotency-Key with other content is quar
   );
   expect(await metric('lead_buffer_quarantined_total')).toBeGreaterThanOrEqual(3);
 
-  await using database = openDatabase({
-    url: postgres.url(`stack-${stacks}`),
-    poolSize: 1,
-    connectTimeoutMs: 5_000,
-    statementTimeoutMs: 5_000,
-    applicationName: 'leads-tests',
-  });
-  const quarantine = createLeadQuarantine(database);
   const quarantinedIds = (await quarantined()).map(({ id }) => id);
-  const report = await replayQuarantined({ leads: fixture.leads, quarantine }, await quarantine.list(10));
+  const report = await replayQuarantine(fixture);
   expect({ ...report, stored: sorted(report.stored) }).toEqual({
     stored: sorted(quarantinedIds),
     refused: [],
