@@ -60,7 +60,7 @@ test('an action is listed in its workspace only, with its actor and origin', asy
 
 test('a sign-in is recorded in every workspace of the user, and an unknown address in none', async () => {
   await record(origin, { action: 'sign_in', scope: { userId: b.userId } });
-  await record(origin, { action: 'sign_in.failed', scope: { email: 'nobody@example.com' } });
+  await record(origin, { action: 'sign_in.failed', scope: { email: 'unknown@example.com' } });
   const actions = (await store.list({ workspaceId: b.workspaceId }, 10)).map(({ action }) => action);
   expect(actions).toEqual(['sign_in']);
 });
