@@ -1,6 +1,7 @@
 import { type AccountStore, type Accounts, createAccounts } from '@leads/core/account';
 import { type AuditStore, createRecordAction, type RecordAction } from '@leads/core/audit';
-import { broadcastRouteChanges, type CampaignStore } from '@leads/core/campaign';
+import { LeadBatcher } from '@leads/core/background/lead-batcher';
+import { broadcastRouteChanges, CampaignCodes, type CampaignStore } from '@leads/core/campaign';
 import {
   type AccessTokenCodec,
   broadcastRevocations,
@@ -29,6 +30,7 @@ import { EventPublisher, EventReader, eventStreamName, Invalidations } from '@le
 import { LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import type { RateLimits } from '@leads/http/server/rate-limit';
+import { observeBatches, registerBatchMetrics } from '@leads/http/service/batch-metrics';
 import { openBroker } from '@leads/http/service/broker';
 import type { Logger } from '@leads/http/service/log';
 import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
@@ -52,12 +54,15 @@ export interface CrmContext extends AsyncDisposable {
   readonly accountStore: AccountStore;
   readonly auditStore: AuditStore;
   readonly campaigns: CampaignStore;
+  readonly campaignCodes: CampaignCodes;
   readonly credentials: CredentialVerifier;
   readonly credentialStore: CredentialStore;
   readonly credentialUse: CredentialUse;
   /** Absent without NATS_URL. */
   readonly events: EventReader | undefined;
   readonly leads: LeadStore;
+  /** Stores the leads of create requests. */
+  readonly leadBatcher: LeadBatcher;
   readonly metrics: Metrics;
   readonly overview: OverviewStore;
   /** Records an action in the audit log. */
@@ -152,7 +157,16 @@ export async function createContext(
     undefined,
     createRateLimit(config.UNKNOWN_KEYS_PER_MINUTE),
   );
-  invalidations?.subscribe((change) => credentials.invalidate(change));
+  const campaignStore = createCampaignStore(database);
+  const campaignCodes = new CampaignCodes(campaignStore);
+  const broadcastRoutes: BroadcastInvalidation = (change) => {
+    // Without a broker, and before its message arrives, this instance must not use the outdated campaign.
+    campaignCodes.invalidate(change);
+    return broadcast(change);
+  };
+  invalidations?.subscribe((change) => {
+    for (const cache of [credentials, campaignCodes]) cache.invalidate(change);
+  });
   const credentialUse = resources.use(
     new CredentialUse(credentialStore, (err) =>
       log.warn({ err }, 'Last uses of credentials were not recorded; retrying'),
@@ -166,7 +180,7 @@ export async function createContext(
       'max',
     );
   }
-  registerCacheMetrics(metrics, () => credentials.cacheUse());
+  registerCacheMetrics(metrics, () => ({ ...credentials.cacheUse(), campaign: campaignCodes.cacheUse }));
   const outbox = createEventOutbox(database);
   const streamMs = config.EVENTS_STREAM_DAYS * 86_400_000;
   const outboxMonitor = resources.use(
@@ -203,6 +217,15 @@ export async function createContext(
       ),
     );
   registerEventMetrics(metrics, { outboxMonitor, relay });
+  const leads = traceInserts(
+    fairLeadReads(reads === undefined ? primaryLeads : reads.leads(primaryLeads), {
+      costly: costlyReads,
+      pages: createReadQueue(config.DATABASE_POOL_SIZE, readShares.pages),
+    }),
+    tracing,
+  );
+  const leadBatcher = resources.use(new LeadBatcher(leads, { observer: observeBatches(metrics) }));
+  registerBatchMetrics(metrics, leadBatcher);
   const context = {
     accessTokens: await createAccessTokenCodec(config.JWT_SECRET),
     accounts: createAccounts({
@@ -225,18 +248,14 @@ export async function createContext(
     }),
     accountStore,
     auditStore,
-    campaigns: broadcastRouteChanges(createCampaignStore(database), broadcast),
+    campaigns: broadcastRouteChanges(campaignStore, broadcastRoutes),
+    campaignCodes,
     credentials,
     credentialStore,
     credentialUse,
     events: broker && new EventReader(broker, eventStreamName),
-    leads: traceInserts(
-      fairLeadReads(reads === undefined ? primaryLeads : reads.leads(primaryLeads), {
-        costly: costlyReads,
-        pages: createReadQueue(config.DATABASE_POOL_SIZE, readShares.pages),
-      }),
-      tracing,
-    ),
+    leads,
+    leadBatcher,
     metrics,
     overview: fairOverview(reads === undefined ? overview : reads.overview(overview), costlyReads),
     rateLimits: {

@@ -6,7 +6,7 @@ import { ok, startTwoCrms } from './leads-api.ts';
 
 const crms = await startTwoCrms();
 afterAll(() => crms[Symbol.asyncDispose]());
-const { apis, fixture } = crms;
+const { apis, fixture, services } = crms;
 const [api] = apis;
 
 async function workspaceWithWindow(seconds: number | null = 3600) {
@@ -17,6 +17,13 @@ async function workspaceWithWindow(seconds: number | null = 3600) {
 
 async function setWindow(campaignId: string, seconds: number | null) {
   await fixture.sql('UPDATE campaign SET duplicate_window_seconds = $2 WHERE id = $1', [campaignId, seconds]);
+}
+
+/** Changes the window by the API, so that the instance does not use a cached campaign. */
+async function changeWindow(owner: TestMember, campaignId: string, seconds: number) {
+  const path = `/api/v1/campaigns/${campaignId}`;
+  const body = { duplicateWindowSeconds: seconds };
+  ok(await services[0].send({ method: 'PATCH', path, headers: { ...owner.headers }, body }));
 }
 
 async function create(member: TestMember, body: object = {}): Promise<LeadDetail> {
@@ -111,7 +118,7 @@ describe('duplicates', () => {
     const fresh = await create(owner);
     expect(duplicateStateOf(fresh)).toEqual(notDuplicate);
     expect(duplicateStateOf(await create(owner))).toEqual(duplicateOf(fresh));
-    await setWindow(demoCampaignId, null);
+    await changeWindow(owner, demoCampaignId, 0);
     expect(duplicateStateOf(await create(owner))).toEqual(notDuplicate);
 
     const aged = await workspaceWithWindow(3600);
@@ -121,7 +128,7 @@ describe('duplicates', () => {
       [old.id],
     );
     expect(duplicateStateOf(await create(aged.owner))).toEqual(duplicateOf(old));
-    await setWindow(aged.demoCampaignId, 1);
+    await changeWindow(aged.owner, aged.demoCampaignId, 1);
     await fixture.sql(`UPDATE lead SET created_at = now() - interval '2 seconds' WHERE workspace_id = $1`, [
       aged.id,
     ]);

@@ -16,6 +16,7 @@ import { createRateLimit } from '@leads/core/limits';
 import { Invalidations, NatsSnapshotStore } from '@leads/core/nats';
 import { SnapshotCache, SnapshotRefresher } from '@leads/core/snapshot';
 import type { RateLimits } from '@leads/http/server/rate-limit';
+import { observeBatches, registerBatchMetrics } from '@leads/http/service/batch-metrics';
 import { openBroker } from '@leads/http/service/broker';
 import type { Logger } from '@leads/http/service/log';
 import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
@@ -23,7 +24,6 @@ import { createSchemaCheck } from '@leads/http/service/schema-check';
 import { traceInserts } from '@leads/http/service/trace-leads';
 import { openTracing, type Tracing } from '@leads/http/service/tracing';
 import packageJson from '../package.json' with { type: 'json' };
-import { observeBatches, registerBatchMetrics } from './batch-metrics.ts';
 import { openBuffer } from './buffer/open-buffer.ts';
 import type { IntakeConfig } from './config.ts';
 

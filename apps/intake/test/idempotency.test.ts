@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { LeadBatcher } from '@leads/core/background/lead-batcher';
+import { CampaignCodes } from '@leads/core/campaign';
 import { issueApiKey } from '@leads/core/credential';
 import { createLead, earlierId } from '@leads/core/lead';
 import { openFixture, type TestMember } from '@leads/test-kit/fixture';
@@ -185,12 +187,17 @@ describe('Idempotency-Key', () => {
   test('of a lead created at the CRM by the same user is rejected with 422', async () => {
     const { owner, id } = await fixture.createWorkspace();
     const principal = { ...owner, scope: 'full' as const };
-    const { lead } = await createLead(fixture, principal, { campaignCode: 'DEMO', ...person }, 'shared');
+    const stores = {
+      campaigns: new CampaignCodes(fixture.campaigns),
+      leads: fixture.leads,
+      sink: new LeadBatcher(fixture.leads),
+    };
+    const { lead } = await createLead(stores, principal, { campaignCode: 'DEMO', ...person }, 'shared');
     expect((await send(owner, person, 'shared')).json()).toEqual(reused);
     expect(await stored(id)).toHaveLength(1);
     const created = await submit(owner, person, 'of the intake');
     await expect(
-      createLead(fixture, principal, { campaignCode: 'DEMO', ...person }, 'of the intake'),
+      createLead(stores, principal, { campaignCode: 'DEMO', ...person }, 'of the intake'),
     ).rejects.toMatchObject({ code: 'idempotency_key_reused' });
     expect((await stored(id)).map((each) => each.id).toSorted()).toEqual([lead.id, created].toSorted());
   });

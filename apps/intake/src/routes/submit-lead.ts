@@ -1,15 +1,9 @@
 import { isBrowserKey } from '@leads/core/credential';
-import {
-  IdempotencyKey,
-  IntakeLead,
-  keyOwnerOf,
-  type LeadSink,
-  leadIdFor,
-  submitLead,
-} from '@leads/core/lead';
+import { IdempotencyKey, IntakeLead, keyOwnerOf, leadIdFor, submitLead } from '@leads/core/lead';
 import { clientAddress, type Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { formMediaType } from '@leads/http/server/form-body';
+import { sinkWithTraceparent } from '@leads/http/service/trace-leads';
 import { Type } from 'typebox';
 import type { IntakeContext } from '../context.ts';
 import { type FormControls, LandingForm, redirectTarget, withOrderId } from './landing-form.ts';
@@ -25,11 +19,6 @@ const Submitted = Type.Object(
   },
   { additionalProperties: false, description: 'The lead is stored.' },
 );
-
-/** Passes the request's traceparent to the lead store, which copies it to the event. */
-function withTraceparent(leads: LeadSink, traceparent: string | undefined): LeadSink {
-  return traceparent === undefined ? leads : { take: (lead) => leads.take({ ...lead, traceparent }) };
-}
 
 /** Registers the route that creates a lead from a landing page (specification, 4.3). */
 export function submitLeadRoute(app: Server, context: IntakeContext): void {
@@ -86,7 +75,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
       const idempotencyKey = request.headers['idempotency-key'];
       const store = async (lead: IntakeLead): Promise<string> => {
         const { id, extraLeftOut } = await submitLead(
-          { routes: context.routes, leads: withTraceparent(context.leads, request.span?.traceparent) },
+          { routes: context.routes, leads: sinkWithTraceparent(context.leads, request) },
           principal,
           lead,
           clientAddress(request),

@@ -43,7 +43,7 @@ function setUp(bounds?: Partial<BatchBounds>) {
     },
   });
   const take = (name: string, texts: Partial<LeadToInsert> = {}) =>
-    batcher.take({ id: randomUUID(), name, phone: '1', ...texts } as LeadToInsert).then(
+    batcher.take({ id: randomUUID(), workspaceId: 'a', name, phone: '1', ...texts } as LeadToInsert).then(
       () => 'stored',
       (error: { code?: string; message: string }) => error.code ?? error.message,
     );
@@ -125,12 +125,24 @@ test('rejects only the lead whose Idempotency-Key was used with other content', 
   ]);
 });
 
-test('resolves with the id of the stored lead', async () => {
-  const batcher = new LeadBatcher({
-    insert: async () => [{ result: 'repeated', id: 'earlier' }, { result: 'buffered' }],
-  });
+test('resolves with the outcome of the lead', async () => {
+  const outcomes = [{ result: 'repeated', id: 'earlier' } as const, { result: 'buffered' } as const];
+  const batcher = new LeadBatcher({ insert: async () => outcomes });
   const leads = ['a', 'b'].map((id) => ({ id, name: 'Ada', phone: '1' }) as LeadToInsert);
-  expect(await Promise.all(leads.map((lead) => batcher.take(lead)))).toEqual(['earlier', 'b']);
+  expect(await Promise.all(leads.map((lead) => batcher.take(lead)))).toEqual(outcomes);
+});
+
+test('a batch has leads of each waiting workspace, although one has more leads than fit', async () => {
+  const { store, take } = setUp({ rows: 4 });
+  store.isHeld = true;
+  const all = [take('sent')];
+  await turn();
+  for (let n = 0; n < 8; n++) all.push(take(`a${n}`));
+  all.push(take('b', { workspaceId: 'b' }));
+  store.isHeld = false;
+  store.release();
+  await Promise.all(all);
+  expect(store.batches[1]).toEqual(['a0', 'a1', 'b', 'a2']);
 });
 
 test('resolves a lead only after it is committed', async () => {
@@ -163,23 +175,28 @@ test('rejects all leads of a batch that fails, and no lead of other batches', as
 });
 
 test('rejects leads at once beyond the limit of waiting leads, and accepts leads again later', async () => {
-  const { store, batcher, take, observed } = setUp({ waitingRows: 2 });
+  const { store, batcher, take, observed } = setUp({ waitingRows: 4 });
   store.isHeld = true;
   const sent = take('sent');
   await turn();
   const waiting = [take('a'), take('b')];
   expect(await take('c')).toBe('unavailable');
-  expect(() => batcher.checkRoom()).toThrow(expect.objectContaining({ retryAfterSeconds: 1 }));
+  expect(() => batcher.checkRoom('a')).toThrow(expect.objectContaining({ retryAfterSeconds: 1 }));
   expect(observed.sheds).toBe(2);
+  // One workspace gets half of the queue.
+  waiting.push(take('of another workspace', { workspaceId: 'b' }));
+  batcher.checkRoom();
+  waiting.push(take('of a third workspace', { workspaceId: 'c' }));
+  expect(() => batcher.checkRoom()).toThrow(expect.objectContaining({ retryAfterSeconds: 1 }));
   store.isHeld = false;
   store.release();
-  expect(await Promise.all([sent, ...waiting])).toEqual(['stored', 'stored', 'stored']);
-  batcher.checkRoom();
+  expect(await Promise.all([sent, ...waiting])).toEqual(Array.from({ length: 5 }, () => 'stored'));
+  batcher.checkRoom('a');
   expect(await take('c')).toBe('stored');
 });
 
 test('rejects leads at once beyond the memory limit of waiting leads', async () => {
-  const { store, take } = setUp({ waitingCharacters: 1_000 });
+  const { store, take } = setUp({ waitingCharacters: 2_000 });
   store.isHeld = true;
   const sent = take('sent', { extra: 'x'.repeat(5_000) });
   await turn();

@@ -1,5 +1,12 @@
 import { LeadsError } from '@leads/core/errors';
-import { insertEach, type LeadSink, type LeadStore, type LeadToInsert } from '@leads/core/lead';
+import {
+  insertEach,
+  type LeadSink,
+  type LeadStore,
+  type LeadToInsert,
+  type StoredOutcome,
+} from '@leads/core/lead';
+import { FairBacklog } from '@leads/core/limits';
 
 /** The limits of a batcher. */
 export interface BatchBounds {
@@ -9,7 +16,7 @@ export interface BatchBounds {
   readonly inFlight: number;
   /** How long a partial batch waits while another batch is in flight, in milliseconds. A full batch does not wait. */
   readonly partialBatchDelayMs: number;
-  /** The maximum of waiting leads, and of the characters of their texts. */
+  /** The maximum of waiting leads, and of the characters of their texts. One workspace gets at most half of each. */
   readonly waitingRows: number;
   readonly waitingCharacters: number;
   /** How long a lead may wait for its batch, in milliseconds. */
@@ -38,9 +45,10 @@ const expiryCheckMs = 250;
 
 interface Waiting {
   readonly lead: LeadToInsert;
-  readonly characters: number;
+  /** The characters of its texts. */
+  readonly size: number;
   readonly since: number;
-  readonly resolve: (id: string) => void;
+  readonly resolve: (outcome: StoredOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -54,14 +62,14 @@ export interface BatchObserver {
 
 /**
  * Stores leads of concurrent requests in batches, each in one statement and one commit. A batch forms while another is in
- * flight, so that a single lead is stored without delay. The promise of a lead resolves when the lead is committed.
+ * flight, so that a single lead is stored without delay. The promise of a lead resolves when the lead is committed. A batch
+ * holds leads of several workspaces, which take turns if more leads wait than fit.
  */
 export class LeadBatcher implements LeadSink, AsyncDisposable {
   readonly #leads: Pick<LeadStore, 'insert'>;
   readonly #bounds: BatchBounds;
   readonly #observer: BatchObserver | undefined;
-  #waiting: Waiting[] = [];
-  #waitingCharacters = 0;
+  readonly #waiting: FairBacklog<Waiting>;
   #inFlight = 0;
   #isScheduled = false;
   #partialBatchTimer: NodeJS.Timeout | undefined;
@@ -75,31 +83,39 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
     this.#leads = leads;
     this.#bounds = { ...defaultBounds, ...options.bounds };
     this.#observer = options.observer;
+    this.#waiting = new FairBacklog({
+      items: this.#bounds.waitingRows,
+      size: this.#bounds.waitingCharacters,
+    });
   }
 
   /** The number of leads that wait for a batch, and of batches in flight. */
   get load(): { readonly waiting: number; readonly inFlight: number } {
-    return { waiting: this.#waiting.length, inFlight: this.#inFlight };
+    return { waiting: this.#waiting.count, inFlight: this.#inFlight };
   }
 
   /**
    * Checks for room in the queue. Call it first, so that a rejected request costs little.
    *
-   * @throws LeadsError `unavailable` if the queue is full.
+   * @param workspaceId without it, checks whether a workspace without waiting leads has room.
+   * @throws LeadsError `unavailable` if there is no room.
    */
-  checkRoom(): void {
-    const { waitingRows, waitingCharacters } = this.#bounds;
-    if (this.#waiting.length < waitingRows && this.#waitingCharacters < waitingCharacters) return;
+  checkRoom(workspaceId = ''): void {
+    if (this.#waiting.hasRoom(workspaceId)) return;
     this.#observer?.shed();
     throw overloaded();
   }
 
-  take(lead: LeadToInsert): Promise<string> {
+  take(lead: LeadToInsert): Promise<StoredOutcome> {
     return new Promise((resolve, reject) => {
-      this.checkRoom();
-      const characters = charactersOf(lead);
-      this.#waiting.push({ lead, characters, since: performance.now(), resolve, reject });
-      this.#waitingCharacters += characters;
+      this.checkRoom(lead.workspaceId);
+      this.#waiting.add(lead.workspaceId, {
+        lead,
+        size: charactersOf(lead),
+        since: performance.now(),
+        resolve,
+        reject,
+      });
       this.#schedule();
     });
   }
@@ -113,7 +129,7 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
       this.#expiryTimer ??= setInterval(() => this.#dropExpired(), expiryCheckMs).unref();
       return;
     }
-    if (mayDelay && this.#inFlight > 0 && this.#waiting.length < rows) {
+    if (mayDelay && this.#inFlight > 0 && this.#waiting.count < rows) {
       this.#partialBatchTimer ??= setTimeout(() => {
         this.#partialBatchTimer = undefined;
         this.#schedule(false);
@@ -129,14 +145,13 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
 
   #send(): void {
     this.#dropExpired();
-    if (this.#waiting.length === 0) {
+    if (this.#waiting.count === 0) {
       if (this.#inFlight === 0) this.#onIdle?.();
       return;
     }
     clearTimeout(this.#partialBatchTimer);
     this.#partialBatchTimer = undefined;
-    const batch = this.#waiting.splice(0, this.#bounds.rows);
-    for (const { characters } of batch) this.#waitingCharacters -= characters;
+    const batch = this.#waiting.take(this.#bounds.rows);
     if (this.#observer !== undefined) {
       const now = performance.now();
       this.#observer.batch(batch.map(({ since }) => now - since));
@@ -144,16 +159,16 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
     this.#inFlight += 1;
     void this.#store(batch).finally(() => {
       this.#inFlight -= 1;
-      if (this.#waiting.length > 0) this.#schedule();
+      if (this.#waiting.count > 0) this.#schedule();
       else if (this.#inFlight === 0) this.#onIdle?.();
     });
-    if (this.#waiting.length > 0) this.#schedule();
+    if (this.#waiting.count > 0) this.#schedule();
   }
 
   async #store(batch: readonly Waiting[]): Promise<void> {
     try {
       await insertEach(this.#leads, batch, {
-        stored: ({ lead, resolve }, outcome) => resolve(outcome.result === 'repeated' ? outcome.id : lead.id),
+        stored: ({ resolve }, outcome) => resolve(outcome),
         rejected: ({ reject }, cause) =>
           reject(
             cause instanceof LeadsError
@@ -170,19 +185,14 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
     }
   }
 
-  /** Rejects leads that waited too long. The oldest leads are first in the queue. */
+  /** Rejects leads that waited too long. */
   #dropExpired(): void {
     const oldest = performance.now() - this.#bounds.waitMs;
-    let expired = 0;
-    for (const { since, characters, reject } of this.#waiting) {
-      if (since > oldest) break;
-      expired += 1;
-      this.#waitingCharacters -= characters;
+    for (const { reject } of this.#waiting.takeWhile(({ since }) => since <= oldest)) {
       this.#observer?.shed();
       reject(overloaded());
     }
-    if (expired > 0) this.#waiting.splice(0, expired);
-    if (this.#waiting.length === 0) {
+    if (this.#waiting.count === 0) {
       clearInterval(this.#expiryTimer);
       this.#expiryTimer = undefined;
     }
@@ -190,7 +200,7 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
 
   /** Waits until all accepted leads are stored or rejected. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#waiting.length === 0 && this.#inFlight === 0) return;
+    if (this.#waiting.count === 0 && this.#inFlight === 0) return;
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve;
     });

@@ -14,6 +14,7 @@ export {
   NewCampaign,
   NewLandingPage,
 } from './campaign.schema.ts';
+export { CampaignCodes } from './campaign-codes.ts';
 export { CampaignRouter } from './campaign-router.ts';
 export type {
   Campaign,

@@ -57,19 +57,17 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
   };
 
   return {
-    async insert(given, workspaceId) {
+    async insert(given) {
       const earlier = await findEarlierLeads(select, given);
       const leads = earlier.size === 0 ? given : given.filter((lead) => !earlier.has(lead));
       const added = leads.some(isWatched)
-        ? await transaction(
-            async (tx) =>
-              insert(
-                ({ text, values }) => tx.$queryRawUnsafe(text, ...values),
-                await markDuplicates(tx, leads),
-              ),
-            { workspaceId },
+        ? await transaction(async (tx) =>
+            insert(
+              ({ text, values }) => tx.$queryRawUnsafe(text, ...values),
+              await markDuplicates(tx, leads),
+            ),
           )
-        : await insert((statement) => select(statement, { name: statement.name, workspaceId }), leads);
+        : await insert((statement) => select(statement, { name: statement.name }), leads);
       const addedById = new Map(added.map((lead) => [lead.id, lead]));
       const repeated: LeadToInsert[] = [];
       const outcomes = given.map((lead): InsertOutcome => {
@@ -205,22 +203,43 @@ interface InsertStatement {
   readonly values: (string | number | null)[];
 }
 
-/** Builds the text of an insert. Texts are built once, because building one takes longer than sending a lead. */
-const insertFrom = (rows: Prisma.Sql, more: Prisma.Sql) =>
-  Prisma.sql`
-  INSERT INTO lead (${names(leadColumns)})
-  SELECT ${stored(leadColumns)} FROM ${rows} AS sent (${names(leadColumns)}) ${more}
-  ON CONFLICT (id) DO NOTHING
-  RETURNING id`.text;
-const insertsWith = (more = Prisma.empty) => ({
-  many: insertFrom(Prisma.sql`unnest(${arrays(leadColumns, [])})`, more),
-  one: insertFrom(Prisma.sql`(VALUES (${parameters(leadColumns)}))`, more),
-});
-const untraced = insertsWith();
+/** The columns that are sent with a lead: its own, and its acting workspace. */
+const sentColumns = {
+  ...leadColumns,
+  acting_workspace: { of: (lead: LeadToInsert) => lead.actingWorkspaceId },
+};
+
+/**
+ * Sets the acting workspace of each row before Postgres inserts the row and checks it by row-level security. So one
+ * statement stores leads of several workspaces, and each lead is limited to the workspace of its request. A row that is
+ * inserted under the setting of another row is rejected.
+ */
+const actForEach = Prisma.sql`CROSS JOIN LATERAL (
+  SELECT set_config('leads.workspace', sent.acting_workspace, true)) AS acting`;
 /** Passes the traceparents to the outbox triggers, in a setting of the transaction. */
 const noteTraceparents = (text: Prisma.Sql) =>
   Prisma.sql`CROSS JOIN (SELECT set_config('leads.trace_parents', ${text}, true)) AS trace_parents`;
-const traced = insertsWith(noteTraceparents(Prisma.raw(`$${Object.keys(leadColumns).length + 1}`)));
+
+/** Builds the texts of an insert. They are built once, because building one takes longer than sending a lead. */
+const insertsWith = (columns: Parameters<typeof names>[0], acting: Prisma.Sql) => {
+  const textOf = (rows: Prisma.Sql, more = Prisma.empty) =>
+    Prisma.sql`
+      INSERT INTO lead (${names(leadColumns)})
+      SELECT ${stored(leadColumns)} FROM ${rows} AS sent (${names(columns)}) ${acting} ${more}
+      ON CONFLICT (id) DO NOTHING
+      RETURNING id`.text;
+  const many = Prisma.sql`unnest(${arrays(columns, [])})`;
+  const one = Prisma.sql`(VALUES (${parameters(columns)}))`;
+  const traced = noteTraceparents(Prisma.raw(`$${Object.keys(columns).length + 1}`));
+  return {
+    many: textOf(many),
+    one: textOf(one),
+    tracedMany: textOf(many, traced),
+    tracedOne: textOf(one, traced),
+  };
+};
+const plainInserts = insertsWith(leadColumns, Prisma.empty);
+const actingInserts = insertsWith(sentColumns, actForEach);
 
 /** Returns the traceparents by lead id, as JSON; undefined if no lead is traced. */
 function traceparentsOf(leads: readonly (Traced & { readonly id: string })[]): string | undefined {
@@ -233,17 +252,17 @@ function traceparentsOf(leads: readonly (Traced & { readonly id: string })[]): s
 }
 
 function toStatement(leads: readonly LeadToInsert[]): InsertStatement {
-  const [lead, ...others] = leads;
-  const statement: InsertStatement =
-    lead !== undefined && others.length === 0
-      ? { name: 'insert_lead', text: untraced.one, values: valuesOf(leadColumns, lead) }
-      : { name: 'insert_leads', text: untraced.many, values: arrayValues(leadColumns, leads) };
+  const isActing = leads.some(({ actingWorkspaceId }) => actingWorkspaceId !== undefined);
+  const columns = isActing ? sentColumns : leadColumns;
   const parents = traceparentsOf(leads);
-  if (parents === undefined) return statement;
+  const [lead, ...others] = leads;
+  const isOne = lead !== undefined && others.length === 0;
+  const kind = parents === undefined ? (isOne ? 'one' : 'many') : isOne ? 'tracedOne' : 'tracedMany';
+  const values = isOne ? valuesOf(columns, lead) : arrayValues(columns, leads);
   return {
-    name: `traced_${statement.name}`,
-    text: others.length === 0 ? traced.one : traced.many,
-    values: [...statement.values, parents],
+    name: `insert_${isActing ? 'acting_' : ''}${kind}`,
+    text: (isActing ? actingInserts : plainInserts)[kind],
+    values: parents === undefined ? values : [...values, parents],
   };
 }
 

@@ -152,9 +152,9 @@ export function readLeadsFrom(
 ): LeadStore {
   return {
     ...stores.primary,
-    async insert(leads, workspaceId) {
+    async insert(leads) {
       try {
-        return await stores.primary.insert(leads, workspaceId);
+        return await stores.primary.insert(leads);
       } finally {
         replica.wrote(new Set(leads.map((lead) => lead.workspaceId)));
       }

@@ -58,7 +58,7 @@ beforeAll(async () => {
   });
   for (const lead of [ofA, ofB]) {
     const store = createLeadStore(crm);
-    await store.insert([lead], lead.workspaceId);
+    await store.insert([{ ...lead, actingWorkspaceId: lead.workspaceId }]);
     await store.change(lead.workspaceId, [changeOf(lead)]);
   }
 });
@@ -168,13 +168,44 @@ test('a statement with the id of a lead of another workspace reads and changes n
 
 test('an insert is rejected if the acting workspace is another one or is not set', async () => {
   const store = createLeadStore(crm);
+  const watched = { phoneE164: '+442079460958', duplicateWindowSeconds: 60 };
+  const acting = (tenant: Tenant, actingWorkspaceId: string | undefined, more = {}) => ({
+    ...leadOf(tenant),
+    ...more,
+    actingWorkspaceId,
+  });
   for (const workspaceId of [a.workspaceId, undefined]) {
-    await expect(store.insert([leadOf(b)], workspaceId)).rejects.toMatchObject({ sqlState: '42501' });
-    const watched = { ...leadOf(b, { phoneE164: '+442079460958' }), duplicateWindowSeconds: 60 };
-    await expect(store.insert([watched], workspaceId)).rejects.toMatchObject({ sqlState: '42501' });
+    for (const more of [{}, watched, { traceparent: '00-1-1-01' }]) {
+      const foreign = acting(b, workspaceId, more);
+      for (const batch of [[foreign], [acting(a, a.workspaceId), foreign, acting(b, b.workspaceId)]]) {
+        await expect(store.insert(batch)).rejects.toMatchObject({ sqlState: '42501' });
+      }
+    }
   }
-  const more = { ...leadOf(b, { phoneE164: '+442079460958' }), duplicateWindowSeconds: 60 };
-  expect(await store.insert([more], b.workspaceId)).toMatchObject([{ result: 'added' }]);
+  expect(await store.insert([acting(b, b.workspaceId, watched)])).toMatchObject([{ result: 'added' }]);
+});
+
+test('one statement inserts leads of several workspaces, each for its acting workspace', async () => {
+  const store = createLeadStore(crm);
+  for (const more of [{}, { duplicateWindowSeconds: 60, phoneE164: '+442079460959' }]) {
+    const leads = [a, b, a, a, b, b, a, b].map((tenant) => {
+      const actingWorkspaceId = tenant.workspaceId;
+      return Object.assign(leadOf(tenant), more, { actingWorkspaceId });
+    });
+    const outcomes = await store.insert(leads);
+    expect(outcomes.map(({ result }) => result)).toEqual(leads.map(() => 'added'));
+    for (const { id, workspaceId } of leads) {
+      expect(await store.find({ workspaceId }, [id])).toMatchObject([{ id, workspaceId }]);
+      const other = workspaceId === a.workspaceId ? b.workspaceId : a.workspaceId;
+      expect(await store.find({ workspaceId: other }, [id])).toEqual([]);
+    }
+    expect((await store.insert(leads)).map(({ result }) => result)).toEqual(leads.map(() => 'repeated'));
+    await database.query(`SET session_replication_role = replica;
+      DELETE FROM lead WHERE id = ANY('{${leads.map(({ id }) => id).join()}}');
+      RESET session_replication_role`);
+  }
+  // The setting ends with its statement, although the connection is the same.
+  expect(await count('lead')).toBe(0);
 });
 
 test('an invalid workspace id is rejected, and a failed statement leaves the connection usable', async () => {

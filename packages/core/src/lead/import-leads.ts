@@ -175,9 +175,8 @@ function createBatchStore(
   const rejectReused = (line: number) =>
     reject({ line, reason: 'The Idempotency-Key was already used with different content in this line' });
 
-  const leadsOfWorkspace = { insert: (some: readonly LeadToInsert[]) => leads.insert(some, workspaceId) };
   const insert = (placed: readonly LeadOfLine[]): Promise<void> =>
-    insertEach(leadsOfWorkspace, placed, {
+    insertEach(leads, placed, {
       stored(_item, outcome) {
         if (outcome.result === 'added') {
           report.accepted += 1;
@@ -211,7 +210,10 @@ function createBatchStore(
       const campaign = await findCampaign(candidate.body.campaignCode);
       if (campaign?.status === 'active') {
         const { id: campaignId, duplicateWindowSeconds } = campaign;
-        placed.push({ line, lead: { ...lead, campaignId, duplicateWindowSeconds } });
+        placed.push({
+          line,
+          lead: { ...lead, campaignId, duplicateWindowSeconds, actingWorkspaceId: workspaceId },
+        });
       } else {
         unplaced.push({ line, lead });
       }

@@ -7,7 +7,7 @@ export { getLead, getLeadHistory } from './get-lead.ts';
 export { earlierId, IdempotencyKey, keyOwnerOf, leadIdFor } from './idempotency.ts';
 export { type ImportReport, importLeads } from './import-leads.ts';
 export type { ImportRejection } from './import-row.ts';
-export { insertEach } from './insert-each.ts';
+export { insertEach, type StoredOutcome } from './insert-each.ts';
 export {
   IntakeLead,
   Lead,

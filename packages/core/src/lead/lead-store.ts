@@ -16,6 +16,11 @@ export type LeadToInsert = StoredLead &
     readonly duplicateWindowSeconds?: number | undefined;
     /** The id that the release before derived from its Idempotency-Key. */
     readonly earlierId?: string | undefined;
+    /**
+     * The workspace of the request's credentials. Row-level security rejects the lead if it is of another workspace.
+     * Required in the CRM. The intake's database role can insert leads of every workspace.
+     */
+    readonly actingWorkspaceId?: string | undefined;
   };
 
 /** The result of storing one lead. */
@@ -83,13 +88,13 @@ export interface LeadChange {
 export interface LeadStore {
   /**
    * Stores leads, all or none. A lead whose id is stored already stays unchanged, so that a request without a response
-   * can be repeated. The content hash of the given lead, if it has one, must be equal to that of the stored lead. In a campaign with a duplicate window, duplicates are detected among the given and the stored
-   * leads, also across instances that store concurrently.
+   * can be repeated. The content hash of the given lead, if it has one, must be equal to that of the stored lead. In a
+   * campaign with a duplicate window, duplicates are detected among the given and the stored leads, also across instances
+   * that store concurrently.
    *
-   * @param workspaceId the workspace of all leads. Required in the CRM, whose statements are limited to one workspace.
    * @returns the outcome of each lead, in the order of the leads.
    */
-  insert(leads: readonly LeadToInsert[], workspaceId?: string): Promise<readonly InsertOutcome[]>;
+  insert(leads: readonly LeadToInsert[]): Promise<readonly InsertOutcome[]>;
 
   /** Returns the representations of leads in order. Only the columns of the representation are read. */
   list(selection: LeadSelection, page: PageBounds): Promise<Lead[]>;

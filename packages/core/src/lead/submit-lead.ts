@@ -1,6 +1,7 @@
 import type { CampaignRouter } from '../campaign/campaign-router.ts';
 import { isBrowserKey, type Principal } from '../credential/principal.ts';
 import { earlierId, intakeContentHash, keyOwnerOf, leadIdFor } from './idempotency.ts';
+import type { StoredOutcome } from './insert-each.ts';
 import type { IntakeLead } from './lead.schema.ts';
 import { fromIntakeLead } from './lead.ts';
 import type { LeadToInsert } from './lead-store.ts';
@@ -10,12 +11,12 @@ export interface LeadSink {
   /**
    * Stores a lead. A lead that is given again is not stored again.
    *
-   * @returns the id of the stored lead. It differs from the id of the given lead only if it was derived by an earlier
-   *   release.
+   * @returns once the lead is committed. The id of a repeated lead differs from the id of the given lead only if it was
+   *   derived by an earlier release.
    * @throws LeadsError `invalid_input` if the database rejects the lead; `idempotency_key_reused` if a lead with the id
    *   and other content is stored; `unavailable` if no lead can be stored now.
    */
-  take(lead: LeadToInsert): Promise<string>;
+  take(lead: LeadToInsert): Promise<StoredOutcome>;
 }
 
 /**
@@ -42,10 +43,10 @@ export async function submitLead(
   const id = leadIdFor(owner, idempotencyKey);
   const { lead, extraLeftOut } = fromIntakeLead(body, { id, workspaceId, userId, campaignId }, ip);
   const placed = duplicateWindowSeconds === undefined ? lead : { ...lead, duplicateWindowSeconds };
-  const storedId = await leads.take(
+  const outcome = await leads.take(
     idempotencyKey === undefined
       ? placed
       : { ...placed, contentHash: intakeContentHash(lead), earlierId: earlierId(owner, idempotencyKey) },
   );
-  return { id: storedId, extraLeftOut };
+  return { id: outcome.result === 'repeated' ? outcome.id : id, extraLeftOut };
 }

@@ -1,5 +1,6 @@
 export { addressBlock } from '../address-block.ts';
 export { caps } from './caps.ts';
+export { FairBacklog } from './fair-backlog.ts';
 export { FairQueue } from './fair-queue.ts';
 export { fairLeadReads, fairOverview } from './fair-reads.ts';
 export { FairShares } from './fair-shares.ts';

@@ -1,4 +1,4 @@
-import type { LeadStore } from '@leads/core/lead';
+import type { LeadSink, LeadStore } from '@leads/core/lead';
 import type { Span, Tracing } from './span.ts';
 
 /** Starts a span around each insert of a traced lead. Its duration is the time that the request waited for Postgres. */
@@ -6,7 +6,7 @@ export function traceInserts(leads: LeadStore, tracing: Tracing | undefined): Le
   if (tracing === undefined) return leads;
   return {
     ...leads,
-    async insert(batch, workspaceId) {
+    async insert(batch) {
       const spans = batch.flatMap(({ traceparent: parent }) =>
         parent === undefined
           ? []
@@ -21,9 +21,15 @@ export function traceInserts(leads: LeadStore, tracing: Tracing | undefined): Le
               },
             }),
       );
-      return endSpansAfter(spans, () => leads.insert(batch, workspaceId));
+      return endSpansAfter(spans, () => leads.insert(batch));
     },
   };
+}
+
+/** Passes the request's traceparent with its lead to the lead store, which copies it to the event. */
+export function sinkWithTraceparent(sink: LeadSink, { span }: { readonly span: Span | undefined }): LeadSink {
+  const traceparent = span?.traceparent;
+  return traceparent === undefined ? sink : { take: (lead) => sink.take({ ...lead, traceparent }) };
 }
 
 /** Passes the request's traceparent to the lead store, which copies it to the events. */
@@ -32,11 +38,7 @@ export function withTraceparent(leads: LeadStore, { span }: { readonly span: Spa
   if (traceparent === undefined) return leads;
   return {
     ...leads,
-    insert: (batch, workspaceId) =>
-      leads.insert(
-        batch.map((lead) => ({ ...lead, traceparent })),
-        workspaceId,
-      ),
+    insert: (batch) => leads.insert(batch.map((lead) => ({ ...lead, traceparent }))),
     change: (workspaceId, changes) =>
       leads.change(
         workspaceId,

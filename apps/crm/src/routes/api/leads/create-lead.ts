@@ -1,7 +1,7 @@
 import { createLead, IdempotencyKey, LeadCreated, NewLead } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
-import { withTraceparent } from '@leads/http/service/trace-leads';
+import { sinkWithTraceparent } from '@leads/http/service/trace-leads';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 
@@ -25,7 +25,11 @@ export function createLeadRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { lead, extraLeftOut } = await createLead(
-        { ...context, leads: withTraceparent(context.leads, request) },
+        {
+          campaigns: context.campaignCodes,
+          leads: context.leads,
+          sink: sinkWithTraceparent(context.leadBatcher, request),
+        },
         request.principal,
         request.body,
         request.headers['idempotency-key'],

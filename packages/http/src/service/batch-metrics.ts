@@ -1,5 +1,5 @@
 import type { BatchObserver, LeadBatcher } from '@leads/core/background/lead-batcher';
-import type { Metrics } from '@leads/http/service/metrics';
+import type { Metrics } from './metrics.ts';
 
 /** Histogram bounds of the leads in a batch. */
 const sizeBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500];
