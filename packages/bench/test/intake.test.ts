@@ -43,10 +43,10 @@ test('bench intake compares the intake with every reference, in the smallest con
 });
 
 test('bench intake prints the required figures of the other steps', { timeout: 180_000 }, async () => {
-  const steps = ['--steps', 'overload,rejected,soak,start,crm', '--minutes', '0.02'];
+  const steps = ['--steps', 'overload,rejected,soak,start,crm,crmload', '--minutes', '0.02'];
   const { code, stdout, stderr } = await runBench(['intake', ...smallest, ...steps, '--json']);
   expect(code, stderr).toBe(0);
-  const { overload, rejected, soak, start, crm } = JSON.parse(stdout) as IntakeFigures;
+  const { overload, rejected, soak, start, crm, crmload } = JSON.parse(stdout) as IntakeFigures;
 
   const [half, triple, halfAgain] = overload?.loads ?? [];
   expect(half?.requestsPerSecond).toBeGreaterThan(0);
@@ -66,4 +66,8 @@ test('bench intake prints the required figures of the other steps', { timeout: 1
   expect(Math.min(...(soak?.heapMb ?? []))).toBeGreaterThan(5);
   expect(start?.medianMs).toBeGreaterThan(50);
   expect(crm?.ratio).toBeGreaterThan(0);
+  // Each status change changed a lead: the CRM answers a wrong transition with 409.
+  for (const { statuses } of crmload?.figures ?? []) expect(Object.keys(statuses)).toEqual(['200']);
+  expect(crmload?.figures).toHaveLength(10);
+  expect(crmload?.ratios.map(({ found }) => found > 0)).toEqual([true, true, true, true, true]);
 });

@@ -88,7 +88,7 @@ async function storedNames(like: string): Promise<Set<string>> {
 /** Locks a table, so statements that write to it wait. */
 async function holdTable(table: 'lead' | 'landing_page') {
   return {
-    /** Settles when at least this number of statements of a service wait for the table. */
+    /** Settles when a statement of a service waits for the table. */
     async waitForBlocked(service: ServiceName) {
       await expect
         .poll(

@@ -8,6 +8,7 @@ import { query } from '../stack/database.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
 import type { Bench } from './bench.ts';
 import { compareWithReferences } from './comparison.ts';
+import { measureCrmAtLoad } from './crm-at-load.ts';
 import { measureCrmCreates } from './crm-creates.ts';
 import { measureOverload } from './overload.ts';
 import { measureRejectedLeads } from './rejected-leads.ts';
@@ -19,6 +20,7 @@ const steps = {
   overload: measureOverload,
   rejected: measureRejectedLeads,
   crm: measureCrmCreates,
+  crmload: measureCrmAtLoad,
   start: measureStartup,
   soak: measureSoak,
 };

@@ -16,7 +16,7 @@ export async function measureCrmCreates(bench: Bench) {
   const databaseUrl = await createMigratedDatabase(postgres, 'crm');
   const headers = await createOwner(databaseUrl);
   await using crm = await startProgram('crm', { databaseUrl });
-  await using reference = await startIntakeReference(bench, 'prisma', 'crm_prisma');
+  await using reference = await startIntakeReference(bench, 'prisma', { databaseName: 'crm_prisma' });
   const targets = [
     { port: crm.port, path: crmLeadsPath, headers },
     { port: reference.service.port, path: submitPath, headers: {} },

@@ -5,7 +5,7 @@ import Fastify from 'fastify';
 import pg from 'pg';
 import { Type } from 'typebox';
 import { uuidv7 as newId } from 'uuidv7';
-import { referenceOwner, submitPath } from '../load/requests.ts';
+import { crmLeadsPath, referenceOwner, submitPath } from '../load/requests.ts';
 
 /*
  * A reference of the intake: a plain Fastify server with the same validation, response and rows, but without
@@ -14,31 +14,46 @@ import { referenceOwner, submitPath } from '../load/requests.ts';
  */
 
 type StoreRow = (row: ReturnType<typeof toRow>) => Promise<unknown>;
+interface Reference {
+  readonly storeRow: StoreRow;
+  /** A reference of the CRM's route that edits a lead. */
+  readonly changeStatus?: (id: string, status: string) => Promise<unknown>;
+}
 
 /** The default of the service and of node-postgres. */
 const poolSize = 10;
 
-const references: Record<string, (databaseUrl: string) => StoreRow> = {
-  fastify: () => () => Promise.resolve(),
+const references: Record<string, (databaseUrl: string) => Reference> = {
+  fastify: () => ({ storeRow: () => Promise.resolve() }),
 
   prisma(url) {
     const timeouts = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000 };
     const { prisma } = openDatabase({ url, poolSize, ...timeouts, applicationName: 'leads-bench' });
     // Prisma caches a plan for each value of a plain list, which doubles the time. It caches one plan for `set`.
-    return ({ words, ...row }) => prisma.lead.create({ data: { ...row, words: { set: words } } });
+    return {
+      storeRow: ({ words, ...row }) => prisma.lead.create({ data: { ...row, words: { set: words } } }),
+    };
   },
 
   pg(connectionString) {
     const pool = new pg.Pool({ connectionString, max: poolSize });
-    return (row) =>
-      pool.query({
-        name: 'insert',
-        // The columns have the order of the row's fields (toRow).
-        text: `INSERT INTO lead (id, workspace_id, user_id, campaign_id, source, status, name, phone, phone_e164,
+    return {
+      changeStatus: (id, status) =>
+        pool.query({
+          name: 'update',
+          text: 'UPDATE lead SET status = $2, version = version + 1, updated_at = $3 WHERE id = $1',
+          values: [id, status, new Date()],
+        }),
+      storeRow: (row) =>
+        pool.query({
+          name: 'insert',
+          // The columns have the order of the row's fields (toRow).
+          text: `INSERT INTO lead (id, workspace_id, user_id, campaign_id, source, status, name, phone, phone_e164,
               address, ip, s1, lp_name, version, words, created_at, updated_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-        values: Object.values(row),
-      });
+          values: Object.values(row),
+        }),
+    };
   },
 };
 
@@ -65,12 +80,14 @@ function toRow(body: IntakeLead, ip: string) {
   };
 }
 
+const Changed = Type.Object({ success: Type.Literal(true), lead: Type.Object({ id: Type.String() }) });
 const Submitted = Type.Object({ success: Type.Literal(true), order_id: Type.String() });
 
 const [, , kind = ''] = process.argv;
-const storeRow = references[kind]?.(process.env['DATABASE_URL'] ?? '');
-if (storeRow === undefined) throw new Error(`Reference ${kind} does not exist`);
+const reference = references[kind]?.(process.env['DATABASE_URL'] ?? '');
+if (reference === undefined) throw new Error(`Reference ${kind} does not exist`);
 // The validation is as strict as the intake's: values are not converted.
+const { storeRow, changeStatus } = reference;
 const app = Fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } });
 app.post<{ Body: IntakeLead }>(
   submitPath,
@@ -81,6 +98,16 @@ app.post<{ Body: IntakeLead }>(
     return { success: true, order_id: row.id };
   },
 );
+if (changeStatus !== undefined) {
+  app.patch<{ Params: { id: string }; Body: { status: string } }>(
+    `${crmLeadsPath}/:id`,
+    { schema: { body: Type.Object({ status: Type.String() }), response: { 200: Changed } } },
+    async ({ params, body }) => {
+      await changeStatus(params.id, body.status);
+      return { success: true, lead: { id: params.id } };
+    },
+  );
+}
 await app.listen({ host: '127.0.0.1', port: 0 });
 process.once('disconnect', () => process.exit());
 process.send?.({ port: (app.server.address() as AddressInfo).port });

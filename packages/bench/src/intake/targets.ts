@@ -57,24 +57,39 @@ export async function startTargets(bench: Bench, resources: DisposeStack): Promi
 /**
  * Starts a reference server for the intake's route (reference-server.ts) with a new database.
  *
- * @param databaseName default: the reference's name.
+ * @param options.databaseName default: the reference's name.
+ * @param options.indexes `one`: the table has a primary key and one index. Default: those of the service.
  */
 export async function startIntakeReference(
   { postgres }: Bench,
   name: 'fastify' | 'prisma' | 'pg',
-  databaseName: string = name,
+  { databaseName = name, indexes }: { databaseName?: string; indexes?: 'one' } = {},
 ): Promise<AsyncDisposable & { service: Program; databaseUrl: string | undefined }> {
-  const databaseUrl = name === 'fastify' ? undefined : await createReferenceDatabase(postgres, databaseName);
+  const databaseUrl =
+    name === 'fastify' ? undefined : await createReferenceDatabase(postgres, databaseName, indexes);
   const service = await startReference('intake/reference-server.js', [name], databaseUrl ?? '');
   return { service, databaseUrl, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
-/** Creates a database whose table `lead` has the same columns, indexes and checks, but no triggers and foreign keys. */
-async function createReferenceDatabase(postgres: Bench['postgres'], name: string): Promise<string> {
+/**
+ * Creates a database whose table `lead` has the same columns, indexes and checks, but no triggers and foreign keys.
+ *
+ * @param indexes `one`: the table has a primary key and one index, and no checks.
+ */
+async function createReferenceDatabase(
+  postgres: Bench['postgres'],
+  name: string,
+  indexes?: 'one',
+): Promise<string> {
   const databaseUrl = await createMigratedDatabase(postgres, name);
   await query(
     databaseUrl,
-    'ALTER TABLE lead RENAME TO lead_of_service; CREATE TABLE lead (LIKE lead_of_service INCLUDING ALL)',
+    `ALTER TABLE lead RENAME TO lead_of_service; ${
+      indexes === 'one'
+        ? `CREATE TABLE lead (LIKE lead_of_service INCLUDING DEFAULTS, PRIMARY KEY (id));
+          CREATE INDEX ON lead (workspace_id, created_at, id)`
+        : 'CREATE TABLE lead (LIKE lead_of_service INCLUDING ALL)'
+    }`,
   );
   return databaseUrl;
 }

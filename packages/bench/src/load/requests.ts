@@ -25,6 +25,8 @@ export interface RequestTarget {
   readonly headers: Readonly<Record<string, string>>;
   /** GET requests have no body. Default: POST. */
   readonly method?: 'GET';
+  /** Changes the status of these leads in turn, from OnHold to Approved and back, instead of creating leads. */
+  readonly changedLeadIds?: readonly string[];
   /** Set for the CRM's route. The body then has a campaign, and omits the click id and the landing page. */
   readonly campaignCode?: string;
   /** One lead in 100 is rejected by validation, or by a constraint of the database. */
@@ -52,6 +54,17 @@ export function createRequests(target: RequestTarget, first: number): () => Load
   if (target.method === 'GET') {
     const request = { bytes: `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n` };
     return () => request;
+  }
+  const { changedLeadIds: ids } = target;
+  if (ids !== undefined) {
+    let sent = 0;
+    return () => {
+      const status = Math.floor(sent / ids.length) % 2 === 0 ? 'Approved' : 'OnHold';
+      const body = JSON.stringify({ status });
+      const line = `PATCH ${crmLeadsPath}/${ids[sent++ % ids.length]} HTTP/1.1\r\n`;
+      const rest = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      return { bytes: `${line}${lines.join('')}${rest}` };
+    };
   }
   const head = `POST ${path} HTTP/1.1\r\n${lines.join('')}Content-Type: application/json\r\n`;
   let number = first;
