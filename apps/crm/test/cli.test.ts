@@ -704,6 +704,7 @@ describe('leads key and leads token', () => {
       name: 'Production',
       prefix: key.apiKey.slice(0, 11),
       scope: 'full',
+      allowedNetworks: [],
       createdAt: isoDate,
       apiKey: expect.stringMatching(/^lk_[0-9A-Za-z]{49}$/),
     });
@@ -729,6 +730,50 @@ describe('leads key and leads token', () => {
     expect(await failureLine('key create --user ada@example.com --name x --default-campaign NONE')).toContain(
       'Workspace acme has no campaign NONE',
     );
+  });
+
+  test('create an API key with single scopes and networks, and list them', async () => {
+    const create = 'key create --user ada@example.com --name Reports';
+    const key = await json<Key>(
+      `${create} --scope events leads:read --scope events --allow-from 203.0.113.9/24 ::ffff:198.51.100.7 --allow-from 203.0.113.0/24`,
+    );
+    const limits = {
+      scope: ['leads:read', 'events'],
+      allowedNetworks: ['203.0.113.0/24', '198.51.100.7'],
+    };
+    expect(key).toMatchObject(limits);
+    expect(await verify(key.apiKey)).toMatchObject({ scope: limits.scope, networks: expect.anything() });
+    expect(await json('key list --user ada@example.com')).toContainEqual(
+      expect.objectContaining({ id: key.id, ...limits }),
+    );
+    const { stdout } = await leads('key list --user ada@example.com');
+    expect(stdout).toMatch(
+      /Reports .*single.*\n.*\n  scope leads:read, events\n  from 203.0.113.0\/24\n  from 198.51.100.7\n/,
+    );
+    const audit = await dump(db);
+    expect(audit).toContain('leads:read, events');
+
+    expect(await json(`${create} --scope full`)).toMatchObject({ scope: 'full' });
+    expect(await json(`${create} --scope intake`)).toMatchObject({ scope: 'intake' });
+    const rejected: [options: string, message: string][] = [
+      ['--scope full events', 'Use the scope full without other scopes'],
+      ['--scope leads', "'leads' is invalid. Allowed choices are full, intake, leads:read"],
+      ['--scope events --intake-only', 'cannot be used with'],
+      ['--allow-from 203.0.113.0/33', 'Use an IP address, or a network such as 203.0.113.0/24'],
+      [
+        `--allow-from ${Array.from({ length: 21 }, (_, i) => `10.0.0.${i}`).join(' ')}`,
+        'at most 20 networks',
+      ],
+    ];
+    for (const [options, message] of rejected) {
+      const { code, stderr } = await leads(`${create} ${options}`);
+      expect([options, code, stderr]).toEqual([
+        options,
+        expect.any(Number),
+        expect.stringContaining(message),
+      ]);
+      expect(code).not.toBe(0);
+    }
   });
 
   test('print a secret on a separate line, with the hint that it is shown only once', async () => {
@@ -833,6 +878,7 @@ describe('leads key and leads token', () => {
         name: 'Twin',
         scope: 'full',
         allowedOrigins: [],
+        allowedNetworks: [],
         createdAt: new Date(),
       });
     }

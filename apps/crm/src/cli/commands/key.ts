@@ -1,6 +1,14 @@
-import { credentialState, issueApiKey } from '@leads/core/credential';
-import type { Command } from 'commander';
-import { parseDuration, parseText } from '../runtime/arguments.ts';
+import {
+  type ApiKeyScope,
+  apiKeyDetails,
+  credentialState,
+  formatScope,
+  issueApiKey,
+  type SingleScope,
+  singleScopes,
+} from '@leads/core/credential';
+import { type Command, Option } from 'commander';
+import { parseDuration, parseNetworks, parseText } from '../runtime/arguments.ts';
 import { CliError } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { addListAndRevokeCommands, formatSecret, type Owners } from '../runtime/credential.ts';
@@ -14,8 +22,13 @@ interface CreateKeyOptions extends WorkspaceOptions {
   readonly name: string;
   readonly expiresIn?: number;
   readonly defaultCampaign?: string;
+  readonly scope?: readonly (NamedScope | SingleScope)[];
+  readonly allowFrom?: readonly string[];
   readonly intakeOnly?: true;
 }
+
+const namedScopes = ['full', 'intake'] as const;
+type NamedScope = (typeof namedScopes)[number];
 
 /** Adds `leads key` and its subcommands. */
 export function addKeyCommands(program: Command, io: CliIo): void {
@@ -39,13 +52,27 @@ export function addKeyCommands(program: Command, io: CliIo): void {
       parseDuration,
     )
     .option('--default-campaign <code>', 'the campaign of leads whose landing page has no campaign')
-    .option('--intake-only', 'valid for the intake service only')
+    .addOption(
+      new Option(
+        '--scope <scope...>',
+        'the scope: full, intake, or one or more single scopes (default: full)',
+      )
+        .choices([...namedScopes, ...singleScopes])
+        .conflicts('intakeOnly'),
+    )
+    .option(
+      '--allow-from <network...>',
+      'accept the key only from these addresses or networks, such as 203.0.113.0/24 (default: any address)',
+      parseNetworks,
+    )
+    .option('--intake-only', 'the same as --scope intake')
     .addOption(jsonOption())
     .addHelpText(
       'after',
       examples(
         'leads key create --user ada@example.com --name "Production"',
         'leads key create --user ada@example.com --name "Landing pages" --intake-only --expires-in 90d',
+        'leads key create --user ada@example.com --name Bot --scope events --allow-from 203.0.113.7',
       ),
     )
     .action((options) => createKey(io, options));
@@ -55,7 +82,15 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     widths: { name: 22, user: 26 },
     columns: [
       { header: 'PREFIX', maxWidth: 11, value: ({ prefix }) => prefix },
-      { header: 'SCOPE', maxWidth: 6, value: ({ scope }) => scope },
+      {
+        header: 'SCOPE',
+        maxWidth: 6,
+        value: ({ scope }) => (typeof scope === 'string' ? scope : 'single'),
+      },
+    ],
+    detail: ({ scope, allowedNetworks }) => [
+      ...(typeof scope === 'string' ? [] : [`scope ${formatScope(scope)}`]),
+      ...allowedNetworks.map((network) => `from ${network}`),
     ],
     list: listKeys,
     revokedBy: {
@@ -80,7 +115,8 @@ async function createKey(io: CliIo, options: CreateKeyOptions): Promise<void> {
     { workspaceId: workspace.id, userId: user.id },
     {
       name: options.name,
-      scope: options.intakeOnly === true ? 'intake' : 'full',
+      scope: scopeOf(options),
+      allowedNetworks: options.allowFrom ?? [],
       ...(options.expiresIn !== undefined && {
         expiresAt: new Date(Date.now() + options.expiresIn * 1000),
       }),
@@ -88,31 +124,62 @@ async function createKey(io: CliIo, options: CreateKeyOptions): Promise<void> {
     },
   );
 
-  const { id, name, prefix, scope, createdAt, expiresAt } = record;
+  const { id, name, prefix, scope, allowedNetworks, createdAt, expiresAt } = record;
   await operator.recordAction({
     action: 'api_key.created',
     scope: { workspaceId: workspace.id },
     targetId: id,
-    details: { name, scope, prefix, userId: user.id },
+    details: { ...apiKeyDetails(record), userId: user.id },
   });
   const until = expiresAt === undefined ? '' : `, valid until ${expiresAt.toISOString()}`;
   printResult(
     io,
     options,
-    { id, name, prefix, scope, defaultCampaign: campaign?.code, createdAt, expiresAt, apiKey },
+    {
+      id,
+      name,
+      prefix,
+      scope,
+      allowedNetworks,
+      defaultCampaign: campaign?.code,
+      createdAt,
+      expiresAt,
+      apiKey,
+    },
     formatSecret(`API key ${name} of ${user.email} in workspace ${workspace.slug}${until}:`, apiKey),
   );
+}
+
+/** @throws CliError if `full` or `intake` is combined with another scope. */
+function scopeOf({ scope = [], intakeOnly }: CreateKeyOptions): ApiKeyScope {
+  if (intakeOnly === true) return 'intake';
+  if (scope.length === 0) return 'full';
+  const named = namedScopes.find((each) => scope.includes(each));
+  if (named === undefined) return singleScopes.filter((each) => scope.includes(each));
+  if (scope.some((each) => each !== named)) {
+    throw new CliError(`Use the scope ${named} without other scopes`);
+  }
+  return named;
 }
 
 async function listKeys({ campaigns, credentials }: Operator, { workspaceId, userId, emailOf }: Owners) {
   const codes = new Map((await campaigns.list(workspaceId)).map(({ id, code }) => [id, code]));
   const keys = await credentials.listApiKeys(workspaceId, userId);
   return keys.map((key) => {
-    const { id, name, prefix, scope, defaultCampaignId = '', createdAt, expiresAt, revokedAt } = key;
-    const user = emailOf(key.userId);
-    const defaultCampaign = codes.get(defaultCampaignId);
-    const state = credentialState(key);
-    return { id, name, prefix, user, scope, defaultCampaign, createdAt, expiresAt, revokedAt, state };
+    const { id, name, prefix, scope, allowedNetworks, createdAt, expiresAt, revokedAt } = key;
+    return {
+      id,
+      name,
+      prefix,
+      user: emailOf(key.userId),
+      scope,
+      allowedNetworks,
+      defaultCampaign: codes.get(key.defaultCampaignId ?? ''),
+      createdAt,
+      expiresAt,
+      revokedAt,
+      state: credentialState(key),
+    };
   });
 }
 

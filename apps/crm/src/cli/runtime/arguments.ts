@@ -1,3 +1,4 @@
+import { canonicalNetwork, maxNetworks } from '@leads/core/credential';
 import { slugMaxLength } from '@leads/core/workspace';
 import { InvalidArgumentError } from 'commander';
 import { IsEmail, IsUuid } from 'typebox/format';
@@ -81,6 +82,17 @@ export function parseTimeAgo(text: string): Date {
     );
   }
   return time;
+}
+
+/** Parses one more address or network of a key. Returns them in canonical form, each once. */
+export function parseNetworks(text: string, earlier: readonly string[] = []): string[] {
+  const network = canonicalNetwork(text);
+  if (network === undefined) {
+    throw new InvalidArgumentError('Use an IP address, or a network such as 203.0.113.0/24.');
+  }
+  const networks = [...new Set([...earlier, network])];
+  if (networks.length > maxNetworks) throw new InvalidArgumentError(`Use at most ${maxNetworks} networks.`);
+  return networks;
 }
 
 /** Parses a positive whole number. */

@@ -37,6 +37,8 @@ interface CredentialKind<Listed> {
   readonly widths: { readonly name: number; readonly user: number };
   /** The columns between the user and the expiry. */
   readonly columns: readonly Column<Listed>[];
+  /** Returns further lines about a credential. */
+  readonly detail?: (credential: Listed) => string[];
   readonly list: (operator: Operator, owners: Owners) => Promise<Listed[]>;
   /** The argument of `revoke`, its description, and the identifiers that an error message suggests. */
   readonly revokedBy: { readonly argument: string; readonly description: string; readonly hint: string };
@@ -90,7 +92,7 @@ export function formatSecret(description: string, secret: string): string {
 async function listCredentials<Listed extends ListedCredential>(
   io: CliIo,
   options: WorkspaceOptions & { readonly user?: string },
-  { noun, widths, columns, list }: CredentialKind<Listed>,
+  { noun, widths, columns, detail, list }: CredentialKind<Listed>,
 ): Promise<void> {
   await using operator = openOperator(io);
   const credentials = await list(operator, await findOwners(operator.workspaces, options));
@@ -107,7 +109,10 @@ async function listCredentials<Listed extends ListedCredential>(
       { header: 'STATE', maxWidth: 7, value: ({ state }) => state },
     ],
     credentials,
-    ({ id, createdAt }) => `${id}, created ${formatTime(createdAt)}`,
+    (credential) => [
+      `${credential.id}, created ${formatTime(credential.createdAt)}`,
+      ...(detail?.(credential) ?? []),
+    ],
   );
   printResult(io, options, credentials, credentials.length === 0 ? `No ${noun}s.` : table);
 }

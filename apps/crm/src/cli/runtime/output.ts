@@ -28,11 +28,11 @@ export function printNotice({ stderr }: Pick<CliIo, 'stderr'>, line: string): vo
   stderr.write(`${oneLine(line)}\n`);
 }
 
-/** Formats rows under a header line. `detail` returns a second, indented line for each row. */
+/** Formats rows under a header line. `detail` returns further, indented lines for each row. */
 export function formatTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
-  detail: (row: Row) => string,
+  detail: (row: Row) => string | readonly string[],
 ): string {
   const cells = rows.map((row) => columns.map(({ value, maxWidth }) => cut(oneLine(value(row)), maxWidth)));
   const widths = columns.map(({ header }, i) =>
@@ -45,7 +45,10 @@ export function formatTable<Row>(
       .trimEnd();
   return [
     line(columns.map(({ header }) => header)),
-    ...rows.flatMap((row, i) => [line(cells[i] ?? []), `  ${oneLine(detail(row))}`]),
+    ...rows.flatMap((row, i) => [
+      line(cells[i] ?? []),
+      ...[detail(row)].flat().map((each) => `  ${oneLine(each)}`),
+    ]),
   ].join('\n');
 }
 
