@@ -230,7 +230,8 @@ test(
     await page.keyboard.type('Form');
     await choose(page, 'Expires', 'At the end of a day...');
     await choose(page, 'Default campaign', 'DEMO');
-    await press(page, /^For the intake only/, 'Space');
+    await tabTo(page, /^For the CRM and the intake/);
+    await page.keyboard.press('ArrowDown');
     await tabTo(page, 'Allowed origins');
     await page.keyboard.type('https://offer.example.com');
     await page.keyboard.press('Enter');

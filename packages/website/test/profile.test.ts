@@ -241,6 +241,41 @@ describe('credentials', () => {
     expect(await leadsOf(workspace.id)).toHaveLength(2);
   }, 60_000);
 
+  test('can be limited to single scopes and to networks, which owners see with the member', async () => {
+    const { page, member } = await website.openSignedIn();
+    await page.goto('/profile');
+    await page.getByRole('button', { name: 'Create an API key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Reports');
+    await dialog.getByLabel('For single scopes').check();
+    await dialog.getByLabel('Allowed networks').fill('203.0.113.0/33');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Must not be empty').waitFor();
+    await dialog.getByLabel('leads:read').check();
+    await dialog.getByLabel('events').check();
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText(/^Must be an IP address, or a network/).waitFor();
+    await expectGoodEverywhere(page, 'profile-new-key-scopes');
+    await dialog.getByLabel('Allowed networks').press('Backspace');
+    await dialog.getByLabel('Allowed networks').fill('203.0.113.9/24');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await takeSecret(page);
+    const limits = ['Single scopes', 'leads:read, events', '203.0.113.0/24'];
+    for (const text of limits) await row(page, 'Reports').getByText(text, { exact: true }).waitFor();
+    await expectGoodEverywhere(page, 'profile-key-scopes');
+    const stored = await website.fixture.sql(
+      `SELECT scopes, allowed_networks FROM api_key WHERE user_id = $1 AND name = 'Reports'`,
+      [member.userId],
+    );
+    expect(stored).toEqual([{ scopes: ['leads:read', 'events'], allowed_networks: ['203.0.113.0/24'] }]);
+
+    await page.goto('/members');
+    const listed = page.getByRole('listitem').filter({ hasText: 'Reports' });
+    for (const text of limits.slice(1)) await listed.getByText(text, { exact: true }).waitFor();
+  }, 60_000);
+
   test('can be pasted to send a test lead to the CRM', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'publisher' });
     await page.goto('/profile');

@@ -14,6 +14,8 @@ export const common = {
   retry: 'Try again',
   loading: 'Loading',
   never: 'Never',
+  scopes: 'Scopes',
+  networks: 'Networks',
   justNow: 'just now',
   none: 'None',
   somethingWrong: 'Something went wrong',

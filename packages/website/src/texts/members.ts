@@ -44,7 +44,8 @@ export const members = {
   credentialsLead:
     'The active API keys and access tokens of this workspace. Revoke what is no longer in use.',
   noCredentials: 'No member has a key or a token.',
-  scopes: { full: 'API key', intake: 'Intake API key' },
+  apiKey: 'API key',
+  intakeKey: 'Intake API key',
   accessToken: 'Access token',
   lastUsed: 'Last used',
   created: 'Created',

@@ -15,7 +15,7 @@ export const profile = {
   hideOld: 'Hide old ones',
 
   states: { active: 'Active', expired: 'Expired', revoked: 'Revoked' },
-  scopes: { full: 'CRM and intake', intake: 'Intake only' },
+  scopes: { full: 'CRM and intake', intake: 'Intake only', single: 'Single scopes' },
   created: 'Created',
   expires: 'Expires',
   revoked: 'Revoked',
@@ -37,12 +37,27 @@ export const profile = {
   expiryDate: 'Last day',
   campaignHint: 'For leads of the intake whose landing page has no campaign',
   campaignOfWorkspace: "The workspace's default",
-  intakeOnly: 'For the intake only',
-  intakeOnlyHint: 'Can only create leads. Use it where others can read the key',
+  scope: 'Scope',
+  scopeChoices: {
+    full: ['For the CRM and the intake', 'Can do everything that your role allows'],
+    intake: ['For the intake only', 'Can only create leads. Use it where others can read the key'],
+    single: ['For single scopes', 'Can only do what you choose, within your role'],
+  },
+  singleScopes: 'Single scopes',
+  singleScope: {
+    'leads:read': 'Read leads, campaigns and landing pages',
+    'leads:write': 'Create, import and edit leads',
+    'leads:status': 'Change the status of leads',
+    events: 'Follow events',
+    admin: 'Change campaigns and landing pages, read the audit log',
+  },
+  allowedNetworks: 'Allowed networks',
+  networksHint:
+    'Addresses or networks that may use the key, such as 203.0.113.0/24. If empty, every address may use it.',
   allowedOrigins: 'Allowed origins',
   originsHint:
     'Web pages that may use the key, such as https://offer.example.com. If empty, only servers may use it.',
-  originsPlaceholder: 'Enter adds one',
+  listPlaceholder: 'Enter adds one',
   lifetime: 'Lifetime',
   lifetimes: {
     '3600': '1 hour',

@@ -2,6 +2,7 @@ import { Badge, Code, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { memberCredentialsQuery, revokeMemberCredential } from '../../api/members.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { keyLimits } from '../../shell/key-limits.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -17,10 +18,20 @@ export function MemberCredentials() {
   if (data === undefined) return <PendingPage />;
   const rows = [
     ...data.apiKeys.map((key) =>
-      Object.assign({ kind: 'api-keys' as const, label: t.scopes[key.scope] }, key),
+      Object.assign(
+        {
+          kind: 'api-keys' as const,
+          label: key.scope === 'intake' ? t.intakeKey : t.apiKey,
+          limits: keyLimits(key),
+        },
+        key,
+      ),
     ),
     ...data.accessTokens.map((token) =>
-      Object.assign({ kind: 'access-tokens' as const, label: t.accessToken, prefix: undefined }, token),
+      Object.assign(
+        { kind: 'access-tokens' as const, label: t.accessToken, prefix: undefined, limits: [] },
+        token,
+      ),
     ),
   ].filter(({ state }) => state === 'active');
   return (
@@ -35,7 +46,7 @@ export function MemberCredentials() {
       </div>
       {rows.length === 0 && <Text size="sm">{t.noCredentials}</Text>}
       <RecordList label={t.credentials}>
-        {rows.map(({ id, kind, name, prefix, label, userEmail, lastUsedAt, createdAt }) => (
+        {rows.map(({ id, kind, name, prefix, label, limits, userEmail, lastUsedAt, createdAt }) => (
           <RecordRow
             key={id}
             title={
@@ -51,6 +62,7 @@ export function MemberCredentials() {
               [t.email, userEmail],
               [t.lastUsed, <RelativeTime key="use" at={lastUsedAt} />],
               [t.created, <RelativeTime key="created" at={createdAt} />],
+              ...limits,
             ]}
             actions={
               <ConfirmButton

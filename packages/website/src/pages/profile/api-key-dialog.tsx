@@ -1,7 +1,7 @@
-import { Group, Select, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
+import { Checkbox, Group, Radio, Select, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { NewApiKey } from '@leads/core/credential';
+import type { NewApiKey, SingleScope } from '@leads/core/credential';
 import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
@@ -13,14 +13,18 @@ import { texts } from '../../texts/index.ts';
 const t = texts.profile;
 const dayMs = 86_400_000;
 const expiries = ['never', '30', '90', '365', 'date'] as const;
+const scopes = ['full', 'intake', 'single'] as const;
+const singleScopes = Object.keys(t.singleScope) as SingleScope[];
 
 interface ApiKeyForm {
   readonly name: string;
   readonly expiry: (typeof expiries)[number];
   readonly expiryDate: string;
   readonly defaultCampaignCode: string | null;
-  readonly intakeOnly: boolean;
+  readonly scope: (typeof scopes)[number];
+  readonly singleScopes: SingleScope[];
   readonly allowedOrigins: string[];
+  readonly allowedNetworks: string[];
 }
 
 const empty: ApiKeyForm = {
@@ -28,8 +32,10 @@ const empty: ApiKeyForm = {
   expiry: 'never',
   expiryDate: '',
   defaultCampaignCode: null,
-  intakeOnly: false,
+  scope: 'full',
+  singleScopes: [],
   allowedOrigins: [],
+  allowedNetworks: [],
 };
 
 /** Returns the expiry of a new key. A date ends at midnight of the user's time zone. */
@@ -39,14 +45,20 @@ function expiryOf({ expiry, expiryDate }: ApiKeyForm): Date | undefined {
   return new Date(Date.now() + Number(expiry) * dayMs);
 }
 
+/** Returns whether the key is for web pages, whose visitors have any address. */
+function isForPages({ scope, allowedOrigins }: ApiKeyForm): boolean {
+  return scope === 'intake' && allowedOrigins.length > 0;
+}
+
 function bodyOf(values: ApiKeyForm): NewApiKey {
   const expiresAt = expiryOf(values);
   return {
     name: values.name,
-    scope: values.intakeOnly ? 'intake' : 'full',
+    scope: values.scope === 'single' ? values.singleScopes : values.scope,
     ...(expiresAt !== undefined && { expiresAt: expiresAt.toISOString() }),
     ...(values.defaultCampaignCode !== null && { defaultCampaignCode: values.defaultCampaignCode }),
-    ...(values.intakeOnly && { allowedOrigins: values.allowedOrigins }),
+    ...(values.scope === 'intake' && { allowedOrigins: values.allowedOrigins }),
+    ...(!isForPages(values) && { allowedNetworks: values.allowedNetworks }),
   };
 }
 
@@ -65,12 +77,16 @@ export function ApiKeyDialog({
     gcTime: 0,
     onSuccess: onMade,
     onError(error) {
-      const { expiresAt, ...faults } = fieldErrorsOf(error);
+      const { expiresAt, scope: ofScope, ...faults } = fieldErrorsOf(error);
       const field = form.values.expiry === 'date' ? 'expiryDate' : 'expiry';
-      form.setErrors({ ...faults, ...(expiresAt !== undefined && { [field]: expiresAt }) });
+      form.setErrors({
+        ...faults,
+        ...(expiresAt !== undefined && { [field]: expiresAt }),
+        ...(ofScope !== undefined && { singleScopes: ofScope }),
+      });
     },
   });
-  const { expiry, intakeOnly } = form.values;
+  const { expiry, scope } = form.values;
   return (
     <Dialog onClose={onClose} title={t.createApiKey}>
       <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
@@ -105,18 +121,39 @@ export function ApiKeyDialog({
               .map(({ code, name }) => ({ value: code, label: name === code ? code : `${name} (${code})` }))}
             {...form.getInputProps('defaultCampaignCode')}
           />
-          <Switch
-            label={t.intakeOnly}
-            description={t.intakeOnlyHint}
-            {...form.getInputProps('intakeOnly', { type: 'checkbox' })}
-          />
-          {intakeOnly && (
+          <Radio.Group label={t.scope} {...form.getInputProps('scope')}>
+            <Stack gap="xs" mt="xs">
+              {scopes.map((value) => {
+                const [label, description] = t.scopeChoices[value];
+                return <Radio key={value} value={value} label={label} description={description} />;
+              })}
+            </Stack>
+          </Radio.Group>
+          {scope === 'single' && (
+            <Checkbox.Group label={t.singleScopes} {...form.getInputProps('singleScopes')}>
+              <Stack gap="xs" mt="xs">
+                {singleScopes.map((value) => (
+                  <Checkbox key={value} value={value} label={value} description={t.singleScope[value]} />
+                ))}
+              </Stack>
+            </Checkbox.Group>
+          )}
+          {scope === 'intake' && (
             <TagsInput
               label={t.allowedOrigins}
               description={t.originsHint}
-              placeholder={t.originsPlaceholder}
+              placeholder={t.listPlaceholder}
               acceptValueOnBlur
               {...form.getInputProps('allowedOrigins')}
+            />
+          )}
+          {!isForPages(form.values) && (
+            <TagsInput
+              label={t.allowedNetworks}
+              description={t.networksHint}
+              placeholder={t.listPlaceholder}
+              acceptValueOnBlur
+              {...form.getInputProps('allowedNetworks')}
             />
           )}
           <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />

@@ -12,6 +12,7 @@ import {
   rotateApiKey,
 } from '../../api/credentials.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { keyLimits } from '../../shell/key-limits.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
@@ -63,7 +64,9 @@ export function ApiKeys({
                     {key.name}
                   </Text>
                   <Code>{key.prefix}…</Code>
-                  <Badge variant="default">{t.scopes[key.scope]}</Badge>
+                  <Badge variant="default">
+                    {t.scopes[typeof key.scope === 'string' ? key.scope : 'single']}
+                  </Badge>
                   <StateBadge state={key.state} />
                 </>
               }
@@ -72,6 +75,7 @@ export function ApiKeys({
                 [t.created, <RelativeTime key="created" at={key.createdAt} />],
                 ...credentialEnd(key),
                 ...(campaign === undefined ? [] : [[t.defaultCampaign, campaign.code] as const]),
+                ...keyLimits(key),
                 ...(key.allowedOrigins.length === 0
                   ? []
                   : [[t.origins, key.allowedOrigins.join(', ')] as const]),
