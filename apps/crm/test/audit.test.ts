@@ -70,6 +70,18 @@ describe('the audit log', () => {
     });
   });
 
+  test('records the single scopes and the networks of a key', async () => {
+    const { member, visitor } = await start();
+    const networks = Array.from({ length: 20 }, (_, i) => `2001:db8:ffff:ffff:ffff:ffff:ffff:ff${i + 10}`);
+    const scope = ['leads:read', 'events'];
+    const key = await created(visitor, '/api-keys', { name: 'Shop', scope, allowedNetworks: networks });
+    const rotated = await created(visitor, `/api-keys/${key.id}/rotate`, {});
+    const limits = { name: 'Shop', scope: 'leads:read, events', allowedFrom: networks.join(', ') };
+    const [rotation, creation] = await logOf(member);
+    expect(creation?.details).toEqual({ ...limits, prefix: key.prefix });
+    expect(rotation?.details).toEqual({ ...limits, prefix: rotated.prefix, replacesId: key.id });
+  });
+
   test('records exports, imports and changes of campaigns by API key', async () => {
     const { workspace } = await start();
     const { owner } = workspace;

@@ -108,7 +108,8 @@ test('an owner changes members of the workspace in the request, not of the activ
 test('owners and managers see the keys and tokens of all members, and their revocation is in force', async () => {
   const workspace = await fixture.createWorkspace();
   const other = await fixture.createWorkspace();
-  const publisher = await workspace.addMember('publisher');
+  const limits = { scope: ['leads:read'] as const, allowedNetworks: ['127.0.0.1'] };
+  const publisher = await workspace.addMember('publisher', limits);
   const list = { path: '/api/v1/order/leads', headers: publisher.headers };
   expect((await service.send(list)).status).toBe(200);
   const { visitor } = await signInAs(service, workspace, 'manager');
@@ -117,7 +118,7 @@ test('owners and managers see the keys and tokens of all members, and their revo
   const { apiKeys, accessTokens } = answer.json<Record<string, Record<string, unknown>[]>>();
   const userEmail = publisher.email;
   expect(apiKeys).toContainEqual(
-    expect.objectContaining({ id: publisher.apiKeyId, userEmail, scope: 'full', state: 'active' }),
+    expect.objectContaining({ id: publisher.apiKeyId, userEmail, ...limits, state: 'active' }),
   );
   expect(apiKeys?.find(({ id }) => id === publisher.apiKeyId)?.['prefix']).toBe(
     publisher.apiKey.slice(0, 11),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { MemberRole } from '@leads/core/credential';
+import { type MemberRole, type SingleScope, singleScopes } from '@leads/core/credential';
 import type { TestMember } from '@leads/test-kit/fixture';
 import type { Answer } from '@leads/test-kit/http-client';
 import { personalData } from '@leads/test-kit/log-check/confidential';
@@ -185,6 +185,29 @@ const forIntegrators: Matrix = {
   'GET /events': { owner: 503, manager: 503, publisher: 503, request: () => ({ path: '/events' }) },
 };
 
+/** The scopes that a key needs for each row of {@link forIntegrators}. The first is the scope of the route. */
+const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
+  'GET /audit': ['admin'],
+  'POST /order/leads': ['leads:write'],
+  'GET /order/leads': ['leads:read'],
+  'GET /order/leads as CSV': ['leads:read'],
+  'GET /order/leads as NDJSON': ['leads:read'],
+  'GET /order/leads/{id}': ['leads:read'],
+  'PATCH /order/leads/{id}': ['leads:write'],
+  'PATCH /order/leads/{id} status': ['leads:write', 'leads:status'],
+  'PATCH /order/leads/{id} out of Paid': ['leads:write', 'leads:status'],
+  'GET /order/leads/{id}/history': ['leads:read'],
+  'POST /order/leads/status': ['leads:status'],
+  'POST /order/leads/import': ['leads:write'],
+  'GET /campaigns': ['leads:read'],
+  'POST /campaigns': ['admin'],
+  'PATCH /campaigns/{id}': ['admin'],
+  'GET /landing-pages': ['leads:read'],
+  'POST /landing-pages': ['admin'],
+  'PATCH /landing-pages/{id}': ['admin'],
+  'GET /events': ['events'],
+};
+
 const forPages: Matrix = {
   ...common,
   'GET /order/leads.csv': {
@@ -282,19 +305,21 @@ interface GuardedApi {
   readonly send: (person: Person, method: string, request: RequestCase) => Promise<Answer>;
 }
 
+const sendWithKey: GuardedApi['send'] = ({ member }, method, { path, body, headers }) =>
+  service.send({
+    method,
+    path: `/api/v1${path}`,
+    headers: { ...member.headers, ...headers },
+    ...(body !== undefined && { body }),
+  });
+
 /** The two APIs, each with its own guard. */
 const apis: Readonly<Record<string, GuardedApi>> = {
   'with an API key and an access token': {
     prefix: '/api/v1',
     matrix: forIntegrators,
     routes: guardedRoutesOf(service.document),
-    send: ({ member }, method, { path, body, headers }) =>
-      service.send({
-        method,
-        path: `/api/v1${path}`,
-        headers: { ...member.headers, ...headers },
-        ...(body !== undefined && { body }),
-      }),
+    send: sendWithKey,
   },
   'signed in': {
     prefix: '/api/console',
@@ -304,6 +329,11 @@ const apis: Readonly<Record<string, GuardedApi>> = {
       visitor.send(method, `/console${path}`, body, headers),
   },
 };
+
+const lacking = (scope: string | undefined) => ({
+  ...forbidden,
+  message: `This API key does not have the scope ${scope}`,
+});
 
 const writtenTables = [
   'lead',
@@ -386,7 +416,7 @@ for (const [way, { matrix, send, prefix }] of Object.entries(apis)) {
     if (prefix === '/api/v1') {
       test('rejects an intake key of an owner with 403', async () => {
         const { answer } = await expectAnswer({ ...people.owner, member: forIntake }, people.owner, 403);
-        expect(answer.json()).toEqual(forbidden);
+        expect(answer.json()).toEqual(lacking(neededScopes[name]?.[0]));
       });
     } else {
       test('answers a user without a workspace as listed', async () => {
@@ -410,6 +440,63 @@ for (const [way, { matrix, send, prefix }] of Object.entries(apis)) {
     });
   });
 }
+
+test('every row of the API for integrators lists its scopes, and the document names the scope of its route', () => {
+  expect(Object.keys(neededScopes).toSorted()).toEqual(Object.keys(forIntegrators).toSorted());
+  for (const { method, path, operation } of guardedRoutesOf(service.document)) {
+    const [scope] = neededScopes[`${method} ${path.replace('/api/v1', '')}`] ?? [];
+    expect([path, operation.security]).toEqual([path, [{ ApiKey: [scope], AccessToken: [] }]]);
+    expect(operation).toMatchObject({ description: expect.stringContaining(`the scope \`${scope}\``) });
+  }
+});
+
+/** Creates a member of a role whose key has these scopes. */
+const withScopes = (role: MemberRole, scope: readonly SingleScope[]) => workspace.addMember(role, { scope });
+const ownersWith = Object.fromEntries(
+  await Promise.all(singleScopes.map(async (scope) => [scope, await withScopes('owner', [scope])] as const)),
+);
+
+describe.each(Object.entries(forIntegrators))('with a key of single scopes, %s', (name, row) => {
+  const [method = ''] = name.split(' ');
+  const needed = neededScopes[name] ?? [];
+
+  async function expectStatus(member: TestMember, status: number) {
+    const person = { ...people.owner, member };
+    const request = await row.request(people.owner);
+    const before = await stored();
+    const answer = await sendWithKey(person, method, request);
+    expect([name, answer.status, answer.text]).toEqual([name, status, answer.text]);
+    expect((await stored()) !== before).toBe(status === 200 && method !== 'GET');
+    return answer;
+  }
+
+  test.each(singleScopes)('allows a key of the scope %s only if it needs no other', async (scope) => {
+    const missing = needed.find((each) => each !== scope);
+    const answer = await expectStatus(
+      ownersWith[scope] as TestMember,
+      missing === undefined ? row.owner : 403,
+    );
+    expect(missing === undefined ? {} : answer.json()).toEqual(missing === undefined ? {} : lacking(missing));
+  });
+
+  test('allows a key of the needed scopes, within the role of its member', async () => {
+    await expectStatus(await withScopes('owner', needed), row.owner);
+    if (row.publisher !== 403) return;
+    const answer = await expectStatus(
+      await withScopes('publisher', needed),
+      row.forOtherUser?.publisher ?? 403,
+    );
+    expect(answer.json()).toEqual(answer.status === 404 ? notFound : forbidden);
+  });
+
+  test.each(needed)('rejects a key of all scopes without %s', async (scope) => {
+    const member = await withScopes(
+      'owner',
+      singleScopes.filter((each) => each !== scope),
+    );
+    expect((await expectStatus(member, 403)).json()).toEqual(lacking(scope));
+  });
+});
 
 async function membership(): Promise<string> {
   const { userId } = await workspace.addMember('publisher');

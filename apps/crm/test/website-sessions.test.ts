@@ -137,6 +137,28 @@ describe('credentials', () => {
     ]);
   });
 
+  test('can have single scopes and networks, which a rotated key keeps', async () => {
+    const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
+    const given = {
+      name: 'Reports',
+      scope: ['events', 'leads:read'],
+      allowedNetworks: ['203.0.113.9/24', '203.0.113.0/24', '::ffff:198.51.100.7', '2001:DB8::/32'],
+    };
+    const limits = {
+      scope: ['leads:read', 'events'],
+      allowedNetworks: ['203.0.113.0/24', '198.51.100.7', '2001:db8::/32'],
+    };
+    const old = await createKey(visitor, given);
+    expect(old.record).toMatchObject(limits);
+    const answer = await visitor.send('POST', `/console/api-keys/${old.record.id}/rotate`);
+    expect(answer.json<{ record: KeyRecord }>().record).toMatchObject({
+      ...limits,
+      replacesId: old.record.id,
+    });
+    const listed = (await visitor.get('/api-keys')).json<KeyRecord[]>();
+    expect(listed.slice(0, 2)).toEqual([expect.objectContaining(limits), expect.objectContaining(limits)]);
+  });
+
   test.for([
     [{ name: '' }, '#/name'],
     [{ name: ' \t' }, '#/name'],
@@ -146,6 +168,21 @@ describe('credentials', () => {
     [{ name: 'x', scope: 'intake', allowedOrigins: ['javascript:alert(1)'] }, '#/allowedOrigins/0'],
     [{ name: 'x', scope: 'intake', allowedOrigins: ['https://:0'] }, '#/allowedOrigins'],
     [{ name: 'x', scope: 'admin' }, '#/scope'],
+    [{ name: 'x', scope: [] }, '#/scope'],
+    [{ name: 'x', scope: ['leads:read', 'full'] }, '#/scope/1'],
+    [{ name: 'x', scope: ['events', 'events'] }, '#/scope'],
+    [{ name: 'x', scope: ['leads:write'], allowedOrigins: ['https://a.example'] }, '#/allowedOrigins'],
+    [{ name: 'x', allowedNetworks: '203.0.113.7' }, '#/allowedNetworks'],
+    [{ name: 'x', allowedNetworks: ['203.0.113.7', '203.0.113.0/33'] }, '#/allowedNetworks/1'],
+    [{ name: 'x', allowedNetworks: ['example.com'] }, '#/allowedNetworks/0'],
+    [
+      { name: 'x', allowedNetworks: Array.from({ length: 21 }, (_, i) => `10.0.0.${i}`) },
+      '#/allowedNetworks',
+    ],
+    [
+      { name: 'x', scope: 'intake', allowedOrigins: ['https://a.example'], allowedNetworks: ['::1'] },
+      '#/allowedNetworks',
+    ],
     [{ name: 'x', expiresAt: 'tomorrow' }, '#/expiresAt'],
     [{ name: 'x', userId: randomUUID() }, '#/userId'],
   ] as const)(

@@ -1,3 +1,4 @@
+import { singleScopes } from '@leads/core/credential';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import { guardedRoutesOf } from '@leads/test-kit/openapi-document';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -12,6 +13,9 @@ const members = {
   manager: await workspace.addMember('manager'),
   publisher: await workspace.addMember('publisher'),
   'publisher with an intake key': await workspace.addMember('publisher', { scope: 'intake' }),
+  'publisher with a key of the scope leads:write': await workspace.addMember('publisher', {
+    scope: ['leads:write'],
+  }),
 } as const;
 const columns = Object.keys(members) as (keyof typeof members)[];
 
@@ -22,6 +26,7 @@ const matrix: Readonly<Record<string, Readonly<Record<keyof typeof members, numb
     manager: 200,
     publisher: 200,
     'publisher with an intake key': 200,
+    'publisher with a key of the scope leads:write': 200,
   },
 };
 
@@ -45,3 +50,31 @@ describe.each(Object.keys(matrix))('%s', (name) => {
     expect(await fixture.sql('SELECT user_id FROM lead WHERE id = $1', [id])).toEqual([{ user_id: userId }]);
   });
 });
+
+test('every guarded route documents its scope', () => {
+  for (const { operation } of guardedRoutesOf(service.document)) {
+    expect(operation.security).toEqual([{ ApiKey: ['intake'] }, { BrowserKey: ['intake'] }]);
+    expect(operation).toMatchObject({ description: expect.stringContaining('`intake` or `leads:write`') });
+  }
+});
+
+test.each(singleScopes.filter((scope) => scope !== 'leads:write'))(
+  'rejects a key of the scope %s with 403, also of an owner',
+  async (scope) => {
+    const { apiKey } = await workspace.addMember('owner', { scope: [scope] });
+    const answer = await service.send({
+      method: 'POST',
+      path: '/api/v1/leads',
+      headers: { API_KEY: apiKey },
+      body: { name: personalData.name, phone: personalData.phone },
+    });
+    expect([answer.status, answer.json()]).toEqual([
+      403,
+      {
+        success: false,
+        error: 'unauthorized',
+        message: 'This API key does not have the scope leads:write',
+      },
+    ]);
+  },
+);

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { Broker, NatsSnapshotStore } from '@leads/core/nats';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { freePort } from '@leads/local-stack/processes/free-port';
@@ -25,7 +26,7 @@ async function startServers(count: number) {
       startNats({
         binary,
         port,
-        dataDir: join(directory, `${count}-${index}`),
+        dataDir: join(directory, `${count}-${index}-${port}`),
         settings:
           count === 1
             ? 'authorization { users: [{ user: test, password: test, permissions: { publish: { deny: ["$JS.API.STREAM.UPDATE.>"] } } }] }'
@@ -37,6 +38,7 @@ async function startServers(count: number) {
   const broker = new Broker({ url, name: 'test' });
   expect(await broker.connected(10_000)).toBe(true);
   return {
+    broker,
     /** Opens the store as a new process does. `onError` records its errors. */
     open(replicas: number) {
       const onError = vi.fn<(error: unknown) => void>();
@@ -78,4 +80,34 @@ test('a single server creates no bucket of 3 replicas, and uses an existing buck
   expect(await store.get()).toEqual(snapshot(2));
   expect(onError).toHaveBeenCalledTimes(1);
   expect(await servers.replicas()).toBe(1);
+});
+
+test('does not read the snapshot of the release before, which lacks the scopes and networks of keys', async () => {
+  await using servers = await startServers(1);
+  const { store } = servers.open(1);
+  expect(await store.find()).toBeUndefined();
+  const bucket = await servers.broker.jetStream.views.os('leads_intake');
+  await bucket.putBlob({ name: 'snapshot' }, gzipSync(JSON.stringify(snapshot(1))));
+  expect([await store.find(), await store.get()]).toEqual([undefined, undefined]);
+  await store.put(snapshot(2), undefined);
+  expect(await store.get()).toEqual(snapshot(2));
+});
+
+test('rejects a snapshot whose keys have no scopes or no networks', async () => {
+  await using servers = await startServers(1);
+  const { store } = servers.open(1);
+  const id = '019c0a3e-0000-7000-8000-000000000001';
+  const ids = { id, workspaceId: id, userId: id };
+  const key = { ...ids, hash: 'x', role: 'owner' as const, allowedOrigins: [] };
+  const whole = { ...key, scope: ['leads:write' as const], allowedNetworks: [] };
+  await store.put({ ...snapshot(1), keys: [whole] }, undefined);
+  expect((await store.get())?.keys).toEqual([whole]);
+  for (const part of [
+    { ...key, scope: 'full' as const },
+    { ...key, allowedNetworks: [] },
+  ]) {
+    const revision = (await store.find())?.revision;
+    await store.put({ ...snapshot(1), keys: [part as typeof whole] }, revision);
+    await expect(store.get()).rejects.toMatchObject({ code: 'unavailable' });
+  }
 });

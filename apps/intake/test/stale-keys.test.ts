@@ -70,6 +70,15 @@ test('accepts known keys while Postgres is unavailable, also in an instance that
   await fixture.sql(`UPDATE api_key SET expires_at = now() + interval '1 day' WHERE id = $1`, [
     unused.apiKeyId,
   ]);
+  // Each of these keys is rejected with 403, in an outage, too.
+  const restricted = [
+    await workspace.addMember('owner', { allowedNetworks: ['203.0.113.0/24'] }),
+    await workspace.addMember('owner', { scope: ['leads:read'] }),
+  ];
+  const permitted = await workspace.addMember('owner', {
+    allowedNetworks: ['127.0.0.1'],
+    scope: ['leads:write'],
+  });
   const unknown = generateApiKey().apiKey;
   await using running = await startIntakeService(databaseUrl, { NATS_URL: nats.url });
   expect((await submit(running, owner.apiKey, lead)).status).toBe(200);
@@ -109,6 +118,8 @@ test('accepts known keys while Postgres is unavailable, also in an instance that
   await using alone = await startIntakeService(databaseUrl);
   for (const service of [running, fresh]) {
     for (const { apiKey } of [owner, unused]) expect((await sendEmpty(service, apiKey)).status).toBe(400);
+    for (const { apiKey } of restricted) expect((await sendEmpty(service, apiKey)).status).toBe(403);
+    expect((await sendEmpty(service, permitted.apiKey)).status).toBe(400);
     const refused = await sendEmpty(service, unknown);
     expect(refused.status).toBe(503);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);

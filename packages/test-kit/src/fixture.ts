@@ -52,12 +52,20 @@ export interface TestWorkspace {
   /**
    * Adds a member. @param options.email may be the address of a member of another workspace.
    */
-  addMember(role: MemberRole, options?: { email?: string; scope?: ApiKeyScope }): Promise<TestMember>;
+  addMember(role: MemberRole, options?: MemberOptions): Promise<TestMember>;
   /** Creates a campaign. @returns its id. */
   addCampaign(code: string, status?: CampaignStatus): Promise<string>;
   mapLandingPage(name: string, campaignId: string | null): Promise<void>;
   /** Returns the fields of a lead, to insert through the store. */
   lead(member: TestMember, changes?: Partial<StoredLead>): StoredLead;
+}
+
+interface MemberOptions {
+  readonly email?: string;
+  /** The scope of the key; `full` if absent. */
+  readonly scope?: ApiKeyScope;
+  /** The networks that the key is bound to. */
+  readonly allowedNetworks?: readonly string[];
 }
 
 /** A member with a valid API key and a valid access token. */
@@ -105,7 +113,7 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
   const addMember = async (
     slug: string,
     role: MemberRole,
-    options: { email?: string; scope?: ApiKeyScope } = {},
+    options: MemberOptions = {},
   ): Promise<TestMember> => {
     const email = options.email ?? `${randomUUID()}@example.com`;
     const workspace = { slug, name: slug };
@@ -114,6 +122,7 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
     const { apiKey, record: key } = await issueApiKey(credentials, member, {
       name: 'Test key',
       scope: options.scope ?? 'full',
+      allowedNetworks: options.allowedNetworks ?? [],
     });
     const { accessToken, record: token } = await issueAccessToken(credentials, codec, member, {
       name: 'Test token',

@@ -55,6 +55,7 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
       },
       config: {
         permission: 'member',
+        scope: 'intake',
         // One schema validates both media types. The document also describes the control fields of a form.
         swaggerTransform: ({ schema, url }) => ({
           url,

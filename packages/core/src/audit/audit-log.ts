@@ -66,8 +66,9 @@ export interface AuditStore {
 /** Records an action. It never throws: a failed write must not undo the action, so it is only logged. */
 export type RecordAction = (origin: AuditOrigin, action: AuditedAction) => Promise<void>;
 
-const maxTextLength = 255;
-const cut = (text: string) => text.slice(0, maxTextLength).toWellFormed();
+/** The longest user agent and the longest detail, in characters. The 20 networks of an API key fit into a detail. */
+const maxLength = { userAgent: 255, detail: 1_000 } as const;
+const cut = (text: string, length: number) => text.slice(0, length).toWellFormed();
 
 /**
  * Returns the function that all parts of the service call to record an action in the audit log. Await it after the action
@@ -93,10 +94,13 @@ export function createRecordAction(
         actorId: origin.actorId,
         apiKeyId: origin.apiKeyId,
         address: origin.address === '' ? undefined : origin.address,
-        userAgent: origin.userAgent === undefined ? undefined : cut(origin.userAgent),
+        userAgent: origin.userAgent === undefined ? undefined : cut(origin.userAgent, maxLength.userAgent),
         targetId,
         details: Object.fromEntries(
-          given.map(([name, value]) => [name, typeof value === 'string' ? cut(value) : value]),
+          given.map(([name, value]) => [
+            name,
+            typeof value === 'string' ? cut(value, maxLength.detail) : value,
+          ]),
         ),
       });
       await store.append(workspaceIds.map((workspaceId) => entryOf(workspaceId)));

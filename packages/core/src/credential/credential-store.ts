@@ -10,6 +10,8 @@ export interface ApiKey {
   readonly defaultCampaignId?: string | undefined;
   /** The web origins that the key is bound to; empty for a secret key. */
   readonly allowedOrigins: readonly string[];
+  /** The networks that its requests must come from, in canonical form; empty if every address is accepted. */
+  readonly allowedNetworks: readonly string[];
   /** The id of the key that it replaces. */
   readonly replacesId?: string | undefined;
   readonly createdAt: Date;
@@ -59,6 +61,7 @@ export type KnownApiKey = Pick<
   | 'scope'
   | 'defaultCampaignId'
   | 'allowedOrigins'
+  | 'allowedNetworks'
   | 'expiresAt'
   | 'revokedAt'
 > & { readonly role: MemberRole };

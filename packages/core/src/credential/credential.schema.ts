@@ -1,15 +1,24 @@
 import { type Static, Type } from 'typebox';
 import { dateTime, id, label } from '../fields.ts';
 import { tokenLifetime } from './access-token.ts';
+import { maxNetworks } from './networks.ts';
+import { singleScopes } from './principal.ts';
 
 /** The maximum of web origins that a key may be bound to. */
 const maxOrigins = 50;
 
 const credentialName = label('The display name.', 'Shop integration');
-const ApiKeyScope = Type.Enum(['full', 'intake'], {
-  description: 'The scope. A key of the scope `intake` can only submit leads to the intake API.',
-  examples: ['full'],
-});
+const ApiKeyScope = Type.Union(
+  [
+    Type.Enum(['full', 'intake']),
+    Type.Array(Type.Enum([...singleScopes]), { minItems: 1, uniqueItems: true }),
+  ],
+  {
+    description:
+      'The scope: `full` for all scopes, `intake` for submitting leads to the intake API only, or a list of single scopes.',
+    examples: ['full'],
+  },
+);
 const CredentialState = Type.Enum(['active', 'expired', 'revoked'], { examples: ['active'] });
 
 /** The body that creates an API key. */
@@ -42,6 +51,14 @@ export const NewApiKey = Type.Object(
         },
       ),
     ),
+    allowedNetworks: Type.Optional(
+      Type.Array(Type.String({ maxLength: 49, examples: ['203.0.113.0/24'] }), {
+        maxItems: maxNetworks,
+        description:
+          'The addresses and networks (CIDR, IPv4 or IPv6) that requests with the key must come from. A key with origins cannot have them.',
+        examples: [['203.0.113.0/24']],
+      }),
+    ),
   },
   { additionalProperties: false, description: 'A new API key.' },
 );
@@ -59,6 +76,9 @@ export const ApiKeyView = Type.Object(
       id('The campaign of its intake leads if their landing page has no campaign.'),
     ),
     allowedOrigins: Type.Array(Type.String(), { description: 'The web origins that the key is bound to.' }),
+    allowedNetworks: Type.Array(Type.String(), {
+      description: 'The networks that its requests must come from. If empty, every address is accepted.',
+    }),
     replacesId: Type.Optional(id('The key that it replaces.')),
     createdAt: dateTime('Creation time.'),
     expiresAt: Type.Optional(dateTime('When the key expires.')),

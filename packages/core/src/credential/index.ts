@@ -27,6 +27,7 @@ export type {
 export { CredentialUse } from './credential-use.ts';
 export { issueAccessToken, issueApiKey } from './issue-credential.ts';
 export {
+  apiKeyDetails,
   createOwnAccessToken,
   createOwnApiKey,
   listOwnAccessTokens,
@@ -40,12 +41,18 @@ export {
   revokeMemberAccessToken,
   revokeMemberApiKey,
 } from './manage-member-credentials.ts';
+export { canonicalNetwork, isInNetworks, maxNetworks } from './networks.ts';
 export {
   type ApiKeyScope,
+  formatScope,
   isBrowserKey,
   type MemberRole,
   memberRoles,
   type Principal,
+  type RequiredScope,
   requireManager,
+  requireScope,
+  type SingleScope,
+  singleScopes,
 } from './principal.ts';
 export { CredentialVerifier } from './verify-credentials.ts';

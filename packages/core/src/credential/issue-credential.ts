@@ -19,6 +19,8 @@ export async function issueApiKey(
     expiresAt?: Date;
     defaultCampaignId?: string;
     allowedOrigins?: readonly string[];
+    /** In canonical form. */
+    allowedNetworks?: readonly string[];
     replacesId?: string;
   },
 ): Promise<{ apiKey: string; record: ApiKey }> {
@@ -36,6 +38,7 @@ export async function issueApiKey(
     scope: options.scope ?? 'full',
     defaultCampaignId: options.defaultCampaignId,
     allowedOrigins: options.allowedOrigins ?? [],
+    allowedNetworks: options.allowedNetworks ?? [],
     replacesId: options.replacesId,
     createdAt,
     expiresAt: options.expiresAt,

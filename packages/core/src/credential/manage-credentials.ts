@@ -5,26 +5,36 @@ import type { AccessTokenView, ApiKeyView, NewAccessToken, NewApiKey } from './c
 import { credentialState } from './credential-state.ts';
 import type { AccessToken, ApiKey, CredentialStore, MemberRef } from './credential-store.ts';
 import { issueAccessToken, issueApiKey } from './issue-credential.ts';
+import { canonicalNetwork } from './networks.ts';
+import { formatScope, singleScopes } from './principal.ts';
 
 /*
  * Operations of members on their own API keys and access tokens. Credentials of other members are `not_found`.
  */
 
 export function viewApiKey(key: ApiKey): ApiKeyView {
-  const { id, name, prefix, scope, defaultCampaignId, allowedOrigins, replacesId, createdAt } = key;
+  const { id, name, prefix, scope, defaultCampaignId, replacesId, createdAt } = key;
   return {
     id,
     name,
     prefix,
-    scope,
+    scope: typeof scope === 'string' ? scope : [...scope],
     state: credentialState(key),
     ...(defaultCampaignId !== undefined && { defaultCampaignId }),
-    allowedOrigins: [...allowedOrigins],
+    allowedOrigins: [...key.allowedOrigins],
+    allowedNetworks: [...key.allowedNetworks],
     ...(replacesId !== undefined && { replacesId }),
     createdAt: createdAt.toISOString(),
     ...(key.expiresAt !== undefined && { expiresAt: key.expiresAt.toISOString() }),
     ...viewUse(key),
   };
+}
+
+/** Returns the properties of a key that the audit log records. */
+export function apiKeyDetails(key: Pick<ApiKey, 'name' | 'prefix' | 'scope' | 'allowedNetworks'>) {
+  const { name, prefix, scope, allowedNetworks } = key;
+  const allowedFrom = allowedNetworks.length === 0 ? undefined : allowedNetworks.join(', ');
+  return { name, scope: formatScope(scope), prefix, allowedFrom };
 }
 
 export function viewAccessToken(token: AccessToken): AccessTokenView {
@@ -55,17 +65,29 @@ export async function listOwnApiKeys(store: CredentialStore, member: MemberRef):
  * Creates an API key for the member.
  *
  * @returns the key itself, which is not stored, and its record.
- * @throws LeadsError `campaign_unavailable`; `invalid_input` if `expiresAt` is in the past, or if a key of another scope
- *   than `intake` has origins.
+ * @throws LeadsError `campaign_unavailable`; `invalid_input` if `expiresAt` is in the past, if a network is malformed, or
+ *   for origins without the scope `intake` or with networks.
  */
 export async function createOwnApiKey(
   { credentials, campaigns }: { credentials: CredentialStore; campaigns: CampaignStore },
   member: MemberRef,
-  { name, scope = 'full', expiresAt, defaultCampaignCode, allowedOrigins = [] }: NewApiKey,
+  {
+    name,
+    scope = 'full',
+    expiresAt,
+    defaultCampaignCode,
+    allowedOrigins = [],
+    allowedNetworks = [],
+  }: NewApiKey,
 ): Promise<{ apiKey: string; record: ApiKeyView }> {
   if (scope !== 'intake' && allowedOrigins.length > 0) {
     throw new LeadsError('invalid_input', {
       fields: [{ at: 'body', path: '/allowedOrigins', reason: 'requires the scope intake' }],
+    });
+  }
+  if (allowedOrigins.length > 0 && allowedNetworks.length > 0) {
+    throw new LeadsError('invalid_input', {
+      fields: [{ at: 'body', path: '/allowedNetworks', reason: 'is not allowed with allowedOrigins' }],
     });
   }
   if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.now()) {
@@ -86,8 +108,9 @@ export async function createOwnApiKey(
   }
   const { apiKey, record } = await issueApiKey(credentials, member, {
     name,
-    scope,
+    scope: typeof scope === 'string' ? scope : singleScopes.filter((single) => scope.includes(single)),
     allowedOrigins: [...new Set(allowedOrigins.map(originOf))],
+    allowedNetworks: [...new Set(allowedNetworks.map(networkOf))],
     ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }),
     ...(campaign !== undefined && { defaultCampaignId: campaign.id }),
   });
@@ -115,6 +138,7 @@ export async function rotateOwnApiKey(
     name: old.name,
     scope: old.scope,
     allowedOrigins: old.allowedOrigins,
+    allowedNetworks: old.allowedNetworks,
     replacesId: old.id,
     // The new key has the lifetime of the old key.
     ...(old.expiresAt !== undefined && {
@@ -179,4 +203,14 @@ function originOf(text: string): string {
     });
   }
   return new URL(text).origin;
+}
+
+/** Returns a network in its canonical form. @throws LeadsError `invalid_input` for a malformed network. */
+function networkOf(text: string, index: number): string {
+  const network = canonicalNetwork(text);
+  if (network !== undefined) return network;
+  const reason = 'must be an IP address, or a network such as 203.0.113.0/24';
+  throw new LeadsError('invalid_input', {
+    fields: [{ at: 'body', path: `/allowedNetworks/${index}`, reason }],
+  });
 }

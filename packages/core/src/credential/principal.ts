@@ -1,4 +1,5 @@
 import { LeadsError } from '../errors.ts';
+import type { CompiledNetworks } from './networks.ts';
 
 /** The roles of members in a workspace. */
 export const memberRoles = ['owner', 'manager', 'publisher'] as const;
@@ -11,14 +12,41 @@ export interface Principal {
   readonly role: MemberRole;
   /** Absent for a session. */
   readonly apiKeyId?: string | undefined;
-  /** A key of the scope `intake` can only submit leads to the intake API. */
+  /** `full` for a session. */
   readonly scope: ApiKeyScope;
   readonly defaultCampaignId?: string | undefined;
   /** The web origins that the key is bound to; absent or empty for a secret key. */
   readonly allowedOrigins?: readonly string[] | undefined;
+  /** The networks that the key is bound to; absent for a key that is accepted from every address. */
+  readonly networks?: CompiledNetworks | undefined;
 }
 
-export type ApiKeyScope = 'full' | 'intake';
+/** The scopes that a key can have separately. */
+export const singleScopes = ['leads:read', 'leads:write', 'leads:status', 'events', 'admin'] as const;
+export type SingleScope = (typeof singleScopes)[number];
+
+/** The scope of a key: `full` for all scopes, `intake` for submitting leads to the intake API only, or single scopes. */
+export type ApiKeyScope = 'full' | 'intake' | readonly SingleScope[];
+
+/** The scope that a route requires. `leads:write` includes `intake`. */
+export type RequiredScope = SingleScope | 'intake';
+
+/** Returns a scope as text for people, such as `full` or `leads:read, events`. */
+export function formatScope(scope: ApiKeyScope): string {
+  return typeof scope === 'string' ? scope : scope.join(', ');
+}
+
+/**
+ * Checks that the scope of a key suffices.
+ *
+ * @throws LeadsError `forbidden`, with the name of the missing scope.
+ */
+export function requireScope({ scope }: Pick<Principal, 'scope'>, required: RequiredScope): void {
+  if (scope === 'full' || scope === required) return;
+  const single = required === 'intake' ? 'leads:write' : required;
+  if (typeof scope !== 'string' && scope.includes(single)) return;
+  throw new LeadsError('forbidden', { message: `This API key does not have the scope ${single}` });
+}
 
 /** Whether a key may be public in a web page. Such a key can only submit leads, and only from pages of its origins. */
 export function isBrowserKey({

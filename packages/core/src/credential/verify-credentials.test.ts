@@ -40,6 +40,7 @@ class Lookup implements CredentialLookup {
       id: newId(),
       scope: 'full',
       allowedOrigins: [],
+      allowedNetworks: [],
       role: 'owner',
       ...fields,
     });
@@ -87,6 +88,14 @@ describe('an API key', () => {
       apiKeyId: 'the-key',
       defaultCampaignId,
     });
+  });
+
+  test('is verified with its scope, and with networks that are compiled once', async () => {
+    const { apiKey } = lookup.addKey({ scope: ['leads:read'], allowedNetworks: ['203.0.113.0/24'] });
+    const principal = await verifier.verifyApiKey(apiKey);
+    expect(principal).toMatchObject({ scope: ['leads:read'] });
+    expect(principal?.networks).toBeDefined();
+    expect((await verifier.verifyApiKey(apiKey))?.networks).toBe(principal?.networks);
   });
 
   test('that is malformed is rejected without a query', async () => {

@@ -9,6 +9,7 @@ import type { RateLimit } from '../limits/rate-limit.ts';
 import { apiKeyLength, hashApiKey, isApiKey } from './api-key.ts';
 import { credentialState } from './credential-state.ts';
 import type { AccessToken, CredentialLookup, KnownApiKey, MemberRef } from './credential-store.ts';
+import { compileNetworks } from './networks.ts';
 import type { Principal } from './principal.ts';
 
 /** The sources of API keys while the database is unavailable. */
@@ -24,11 +25,14 @@ export interface StaleKeys {
 const foundMs = 24 * 3_600_000;
 const maxFound = 50_000;
 
+/** A cached API key. Its networks are compiled once, because that takes longer than a request. */
+type CachedKey = KnownApiKey & Pick<Principal, 'networks'>;
+
 /** Finds the principal of a credential. Results are cached for some seconds, also for unknown credentials. */
 export class CredentialVerifier {
   readonly #lookup: CredentialLookup;
   readonly #staleKeys: StaleKeys | undefined;
-  readonly #keys: AnswerCache<KnownApiKey | undefined>;
+  readonly #keys: AnswerCache<CachedKey | undefined>;
   readonly #unknownKeys: RateLimit | undefined;
   /** The SHA-256 of the keys that were found, in base64. */
   readonly #found = new LRUCache<string, true>({ max: maxFound, ttl: foundMs });
@@ -70,7 +74,7 @@ export class CredentialVerifier {
     const found = this.#keys.query(
       apiKey,
       () => this.#findApiKey(hash, address),
-      async () => this.#staleKeys?.snapshot?.findApiKey(hash),
+      () => this.#findInSnapshot(hash),
     );
     return found instanceof Promise ? found.then(principalOf) : principalOf(found);
   }
@@ -94,13 +98,18 @@ export class CredentialVerifier {
   }
 
   /** Only a lookup that finds no key counts: the first requests with valid keys can be more than the quota. */
-  async #findApiKey(hash: Buffer, address: string | undefined): Promise<KnownApiKey | undefined> {
+  async #findApiKey(hash: Buffer, address: string | undefined): Promise<CachedKey | undefined> {
     const found = await this.#lookup.findApiKey(hash);
     if (address !== undefined) {
       if (found === undefined) this.#unknownKeys?.take(address);
       else this.#found.set(hash.toString('base64'), true);
     }
-    return found;
+    return found && compile(found);
+  }
+
+  async #findInSnapshot(hash: Buffer): Promise<SnapshotAnswer<CachedKey> | undefined> {
+    const answer = await this.#staleKeys?.snapshot?.findApiKey(hash);
+    return answer && { ...answer, found: compile(answer.found) };
   }
 
   /** Returns the id of a valid, unrevoked access token of the principal's user and workspace. */
@@ -139,7 +148,11 @@ export class CredentialVerifier {
   }
 }
 
-function principalOf(key: KnownApiKey | undefined): Principal | undefined {
+function compile(key: KnownApiKey): CachedKey {
+  return { ...key, networks: compileNetworks(key.allowedNetworks) };
+}
+
+function principalOf(key: CachedKey | undefined): Principal | undefined {
   if (key === undefined || credentialState(key) !== 'active') return undefined;
   return {
     workspaceId: key.workspaceId,
@@ -149,5 +162,6 @@ function principalOf(key: KnownApiKey | undefined): Principal | undefined {
     scope: key.scope,
     defaultCampaignId: key.defaultCampaignId,
     allowedOrigins: key.allowedOrigins,
+    networks: key.networks,
   };
 }

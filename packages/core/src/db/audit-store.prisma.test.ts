@@ -73,11 +73,11 @@ test('texts of a request are cut, and invalid origins are stored without an addr
     {
       action: 'workspace.renamed',
       scope: { workspaceId },
-      details: { name: `${'x'.repeat(254)}\u{1F600}` },
+      details: { name: `${'x'.repeat(999)}\u{1F600}` },
     },
   );
   const [entry] = await store.list({ workspaceId }, 10);
-  expect(entry).toMatchObject({ userAgent: 'x'.repeat(255), details: { name: `${'x'.repeat(254)}\uFFFD` } });
+  expect(entry).toMatchObject({ userAgent: 'x'.repeat(255), details: { name: `${'x'.repeat(999)}\uFFFD` } });
   expect(entry?.address).toBeUndefined();
 });
 

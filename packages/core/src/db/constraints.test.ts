@@ -337,6 +337,24 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     '23514',
     () => insert('api_key', { scope: 'full', allowed_origins: ['https://a.example'] }),
   ],
+  ...[
+    { scope: 'intake', scopes: ['leads:delete'] },
+    { scope: 'intake', scopes: ['events', null] },
+    { scope: 'full', scopes: ['events'] },
+    { scope: 'intake', scopes: ['events'], allowed_origins: ['https://a.example'] },
+  ].map((key): [string, string, () => Promise<void>] => [
+    'api_key_scopes_check',
+    '23514',
+    () => insert('api_key', key),
+  ]),
+  ...[
+    { allowed_networks: Array.from({ length: 21 }, (_, i) => `10.0.0.${i}`) },
+    { scope: 'intake', allowed_networks: ['::1'], allowed_origins: ['https://a.example'] },
+  ].map((key): [string, string, () => Promise<void>] => [
+    'api_key_allowed_networks_check',
+    '23514',
+    () => insert('api_key', key),
+  ]),
   [
     'api_key_replaces_id_check',
     '23514',

@@ -1,4 +1,5 @@
-import type { CredentialLookup, CredentialStore, LastUse } from '../credential/credential-store.ts';
+import type { ApiKey, CredentialLookup, CredentialStore, LastUse } from '../credential/credential-store.ts';
+import type { SingleScope } from '../credential/principal.ts';
 import { requireRoom } from '../limits/caps.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { Database } from './client.ts';
@@ -13,8 +14,10 @@ const apiKeyColumns = {
   name: true,
   prefix: true,
   scope: true,
+  scopes: true,
   defaultCampaignId: true,
   allowedOrigins: true,
+  allowedNetworks: true,
   replacesId: true,
   createdAt: true,
   expiresAt: true,
@@ -24,6 +27,15 @@ const apiKeyColumns = {
 } as const;
 
 const newestFirst = [{ createdAt: 'desc' as const }, { id: 'desc' as const }];
+
+/** Converts a row. Single scopes take precedence: the release before reads `scope` only. */
+function toApiKey({
+  scope,
+  scopes,
+  ...row
+}: Prisma.ApiKeyGetPayload<{ select: typeof apiKeyColumns }>): ApiKey {
+  return { ...withoutNulls(row), scope: scopes.length === 0 ? scope : (scopes as SingleScope[]) };
+}
 
 /** Creates the lookups of the guards, in Postgres. */
 function createCredentialLookup({ prisma }: Database): CredentialLookup {
@@ -35,7 +47,7 @@ function createCredentialLookup({ prisma }: Database): CredentialLookup {
       });
       if (found === null) return undefined;
       const { member, ...key } = found;
-      return { ...withoutNulls(key), role: member.role };
+      return { ...toApiKey(key), role: member.role };
     },
 
     async findAccessToken(id) {
@@ -61,7 +73,7 @@ export function createCredentialStore(database: Database): CredentialStore {
   return {
     ...createCredentialLookup(database),
 
-    async createApiKey({ hash, ...key }) {
+    async createApiKey({ hash, scope, ...key }) {
       const { workspaceId } = key;
       await transaction(async (tx) => {
         await lockWorkspace(tx, workspaceId);
@@ -72,7 +84,9 @@ export function createCredentialStore(database: Database): CredentialStore {
           data: {
             ...key,
             hash: Uint8Array.from(hash),
+            ...(typeof scope === 'string' ? { scope } : { scope: 'intake', scopes: [...scope] }),
             allowedOrigins: [...key.allowedOrigins],
+            allowedNetworks: [...key.allowedNetworks],
             defaultCampaignId: key.defaultCampaignId ?? null,
             replacesId: key.replacesId ?? null,
             expiresAt: key.expiresAt ?? null,
@@ -83,14 +97,14 @@ export function createCredentialStore(database: Database): CredentialStore {
 
     async listApiKeys(workspaceId, userId) {
       const keys = await prisma.apiKey.findMany({ ...ofMember(workspaceId, userId), select: apiKeyColumns });
-      return keys.map(withoutNulls);
+      return keys.map(toApiKey);
     },
 
     async revokeApiKey(workspaceId, idOrPrefix, at) {
       const find = async (which: { id: string } | { prefix: string }) => {
         const where = { workspaceId, ...which };
         const keys = await prisma.apiKey.findMany({ where, orderBy: newestFirst, select: apiKeyColumns });
-        return keys.map(withoutNulls);
+        return keys.map(toApiKey);
       };
       const named = await find(uuidPattern.test(idOrPrefix) ? { id: idOrPrefix } : { prefix: idOrPrefix });
       const [key] = named;

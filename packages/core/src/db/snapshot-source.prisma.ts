@@ -12,6 +12,7 @@ interface KeyRow {
   readonly scope: IntakeSnapshot['keys'][number]['scope'];
   readonly defaultCampaignId: string | null;
   readonly allowedOrigins: string[];
+  readonly allowedNetworks: string[];
   readonly expiresAt: string | null;
 }
 
@@ -30,8 +31,10 @@ export function createSnapshotSource({ select }: Database): SnapshotSource {
       const keys = await select<KeyRow>(Prisma.sql`
         SELECT
           encode(hash, 'base64') AS hash, api_key.id, api_key.workspace_id AS "workspaceId",
-          api_key.user_id AS "userId", member.role, scope, default_campaign_id AS "defaultCampaignId",
-          allowed_origins AS "allowedOrigins",
+          api_key.user_id AS "userId", member.role,
+          CASE scopes WHEN '{}' THEN to_jsonb(scope) ELSE to_jsonb(scopes) END AS scope,
+          default_campaign_id AS "defaultCampaignId", allowed_origins AS "allowedOrigins",
+          allowed_networks AS "allowedNetworks",
           to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "expiresAt"
         FROM api_key JOIN member USING (workspace_id, user_id)
         WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())

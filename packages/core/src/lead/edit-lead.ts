@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Principal, requireManager } from '../credential/principal.ts';
+import { type Principal, requireManager, requireScope } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { keepExtra } from './extra.ts';
 import { findLead } from './get-lead.ts';
@@ -21,7 +21,7 @@ const maxAttempts = 100;
  * @param ifMatch the accepted versions of the lead, so that no concurrent change is lost.
  * @returns the changed lead; the unchanged lead, in its version, if the edit changes nothing.
  * @throws LeadsError `not_found`; `precondition_failed`; `conflict` for a transition that is not allowed and for a
- *   status that was changed meanwhile; `forbidden` for a status by a publisher; `reason_required`; `invalid_input`
+ *   status that was changed meanwhile; `forbidden` for a status by a publisher or without the scope `leads:status`; `reason_required`; `invalid_input`
  *   for a field that cannot be changed.
  */
 export async function editLead(
@@ -42,7 +42,10 @@ export async function editLead(
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const found = await findLead(leads, principal, id);
     // Checked after the lead is found: a publisher gets `not_found` for a lead that it cannot see.
-    if (patch.status !== undefined) requireManager(principal);
+    if (patch.status !== undefined) {
+      requireScope(principal, 'leads:status');
+      requireManager(principal);
+    }
     if (ifMatch?.has(found.version) === false) throw new LeadsError('precondition_failed');
     const { lead, change, extraLeftOut } = edited(found, patch, principal);
     if (change === undefined) return { lead: toLeadDetail(found), extraLeftOut };

@@ -12,7 +12,11 @@ import { isForbidden, missingStream } from './ensure-stream.ts';
 const bucket = 'leads_intake';
 /** JetStream's name for the stream of the bucket. */
 const stream = `OBJ_${bucket}`;
-const name = 'snapshot';
+/**
+ * The name contains the version of the format. A new version has another name, so that during an upgrade no release reads
+ * a snapshot that lacks the restrictions of keys.
+ */
+const name = 'snapshot-2';
 /** The size limit of the bucket. It holds two snapshots while one replaces the other. */
 const maxBytes = 64 * 1024 * 1024;
 /** The limit of a decompressed snapshot. */

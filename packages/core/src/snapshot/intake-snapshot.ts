@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { memberRoles } from '../credential/principal.ts';
+import { memberRoles, singleScopes } from '../credential/principal.ts';
 
 /**
  * The limits of a snapshot. It holds the most recently used or created API keys. With names of common length, it takes
@@ -21,9 +21,10 @@ export const IntakeSnapshot = Type.Object({
       workspaceId: Id,
       userId: Id,
       role: Type.Enum([...memberRoles]),
-      scope: Type.Enum(['full', 'intake']),
+      scope: Type.Union([Type.Enum(['full', 'intake']), Type.Array(Type.Enum([...singleScopes]))]),
       defaultCampaignId: Type.Optional(Id),
       allowedOrigins: Type.Array(Type.String()),
+      allowedNetworks: Type.Array(Type.String()),
       expiresAt: Type.Optional(Type.String({ format: 'date-time' })),
     }),
   ),

@@ -24,6 +24,7 @@ const keyOf = (text: string, more: Partial<IntakeSnapshot['keys'][number]> = {})
   role: 'owner' as const,
   scope: 'intake' as const,
   allowedOrigins: ['https://offer.example'],
+  allowedNetworks: ['203.0.113.0/24'],
   ...more,
 });
 
@@ -76,6 +77,7 @@ test('finds a key by its hash, dated by the snapshot', async () => {
       scope: 'intake',
       defaultCampaignId: ofKey,
       allowedOrigins: ['https://offer.example'],
+      allowedNetworks: ['203.0.113.0/24'],
       expiresAt: new Date('2100-01-01'),
     },
   });

@@ -3,7 +3,9 @@ import {
   type CredentialUse,
   type CredentialVerifier,
   isBrowserKey,
+  isInNetworks,
   type Principal,
+  type RequiredScope,
 } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -52,7 +54,7 @@ export interface Guarding {
  * of the web origins that a browser key is bound to may read the response.
  */
 export function requireApiKey(scope: Server, { credentials, credentialUse, rateLimits }: Guarding): void {
-  guard(scope, [{ ApiKey: [] }, { BrowserKey: [] }], (request, reply) => {
+  guard(scope, [['ApiKey'], ['BrowserKey']], (request, reply) => {
     const inQuery = (request.query as Record<string, unknown>)['API_KEY'];
     const found = verifyApiKey(request, credentials, inQuery);
     // Almost every key is cached and needs no promise. A promise for each request costs measurable time.
@@ -69,6 +71,9 @@ export function requireApiKey(scope: Server, { credentials, credentialUse, rateL
   ): Principal => {
     if (principal === undefined) throw new LeadsError('unauthenticated');
     const { apiKeyId, allowedOrigins = [] } = principal;
+    const address = clientAddress(request);
+    // Before the rate limit: a stolen key that is bound to networks cannot use up the quota of the key.
+    requireNetwork(principal, address);
     if (inQuery !== undefined && !isBrowserKey(principal)) {
       // Proxies and browsers store URLs, so the key has leaked.
       throw new LeadsError('forbidden', {
@@ -77,7 +82,6 @@ export function requireApiKey(scope: Server, { credentials, credentialUse, rateL
       });
     }
     if (allowedOrigins.length > 0) allowOrigin(reply, requireOrigin(request, reply, allowedOrigins));
-    const address = clientAddress(request);
     limitRates(reply, rateLimits, principal, address);
     credentialUse.note({ apiKeyId }, address);
     return principal;
@@ -104,9 +108,19 @@ function requireOrigin(request: FastifyRequest, reply: FastifyReply, allowed: re
   return origin;
 }
 
+/**
+ * Checks that a request comes from one of the networks that its API key is bound to.
+ *
+ * @throws LeadsError `forbidden`
+ */
+function requireNetwork({ networks }: Principal, address: string): void {
+  if (networks === undefined || isInNetworks(networks, address)) return;
+  throw new LeadsError('forbidden', { message: 'This API key is bound to other networks' });
+}
+
 /** Requires an API key and an access token of the same user and workspace on every route of a scope. */
 export function requireApiKeyAndToken(scope: Server, guarding: TokenGuarding): void {
-  guard(scope, [{ ApiKey: [], AccessToken: [] }], async (request, reply) => {
+  guard(scope, [['ApiKey', 'AccessToken']], async (request, reply) => {
     const { principal, accessTokenId } = await verifyApiKeyAndToken(request, guarding);
     const address = clientAddress(request);
     limitRates(reply, guarding.rateLimits, principal, address);
@@ -133,25 +147,37 @@ export async function verifyApiKeyAndToken(
   const accessTokenId =
     token === undefined ? undefined : await credentials.verifyAccessToken(accessTokens, token, principal);
   if (accessTokenId === undefined) throw new LeadsError('unauthenticated');
-  if (principal.scope === 'intake') throw new LeadsError('forbidden');
+  requireNetwork(principal, clientAddress(request));
   return { principal, accessTokenId };
 }
 
 /**
- * Guards a scope: authenticates every request and checks its role against the permission of its route.
+ * Guards a scope: authenticates every request, and checks its role and the scope of its key against those of its route.
  *
- * @param security the security schemes of the scope's routes in the OpenAPI document.
+ * @param security the alternatives of security schemes in the OpenAPI document.
  * @param authenticate returns the principal of a request, or throws `unauthenticated`.
  */
 function guard(
   scope: Server,
-  security: Record<string, never[]>[],
+  security: readonly (readonly ('ApiKey' | 'AccessToken' | 'BrowserKey')[])[],
   authenticate: (request: FastifyRequest, reply: FastifyReply) => Principal | Promise<Principal>,
 ): void {
   scope.decorateRequest('principal');
   scope.addHook('onRoute', (route) => {
+    const required = route.config?.scope;
+    if (required === undefined) {
+      throw new Error(`${[route.method].flat().join(', ')} ${route.url} declares no scope`);
+    }
     const response = withRateLimitHeaders((route.schema?.response ?? {}) as Record<string, object>);
-    route.schema = { ...route.schema, security, response };
+    route.schema = {
+      ...route.schema,
+      description: [route.schema?.description ?? [], aboutScope(required)].flat().join('\n\n'),
+      // Since OpenAPI 3.1, a scheme of any type may list scopes.
+      security: security.map((schemes) =>
+        Object.fromEntries(schemes.map((name) => [name, name === 'AccessToken' ? [] : [required]])),
+      ),
+      response,
+    };
   });
   // Runs before the body is read: 401 precedes 400, and the service parses no body of an unauthenticated client.
   scope.addHook('onRequest', (request, reply, goOn) => {
@@ -167,6 +193,12 @@ function guard(
       goOn();
     }
   });
+}
+
+/** Returns the sentence about the scope of a route in the OpenAPI document. */
+function aboutScope(scope: RequiredScope): string {
+  const names = scope === 'intake' ? '`intake` or `leads:write`' : `\`${scope}\``;
+  return `Requires an API key of the scope ${names}, or \`full\`.`;
 }
 
 /** Adds the rate limit headers to the responses of a route, except 401, which comes before the rate limit. */

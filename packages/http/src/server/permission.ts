@@ -1,4 +1,4 @@
-import { type Principal, requireManager } from '@leads/core/credential';
+import { type Principal, type RequiredScope, requireManager, requireScope } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import type { FastifyContextConfig } from 'fastify';
 
@@ -15,6 +15,8 @@ export type Permission = 'public' | 'operator' | 'signedIn' | 'member' | 'manage
 declare module 'fastify' {
   interface FastifyContextConfig {
     permission?: Permission;
+    /** The scope that an API key needs. Required for routes that are called with an API key. */
+    scope?: RequiredScope;
     /** Whether the session must not be older than 10 minutes. Only for routes of the website. */
     recentSignIn?: boolean;
     /** Whether the route is served at any host, such as the address of the instance. */
@@ -23,14 +25,15 @@ declare module 'fastify' {
 }
 
 /**
- * Checks that the role of a member suffices for a route.
+ * Checks that the role of a member and the scope of its API key suffice for a route. A session has all scopes.
  *
  * @throws LeadsError `forbidden`
  */
 export function requirePermission(
-  { permission }: FastifyContextConfig,
-  principal: Pick<Principal, 'role'>,
+  { permission, scope }: FastifyContextConfig,
+  principal: Pick<Principal, 'role' | 'scope'>,
 ): void {
+  if (scope !== undefined) requireScope(principal, scope);
   if (permission === 'manager') requireManager(principal);
   if (permission === 'owner' && principal.role !== 'owner') throw new LeadsError('forbidden');
 }

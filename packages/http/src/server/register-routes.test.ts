@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { createLogger } from '../service/log.ts';
 import { createServer, registerRoutes, type Server } from './create-server.ts';
+import { requireApiKey, requireApiKeyAndToken, type TokenGuarding } from './guards.ts';
 import { type Permission, requirePermission } from './permission.ts';
 
 const createApp = () =>
@@ -32,11 +33,23 @@ describe('registerRoutes', () => {
   });
 });
 
+test.each([requireApiKey, requireApiKeyAndToken])(
+  '%o rejects a route that declares no scope',
+  async (guard) => {
+    const register = (app: Server) => {
+      // The guard calls its dependencies for requests only.
+      guard(app, {} as TokenGuarding);
+      app.get('/x', { config: { permission: 'member' }, schema: { response } }, async () => ({}));
+    };
+    await expect(start(register)).rejects.toThrow('GET /x declares no scope');
+  },
+);
+
 test('requirePermission admits the role of the permission and higher roles only', () => {
   const admits = (permission: Permission) =>
     (['publisher', 'manager', 'owner'] as const).filter((role) => {
       try {
-        requirePermission({ permission }, { role });
+        requirePermission({ permission }, { role, scope: 'full' });
         return true;
       } catch (error) {
         if (error instanceof LeadsError && error.code === 'forbidden') return false;

@@ -34,7 +34,6 @@ const isPage = ({ path, status, type }: { path: string; status: number; type: st
     (status === 404 && path === '/assets/{name}'));
 
 const unauthenticated = { success: false, error: 'unauthorized', message: 'Authentication failed' };
-const forbidden = { success: false, error: 'unauthorized', message: 'This credential may not do that' };
 
 type Headers = Record<string, string | readonly string[]>;
 
@@ -204,6 +203,9 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
         const publisher = await workspace.addMember('publisher', { scope: 'intake' });
         const answer = await call(route, good(publisher));
         const refusal = isRejected(answer) ? [answer.status, answer.json()] : undefined;
+        const [scope = ''] = route.operation.security?.[0]?.['ApiKey'] ?? [];
+        const message = `This API key does not have the scope ${scope}`;
+        const forbidden = { success: false, error: 'unauthorized', message };
         expect(refusal).toEqual(needsToken ? [403, forbidden] : undefined);
       });
 

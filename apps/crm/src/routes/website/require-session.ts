@@ -47,7 +47,7 @@ export function requireSession(scope: Server, { accounts, workspaces, rateLimits
       throw new LeadsError('forbidden', { message: 'You are not a member of any workspace' });
     }
     const { role, user, workspace } = membership;
-    requirePermission(config, membership);
+    requirePermission(config, { role, scope: 'full' });
     if (config.recentSignIn === true && !isRecentSignIn(session.signedIn.signedInAt)) {
       throw new LeadsError('confirmation_required');
     }

@@ -27,7 +27,7 @@ export function listAuditLogRoute(app: Server, context: CrmContext): void {
   app.get(
     '/audit',
     {
-      config: { permission: 'owner' },
+      config: { permission: 'owner', scope: 'admin' },
       schema: {
         operationId: 'listAuditLog',
         tags: ['audit log'],

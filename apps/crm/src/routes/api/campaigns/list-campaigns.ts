@@ -9,7 +9,7 @@ export function listCampaignsRoute(app: Server, context: CrmContext): void {
   app.get(
     '/campaigns',
     {
-      config: { permission: 'member' },
+      config: { permission: 'member', scope: 'leads:read' },
       schema: {
         operationId: 'listCampaigns',
         tags: ['campaigns'],

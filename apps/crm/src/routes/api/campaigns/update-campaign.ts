@@ -10,7 +10,7 @@ export function updateCampaignRoute(app: Server, context: CrmContext): void {
   app.patch(
     '/campaigns/:id',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'manager', scope: 'admin' },
       schema: {
         operationId: 'updateCampaign',
         tags: ['campaigns'],

@@ -76,7 +76,7 @@ export function streamEventsRoute(app: Server, context: CrmContext): void {
   app.get(
     '/events',
     {
-      config: { permission: 'member', isEndless: true },
+      config: { permission: 'member', scope: 'events', isEndless: true },
       schema: {
         operationId: 'streamEvents',
         tags: ['events'],

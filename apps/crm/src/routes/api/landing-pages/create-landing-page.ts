@@ -8,7 +8,7 @@ export function createLandingPageRoute(app: Server, context: CrmContext): void {
   app.post(
     '/landing-pages',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'manager', scope: 'admin' },
       schema: {
         operationId: 'createLandingPage',
         tags: ['landing pages'],

@@ -10,7 +10,7 @@ export function listLandingPagesRoute(app: Server, context: CrmContext): void {
   app.get(
     '/landing-pages',
     {
-      config: { permission: 'member' },
+      config: { permission: 'member', scope: 'leads:read' },
       schema: {
         operationId: 'listLandingPages',
         tags: ['landing pages'],

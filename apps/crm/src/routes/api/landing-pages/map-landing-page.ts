@@ -9,7 +9,7 @@ export function mapLandingPageRoute(app: Server, context: CrmContext): void {
   app.patch(
     '/landing-pages/:id',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'manager', scope: 'admin' },
       schema: {
         operationId: 'mapLandingPage',
         tags: ['landing pages'],

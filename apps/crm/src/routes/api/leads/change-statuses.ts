@@ -9,7 +9,7 @@ export function changeStatusesRoute(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads/status',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'manager', scope: 'leads:status' },
       schema: {
         operationId: 'changeStatuses',
         tags: ['leads'],

@@ -10,7 +10,7 @@ export function createLeadRoute(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads',
     {
-      config: { permission: 'member' },
+      config: { permission: 'member', scope: 'leads:write' },
       schema: {
         operationId: 'createLead',
         tags: ['leads'],

@@ -25,7 +25,7 @@ export function getLeadHistoryRoute(app: Server, context: CrmContext): void {
   app.get(
     '/order/leads/:id/history',
     {
-      config: { permission: 'member' },
+      config: { permission: 'member', scope: 'leads:read' },
       schema: {
         operationId: 'getLeadHistory',
         tags: ['leads'],

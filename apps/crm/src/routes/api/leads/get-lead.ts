@@ -10,7 +10,7 @@ export function getLeadRoute(app: Server, context: CrmContext): void {
   app.get(
     '/order/leads/:id',
     {
-      config: { permission: 'member' },
+      config: { permission: 'member', scope: 'leads:read' },
       schema: {
         operationId: 'getLead',
         tags: ['leads'],

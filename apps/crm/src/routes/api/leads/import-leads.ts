@@ -34,7 +34,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads/import',
     {
-      config: { permission: 'member' },
+      config: { permission: 'member', scope: 'leads:write' },
       schema: {
         operationId: 'importLeads',
         tags: ['leads'],

@@ -14,7 +14,7 @@ export function listLeadsRoute(app: Server, context: CrmContext): void {
   app.get(
     '/order/leads',
     {
-      config: { permission: 'member' },
+      config: { permission: 'member', scope: 'leads:read' },
       schema: {
         operationId: 'listLeads',
         tags: ['leads'],

@@ -1,4 +1,4 @@
-import { ApiKeyShown, createOwnApiKey, NewApiKey } from '@leads/core/credential';
+import { ApiKeyShown, apiKeyDetails, createOwnApiKey, NewApiKey } from '@leads/core/credential';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import { auditOrigin } from '../../../audit-origin.ts';
@@ -30,12 +30,11 @@ export function createApiKeyRoute(
     async (request) => {
       const stores = { credentials: credentialStore, campaigns };
       const made = await createOwnApiKey(stores, request.principal, request.body);
-      const { id: targetId, name, scope, prefix } = made.record;
       await recordAction(auditOrigin(request), {
         action: 'api_key.created',
         scope: request.principal,
-        targetId,
-        details: { name, scope, prefix },
+        targetId: made.record.id,
+        details: apiKeyDetails(made.record),
       });
       return { success: true as const, ...made };
     },

@@ -1,4 +1,4 @@
-import { ApiKeyShown, rotateOwnApiKey } from '@leads/core/credential';
+import { ApiKeyShown, apiKeyDetails, rotateOwnApiKey } from '@leads/core/credential';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import { auditOrigin } from '../../../audit-origin.ts';
@@ -28,12 +28,11 @@ export function rotateApiKeyRoute(app: Server, { credentialStore, recordAction }
     },
     async (request) => {
       const made = await rotateOwnApiKey(credentialStore, request.principal, request.params.id);
-      const { id: targetId, name, prefix, replacesId } = made.record;
       await recordAction(auditOrigin(request), {
         action: 'api_key.rotated',
         scope: request.principal,
-        targetId,
-        details: { name, prefix, replacesId },
+        targetId: made.record.id,
+        details: { ...apiKeyDetails(made.record), replacesId: made.record.replacesId },
       });
       return { success: true as const, ...made };
     },
