@@ -62,16 +62,9 @@ export async function measureCrmAtLoad(bench: Bench) {
       )
     ] ?? [];
   return {
-    figures: subjects.map(({ work, target, connections }, at) => {
-      const rounds = measured[at] ?? [];
-      return {
-        target: titles[work][target.name],
-        connections,
-        ...summarizeLoads(rounds),
-        serviceUsPerRequest: median(rounds.map(({ serviceUs }) => serviceUs)),
-        postgresUsPerRequest: median(rounds.map(({ postgresUs }) => postgresUs)),
-      };
-    }),
+    figures: subjects.map(({ work, target, connections }, at) =>
+      figuresOf(titles[work][target.name], connections, measured[at] ?? []),
+    ),
     /** The ratio is the median of the ratios of each round. */
     ratios: requirements.map(({ work, figure, connections, to, required }) => {
       const [crm, reference] = [roundsOf(work, 'crm', connections), roundsOf(work, to, connections)];
@@ -84,6 +77,20 @@ export async function measureCrmAtLoad(bench: Bench) {
           : medianRatio(ratesOf(crm), ratesOf(reference));
       return { ratio: `${titles[work].crm}, ${figure}`, to: titles[work][to], connections, found, required };
     }),
+  };
+}
+
+function figuresOf(
+  target: string,
+  connections: number,
+  rounds: readonly Awaited<ReturnType<typeof measure>>[],
+) {
+  return {
+    target,
+    connections,
+    ...summarizeLoads(rounds),
+    serviceUsPerRequest: median(rounds.map(({ serviceUs }) => serviceUs)),
+    postgresUsPerRequest: median(rounds.map(({ postgresUs }) => postgresUs)),
   };
 }
 
