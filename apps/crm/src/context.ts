@@ -1,6 +1,7 @@
 import { type AccountStore, type Accounts, createAccounts } from '@leads/core/account';
 import { type AuditStore, createRecordAction, type RecordAction } from '@leads/core/audit';
 import { LeadBatcher } from '@leads/core/background/lead-batcher';
+import { batchLeadChanges } from '@leads/core/background/lead-change-batcher';
 import { broadcastRouteChanges, CampaignCodes, type CampaignStore } from '@leads/core/campaign';
 import {
   type AccessTokenCodec,
@@ -217,14 +218,15 @@ export async function createContext(
       ),
     );
   registerEventMetrics(metrics, { outboxMonitor, relay });
-  const leads = traceInserts(
+  const storedLeads = traceInserts(
     fairLeadReads(reads === undefined ? primaryLeads : reads.leads(primaryLeads), {
       costly: costlyReads,
       pages: createReadQueue(config.DATABASE_POOL_SIZE, readShares.pages),
     }),
     tracing,
   );
-  const leadBatcher = resources.use(new LeadBatcher(leads, { observer: observeBatches(metrics) }));
+  const leads = resources.use(batchLeadChanges(storedLeads));
+  const leadBatcher = resources.use(new LeadBatcher(storedLeads, { observer: observeBatches(metrics) }));
   registerBatchMetrics(metrics, leadBatcher);
   const context = {
     accessTokens: await createAccessTokenCodec(config.JWT_SECRET),

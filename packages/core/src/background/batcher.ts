@@ -1,25 +1,18 @@
 import { LeadsError } from '@leads/core/errors';
-import {
-  insertEach,
-  type LeadSink,
-  type LeadStore,
-  type LeadToInsert,
-  type StoredOutcome,
-} from '@leads/core/lead';
 import { FairBacklog } from '@leads/core/limits';
 
 /** The limits of a batcher. */
 export interface BatchBounds {
-  /** The maximum of leads in one batch. */
+  /** The maximum of items in one batch. */
   readonly rows: number;
   /** The maximum of batches in flight to the database. */
   readonly inFlight: number;
   /** How long a partial batch waits while another batch is in flight, in milliseconds. A full batch does not wait. */
   readonly partialBatchDelayMs: number;
-  /** The maximum of waiting leads, and of the characters of their texts. One workspace gets at most half of each. */
+  /** The maximum of waiting items, and of the characters of their texts. One workspace gets at most half of each. */
   readonly waitingRows: number;
   readonly waitingCharacters: number;
-  /** How long a lead may wait for its batch, in milliseconds. */
+  /** How long an item may wait for its batch, in milliseconds. */
   readonly waitMs: number;
 }
 
@@ -40,36 +33,45 @@ const defaultBounds: BatchBounds = {
   waitMs: 2_000,
 };
 
-/** The pause between two checks for expired leads, in milliseconds. */
+/** The pause between two checks for expired items, in milliseconds. */
 const expiryCheckMs = 250;
 
-interface Waiting {
-  readonly lead: LeadToInsert;
+/** An item that waits for its batch, or is in one. */
+export interface Batched<Item, Result> {
+  readonly item: Item;
   /** The characters of its texts. */
   readonly size: number;
   readonly since: number;
-  readonly resolve: (outcome: StoredOutcome) => void;
+  readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Is notified of the batches and rejected leads of a batcher. */
+/** The work of a batcher. */
+export interface BatchWork<Item, Result> {
+  workspaceOf(item: Item): string;
+  /** Returns the approximate memory of an item, as the length of its texts. */
+  charactersOf(item: Item): number;
+  /** Processes a batch, and resolves or rejects each item. An error that it throws rejects the others. */
+  process(batch: readonly Batched<Item, Result>[]): Promise<void>;
+}
+
+/** Is notified of the batches and rejected items of a batcher. */
 export interface BatchObserver {
-  /** Called when a batch is sent, with the waiting time of each lead in milliseconds. */
+  /** Called when a batch is sent, with the waiting time of each item in milliseconds. */
   batch(waitsMs: readonly number[]): void;
-  /** Called when a lead is rejected, because the queue is full or the lead waited too long. */
+  /** Called when an item is rejected, because the queue is full or the item waited too long. */
   shed(): void;
 }
 
 /**
- * Stores leads of concurrent requests in batches, each in one statement and one commit. A batch forms while another is in
- * flight, so that a single lead is stored without delay. The promise of a lead resolves when the lead is committed. A batch
- * holds leads of several workspaces, which take turns if more leads wait than fit.
+ * Combines items of concurrent requests into batches. A batch forms while another is in flight, so that a single item is
+ * processed without delay. A batch holds items of several workspaces, which take turns if more items wait than fit.
  */
-export class LeadBatcher implements LeadSink, AsyncDisposable {
-  readonly #leads: Pick<LeadStore, 'insert'>;
+export class Batcher<Item, Result> implements AsyncDisposable {
+  readonly #work: BatchWork<Item, Result>;
   readonly #bounds: BatchBounds;
   readonly #observer: BatchObserver | undefined;
-  readonly #waiting: FairBacklog<Waiting>;
+  readonly #waiting: FairBacklog<Batched<Item, Result>>;
   #inFlight = 0;
   #isScheduled = false;
   #partialBatchTimer: NodeJS.Timeout | undefined;
@@ -77,10 +79,10 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
   #onIdle: (() => void) | undefined;
 
   constructor(
-    leads: Pick<LeadStore, 'insert'>,
+    work: BatchWork<Item, Result>,
     options: { bounds?: Partial<BatchBounds> | undefined; observer?: BatchObserver | undefined } = {},
   ) {
-    this.#leads = leads;
+    this.#work = work;
     this.#bounds = { ...defaultBounds, ...options.bounds };
     this.#observer = options.observer;
     this.#waiting = new FairBacklog({
@@ -89,7 +91,7 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
     });
   }
 
-  /** The number of leads that wait for a batch, and of batches in flight. */
+  /** The number of items that wait for a batch, and of batches in flight. */
   get load(): { readonly waiting: number; readonly inFlight: number } {
     return { waiting: this.#waiting.count, inFlight: this.#inFlight };
   }
@@ -97,7 +99,7 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
   /**
    * Checks for room in the queue. Call it first, so that a rejected request costs little.
    *
-   * @param workspaceId without it, checks whether a workspace without waiting leads has room.
+   * @param workspaceId without it, checks whether a workspace without waiting items has room.
    * @throws LeadsError `unavailable` if there is no room.
    */
   checkRoom(workspaceId = ''): void {
@@ -106,26 +108,27 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
     throw overloaded();
   }
 
-  take(lead: LeadToInsert): Promise<StoredOutcome> {
+  /**
+   * Processes an item with a batch.
+   *
+   * @throws LeadsError `unavailable` if there is no room or the item waited too long; the errors of the work.
+   */
+  take(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.checkRoom(lead.workspaceId);
-      this.#waiting.add(lead.workspaceId, {
-        lead,
-        size: charactersOf(lead),
-        since: performance.now(),
-        resolve,
-        reject,
-      });
+      const workspaceId = this.#work.workspaceOf(item);
+      this.checkRoom(workspaceId);
+      const size = this.#work.charactersOf(item);
+      this.#waiting.add(workspaceId, { item, size, since: performance.now(), resolve, reject });
       this.#schedule();
     });
   }
 
-  /** Schedules the next batch after the current turn of the event loop, so that it includes all leads of the turn. */
+  /** Schedules the next batch after the current turn of the event loop, so that it includes all items of the turn. */
   #schedule(mayDelay = true): void {
     if (this.#isScheduled) return;
     const { inFlight, rows, partialBatchDelayMs } = this.#bounds;
     if (this.#inFlight >= inFlight) {
-      // The batches in flight may take long. Waiting leads must be rejected in time.
+      // The batches in flight may take long. Waiting items must be rejected in time.
       this.#expiryTimer ??= setInterval(() => this.#dropExpired(), expiryCheckMs).unref();
       return;
     }
@@ -157,7 +160,7 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
       this.#observer.batch(batch.map(({ since }) => now - since));
     }
     this.#inFlight += 1;
-    void this.#store(batch).finally(() => {
+    void this.#process(batch).finally(() => {
       this.#inFlight -= 1;
       if (this.#waiting.count > 0) this.#schedule();
       else if (this.#inFlight === 0) this.#onIdle?.();
@@ -165,27 +168,16 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
     if (this.#waiting.count > 0) this.#schedule();
   }
 
-  async #store(batch: readonly Waiting[]): Promise<void> {
+  async #process(batch: readonly Batched<Item, Result>[]): Promise<void> {
     try {
-      await insertEach(this.#leads, batch, {
-        stored: ({ resolve }, outcome) => resolve(outcome),
-        rejected: ({ reject }, cause) =>
-          reject(
-            cause instanceof LeadsError
-              ? cause
-              : new LeadsError('invalid_input', {
-                  fields: [{ at: 'body', reason: 'The body has a value that cannot be stored' }],
-                  cause,
-                }),
-          ),
-      });
+      await this.#work.process(batch);
     } catch (error) {
-      // This has no effect on stored leads, because their promises are resolved already.
+      // This has no effect on items that are settled already.
       for (const { reject } of batch) reject(error);
     }
   }
 
-  /** Rejects leads that waited too long. */
+  /** Rejects items that waited too long. */
   #dropExpired(): void {
     const oldest = performance.now() - this.#bounds.waitMs;
     for (const { reject } of this.#waiting.takeWhile(({ since }) => since <= oldest)) {
@@ -198,7 +190,7 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
     }
   }
 
-  /** Waits until all accepted leads are stored or rejected. */
+  /** Waits until all accepted items are processed or rejected. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#waiting.count === 0 && this.#inFlight === 0) return;
     await new Promise<void>((resolve) => {
@@ -209,16 +201,4 @@ export class LeadBatcher implements LeadSink, AsyncDisposable {
 
 function overloaded(): LeadsError {
   return new LeadsError('unavailable', { retryAfterSeconds: 1 });
-}
-
-/** Returns the approximate memory of a lead, as the length of its unbounded texts. */
-function charactersOf({ name, phone, address, s1, lpName, extra }: LeadToInsert): number {
-  return (
-    name.length +
-    phone.length +
-    (address?.length ?? 0) +
-    (s1?.length ?? 0) +
-    (lpName?.length ?? 0) +
-    (extra?.length ?? 0)
-  );
 }

@@ -3,7 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { LeadToInsert } from '@leads/core/lead';
 import { expect, test, vi } from 'vitest';
 import { DatabaseError } from '../db/database-error.ts';
-import { type BatchBounds, LeadBatcher } from './lead-batcher.ts';
+import type { BatchBounds } from './batcher.ts';
+import { LeadBatcher } from './lead-batcher.ts';
 
 /** A lead store that holds inserts until `release`, and rejects leads named Poison. */
 class Store {

@@ -130,7 +130,10 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
         Prisma.sql`
           SELECT ${everyColumn} FROM lead
           WHERE id = ANY(${ids}::uuid[]) AND workspace_id = ${scope.workspaceId}::uuid ${ofUser}`,
-        { workspaceId: scope.workspaceId },
+        {
+          name: scope.userId === undefined ? 'find_leads' : 'find_leads_of_user',
+          workspaceId: scope.workspaceId,
+        },
       );
       return rows.map((row) => withoutNulls(row) as unknown as FoundLead);
     },
@@ -165,7 +168,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
           FROM sent JOIN changed ON changed.id = sent.id
         )
         SELECT id, updated_at AS "updatedAt" FROM changed`,
-        { workspaceId },
+        { name: parents === undefined ? 'change_leads' : 'change_traced_leads', workspaceId },
       );
       return new Map(changed.map(({ id, updatedAt }) => [id, updatedAt]));
     },

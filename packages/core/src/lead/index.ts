@@ -19,7 +19,7 @@ export {
   NewLead,
   StatusChange,
 } from './lead.schema.ts';
-export type { StoredLead } from './lead.ts';
+export type { FoundLead, StoredLead } from './lead.ts';
 export {
   ImportAnswer,
   IntakeTry,

@@ -1,4 +1,5 @@
-import type { BatchObserver, LeadBatcher } from '@leads/core/background/lead-batcher';
+import type { BatchObserver } from '@leads/core/background/batcher';
+import type { LeadBatcher } from '@leads/core/background/lead-batcher';
 import type { Metrics } from './metrics.ts';
 
 /** Histogram bounds of the leads in a batch. */

@@ -1,0 +1,110 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { FoundLead, LeadStore } from '@leads/core/lead';
+import { expect, test } from 'vitest';
+import { DatabaseError } from '../db/database-error.ts';
+import { batchLeadChanges } from './lead-change-batcher.ts';
+
+type Changes = Parameters<LeadStore['change']>[1];
+
+/** A lead store that records its statements, and rejects changes of the reason `Poison` like Postgres. */
+function setUp() {
+  const finds: string[] = [];
+  const changes: string[] = [];
+  const versions = new Map<string, number>();
+  let failure: Error | undefined;
+  const leads = batchLeadChanges({
+    async find(
+      { workspaceId, userId = '' }: { workspaceId: string; userId?: string },
+      ids: readonly string[],
+    ) {
+      finds.push(`${workspaceId}${userId}: ${ids.join(' ')}`);
+      return ids
+        .filter((id) => id.startsWith(workspaceId))
+        .map((id) => ({ id, version: versions.get(id) ?? 1 }) as FoundLead);
+    },
+    async change(workspaceId: string, all: Changes) {
+      const ids = all.map(({ lead }) => lead.id);
+      changes.push(`${workspaceId}: ${ids.join(' ')}`);
+      await turn();
+      if (failure !== undefined) throw failure;
+      if (new Set(ids).size < ids.length) throw new Error('A lead occurs twice');
+      if (all.some(({ change }) => change.reason === 'Poison')) throw new DatabaseError('23514', undefined);
+      const current = all.filter(({ lead }) => (versions.get(lead.id) ?? 1) === lead.version - 1);
+      for (const { lead } of current) versions.set(lead.id, lead.version);
+      return new Map(current.map(({ lead, change }) => [lead.id, change.createdAt]));
+    },
+  } as unknown as LeadStore);
+  const change = async (workspaceId: string, id: string, reason = '', version = 2) => {
+    try {
+      const changed = await leads.change(workspaceId, [
+        { lead: { id, version }, change: { version, reason, createdAt: new Date(0) } },
+      ] as unknown as Changes);
+      return changed.has(id) ? 'changed' : 'outdated';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  return {
+    leads,
+    finds,
+    changes,
+    change,
+    fail: (error: Error | undefined) => {
+      failure = error;
+    },
+  };
+}
+
+test('concurrent changes of leads share one statement for each workspace', async () => {
+  const { changes, change } = setUp();
+  const ids = ['a1', 'b1', 'a2', 'b2', 'a3'];
+  expect(await Promise.all(ids.map((id) => change(id.slice(0, 1), id)))).toEqual(ids.map(() => 'changed'));
+  expect(changes).toEqual(['a: a1 a2 a3', 'b: b1 b2']);
+});
+
+test('of concurrent changes of one lead, the first of the newest version succeeds, and one statement is sent', async () => {
+  const { changes, change } = setUp();
+  const results = await Promise.all([
+    change('a', 'a1', '', 1),
+    change('a', 'a1'),
+    change('a', 'a1'),
+    change('a', 'a2'),
+  ]);
+  expect(results).toEqual(['outdated', 'changed', 'outdated', 'changed']);
+  expect(changes).toEqual(['a: a1 a2']);
+});
+
+test('a change that the database rejects does not affect other changes of the batch', async () => {
+  const { change } = setUp();
+  const sent = Array.from({ length: 9 }, (_, n) => change('a', `a${n}`, n % 4 === 1 ? 'Poison' : ''));
+  const again = change('a', 'a1');
+  const rejected = expect.stringContaining('23514') as string;
+  expect(await Promise.all(sent)).toEqual(sent.map((_, n) => (n % 4 === 1 ? rejected : 'changed')));
+  expect(await again).toBe('changed');
+  // Both change one lead, so they are in different statements.
+  expect(await Promise.all([change('b', 'b1', 'Poison'), change('b', 'b1')])).toEqual([rejected, 'changed']);
+});
+
+test('an outage rejects all changes of the batch, and no later change', async () => {
+  const { change, fail } = setUp();
+  fail(new Error('failed'));
+  expect(await Promise.all([change('a', 'a1'), change('a', 'a2')])).toEqual(['failed', 'failed']);
+  fail(undefined);
+  expect(await change('a', 'a1')).toBe('changed');
+});
+
+test('concurrent reads of single leads share one statement for each scope', async () => {
+  const { leads, finds } = setUp();
+  const find = async (workspaceId: string, id: string, userId?: string) =>
+    (await leads.find({ workspaceId, ...(userId !== undefined && { userId }) }, [id])).map((lead) => lead.id);
+  expect(
+    await Promise.all([
+      find('a', 'a1'),
+      find('a', 'a2'),
+      find('a', 'a1'),
+      find('b', 'a1'),
+      find('a', 'a3', '/user'),
+    ]),
+  ).toEqual([['a1'], ['a2'], ['a1'], [], ['a3']]);
+  expect(finds.toSorted()).toEqual(['a/user: a3', 'a: a1 a2', 'b: a1']);
+});

@@ -1,0 +1,153 @@
+import { StoreError } from '@leads/core/errors';
+import type { FoundLead, LeadStore } from '@leads/core/lead';
+import { Batcher, type Batched } from './batcher.ts';
+
+type Scope = Parameters<LeadStore['find']>[0];
+type Change = Parameters<LeadStore['change']>[1][number];
+
+interface LeadToFind {
+  readonly scope: Scope;
+  readonly id: string;
+}
+
+interface LeadToChange {
+  readonly workspaceId: string;
+  readonly change: Change;
+}
+
+type BatchedChange = Batched<LeadToChange, Date | undefined>;
+
+/**
+ * Returns a lead store that combines concurrent reads and changes of single leads. The leads of a workspace share a
+ * statement and a commit. Statements of several leads are not combined.
+ */
+export function batchLeadChanges(leads: LeadStore): LeadStore & AsyncDisposable {
+  const finds = new Batcher<LeadToFind, FoundLead | undefined>({
+    workspaceOf: ({ scope }) => scope.workspaceId,
+    charactersOf: ({ id }) => id.length,
+    async process(batch) {
+      const groups = grouped(batch, ({ scope }) => `${scope.workspaceId}/${scope.userId ?? ''}`);
+      await eachSettled(groups, (group) => findEach(leads, group));
+    },
+  });
+  const changes = new Batcher<LeadToChange, Date | undefined>({
+    workspaceOf: ({ workspaceId }) => workspaceId,
+    charactersOf: ({ change: { lead, change } }) =>
+      (lead.extra?.length ?? 0) + JSON.stringify(change.fields ?? {}).length,
+    async process(batch) {
+      const groups = grouped(batch, ({ workspaceId }) => workspaceId);
+      await eachSettled(groups, (group) => changeInTurn(leads, group));
+    },
+  });
+  return {
+    ...leads,
+    async find(scope, ids) {
+      const [id] = ids;
+      if (id === undefined || ids.length > 1) return leads.find(scope, ids);
+      const found = await finds.take({ scope, id });
+      return found === undefined ? [] : [found];
+    },
+    async change(workspaceId, all) {
+      const [change] = all;
+      if (change === undefined || all.length > 1) return leads.change(workspaceId, all);
+      const changedAt = await changes.take({ workspaceId, change });
+      return new Map(changedAt === undefined ? [] : [[change.lead.id, changedAt]]);
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([finds[Symbol.asyncDispose](), changes[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+async function findEach(
+  leads: LeadStore,
+  group: readonly Batched<LeadToFind, FoundLead | undefined>[],
+): Promise<void> {
+  const [first] = group;
+  if (first === undefined) return;
+  const ids = [...new Set(group.map(({ item }) => item.id))];
+  const found = await leads.find(first.item.scope, ids);
+  const byId = new Map(found.map((lead) => [lead.id, lead]));
+  for (const { item, resolve } of group) resolve(byId.get(item.id));
+}
+
+/**
+ * Changes each lead once. Of several changes of a lead, the one that read the newest version is sent. The others are outdated
+ * without a statement, so that many changes of one lead do not delay other leads.
+ */
+async function changeInTurn(leads: LeadStore, group: readonly BatchedChange[]): Promise<void> {
+  let waiting = group;
+  while (waiting.length > 0) {
+    const newest = new Map<string, BatchedChange>();
+    for (const each of waiting) {
+      const { lead } = each.item.change;
+      const other = newest.get(lead.id);
+      if (other === undefined || other.item.change.lead.version < lead.version) newest.set(lead.id, each);
+    }
+    const accepted = await changeEach(leads, [...newest.values()]);
+    // If the change was rejected, the next one of the lead is sent.
+    for (const { item, resolve } of waiting) if (accepted.has(item.change.lead.id)) resolve(undefined);
+    waiting = waiting.filter((each) => {
+      const { id } = each.item.change.lead;
+      return !accepted.has(id) && newest.get(id) !== each;
+    });
+  }
+}
+
+/**
+ * Changes leads in one statement. If the store rejects a change, the leads are halved until the lead is alone.
+ *
+ * @returns the ids of the leads whose change was not rejected, also if it was outdated.
+ */
+async function changeEach(leads: LeadStore, group: readonly BatchedChange[]): Promise<ReadonlySet<string>> {
+  const [first] = group;
+  if (first === undefined) return new Set();
+  try {
+    const changed = await leads.change(
+      first.item.workspaceId,
+      group.map(({ item }) => item.change),
+    );
+    for (const { item, resolve } of group) resolve(changed.get(item.change.lead.id));
+    return new Set(group.map(({ item }) => item.change.lead.id));
+  } catch (error) {
+    if (!(error instanceof StoreError && error.isRowRejected)) throw error;
+    if (group.length === 1) {
+      first.reject(error);
+      return new Set();
+    }
+    const half = group.length >> 1;
+    const before = await changeEach(leads, group.slice(0, half));
+    const after = await changeEach(leads, group.slice(half));
+    return new Set([...before, ...after]);
+  }
+}
+
+function grouped<Item extends { readonly item: unknown }>(
+  batch: readonly Item[],
+  keyOf: (item: Item['item']) => string,
+): Item[][] {
+  const groups = new Map<string, Item[]>();
+  for (const each of batch) {
+    const key = keyOf(each.item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [each]);
+    else group.push(each);
+  }
+  return [...groups.values()];
+}
+
+/** Works on the groups concurrently. An error rejects the items of its group only. */
+async function eachSettled<Item extends { readonly reject: (error: unknown) => void }>(
+  groups: readonly (readonly Item[])[],
+  work: (group: readonly Item[]) => Promise<void>,
+): Promise<void> {
+  await Promise.all(
+    groups.map(async (group) => {
+      try {
+        await work(group);
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    }),
+  );
+}
