@@ -22,6 +22,8 @@ test('bench neighbors refuses no request of a workspace while another workspace 
   ).toEqual(names.map(() => 0));
   for (const { requests } of attacks) expect(requests).toBeGreaterThan(0);
   const [, , streams, exports, , unknownKeys] = attacks.map(({ attackerStatuses }) => attackerStatuses);
-  expect([streams?.['200'], exports?.['200']]).toEqual([100, 4]);
+  expect(streams?.['200']).toBe(100);
+  // A workspace has at most 4 exports at once. An export that fits into the buffers of its connection ends early.
+  expect(exports?.['200']).toBeGreaterThanOrEqual(4);
   expect(unknownKeys?.['429']).toBeGreaterThan(0);
 });

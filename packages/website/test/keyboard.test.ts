@@ -55,7 +55,7 @@ test('every page can be reached and used with the keyboard', async () => {
     .toEqual([{ code: 'SPRING' }]);
 
   await page.goto('/members');
-  await page.getByRole('heading', { name: 'Members' }).waitFor();
+  await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor();
   await tabTo(page, 'Invite someone');
   await page.keyboard.press('Enter');
   await expectFocusOn(page, 'Email address');
@@ -67,7 +67,7 @@ test('every page can be reached and used with the keyboard', async () => {
   await page.getByText('guest@example.com').waitFor();
 
   await page.goto('/profile');
-  await page.getByRole('heading', { name: 'Profile' }).waitFor();
+  await page.getByRole('heading', { name: 'Profile', level: 1 }).waitFor();
   await tabTo(page, 'Credentials');
   await page.keyboard.press('ArrowRight');
   await page.getByRole('tab', { name: 'Account', selected: true }).waitFor();
