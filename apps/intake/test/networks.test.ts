@@ -3,7 +3,10 @@ import { describeNetworks } from '@leads/test-kit/suites/networks';
 import { afterAll } from 'vitest';
 import { startIntake } from './intake.ts';
 
-const [proxied, direct] = [await startIntake({ TRUST_PROXY: 'loopback' }), await startIntake()];
+const [proxied, direct] = [
+  await startIntake({ TRUST_PROXY: 'loopback', INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE: '1000' }),
+  await startIntake(),
+];
 afterAll(async () => {
   await proxied[Symbol.asyncDispose]();
   await direct[Symbol.asyncDispose]();
