@@ -21,7 +21,7 @@ import type { Tracing } from '../service/span.ts';
 import { ClientErrorAnswers } from './client-errors.ts';
 import { createErrorHandler, errorResponses } from './errors.ts';
 import { parseJsonBody } from './json-body.ts';
-import { buildSerializer, buildValidator } from './schema-compilers.ts';
+import { buildSerializer } from './response-serializers.ts';
 import { securityHeadersOf } from './security-headers.ts';
 import { createHostCheck } from './served-hosts.ts';
 import { traceRequests } from './trace-requests.ts';
@@ -104,7 +104,7 @@ export function createServer(options: {
     // Fastify's own 503 has another body. A request on an open connection is still served, as its last.
     return503OnClosing: false,
     ajv: { customOptions: validation, onCreate: restrictKeywords },
-    schemaController: { compilersFactory: { buildSerializer, buildValidator } },
+    schemaController: { compilersFactory: { buildSerializer } },
     clientErrorHandler(error: Error & { code?: string }, socket: Socket) {
       // Node reports a request timeout once and leaves the closing of the connection to this handler.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return;
