@@ -20,7 +20,7 @@ limitHeapGrowth();
  * channel.
  */
 
-const route = { permission: 'member' } as const;
+const route = { permission: 'member', scope: 'leads:read' } as const;
 
 const references: Record<string, (app: Server) => void> = {
   /** `findMany` without a response schema: Fastify serializes its objects with JSON.stringify. */

@@ -263,7 +263,7 @@ function toStatement(leads: readonly LeadToInsert[]): InsertStatement {
   const kind = parents === undefined ? (isOne ? 'one' : 'many') : isOne ? 'tracedOne' : 'tracedMany';
   const values = isOne ? valuesOf(columns, lead) : arrayValues(columns, leads);
   return {
-    name: `insert_${isActing ? 'acting_' : ''}${kind}`,
+    name: `insert_leads_${isActing ? 'acting_' : ''}${kind}`,
     text: (isActing ? actingInserts : plainInserts)[kind],
     values: parents === undefined ? values : [...values, parents],
   };
