@@ -241,8 +241,16 @@ export async function createContext(
       ping: () => database.ping(),
       onMemberChanged: (member) => broadcast({ kind: 'member', ...member }),
       recordAction,
-      async revokeCredentials(userId) {
-        await credentialStore.revokeAllOfUser(userId, new Date());
+      async revokeCredentials(userId, origin) {
+        const { apiKeys, accessTokens } = await credentialStore.revokeAllOfUser(userId, new Date());
+        for (const [action, revoked] of [
+          ['api_key.revoked', apiKeys],
+          ['access_token.revoked', accessTokens],
+        ] as const) {
+          for (const { id, workspaceId, name } of revoked) {
+            await recordAction(origin, { action, scope: { workspaceId }, targetId: id, details: { name } });
+          }
+        }
       },
       breachedPasswordsUrl: config.BREACHED_PASSWORDS_URL,
       sendMail: SMTP_URL === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM),

@@ -1,6 +1,7 @@
 import type { TestMember } from '@leads/test-kit/fixture';
 import { totp } from '@leads/test-kit/totp';
 import { afterAll, describe, expect, test } from 'vitest';
+import { runLeads } from './command-line.ts';
 import { startCrm } from './crm.ts';
 import { password, signInAs, Visitor } from './visitor.ts';
 
@@ -115,6 +116,69 @@ describe('the audit log', () => {
     expect(entries[3]?.details).toMatchObject({ accepted: 1, rejected: 0 });
   });
 
+  test('records landing pages by API key', async () => {
+    const { owner, id: workspaceId } = await fixture.createWorkspace();
+    await fixture.campaigns.addLandingPages(
+      ['first', 'junk'].map((name) => ({ workspaceId, name, browserKeyId: workspaceId })),
+      1,
+    );
+    const idOf = async (name: string) =>
+      (await fixture.campaigns.findLandingPage(workspaceId, { name }))?.id ?? '';
+    const junk = await idOf('junk');
+    const send = async (method: string, path: string, body: object) => {
+      const answer = await service.send({
+        method,
+        path: `/api/v1/landing-pages${path}`,
+        headers: owner.headers,
+        body,
+      });
+      expect(answer.status).toBe(200);
+    };
+    await send('POST', '', { name: 'spring', campaignCode: 'DEMO' });
+    const spring = await idOf('spring');
+    await send('PATCH', `/${spring}`, { campaignCode: '' });
+    await send('POST', `/${junk}/dismissal`, { dismissed: true });
+    await send('POST', `/${junk}/dismissal`, { dismissed: false });
+    const entries = await logOf(owner);
+    expect(
+      entries.map(({ action, targetId, details, apiKeyId }) => [action, targetId, details, apiKeyId]),
+    ).toEqual(
+      [
+        ['landing_page.restored', junk, { name: 'junk' }],
+        ['landing_page.dismissed', junk, { name: 'junk' }],
+        ['landing_page.mapped', spring, { name: 'spring', campaignCode: '' }],
+        ['landing_page.created', spring, { name: 'spring', campaignCode: 'DEMO' }],
+      ].map((entry) => [...entry, owner.apiKeyId]),
+    );
+  });
+
+  test('records users, campaigns and landing pages of the command line', async () => {
+    const { owner, slug, id: workspaceId } = await fixture.createWorkspace();
+    await fixture.campaigns.addLandingPages(
+      ['first', 'junk'].map((name) => ({ workspaceId, name, browserKeyId: workspaceId })),
+      1,
+    );
+    const run = async (command: string) => {
+      const { code, stderr } = await runLeads(command.split(' '), { DATABASE_URL: crm.databaseUrl });
+      expect([command, code, stderr]).toEqual([command, 0, '']);
+    };
+    await run(`user create --email new-user@example.com --name New --workspace ${slug} --role publisher`);
+    await run(`campaign create --workspace ${slug} --code SPRING --name Spring`);
+    await run(`campaign update SPRING --workspace ${slug} --status paused`);
+    await run(`landing-page map quiz --workspace ${slug} --campaign DEMO`);
+    await run(`landing-page dismiss junk --workspace ${slug}`);
+    await run(`landing-page restore junk --workspace ${slug}`);
+    const entries = await logOf(owner);
+    expect(entries.map(({ action, source, details }) => [action, source, details])).toEqual([
+      ['landing_page.restored', 'cli', { name: 'junk' }],
+      ['landing_page.dismissed', 'cli', { name: 'junk' }],
+      ['landing_page.mapped', 'cli', { name: 'quiz', campaignCode: 'DEMO' }],
+      ['campaign.changed', 'cli', { code: 'SPRING', status: 'paused' }],
+      ['campaign.created', 'cli', { code: 'SPRING' }],
+      ['member.added', 'cli', { role: 'publisher', email: 'new-user@example.com' }],
+    ]);
+  });
+
   test('has no entries of another workspace', async () => {
     const [one, two] = [await start(), await start()];
     await created(one.visitor, '/api-keys', { name: 'Mine' });
@@ -190,6 +254,24 @@ describe('the audit log of accounts', () => {
     ]);
     for (const { source, address } of entries) expect([source, address]).toEqual(['website', '127.0.0.1']);
     expect(JSON.stringify(entries)).not.toContain('correct horse');
+  });
+
+  test('records the keys and tokens that a change of the password revokes', async () => {
+    const { workspace, member, visitor } = await start();
+    const changed = {
+      currentPassword: password,
+      newPassword: 'another correct horse',
+      revokeCredentials: true,
+      revokeOtherSessions: true,
+    };
+    expect((await visitor.account('/change-password', changed)).status).toBe(200);
+    const entries = (await logOf(workspace.owner)).filter(({ actorId }) => actorId === member.userId);
+    expect(entries.map(({ action, targetId }) => [action, targetId])).toEqual([
+      ['password.changed', undefined],
+      ['access_token.revoked', expect.any(String)],
+      ['api_key.revoked', member.apiKeyId],
+    ]);
+    expect(entries[0]?.details).toEqual({ revokeOtherSessions: true });
   });
 
   test('records invitations, roles and removed members with their actor', async () => {

@@ -110,6 +110,8 @@ const commands = [
   'campaign list',
   'landing-page list',
   'landing-page map',
+  'landing-page dismiss',
+  'landing-page restore',
   'key create',
   'key list',
   'key revoke',

@@ -155,6 +155,61 @@ describe('landing pages beyond the cap of a browser key', () => {
     expect([answer.status, answer.json()]).toEqual([400, invalid]);
   });
 
+  test('stay dismissed when leads name them again, leave room for others, and can be restored or approved', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { owner, defaultCampaignId, demoCampaignId } = workspace;
+    const names = ['first', ...Array.from({ length: 500 }, (_, n) => `junk-${String(n).padStart(3, '0')}`)];
+    await registerCapped(workspace, names);
+    const idOf = async (name: string) => {
+      const found = await fixture.campaigns.findLandingPage(workspace.id, { name });
+      return found?.id ?? '';
+    };
+    const dismiss = async (member: TestMember, name: string, dismissed: unknown) =>
+      service.send({
+        method: 'POST',
+        path: `${path}/${await idOf(name)}/dismissal`,
+        headers: { ...member.headers },
+        body: { dismissed },
+      });
+    const dismissed = await accepted(await dismiss(owner, 'junk-000', true));
+    expect(dismissed).toMatchObject({ name: 'junk-000', dismissedAt: expect.stringMatching(/Z$/) });
+    expect(await accepted(await dismiss(owner, 'junk-000', true))).toEqual(dismissed);
+    await accepted(await dismiss(owner, 'junk-001', true));
+
+    await registerCapped(workspace, ['second', 'junk-000']);
+    await registerCapped(workspace, ['third', 'late', 'later', 'too-late']);
+    expect(namesOf(await list(owner, '?dismissed=true'))).toEqual(['junk-000', 'junk-001']);
+    const waiting = namesOf(await list(owner, '?pending=true&limit=1000'));
+    expect(waiting).toHaveLength(500);
+    expect(waiting).toEqual(expect.arrayContaining(['late', 'later', 'junk-002']));
+    expect(waiting).not.toContain('junk-000');
+    expect(namesOf(await list(owner))).toEqual(['first', 'second', 'third']);
+    expect(await routeOf(workspace, 'junk-000')).toBe(defaultCampaignId);
+
+    const restored = await accepted(await dismiss(owner, 'junk-001', false));
+    expect(restored).not.toHaveProperty('dismissedAt');
+    expect(restored).toHaveProperty('pendingSince');
+    const mapped = await accepted(await patch(owner, dismissed.id, { campaignCode: 'DEMO' }));
+    expect(mapped).not.toHaveProperty('dismissedAt');
+    expect(await routeOf(workspace, 'junk-000')).toBe(demoCampaignId);
+    expect(namesOf(await list(owner, '?dismissed=true'))).toEqual([]);
+
+    const other = await fixture.createWorkspace();
+    const publisher = await workspace.addMember('publisher');
+    for (const [member, name, value, status] of [
+      [owner, 'first', true, 409],
+      [owner, 'first', false, 409],
+      [owner, 'junk-002', 'yes', 400],
+      [owner, 'unknown', true, 404],
+      [other.owner, 'junk-002', true, 404],
+      [publisher, 'junk-002', true, 403],
+    ] as const) {
+      expect([name, value, (await dismiss(member, name, value)).status]).toEqual([name, value, status]);
+    }
+    const both = await service.send({ path: `${path}?pending=true&dismissed=true`, headers: owner.headers });
+    expect([both.status, both.json()]).toEqual([400, invalid]);
+  });
+
   test('are at most 500 for each workspace', async () => {
     const workspace = await fixture.createWorkspace();
     const names = Array.from({ length: 400 }, (_, n) => `page-${n}`);

@@ -173,6 +173,14 @@ const common: Matrix = {
     ...managers,
     request: () => ({ path: '/landing-pages', body: { name: randomUUID() } }),
   },
+  'POST /landing-pages/{id}/dismissal': {
+    ...managers,
+    request: async () => {
+      const id = await landingPage();
+      await fixture.sql('UPDATE landing_page SET pending_since = now() WHERE id = $1', [id]);
+      return { path: `/landing-pages/${id}/dismissal`, body: { dismissed: true } };
+    },
+  },
   'PATCH /landing-pages/{id}': {
     ...managers,
     request: async () => ({ path: `/landing-pages/${await landingPage()}`, body: { campaignCode: 'DEMO' } }),

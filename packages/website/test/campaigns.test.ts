@@ -149,6 +149,25 @@ test('managers approve landing pages beyond the cap of a browser key, with or wi
   ]);
 });
 
+test('managers dismiss landing pages that wait for approval, and restore them', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
+  const browserKeyId = randomUUID();
+  await website.fixture.campaigns.addLandingPages(
+    ['first', 'junk', 'quiz'].map((name) => ({ workspaceId: workspace.id, name, browserKeyId })),
+    1,
+  );
+  await page.goto('/campaigns');
+  await page.getByRole('button', { name: 'Dismiss junk' }).click();
+  await page.getByText('1 landing page. An API key').waitFor();
+  await landingPage(page, 'junk').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Show 1 landing page dismissed' }).click();
+  await landingPage(page, 'junk').waitFor();
+  await expectGoodEverywhere(page, 'campaigns-dismissed');
+  await page.getByRole('button', { name: 'Restore junk' }).click();
+  await page.getByText('2 landing pages. An API key').waitFor();
+  await page.getByRole('button', { name: 'Dismiss junk' }).waitFor();
+});
+
 test('landing pages are shown in pages of 50', async () => {
   const { page, workspace } = await website.openSignedIn();
   await website.fixture.campaigns.addLandingPages(

@@ -1,4 +1,4 @@
-import type { RecordAction } from '../audit/audit-log.ts';
+import type { AuditOrigin, RecordAction } from '../audit/audit-log.ts';
 import type { MemberRef } from '../credential/credential-store.ts';
 import type { AccountAdapter } from '../db/account-adapter.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
@@ -23,8 +23,8 @@ export interface AccountOptions {
   readonly onMemberChanged?: ((member: MemberRef) => Promise<void>) | undefined;
   /** Records an action in the audit log. Absent for the command line. */
   readonly recordAction?: RecordAction | undefined;
-  /** Revokes all API keys and access tokens of a user. */
-  readonly revokeCredentials?: (userId: string) => Promise<void>;
+  /** Revokes all API keys and access tokens of a user. @param origin the request that asks for it. */
+  readonly revokeCredentials?: (userId: string, origin: AuditOrigin) => Promise<void>;
   /** The origin of a service that knows breached passwords. Without it, passwords are not sought in breaches. */
   readonly breachedPasswordsUrl?: string | undefined;
   /** @throws LeadsError `unavailable` when the database does not answer. */

@@ -99,6 +99,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         await options.recordAction?.(originOf(request?.headers, user.id), {
           action: 'password.reset',
           scope: { userId: user.id },
+          details: { revokeOtherSessions: true },
         });
       },
       async onExistingUserSignUp({ user }) {

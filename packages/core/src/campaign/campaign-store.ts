@@ -36,11 +36,15 @@ export interface LandingPage {
   /** Absent if the landing page is unmapped. */
   readonly campaignId?: string | undefined;
   readonly campaignCode?: string | undefined;
-  /** Since when it waits for approval; absent if it is approved. */
+  /** Since when it waits for approval; absent if it is approved. A dismissed landing page retains it. */
   readonly pendingSince?: Date | undefined;
+  readonly dismissedAt?: Date | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
+
+/** The state of landing pages to list. A dismissed landing page does not wait. */
+export type LandingPageState = 'approved' | 'pending' | 'dismissed';
 
 /** A landing page to add. */
 export interface UnknownLandingPage {
@@ -136,7 +140,7 @@ export interface CampaignStore {
   findLandingPage(workspaceId: string, page: LandingPageRef): Promise<LandingPage | undefined>;
 
   /**
-   * Creates a landing page, or approves one of that name that waits for approval.
+   * Creates a landing page, or approves one of that name that waits for approval or is dismissed.
    *
    * @throws LeadsError `conflict` if the workspace has a landing page of that name.
    */
@@ -147,7 +151,7 @@ export interface CampaignStore {
   }): Promise<LandingPage>;
 
   /**
-   * Maps a landing page to a campaign. A landing page that waits for approval is thereby approved.
+   * Maps a landing page to a campaign. A landing page that waits for approval or is dismissed is thereby approved.
    *
    * @param campaignId a campaign of the same workspace; `undefined` unmaps.
    * @returns the changed landing page; `undefined` if the workspace has no such landing page.
@@ -159,13 +163,25 @@ export interface CampaignStore {
   ): Promise<LandingPage | undefined>;
 
   /**
+   * Dismisses a landing page that waits for approval, or lets a dismissed one wait again. Its leads are not affected.
+   *
+   * @returns the landing page; `undefined` if the workspace has no such landing page.
+   * @throws LeadsError `conflict` if the landing page is approved; `limit_reached`.
+   */
+  dismissLandingPage(
+    workspaceId: string,
+    page: LandingPageRef,
+    isDismissed: boolean,
+  ): Promise<LandingPage | undefined>;
+
+  /**
    * Lists at most `limit` landing pages, sorted by name, after the name `after` if it is given.
    *
-   * @param filter.pending lists those that wait for approval, instead of all others.
+   * @param filter.state lists the landing pages of this state; the default is `approved`.
    */
   listLandingPages(
     workspaceId: string,
-    filter: { readonly mapped?: boolean | undefined; readonly pending?: boolean | undefined },
+    filter: { readonly mapped?: boolean | undefined; readonly state?: LandingPageState | undefined },
     piece: { readonly limit: number; readonly after?: string | undefined },
   ): Promise<LandingPage[]>;
 

@@ -126,6 +126,19 @@ export const NewLandingPage = Type.Object(
 );
 export type NewLandingPage = Static<typeof NewLandingPage>;
 
+/** The body that dismisses or restores a landing page. */
+export const LandingPageDismissal = Type.Object(
+  {
+    dismissed: Type.Boolean({
+      description:
+        '`true` dismisses the landing page, which no longer waits for approval. `false` lets a dismissed landing page wait again.',
+      examples: [true],
+    }),
+  },
+  { additionalProperties: false, description: 'Whether a landing page is dismissed.' },
+);
+export type LandingPageDismissal = Static<typeof LandingPageDismissal>;
+
 /** The body that maps or unmaps a landing page. */
 export const LandingPageMapping = Type.Object(
   {
@@ -151,7 +164,14 @@ export const LandingPageQuery = Type.Object(
     ),
     pending: Type.Optional(
       Type.Enum(['true'], {
-        description: 'Lists the landing pages that wait for approval, instead of all others.',
+        description:
+          'Lists the landing pages that wait for approval, instead of all others. Not together with `dismissed`.',
+        examples: ['true'],
+      }),
+    ),
+    dismissed: Type.Optional(
+      Type.Enum(['true'], {
+        description: 'Lists the dismissed landing pages, instead of all others. Not together with `pending`.',
         examples: ['true'],
       }),
     ),
@@ -177,6 +197,9 @@ export const LandingPageView = Type.Object(
     }),
     pendingSince: Type.Optional(
       dateTime('Since when the landing page waits for approval. Absent if it is approved.'),
+    ),
+    dismissedAt: Type.Optional(
+      dateTime('Since when the landing page is dismissed. Absent if it is approved or waits for approval.'),
     ),
     createdAt: dateTime('Registration time.'),
     updatedAt: dateTime('Time of the last mapping.'),

@@ -8,6 +8,7 @@ export {
   IntegrationLink,
   IntegrationPageView,
   LandingPageAnswer,
+  LandingPageDismissal,
   LandingPageMapping,
   LandingPageQuery,
   LandingPageView,
@@ -24,9 +25,11 @@ export type {
   IntakeRoute,
   IntegrationPage,
   LandingPage,
+  LandingPageState,
 } from './campaign-store.ts';
 export { createCampaign } from './create-campaign.ts';
 export { createLandingPage } from './create-landing-page.ts';
+export { dismissLandingPage } from './dismiss-landing-page.ts';
 export {
   getIntegrationPage,
   getIntegrationToken,

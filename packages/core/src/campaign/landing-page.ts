@@ -18,19 +18,22 @@ export async function toLandingPageViews(
     pages.map(({ name }) => name),
     Math.min(counted.ofOne, Math.floor(counted.together / pages.length)),
   );
-  return pages.map(({ id, name, campaignId, campaignCode, pendingSince, createdAt, updatedAt }) => {
-    const view: LandingPageView = {
-      id,
-      name,
-      leads: counts.get(name) ?? 0,
-      createdAt: createdAt.toISOString(),
-      updatedAt: updatedAt.toISOString(),
-    };
-    if (campaignId !== undefined) view.campaignId = campaignId;
-    if (campaignCode !== undefined) view.campaignCode = campaignCode;
-    if (pendingSince !== undefined) view.pendingSince = pendingSince.toISOString();
-    return view;
-  });
+  return pages.map(
+    ({ id, name, campaignId, campaignCode, pendingSince, dismissedAt, createdAt, updatedAt }) => {
+      const view: LandingPageView = {
+        id,
+        name,
+        leads: counts.get(name) ?? 0,
+        createdAt: createdAt.toISOString(),
+        updatedAt: updatedAt.toISOString(),
+      };
+      if (campaignId !== undefined) view.campaignId = campaignId;
+      if (campaignCode !== undefined) view.campaignCode = campaignCode;
+      if (pendingSince !== undefined) view.pendingSince = pendingSince.toISOString();
+      if (dismissedAt !== undefined) view.dismissedAt = dismissedAt.toISOString();
+      return view;
+    },
+  );
 }
 
 /**

@@ -15,15 +15,23 @@ import { toLandingPageViews } from './landing-page.ts';
 export async function listLandingPages(
   campaigns: CampaignStore,
   principal: Principal,
-  { mapped, pending, limit: limitText, cursor }: LandingPageQuery,
+  { mapped, pending, dismissed, limit: limitText, cursor }: LandingPageQuery,
 ): Promise<{ landingPages: LandingPageView[]; nextCursor?: string }> {
+  if (pending !== undefined && dismissed !== undefined) {
+    throw new LeadsError('invalid_input', {
+      fields: [{ at: 'query', path: 'dismissed', reason: 'must not be given together with pending' }],
+    });
+  }
   const { workspaceId } = principal;
   const limit = limitText === undefined ? pageLimit.default : Number(limitText);
   const after = cursor === undefined ? undefined : await findPosition(campaigns, workspaceId, cursor);
   // One additional row shows whether there is a next page.
   const rows = await campaigns.listLandingPages(
     workspaceId,
-    { mapped: mapped === undefined ? undefined : mapped === 'true', pending: pending === 'true' },
+    {
+      mapped: mapped === undefined ? undefined : mapped === 'true',
+      state: pending === 'true' ? 'pending' : dismissed === 'true' ? 'dismissed' : 'approved',
+    },
     { limit: limit + 1, after },
   );
   const page = rows.slice(0, limit);

@@ -23,8 +23,8 @@ export function broadcastRevocations(
     async revokeAllOfUser(...user) {
       const revoked = await store.revokeAllOfUser(...user);
       await Promise.all([
-        ...revoked.apiKeyIds.map((id) => broadcast({ kind: 'api_key', id })),
-        ...revoked.accessTokenIds.map((id) => broadcast({ kind: 'access_token', id })),
+        ...revoked.apiKeys.map(({ id }) => broadcast({ kind: 'api_key', id })),
+        ...revoked.accessTokens.map(({ id }) => broadcast({ kind: 'access_token', id })),
       ]);
       return revoked;
     },

@@ -73,6 +73,9 @@ export interface CredentialLookup {
   findAccessToken(id: string): Promise<AccessToken | undefined>;
 }
 
+/** A key or token that was revoked together with all others of its user. */
+type RevokedOfUser = { readonly id: string; readonly workspaceId: string; readonly name: string };
+
 /** The store of credentials. */
 export interface CredentialStore extends CredentialLookup {
   createApiKey(
@@ -93,11 +96,11 @@ export interface CredentialStore extends CredentialLookup {
   /** Returns the revoked token; `undefined` if the workspace has no token of that id. */
   revokeAccessToken(workspaceId: string, id: string, at: Date): Promise<AccessToken | undefined>;
 
-  /** Revokes all keys and tokens of a user in all workspaces. Returns the ids of the revoked ones. */
+  /** Revokes all keys and tokens of a user in all workspaces. Returns the revoked ones. */
   revokeAllOfUser(
     userId: string,
     at: Date,
-  ): Promise<{ readonly apiKeyIds: readonly string[]; readonly accessTokenIds: readonly string[] }>;
+  ): Promise<{ readonly apiKeys: readonly RevokedOfUser[]; readonly accessTokens: readonly RevokedOfUser[] }>;
 
   /** Records when credentials were used last. A use that is older than the stored one is ignored. */
   recordUses(uses: LastUses): Promise<void>;

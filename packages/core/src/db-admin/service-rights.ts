@@ -56,6 +56,7 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
         'updated_at',
         'registered_by',
         'pending_since',
+        'dismissed_at',
       ],
       insert: 'all',
     },

@@ -1,4 +1,4 @@
-import type { Campaign, CampaignStore, LandingPage } from '../campaign/campaign-store.ts';
+import type { Campaign, CampaignStore, LandingPage, LandingPageState } from '../campaign/campaign-store.ts';
 import { LeadsError } from '../errors.ts';
 import { caps, requireRoom } from '../limits/caps.ts';
 import { newId, uuidPattern } from '../uuid.ts';
@@ -191,12 +191,12 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         const data = { id: newId(), workspaceId, name, campaignId };
         return await ofWorkspace(workspaceId, async (tx) => {
           await lockWorkspace(tx, workspaceId);
-          const [approved] = await tx.landingPage.updateManyAndReturn({
+          const [page] = await tx.landingPage.updateManyAndReturn({
             where: { workspaceId, name, pendingSince: { not: null } },
-            data: { campaignId, pendingSince: null },
+            data: { campaignId, ...approved },
             select: landingPageColumns,
           });
-          if (approved !== undefined) return toLandingPage(approved);
+          if (page !== undefined) return toLandingPage(page);
           const count = await tx.landingPage.count({ where: { workspaceId, pendingSince: null } });
           requireRoom('landingPages', count);
           return toLandingPage(await tx.landingPage.create({ data, select: landingPageColumns }));
@@ -213,19 +213,42 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
       const [mapped] = await ofWorkspace(workspaceId, (tx) =>
         tx.landingPage.updateManyAndReturn({
           where: { workspaceId, ...page },
-          data: { campaignId: campaignId ?? null, pendingSince: null },
+          data: { campaignId: campaignId ?? null, ...approved },
           select: landingPageColumns,
         }),
       );
       return mapped && toLandingPage(mapped);
     },
 
-    async listLandingPages(workspaceId, { mapped, pending = false }, { limit, after }) {
+    async dismissLandingPage(workspaceId, page, isDismissed) {
+      return ofWorkspace(workspaceId, async (tx) => {
+        await lockWorkspace(tx, workspaceId);
+        const where = { workspaceId, ...page };
+        const found = await tx.landingPage.findFirst({ where, select: landingPageColumns });
+        if (found === null) return undefined;
+        if (found.pendingSince === null) {
+          throw new LeadsError('conflict', { message: 'An approved landing page cannot be dismissed' });
+        }
+        if ((found.dismissedAt !== null) === isDismissed) return toLandingPage(found);
+        if (isDismissed) {
+          const count = await tx.landingPage.count({ where: { workspaceId, ...states.dismissed } });
+          requireRoom('dismissedLandingPages', count);
+        }
+        const changed = await tx.landingPage.update({
+          where: { id: found.id },
+          data: { dismissedAt: isDismissed ? new Date() : null },
+          select: landingPageColumns,
+        });
+        return toLandingPage(changed);
+      });
+    },
+
+    async listLandingPages(workspaceId, { mapped, state = 'approved' }, { limit, after }) {
       const pages = await ofWorkspace(workspaceId, (tx) =>
         tx.landingPage.findMany({
           where: {
             workspaceId,
-            pendingSince: pending ? { not: null } : null,
+            ...states[state],
             ...(mapped !== undefined && { campaignId: mapped ? { not: null } : null }),
             ...(after !== undefined && { name: { gt: after } }),
           },
@@ -259,11 +282,22 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
   };
 }
 
+/** The conditions of the states of landing pages. */
+const states = {
+  approved: { pendingSince: null },
+  pending: { pendingSince: { not: null }, dismissedAt: null },
+  dismissed: { pendingSince: { not: null }, dismissedAt: { not: null } },
+} as const satisfies Record<LandingPageState, object>;
+
+/** The change that approves a landing page. */
+const approved = { pendingSince: null, dismissedAt: null } as const;
+
 const landingPageColumns = {
   id: true,
   name: true,
   campaignId: true,
   pendingSince: true,
+  dismissedAt: true,
   createdAt: true,
   updatedAt: true,
   campaign: { select: { code: true } },
@@ -277,6 +311,7 @@ function toLandingPage({
   name: string;
   campaignId: string | null;
   pendingSince: Date | null;
+  dismissedAt: Date | null;
   createdAt: Date;
   updatedAt: Date;
   campaign: { code: string } | null;

@@ -139,12 +139,13 @@ export function createCredentialStore(database: Database): CredentialStore {
     },
 
     async revokeAllOfUser(userId, at) {
-      const change = { where: { userId, revokedAt: null }, data: { revokedAt: at }, select: { id: true } };
+      const select = { id: true, workspaceId: true, name: true };
+      const change = { where: { userId, revokedAt: null }, data: { revokedAt: at }, select };
       const [apiKeys, accessTokens] = await prisma.$transaction([
         prisma.apiKey.updateManyAndReturn(change),
         prisma.accessToken.updateManyAndReturn(change),
       ]);
-      return { apiKeyIds: apiKeys.map(({ id }) => id), accessTokenIds: accessTokens.map(({ id }) => id) };
+      return { apiKeys, accessTokens };
     },
 
     async recordUses({ apiKeys, accessTokens }) {

@@ -26,7 +26,7 @@ export async function rowsOfNewPages(
   });
   const pending = await prisma.landingPage.groupBy({
     by: ['workspaceId'],
-    where: { workspaceId, pendingSince: { not: null } },
+    where: { workspaceId, pendingSince: { not: null }, dismissedAt: null },
     _count: true,
   });
   const registeredByKey = new Map(registered.map((group) => [group.registeredBy, group._count]));

@@ -14,6 +14,7 @@ export const caps = {
   },
   campaigns: { max: 5_000, message: 'A workspace may have 5,000 campaigns' },
   landingPages: { max: 20_000, message: 'A workspace may have 20,000 landing pages' },
+  dismissedLandingPages: { max: 20_000, message: 'A workspace may have 20,000 dismissed landing pages' },
   // The account library reads 100 invitations at most to count them.
   invitations: { max: 100, message: 'A workspace may have 100 pending invitations: cancel some of them' },
   ownedWorkspaces: { max: 50, message: 'A user may own 50 workspaces' },

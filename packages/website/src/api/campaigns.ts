@@ -24,13 +24,14 @@ export function updateCampaign(id: string, body: CampaignChanges): Promise<unkno
 /** The number of landing pages in one response. */
 const pageSize = '50';
 
-/** The approved landing pages with or without a campaign, and those that wait for approval. */
-type LandingPageKind = 'mapped' | 'unmapped' | 'pending';
+/** The approved landing pages with or without a campaign, those that wait for approval, and the dismissed ones. */
+type LandingPageKind = 'mapped' | 'unmapped' | 'pending' | 'dismissed';
 
 const landingPageQueries = {
   mapped: { mapped: 'true' },
   unmapped: { mapped: 'false' },
   pending: { pending: 'true' },
+  dismissed: { dismissed: 'true' },
 } as const satisfies Record<LandingPageKind, object>;
 
 /** Queries the landing pages of one kind, ordered by name. */
@@ -62,6 +63,11 @@ export function createLandingPage(body: { name: string; campaignCode?: string })
  */
 export function mapLandingPage(id: string, campaignCode: string): Promise<unknown> {
   return call(`/console/landing-pages/${id}`, { method: 'PATCH', body: { campaignCode } });
+}
+
+/** Dismisses a landing page that waits for approval, or lets it wait again. */
+export function dismissLandingPage(id: string, dismissed: boolean): Promise<unknown> {
+  return call(`/console/landing-pages/${id}/dismissal`, { method: 'POST', body: { dismissed } });
 }
 
 const linkPath = (campaignId: string) => `/console/campaigns/${campaignId}/integration-link`;

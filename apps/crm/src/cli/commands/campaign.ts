@@ -99,6 +99,12 @@ async function createCampaign(io: CliIo, options: CreateCampaignOptions): Promis
     name,
     isDefault: options.default === true,
   });
+  await operator.recordAction({
+    action: 'campaign.created',
+    scope: { workspaceId: workspace.id },
+    targetId: campaign.id,
+    details: { code },
+  });
   printResult(
     io,
     options,
@@ -127,6 +133,12 @@ async function changeCampaign(
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
   const { id } = await findCampaign(operator.campaigns, workspace, code);
   const campaign = await updateCampaign(operator.campaigns, { workspaceId: workspace.id }, id, changes);
+  await operator.recordAction({
+    action: 'campaign.changed',
+    scope: { workspaceId: workspace.id },
+    targetId: id,
+    details: { code, ...changes },
+  });
   const state = `${campaign.status}${campaign.isDefault ? `, the default of workspace ${workspace.slug}` : ''}`;
   printResult(io, options, toJson(campaign), `Campaign ${code} (${campaign.name}) is ${state}.`);
 }

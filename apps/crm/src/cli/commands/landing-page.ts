@@ -1,4 +1,4 @@
-import { findCampaignToMap, type LandingPage } from '@leads/core/campaign';
+import { findCampaignToMap, type LandingPage, type LandingPageState } from '@leads/core/campaign';
 import { LeadsError } from '@leads/core/errors';
 import type { Workspace } from '@leads/core/workspace';
 import { type Command, Option } from 'commander';
@@ -13,6 +13,8 @@ import { formatTable, formatTime, printResult } from '../runtime/output.ts';
 interface ListLandingPagesOptions extends WorkspaceOptions {
   readonly mapped?: true;
   readonly unmapped?: true;
+  readonly pending?: true;
+  readonly dismissed?: true;
 }
 
 interface MapLandingPageOptions extends WorkspaceOptions {
@@ -37,6 +39,12 @@ export function addLandingPageCommands(program: Command, io: CliIo): void {
     .addOption(workspaceOption())
     .addOption(new Option('--mapped', 'only landing pages with a campaign').conflicts('unmapped'))
     .option('--unmapped', 'only landing pages without a campaign')
+    .addOption(
+      new Option('--pending', 'the landing pages that wait for approval, instead of all others').conflicts(
+        'dismissed',
+      ),
+    )
+    .option('--dismissed', 'the dismissed landing pages, instead of all others')
     .addOption(jsonOption())
     .addHelpText('after', examples('leads landing-page list --workspace acme --unmapped'))
     .action((options) => listLandingPages(io, options));
@@ -64,12 +72,35 @@ export function addLandingPageCommands(program: Command, io: CliIo): void {
       ),
     )
     .action((name, options, command) => mapLandingPage(io, name, options, command));
+
+  for (const [verb, summary, effect] of [
+    [
+      'dismiss',
+      'dismiss a landing page that waits for approval',
+      'It stays dismissed when further leads name it.',
+    ],
+    ['restore', 'let a dismissed landing page wait for approval again', 'Map it to approve it.'],
+  ] as const) {
+    landingPage
+      .command(verb)
+      .summary(summary)
+      .description(
+        `${summary[0]?.toUpperCase()}${summary.slice(1)}. ${effect} Its leads are stored as before.`,
+      )
+      .argument('<name>', 'the lp_name that the landing page sends', parseText)
+      .addOption(workspaceOption())
+      .addOption(jsonOption())
+      .addHelpText('after', examples(`leads landing-page ${verb} spring-offer --workspace acme`))
+      .action((name, options) => dismissLandingPage(io, name, options, verb === 'dismiss'));
+  }
 }
 
 async function listLandingPages(io: CliIo, options: ListLandingPagesOptions): Promise<void> {
   await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
-  const filter = { mapped: options.mapped ?? (options.unmapped === true ? false : undefined) };
+  const { pending, dismissed } = options;
+  const state: LandingPageState = pending ? 'pending' : dismissed ? 'dismissed' : 'approved';
+  const filter = { state, mapped: options.mapped ?? (options.unmapped === true ? false : undefined) };
   const pages: LandingPage[] = [];
   for (let size = pageSize; size === pageSize; ) {
     const piece = { limit: pageSize, after: pages.at(-1)?.name };
@@ -103,8 +134,38 @@ async function mapLandingPage(
   await operator.campaigns.addLandingPages([{ workspaceId: workspace.id, name }]);
   const page = await operator.campaigns.mapLandingPage(workspace.id, { name }, campaignId);
   if (page === undefined) throw new Error('The registered landing page was not found');
+  await operator.recordAction({
+    action: 'landing_page.mapped',
+    scope: { workspaceId: workspace.id },
+    targetId: page.id,
+    details: { name, campaignCode: options.campaign ?? '' },
+  });
   const destination = page.campaignCode === undefined ? 'no campaign' : `campaign ${page.campaignCode}`;
   printResult(io, options, toJson(page), `Landing page ${name} is mapped to ${destination}.`);
+}
+
+async function dismissLandingPage(
+  io: CliIo,
+  name: string,
+  options: WorkspaceOptions,
+  isDismissed: boolean,
+): Promise<void> {
+  await using operator = openOperator(io);
+  const workspace = await findWorkspace(operator.workspaces, options.workspace);
+  const page = await operator.campaigns.dismissLandingPage(workspace.id, { name }, isDismissed);
+  if (page === undefined) throw new CliError(`Workspace ${workspace.slug} has no landing page ${name}`);
+  await operator.recordAction({
+    action: isDismissed ? 'landing_page.dismissed' : 'landing_page.restored',
+    scope: { workspaceId: workspace.id },
+    targetId: page.id,
+    details: { name },
+  });
+  printResult(
+    io,
+    options,
+    toJson(page),
+    `Landing page ${name} ${isDismissed ? 'is dismissed' : 'waits for approval'}.`,
+  );
 }
 
 async function findCampaignIdToMap(

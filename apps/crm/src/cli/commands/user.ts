@@ -86,6 +86,16 @@ async function createUser(io: CliIo, options: CreateUserOptions): Promise<void> 
   });
 
   const { user, workspace, role, workspaceCreated } = created;
+  const scope = { workspaceId: workspace.id };
+  if (workspaceCreated) {
+    await operator.recordAction({ action: 'workspace.created', scope, details: { name: workspace.name } });
+  }
+  await operator.recordAction({
+    action: 'member.added',
+    scope,
+    targetId: user.id,
+    details: { role, email: user.email },
+  });
   if (user.name !== name)
     printNotice(io, `User ${user.email} already exists as ${user.name}; the name is unchanged`);
   printResult(

@@ -5,6 +5,7 @@ import { createCampaignRoute } from './campaigns/create-campaign.ts';
 import { listCampaignsRoute } from './campaigns/list-campaigns.ts';
 import { updateCampaignRoute } from './campaigns/update-campaign.ts';
 import { createLandingPageRoute } from './landing-pages/create-landing-page.ts';
+import { dismissLandingPageRoute } from './landing-pages/dismiss-landing-page.ts';
 import { listLandingPagesRoute } from './landing-pages/list-landing-pages.ts';
 import { mapLandingPageRoute } from './landing-pages/map-landing-page.ts';
 import { changeStatusesRoute } from './leads/change-statuses.ts';
@@ -32,6 +33,7 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   updateCampaignRoute(app, context);
   createLandingPageRoute(app, context);
   mapLandingPageRoute(app, context);
+  dismissLandingPageRoute(app, context);
 
   listAuditLogRoute(app, context);
 }

@@ -129,7 +129,9 @@ export function auditedActions(record: RecordAction) {
             const session = own === undefined ? null : await getSessionFromCtx(context);
             if (own === undefined || session === null) return undefined;
             const { id } = session.user;
-            return save(context, id, { action: own, scope: { userId: id } });
+            const { revokeOtherSessions } = (context.body ?? {}) as { revokeOtherSessions?: boolean };
+            const details = { revokeOtherSessions };
+            return save(context, id, { action: own, scope: { userId: id }, details });
           }),
         },
       ],

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
+import type { AuditOrigin } from '../../audit/index.ts';
 import type { AccountStore } from '../account-store.ts';
+import { originOf } from './audited-actions.ts';
 import { isCommonPassword } from './common-password.ts';
 import { setKnownBrowser } from './known-browser.ts';
 
@@ -29,7 +31,7 @@ export function newPassword({
   onError,
 }: {
   store: Pick<AccountStore, 'voidPasswordLinks'>;
-  revokeCredentials?: (userId: string) => Promise<void>;
+  revokeCredentials?: (userId: string, origin: AuditOrigin) => Promise<void>;
   breachedPasswordsUrl?: string | undefined;
   onError: (error: unknown) => void;
 }) {
@@ -77,7 +79,7 @@ export function newPassword({
             if (user === undefined) return;
             await store.voidPasswordLinks(user.id);
             if ((context.body as NewPasswordBody).revokeCredentials === true)
-              await revokeCredentials?.(user.id);
+              await revokeCredentials?.(user.id, originOf(context.headers, user.id));
             if (context.path === '/reset-password') await setKnownBrowser(context, user.email);
           }),
         },

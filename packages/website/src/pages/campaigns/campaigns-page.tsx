@@ -9,14 +9,19 @@ import {
   useSuspenseQuery,
 } from '@tanstack/react-query';
 import { meQuery } from '../../api/account.ts';
-import { campaignsQuery, landingPagesQuery, mapLandingPage } from '../../api/campaigns.ts';
+import {
+  campaignsQuery,
+  dismissLandingPage,
+  landingPagesQuery,
+  mapLandingPage,
+} from '../../api/campaigns.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList } from '../../shell/record-row.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { CampaignRow } from './campaign-row.tsx';
-import { LandingPages, type Mapping } from './landing-pages.tsx';
+import { LandingPages, type LandingPageChange } from './landing-pages.tsx';
 
 const t = texts.campaigns;
 
@@ -30,8 +35,11 @@ export function CampaignsPage() {
   const mapped = useInfiniteQuery(landingPagesQuery('mapped'));
   const [showsArchived, { toggle }] = useDisclosure(false);
   const [creating, { open, close }] = useDisclosure(false);
-  const map = useMutation({
-    mutationFn: ({ id, campaignCode }: Mapping) => mapLandingPage(id, campaignCode),
+  const change = useMutation({
+    mutationFn: (landingPage: LandingPageChange) =>
+      'dismissed' in landingPage
+        ? dismissLandingPage(landingPage.id, landingPage.dismissed)
+        : mapLandingPage(landingPage.id, landingPage.campaignCode),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['landing-pages'] }),
   });
 
@@ -54,7 +62,7 @@ export function CampaignsPage() {
       </PageHeading>
       <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
         <Stack gap="xs" miw={0}>
-          {map.isError && <ErrorNotice error={map.error} />}
+          {change.isError && <ErrorNotice error={change.error} />}
           <RecordList label={t.title}>
             {shown.map((campaign) => (
               <CampaignRow
@@ -62,12 +70,12 @@ export function CampaignsPage() {
                 campaign={campaign}
                 landingPages={pages.filter(({ campaignId }) => campaignId === campaign.id)}
                 isManaging={isManaging}
-                onDropPage={(id) => map.mutate({ id, campaignCode: campaign.code })}
+                onDropPage={(id) => change.mutate({ id, campaignCode: campaign.code })}
               />
             ))}
           </RecordList>
         </Stack>
-        <LandingPages campaigns={campaigns} isManaging={isManaging} onMap={map.mutate} />
+        <LandingPages campaigns={campaigns} isManaging={isManaging} onChange={change.mutate} />
       </SimpleGrid>
       {creating && <NewCampaignDialog onClose={close} />}
     </>

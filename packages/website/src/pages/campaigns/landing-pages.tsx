@@ -15,17 +15,16 @@ import { draggedPageType } from './dragged-page.ts';
 
 const t = texts.campaigns;
 
-/** A change of a landing page's campaign. */
-export interface Mapping {
-  readonly id: string;
-  /** Empty means no campaign. */
-  readonly campaignCode: string;
-}
+/** A change of a landing page: its campaign, or whether it is dismissed. An empty code means no campaign. */
+export type LandingPageChange = { readonly id: string } & (
+  | { readonly campaignCode: string }
+  | { readonly dismissed: boolean }
+);
 
 interface LandingPagesProps {
   readonly campaigns: readonly CampaignView[];
   readonly isManaging: boolean;
-  readonly onMap: (mapping: Mapping) => void;
+  readonly onChange: (change: LandingPageChange) => void;
 }
 
 /** The landing pages of the workspace, those without a campaign first, and the campaigns that receive their leads. */
@@ -34,11 +33,15 @@ export function LandingPages(props: LandingPagesProps) {
   const unmapped = useInfiniteQuery(landingPagesQuery('unmapped'));
   const mapped = useInfiniteQuery(landingPagesQuery('mapped'));
   const pending = useInfiniteQuery(landingPagesQuery('pending'));
-  const isLoading = unmapped.data === undefined || mapped.data === undefined || pending.data === undefined;
-  const error = unmapped.error ?? mapped.error ?? pending.error;
+  const dismissed = useInfiniteQuery(landingPagesQuery('dismissed'));
+  const [showsDismissed, { toggle }] = useDisclosure(false);
+  const queries = [unmapped, mapped, pending, dismissed];
+  const isLoading = queries.some(({ data }) => data === undefined);
+  const error = queries.find((query) => query.error !== null)?.error ?? null;
   const without = unmapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
   const having = mapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
   const waiting = pending.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
+  const hidden = dismissed.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
   return (
     <Stack component="section" gap="sm" miw={0} aria-label={t.landingPages}>
       <Group justify="space-between" align="flex-end">
@@ -60,14 +63,12 @@ export function LandingPages(props: LandingPagesProps) {
         <ErrorNotice
           error={error}
           onRetry={() => {
-            void unmapped.refetch();
-            void mapped.refetch();
-            void pending.refetch();
+            for (const query of queries) void query.refetch();
           }}
         />
       )}
       {isLoading && error === null && <PendingPage />}
-      {!isLoading && without.length + having.length + waiting.length === 0 && (
+      {!isLoading && [...without, ...having, ...waiting, ...hidden].length === 0 && (
         <Text size="sm">{t.noLandingPages}</Text>
       )}
       {waiting.length > 0 && (
@@ -100,6 +101,24 @@ export function LandingPages(props: LandingPagesProps) {
           <MoreButton query={mapped} />
         </>
       )}
+      {hidden.length > 0 && (
+        <>
+          <Button variant="subtle" aria-expanded={showsDismissed} onClick={toggle}>
+            {showsDismissed
+              ? t.hideDismissed
+              : t.showDismissed(t.pages(hidden.length, dismissed.hasNextPage))}
+          </Button>
+          {showsDismissed && (
+            <>
+              <Text size="sm" c="dimmed">
+                {t.dismissedLead}
+              </Text>
+              <Pages {...props} label={t.dismissedTitle} pages={hidden} />
+              <MoreButton query={dismissed} />
+            </>
+          )}
+        </>
+      )}
       {registering && <RegisterDialog campaigns={props.campaigns} onClose={close} />}
     </Stack>
   );
@@ -124,12 +143,24 @@ const choicesOf = (campaigns: readonly CampaignView[]) =>
     .filter(({ status }) => status !== 'archived')
     .map(({ code, name }) => ({ value: code, label: name === code ? code : `${name} (${code})` }));
 
+/** The buttons of a landing page that is not approved. */
+const approvalsOf = ({ name, pendingSince, dismissedAt }: LandingPageView) => {
+  if (pendingSince === undefined) return [];
+  if (dismissedAt !== undefined) {
+    return [{ text: t.restore, label: t.restorePage(name), change: { dismissed: false } }];
+  }
+  return [
+    { text: t.approve, label: t.approvePage(name), change: { campaignCode: '' } },
+    { text: t.dismiss, label: t.dismissPage(name), change: { dismissed: true } },
+  ];
+};
+
 function Pages({
   label,
   pages,
   campaigns,
   isManaging,
-  onMap,
+  onChange,
 }: LandingPagesProps & { label: string; pages: readonly LandingPageView[] }) {
   const choices = choicesOf(campaigns);
   const choicesFor = ({ campaignCode }: LandingPageView) =>
@@ -160,16 +191,17 @@ function Pages({
           actions={
             isManaging ? (
               <Group gap="xs">
-                {page.pendingSince !== undefined && (
+                {approvalsOf(page).map(({ text, label: action, change }) => (
                   <Button
+                    key={text}
                     size="xs"
                     variant="default"
-                    aria-label={t.approvePage(page.name)}
-                    onClick={() => onMap({ id: page.id, campaignCode: '' })}
+                    aria-label={action}
+                    onClick={() => onChange({ id: page.id, ...change })}
                   >
-                    {t.approve}
+                    {text}
                   </Button>
-                )}
+                ))}
                 <Select
                   aria-label={t.campaignOf(page.name)}
                   size="xs"
@@ -180,7 +212,7 @@ function Pages({
                   placeholder={t.noCampaign}
                   data={choicesFor(page)}
                   value={page.campaignCode ?? null}
-                  onChange={(code) => onMap({ id: page.id, campaignCode: code ?? '' })}
+                  onChange={(code) => onChange({ id: page.id, campaignCode: code ?? '' })}
                 />
               </Group>
             ) : (

@@ -1,6 +1,7 @@
 import { createLandingPage, LandingPageAnswer, NewLandingPage } from '@leads/core/campaign';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
+import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 
 /** Registers the route that creates a landing page before its first lead arrives. */
@@ -28,9 +29,16 @@ export function createLandingPageRoute(app: Server, context: CrmContext): void {
         },
       },
     },
-    async (request) => ({
-      success: true as const,
-      landingPage: await createLandingPage(context.campaigns, request.principal, request.body),
-    }),
+    async (request) => {
+      const { principal, body } = request;
+      const landingPage = await createLandingPage(context.campaigns, principal, body);
+      await context.recordAction(auditOrigin(request), {
+        action: 'landing_page.created',
+        scope: principal,
+        targetId: landingPage.id,
+        details: { ...body },
+      });
+      return { success: true as const, landingPage };
+    },
   );
 }

@@ -1,6 +1,7 @@
 import { LandingPageAnswer, LandingPageMapping, mapLandingPage } from '@leads/core/campaign';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
+import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
@@ -24,14 +25,16 @@ export function mapLandingPageRoute(app: Server, context: CrmContext): void {
         },
       },
     },
-    async (request) => ({
-      success: true as const,
-      landingPage: await mapLandingPage(
-        context.campaigns,
-        request.principal,
-        request.params.id,
-        request.body,
-      ),
-    }),
+    async (request) => {
+      const { principal, params, body } = request;
+      const landingPage = await mapLandingPage(context.campaigns, principal, params.id, body);
+      await context.recordAction(auditOrigin(request), {
+        action: 'landing_page.mapped',
+        scope: principal,
+        targetId: landingPage.id,
+        details: { name: landingPage.name, ...body },
+      });
+      return { success: true as const, landingPage };
+    },
   );
 }

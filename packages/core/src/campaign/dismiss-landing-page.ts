@@ -1,0 +1,24 @@
+import type { Principal } from '../credential/principal.ts';
+import { LeadsError } from '../errors.ts';
+import { uuidPattern } from '../uuid.ts';
+import type { LandingPageDismissal, LandingPageView } from './campaign.schema.ts';
+import type { CampaignStore } from './campaign-store.ts';
+import { toLandingPageViews } from './landing-page.ts';
+
+/**
+ * Dismisses a landing page that waits for approval, or restores it. Its leads are stored and routed as before.
+ *
+ * @throws LeadsError `not_found`; `conflict` if the landing page is approved; `limit_reached`.
+ */
+export async function dismissLandingPage(
+  campaigns: CampaignStore,
+  principal: Principal,
+  id: string,
+  { dismissed }: LandingPageDismissal,
+): Promise<LandingPageView> {
+  if (!uuidPattern.test(id)) throw new LeadsError('not_found');
+  const page = await campaigns.dismissLandingPage(principal.workspaceId, { id }, dismissed);
+  if (page === undefined) throw new LeadsError('not_found');
+  const [view] = await toLandingPageViews(campaigns, principal, [page]);
+  return view as LandingPageView;
+}
