@@ -213,6 +213,7 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'GET /landing-pages': ['leads:read'],
   'POST /landing-pages': ['admin'],
   'PATCH /landing-pages/{id}': ['admin'],
+  'POST /landing-pages/{id}/dismissal': ['admin'],
   'GET /events': ['events'],
 };
 

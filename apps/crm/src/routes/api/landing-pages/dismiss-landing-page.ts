@@ -10,7 +10,7 @@ export function dismissLandingPageRoute(app: Server, { campaigns, recordAction }
   app.post(
     '/landing-pages/:id/dismissal',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'manager', scope: 'admin' },
       schema: {
         operationId: 'dismissLandingPage',
         tags: ['landing pages'],
