@@ -140,16 +140,13 @@ describe('the audit log', () => {
     await send('POST', `/${junk}/dismissal`, { dismissed: true });
     await send('POST', `/${junk}/dismissal`, { dismissed: false });
     const entries = await logOf(owner);
-    expect(
-      entries.map(({ action, targetId, details, apiKeyId }) => [action, targetId, details, apiKeyId]),
-    ).toEqual(
-      [
-        ['landing_page.restored', junk, { name: 'junk' }],
-        ['landing_page.dismissed', junk, { name: 'junk' }],
-        ['landing_page.mapped', spring, { name: 'spring', campaignCode: '' }],
-        ['landing_page.created', spring, { name: 'spring', campaignCode: 'DEMO' }],
-      ].map((entry) => [...entry, owner.apiKeyId]),
-    );
+    expect(entries.map(({ action, targetId, details }) => [action, targetId, details])).toEqual([
+      ['landing_page.restored', junk, { name: 'junk' }],
+      ['landing_page.dismissed', junk, { name: 'junk' }],
+      ['landing_page.mapped', spring, { name: 'spring', campaignCode: '' }],
+      ['landing_page.created', spring, { name: 'spring', campaignCode: 'DEMO' }],
+    ]);
+    for (const { apiKeyId } of entries) expect(apiKeyId).toBe(owner.apiKeyId);
   });
 
   test('records users, campaigns and landing pages of the command line', async () => {
