@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { newId, uuidPattern } from '../uuid.ts';
-import { contentHash, earlierId, idempotentId, intakeContentHash } from './idempotency.ts';
+import { contentHash, earlierId, idempotentId, intakeContentHash, outcomeOfRepeat } from './idempotency.ts';
 import type { NewLead } from './lead.schema.ts';
-import { fromIntakeLead, fromNewLead } from './lead.ts';
+import { fromIntakeLead, fromNewLead, type StoredLead } from './lead.ts';
 
 describe('the id derived from an Idempotency-Key', () => {
   const owner = { workspaceId: newId(), userId: newId(), isBrowser: false };
@@ -129,5 +129,37 @@ describe('the content hash of an intake request', () => {
       Object.assign({ extra3: null }, body),
     ].map((sent) => hash(sent));
     expect(new Set(hashes).size).toBe(hashes.length);
+  });
+});
+
+describe('the outcome of a repeated request', () => {
+  const placement = { workspaceId: newId(), userId: newId(), campaignId: newId() };
+  const { lead } = fromNewLead({ campaignCode: 'DEMO', name: 'Ada', phone: '1' }, placement);
+  const sent = { ...lead, contentHash: Buffer.alloc(32, 1), earlierId: newId() };
+  const outcomeWith = (fields: Partial<StoredLead>) => {
+    const stored = { ...sent, ...fields };
+    return outcomeOfRepeat(new Map([[stored.id, stored]]), sent);
+  };
+  const [id, otherHash] = [sent.earlierId, Buffer.alloc(32, 2)];
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+
+  test('with the id of a stored lead depends on the content only', () => {
+    const other = { userId: newId(), createdAt: daysAgo(31) };
+    expect(outcomeWith(other)).toEqual({ result: 'repeated', id: sent.id });
+    for (const hash of [otherHash, undefined]) {
+      expect(outcomeWith({ contentHash: hash })).toEqual({ result: 'key_reused' });
+    }
+  });
+
+  test('with the earlier id of a stored lead is that lead for 30 days, for the same user and content', () => {
+    expect(outcomeWith({ id, createdAt: daysAgo(29) })).toEqual({ result: 'repeated', id });
+    for (const fields of [
+      { createdAt: daysAgo(31) },
+      { userId: newId() },
+      { contentHash: otherHash },
+      { contentHash: undefined },
+    ]) {
+      expect(outcomeWith({ id, ...fields })).toBeUndefined();
+    }
   });
 });
