@@ -414,6 +414,23 @@ describe('guesses of a password', () => {
     expect((await phone.signIn(email, 'another good phrase')).status).toBe(200);
   });
 
+  test('are no longer counted after the correct password', async () => {
+    const { email, browser } = await signUp();
+    const counts = () =>
+      silent.fixture.sql(
+        `SELECT count FROM attempt
+         WHERE key IN ($1, 'user:' || (SELECT id FROM "user" WHERE email = $2))`,
+        [keyOf(email), email],
+      );
+    await guess(email);
+    await browser.account('/confirm-password', { password: 'a wrong guess' });
+    expect(await counts()).toEqual([{ count: 1 }, { count: 1 }]);
+    expect((await new Visitor(silent.service).signIn(email)).status).toBe(200);
+    expect(await counts()).toEqual([{ count: 1 }]);
+    expect((await browser.account('/confirm-password', { password })).status).toBe(200);
+    expect(await counts()).toEqual([]);
+  });
+
   test('in a session need pauses of their own', async () => {
     const { browser } = await signUp();
     const wrong = { currentPassword: 'a wrong guess', newPassword: 'another good phrase' };
@@ -525,6 +542,8 @@ describe('a session that is older than 10 minutes', () => {
       'SELECT id FROM member WHERE workspace_id = $1 AND user_id = $2',
       [workspace.id, other.member.userId],
     );
+    const key = await visitor.send('POST', '/console/api-keys', { name: 'A key to rotate' });
+    const { record } = key.json<{ record: { id: string } }>();
     const makeOld = () =>
       silent.fixture.sql(`UPDATE session SET created_at = now() - interval '11 minutes' WHERE user_id = $1`, [
         member.userId,
@@ -532,6 +551,7 @@ describe('a session that is older than 10 minutes', () => {
     const problemJson = { Accept: 'application/problem+json' };
     const actions = {
       'create a key': () => visitor.send('POST', '/console/api-keys', { name: 'A key' }, problemJson),
+      'rotate a key': () => visitor.send('POST', `/console/api-keys/${record.id}/rotate`, {}, problemJson),
       'create a token': () =>
         visitor.send('POST', '/console/access-tokens', { name: 'A token' }, problemJson),
       'make a member an owner': () =>
