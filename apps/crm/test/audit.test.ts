@@ -1,4 +1,4 @@
-import type { TestMember } from '@leads/test-kit/fixture';
+import { jwtSecret, type TestMember } from '@leads/test-kit/fixture';
 import { totp } from '@leads/test-kit/totp';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runLeads } from './command-line.ts';
@@ -176,6 +176,28 @@ describe('the audit log', () => {
     ]);
   });
 
+  test('records integration links, and the credentials of a member that another member revokes', async () => {
+    const { workspace, member, visitor } = await start();
+    const campaignId = workspace.demoCampaignId;
+    const link = `/console/campaigns/${campaignId}/integration-link`;
+    await visitor.send('POST', link);
+    await visitor.send('DELETE', link);
+    const publisher = await signInAs(service, workspace, 'publisher');
+    const key = await created(publisher.visitor, '/api-keys', { name: 'Key' });
+    const token = await created(publisher.visitor, '/access-tokens', { name: 'Token' });
+    await visitor.send('DELETE', `/console/members/api-keys/${key.id}`);
+    await visitor.send('DELETE', `/console/members/access-tokens/${token.id}`);
+
+    const { userId } = publisher.member;
+    const entries = await logOf(member, `?actorId=${member.userId}&limit=4`);
+    expect(entries.map(({ action, targetId, details }) => [action, targetId, details])).toEqual([
+      ['access_token.revoked', token.id, { name: 'Token', userId }],
+      ['api_key.revoked', key.id, { name: 'Key', prefix: key.prefix, userId }],
+      ['integration_link.removed', campaignId, {}],
+      ['integration_link.created', campaignId, {}],
+    ]);
+  });
+
   test('has no entries of another workspace', async () => {
     const [one, two] = [await start(), await start()];
     await created(one.visitor, '/api-keys', { name: 'Mine' });
@@ -271,6 +293,36 @@ describe('the audit log of accounts', () => {
     expect(entries[0]?.details).toEqual({ revokeOtherSessions: true });
   });
 
+  test('records ended sessions, passwords that a link sets, and new workspaces', async () => {
+    const { workspace, member, visitor } = await start();
+    const other = new Visitor(service);
+    await other.signIn(member.email);
+    const sessions = (await visitor.get('/sessions')).json<{ id: string; current: boolean }[]>();
+    const ended = sessions.find(({ current }) => !current)?.id;
+    expect((await visitor.send('DELETE', `/console/sessions/${ended}`)).status).toBe(200);
+    const { stdout } = await runLeads(['user', 'password-link', '--email', member.email, '--json'], {
+      DATABASE_URL: crm.databaseUrl,
+      JWT_SECRET: jwtSecret,
+    });
+    const token = new URL((JSON.parse(stdout) as { link: string }).link).searchParams.get('token');
+    const reset = { token, newPassword: 'another good phrase' };
+    expect((await other.account('/reset-password', reset)).status).toBe(200);
+    await visitor.signIn(member.email, reset.newPassword);
+    const opened = await visitor.send('POST', '/console/workspaces', { name: 'Second' });
+    const { id } = opened.json<{ workspace: { id: string } }>().workspace;
+
+    const entries = await logOf(workspace.owner);
+    expect(entries.map(({ action, actorId, targetId }) => [action, actorId, targetId])).toEqual([
+      ['sign_in', member.userId, undefined],
+      ['password.reset', member.userId, undefined],
+      ['session.ended', member.userId, ended],
+      ['sign_in', member.userId, undefined],
+    ]);
+    expect(
+      await fixture.sql('SELECT action, actor_id FROM audit_entry WHERE workspace_id = $1', [id]),
+    ).toEqual([{ action: 'workspace.created', actor_id: member.userId }]);
+  });
+
   test('records invitations, roles and removed members with their actor', async () => {
     const { workspace, member, visitor } = await start();
     const guest = await signInAs(service, await fixture.createWorkspace(), 'owner');
@@ -306,7 +358,30 @@ describe('the audit log of accounts', () => {
     ]);
   });
 
-  test('records a second factor, and its failures, and the sign-in after it', async () => {
+  test('records a rejected invitation and a member that leaves', async () => {
+    const { workspace, visitor } = await start();
+    const guest = await signInAs(service, await fixture.createWorkspace(), 'owner');
+    const { userId, email } = guest.member;
+    const organizationId = workspace.id;
+    for (const answer of ['reject', 'accept']) {
+      const invite = { email, role: 'publisher', organizationId };
+      const invited = await visitor.account('/organization/invite-member', invite);
+      const { id: invitationId } = invited.json<{ id: string }>();
+      const path = `/organization/${answer}-invitation`;
+      expect((await guest.visitor.account(path, { invitationId })).status).toBe(200);
+    }
+    expect((await guest.visitor.account('/organization/leave', { organizationId })).status).toBe(200);
+
+    const entries = await logOf(workspace.owner, `?actorId=${userId}`);
+    const role = 'publisher';
+    expect(entries.map(({ action, details }) => [action, details])).toEqual([
+      ['member.removed', { role, userId }],
+      ['invitation.accepted', { role, email }],
+      ['invitation.rejected', { role, email }],
+    ]);
+  });
+
+  test('records a second factor, its failures, its removal, new recovery codes, and the sign-in after it', async () => {
     const { workspace, member, visitor } = await start();
     const enabled = await visitor.account('/two-factor/enable', { password });
     const uri = enabled.json<{ totpURI: string; backupCodes: string[] }>();
@@ -323,8 +398,13 @@ describe('the audit log of accounts', () => {
     const [code] = uri.backupCodes;
     expect((await again.account('/two-factor/verify-backup-code', { code })).status).toBe(200);
 
+    expect((await again.account('/two-factor/generate-backup-codes', { password })).status).toBe(200);
+    expect((await again.account('/two-factor/disable', { password })).status).toBe(200);
+
     const entries = await logOf(workspace.owner);
     expect(entries.map(({ action, actorId }) => [action, actorId])).toEqual([
+      ['two_factor.disabled', member.userId],
+      ['two_factor.codes_renewed', member.userId],
       ['sign_in', member.userId],
       ['two_factor.failed', undefined],
       ['two_factor.enabled', member.userId],
