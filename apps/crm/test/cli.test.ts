@@ -295,20 +295,26 @@ describe('the program', () => {
     test('reports a silent server, a rejected password and a missing database in one line', async () => {
       const { host, username, password } = new URL(database.url);
       const cases = [
-        [`postgresql://leads:hidden-word@127.0.0.1:${silentPort}/leads`, `127.0.0.1:${silentPort} cannot be`],
+        [
+          `postgresql://leads:hidden-word@127.0.0.1:${silentPort}/leads`,
+          `127.0.0.1:${silentPort} cannot be`,
+          500,
+        ],
         [
           `postgresql://${username}:hidden-word@${host}/leads`,
           `${host} cannot be reached: it rejects the user`,
+          30_000,
         ],
         [
           `postgresql://${username}:${password}@${host}/absent`,
           `${host} cannot be reached: the database does not exist`,
+          30_000,
         ],
       ] as const;
-      for (const [url, expected] of cases) {
+      for (const [url, expected, timeoutMs] of cases) {
         const { code, stdout, stderr } = await runLeads(['key', 'list'], {
           DATABASE_URL: url,
-          DATABASE_CONNECT_TIMEOUT_MS: '500',
+          DATABASE_CONNECT_TIMEOUT_MS: `${timeoutMs}`,
         });
         expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
         expect(stderr).toContain(expected);
