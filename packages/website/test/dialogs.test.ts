@@ -729,3 +729,19 @@ test(
   },
   timeout,
 );
+
+test(
+  'the focus stays where a user moves it while a dialog opens',
+  async () => {
+    const { page } = await website.openSignedIn({ minTimerMs: 1_000 });
+    await openPage(page, '/profile', 'Profile');
+    await press(page, /^Revoke .*token/);
+    await page.getByRole('dialog').waitFor();
+    await tabTo(page, 'Revoke');
+    await page.waitForTimeout(2_500);
+    expect(await focusedName(page)).toBe('Revoke');
+    await page.keyboard.press('Enter');
+    await expectFocusOn(page, 'Access tokens');
+  },
+  timeout,
+);
