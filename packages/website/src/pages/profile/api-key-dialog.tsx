@@ -87,6 +87,15 @@ export function ApiKeyDialog({
     },
   });
   const { expiry, scope } = form.values;
+  const listInput = (field: 'allowedOrigins' | 'allowedNetworks', description: string) => (
+    <TagsInput
+      label={t[field]}
+      description={description}
+      placeholder={t.listPlaceholder}
+      acceptValueOnBlur
+      {...form.getInputProps(field)}
+    />
+  );
   return (
     <Dialog onClose={onClose} title={t.createApiKey}>
       <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
@@ -138,24 +147,8 @@ export function ApiKeyDialog({
               </Stack>
             </Checkbox.Group>
           )}
-          {scope === 'intake' && (
-            <TagsInput
-              label={t.allowedOrigins}
-              description={t.originsHint}
-              placeholder={t.listPlaceholder}
-              acceptValueOnBlur
-              {...form.getInputProps('allowedOrigins')}
-            />
-          )}
-          {!isForPages(form.values) && (
-            <TagsInput
-              label={t.allowedNetworks}
-              description={t.networksHint}
-              placeholder={t.listPlaceholder}
-              acceptValueOnBlur
-              {...form.getInputProps('allowedNetworks')}
-            />
-          )}
+          {scope === 'intake' && listInput('allowedOrigins', t.originsHint)}
+          {!isForPages(form.values) && listInput('allowedNetworks', t.networksHint)}
           <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />
         </Stack>
       </form>
