@@ -21,8 +21,8 @@ const maxAttempts = 100;
  * @param ifMatch the accepted versions of the lead, so that no concurrent change is lost.
  * @returns the changed lead; the unchanged lead, in its version, if the edit changes nothing.
  * @throws LeadsError `not_found`; `precondition_failed`; `conflict` for a transition that is not allowed and for a
- *   status that was changed meanwhile; `forbidden` for a status by a publisher or without the scope `leads:status`; `reason_required`; `invalid_input`
- *   for a field that cannot be changed.
+ *   status that was changed meanwhile; `forbidden` for a status by a publisher or without the scope `leads:status`;
+ *   `reason_required`; `invalid_input` for a field that cannot be changed.
  */
 export async function editLead(
   leads: LeadStore,
