@@ -79,10 +79,11 @@ export class HttpClient {
   /**
    * Writes bytes to a new socket and reads until the server closes the connection.
    *
+   * @param options.rest written after the first response, so the server receives it as another packet.
    * @param options.end closes the connection after writing: only for incomplete requests.
    * @returns the responses; empty if the server closed the connection without one.
    */
-  sendRaw(bytes: string | Buffer, options: { end?: boolean } = {}): Promise<Answer[]> {
+  sendRaw(bytes: string | Buffer, options: { end?: boolean; rest?: string } = {}): Promise<Answer[]> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       const socket = connect({ host: '127.0.0.1', port: this.#port, allowHalfOpen: true });
@@ -104,6 +105,8 @@ export class HttpClient {
       });
       socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
       if (options.end === true) socket.end();
+      const { rest } = options;
+      if (rest !== undefined) socket.once('data', () => socket.write(rest, 'latin1'));
     });
   }
 

@@ -35,7 +35,7 @@ export interface RunningService extends AsyncDisposable {
   /** Sends bytes. The responses are checked if `options` names their method and path. */
   sendRaw(
     bytes: string | Buffer,
-    options?: { end?: boolean; method?: string; path?: string },
+    options?: { end?: boolean; rest?: string; method?: string; path?: string },
   ): Promise<Answer[]>;
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorTable } from '@leads/core/errors';
@@ -16,7 +16,7 @@ type ClientError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: nu
 
 /**
  * Answers requests that Node's HTTP parser rejects, and `CONNECT`. Fastify has no request object for them. A request
- * gets one response only.
+ * gets one response only. The response has no body if the method is `HEAD` or unknown.
  */
 export class ClientErrorAnswers {
   readonly #headers: string;
@@ -42,7 +42,9 @@ export class ClientErrorAnswers {
       const { status } = errorTable.method_not_allowed;
       log.info({ method, status }, 'Request');
       this.#metrics?.countRequest(String(method), undefined, status, 0);
-      this.#afterLastResponse(socket, () => this.#send(socket, 'method_not_allowed', 'allow: \r\n'));
+      this.#afterLastResponse(socket, () =>
+        this.#send(socket, 'method_not_allowed', 'CONNECT', 'allow: \r\n'),
+      );
     });
   }
 
@@ -62,9 +64,8 @@ export class ClientErrorAnswers {
       socket.destroy();
       return;
     }
-    const isHead = isBodyRejected ? request.method === 'HEAD' : beginsHead(error);
-    if (isBodyRejected) this.#send(socket, code, '', isHead);
-    else this.#afterLastResponse(socket, () => this.#send(socket, code, '', isHead));
+    if (isBodyRejected) this.#send(socket, code, request.method);
+    else this.#afterLastResponse(socket, () => this.#send(socket, code, methodOf(error)));
   }
 
   /** Runs an action when the last request of a connection has its whole response: responses have the order of requests. */
@@ -74,17 +75,23 @@ export class ClientErrorAnswers {
     else response.once('close', action);
   }
 
-  #send(socket: Duplex, code: ErrorCode, headers = '', isHead = false): void {
+  /**
+   * Sends an error, and closes the connection.
+   *
+   * @param method undefined if it is unknown. The response then has no body, because the request may be a `HEAD` request:
+   *   a client would read a body as the response to its next request.
+   */
+  #send(socket: Duplex, code: ErrorCode, method: string | undefined, headers = ''): void {
     if (!socket.writable) {
       socket.destroy();
       return;
     }
     const { status, message } = errorTable[code];
-    const body = JSON.stringify(errorBody(code));
+    const body = method === undefined ? '' : JSON.stringify(errorBody(code));
+    const type = body === '' ? '' : 'content-type: application/json; charset=utf-8\r\n';
     socket.end(
-      `HTTP/1.1 ${status} ${message}\r\n${this.#headers}${headers}` +
-        'content-type: application/json; charset=utf-8\r\n' +
-        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${isHead ? '' : body}`,
+      `HTTP/1.1 ${status} ${message}\r\n${this.#headers}${headers}${type}` +
+        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${method === 'HEAD' ? '' : body}`,
     );
   }
 }
@@ -95,9 +102,14 @@ function codeOf({ code }: ClientError): ErrorCode | undefined {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'bad_request';
 }
 
-/** Returns whether the rejected request of a packet is a `HEAD` request: its response has no body. */
-function beginsHead({ rawPacket, bytesParsed = 0 }: ClientError): boolean {
+/**
+ * Returns the method of a request whose headers are rejected. Returns undefined if the packet does not begin with it: the
+ * headers came in several packets, or they are late, and Node has no packet to show.
+ */
+function methodOf({ code, rawPacket, bytesParsed = 0 }: ClientError): string | undefined {
   const parsed = rawPacket?.toString('latin1', 0, bytesParsed) ?? '';
   const lastEnd = parsed.lastIndexOf('\r\n\r\n');
-  return parsed.startsWith('HEAD ', lastEnd < 0 ? 0 : lastEnd + 4);
+  const [method = ''] = parsed.slice(lastEnd < 0 ? 0 : lastEnd + 4).split(' ', 1);
+  // The parser knows the methods of METHODS only. It reports any other, also in parts, with this code.
+  return METHODS.includes(method) || code === 'HPE_INVALID_METHOD' ? method : undefined;
 }

@@ -13,6 +13,13 @@ const unsupported = { success: false, error: 'validation', message: 'Unsupported
 const headersTooLarge = { success: false, error: 'validation', message: 'Request headers are too large' };
 const timedOut = { success: false, error: 'error', message: 'Request timed out' };
 
+const withoutBody = {
+  'content-length': '0',
+  connection: 'close',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
 const bodyLimit = 64 * 1024;
 
 /**
@@ -316,13 +323,43 @@ export async function describeTransport({ service, fixture }: { service: Running
       expect(answer?.status).toBe(200);
     });
 
+    test('answers malformed headers in several packets without a body, because the method is unknown', async () => {
+      for (const [start, rest, status] of [
+        ['HEAD /health/live HTTP/1.1\r\nHost: test\r\n', 'nonsense\r\n\r\n', 400],
+        ['GET /health/live HTTP/1.1\r\nHost: test\r\n', 'nonsense\r\n\r\n', 400],
+        ['HE', 'AD /health/live HTTP/1.1\r\nA b: c\r\n\r\n', 400],
+        ['HEAD /health/live HTTP/1.1\r\nX: ', `${'x'.repeat(20_000)}\r\n\r\n`, 431],
+      ] as const) {
+        const before = 'GET /health/live HTTP/1.1\r\nHost: test\r\n\r\n';
+        const [first, ...answers] = await service.sendRaw(before + start, { rest });
+        expect(first?.status).toBe(200);
+        expect(answers.map((answer) => [answer.status, answer.text])).toEqual([[status, '']]);
+        expect(answers[0]?.headers).toMatchObject(withoutBody);
+      }
+    });
+
     test.concurrent('answers 408 and closes the connection if headers or a body do not arrive in time', async () => {
-      const slow = [
+      const body = `Host: test\n${credentials}\nContent-Type: application/json\nContent-Length: 100\n\n{`;
+      const slow = [`POST ${path} HTTP/1.1\n${body}`, `HEAD /health/live HTTP/1.1\n${body}`];
+      const slowHeaders = [
         'GET /health/live HTTP/1.1\nHost: test\nX-Slow: ',
-        `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Type: application/json\nContent-Length: 100\n\n{`,
+        'HEAD /health/live HTTP/1.1\nHost: test\nX-Slow: ',
+        `POST ${path} HTTP/1.1\nHost: test\n${credentials}\nContent-Length: 1\nX-Slow: `,
+        'GE',
       ];
-      const answers = await Promise.all(slow.map((text) => service.sendRaw(text.replaceAll('\n', '\r\n'))));
-      for (const [answer] of answers) expect([answer?.status, answer?.json()]).toEqual([408, timedOut]);
+      const [late, ...answers] = await Promise.all(
+        [...slow, ...slowHeaders].map((text) => service.sendRaw(text.replaceAll('\n', '\r\n'))),
+      );
+      expect(late?.map((answer) => [answer.status, answer.json()])).toEqual([[408, timedOut]]);
+      // Node does not tell the method of a request without its whole headers.
+      for (const [index, answered] of answers.slice(1).entries()) {
+        expect([slowHeaders[index], answered.map(({ status, text }) => [status, text])]).toEqual([
+          slowHeaders[index],
+          [[408, '']],
+        ]);
+        expect(answered[0]?.headers).toMatchObject(withoutBody);
+        expect(answered[0]?.headers).not.toHaveProperty('content-type');
+      }
     });
   });
 
