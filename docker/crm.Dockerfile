@@ -1,10 +1,10 @@
-# syntax=docker/dockerfile:1
+# syntax=docker/dockerfile:1@sha256:ecfaec9ed6d810b56388c508f4121597bfbba70d41a6dfeee4d8cad5f295fc32
 # The CRM service with its website, and the operator's command line (docker run ... leads migrate).
 # Build from the repository's root: docker build -f docker/crm.Dockerfile -t leads-crm .
 # `npm run images:check` runs these steps without a container engine. It supports only the instructions in this file.
 
-# In production, set it to an image with a digest (docker/README.md).
-ARG NODE_IMAGE=node:24-bookworm-slim
+# docker/README.md renews the digest.
+ARG NODE_IMAGE=node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 
 # The stages `pruned` and `build` are identical in both Dockerfiles, so a build of both images runs them once.
 FROM ${NODE_IMAGE} AS pruned

