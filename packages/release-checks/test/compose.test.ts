@@ -123,6 +123,19 @@ test('no secret is an environment variable, and every file of a secret exists af
   }
 });
 
+test('the file for observability uses secrets of the compose file, and gives no service a secret twice', () => {
+  const path = join(directory, 'compose.observability.yaml');
+  const added = parse(readFileSync(path, 'utf8')) as ComposeFile;
+  for (const [name, { environment = {}, secrets = [] }] of Object.entries(added.services)) {
+    const variables = Object.keys({ ...compose.services[name]?.environment, ...environment });
+    expect(variables.filter((variable) => variables.includes(`${variable}_FILE`))).toEqual([]);
+    expect(Object.keys(compose.secrets)).toEqual(expect.arrayContaining([...secrets]));
+  }
+  const prometheus = readFileSync(join(directory, 'observability/prometheus.yaml'), 'utf8');
+  const read = new Set([...prometheus.matchAll(/\/run\/secrets\/([\w-]+)/g)].map(([, name]) => name));
+  expect([...read]).toEqual(added.services['prometheus']?.secrets);
+});
+
 test('every service has limits of memory and processes, and the services have roles of their own', () => {
   for (const [name, { mem_limit, pids_limit }] of services) {
     expect([name, mem_limit, pids_limit]).toEqual([name, expect.any(String), expect.any(Number)]);
