@@ -27,12 +27,8 @@ interface Kustomization {
 interface Container {
   readonly image: string;
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly env: readonly {
-    readonly name: string;
-    readonly valueFrom: {
-      readonly secretKeyRef: { readonly name: string; readonly key: string; readonly optional?: boolean };
-    };
-  }[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
   readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
   readonly [probe: `${string}Probe`]: { readonly httpGet: { readonly path: string; readonly port: string } };
 }
@@ -46,6 +42,10 @@ interface Workload extends KubernetesObject {
       readonly metadata: { readonly labels: Readonly<Record<string, string>> };
       readonly spec: {
         readonly containers: readonly Container[];
+        readonly volumes: readonly {
+          readonly name: string;
+          readonly secret: { readonly secretName: string };
+        }[];
         readonly terminationGracePeriodSeconds?: number;
         readonly securityContext: object;
       };
@@ -96,7 +96,11 @@ const workloads = [
   ),
 ];
 const containers = workloads.flatMap(({ metadata, spec }) =>
-  spec.template.spec.containers.map((container) => ({ of: metadata.name, container })),
+  spec.template.spec.containers.map((container) => ({
+    of: metadata.name,
+    container,
+    volumes: spec.template.spec.volumes,
+  })),
 );
 
 /** The reader of the settings, as named in the table of docker/CONFIGURATION.md. */
@@ -174,7 +178,7 @@ test('every variable of a container is a setting of its program', () => {
     expect(maps.filter((name) => literals.every((map) => map.name !== name))).toEqual([]);
     const fromMaps = literals.filter(({ name }) => maps.includes(name)).flatMap((map) => map.literals);
     const names = [
-      ...container.env.map(({ name }) => name),
+      ...container.env.map(({ name }) => name.replace(/_FILE$/, '')),
       ...fromMaps.map((literal) => literal.split('=', 1)[0] ?? ''),
     ];
     const known = documentedSettings(readers[of] ?? '');
@@ -225,23 +229,26 @@ test('the job that sets up NATS has the stream settings of the services', () => 
   );
 });
 
-test('a command of the README creates every secret, with the keys that the containers read', () => {
+test('secrets are files that a command of the README creates, and no variables', () => {
   const createdSecrets = new Map(
     [...readme.matchAll(/create secret generic ([\w-]+)((?:.*\\\n)*.*)/g)].map(([, name = '', rest = '']) => [
       name,
       [...rest.matchAll(/--from-literal=(\w+)=/g)].map(([, key = '']) => key),
     ]),
   );
-  for (const { of, container } of containers) {
-    for (const { name, valueFrom } of container.env) {
-      const { secretKeyRef } = valueFrom;
-      expect(secretKeyRef.key).toBe(name);
-      if (secretKeyRef.optional === true) continue;
-      expect(createdSecrets.get(secretKeyRef.name), `${of}: ${secretKeyRef.name}`).toContain(
-        secretKeyRef.key,
-      );
-    }
+  for (const { of, container, volumes } of containers) {
+    const files = container.volumeMounts.flatMap(({ name, mountPath }) => {
+      const secret = volumes.find((volume) => volume.name === name)?.secret.secretName ?? '';
+      return (createdSecrets.get(secret) ?? []).map((key) => `${key}_FILE=${mountPath}/${key}`);
+    });
+    const variables = container.env.map(({ name, value = '' }) => `${name}=${value}`);
+    expect(variables.toSorted(), `${of}: the files of its secret`).toEqual(files.toSorted());
+    expect(files, of).not.toEqual([]);
   }
+  // An overlay names the file of an optional secret, because a missing file is an error.
+  const comments = readText('docker/kubernetes/base/kustomization.yaml');
+  const crm = containers.find(({ of }) => of === 'leads-crm')?.container;
+  expect(comments).toContain(`SMTP_URL_FILE=${crm?.volumeMounts[0]?.mountPath}/SMTP_URL `);
 });
 
 test('images, ports and users match the Dockerfiles', () => {

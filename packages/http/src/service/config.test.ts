@@ -94,6 +94,14 @@ test.for([
   ]);
 });
 
+test('a missing file of an optional secret is an error, because a wrong path would silently switch it off', () => {
+  for (const name of ['NATS_URL', 'METRICS_TOKEN']) {
+    expect(faultsOf({ DATABASE_URL: database, [`${name}_FILE`]: join(directory, 'missing') })).toEqual([
+      expect.stringContaining(`${name}_FILE cannot be read: no such file`),
+    ]);
+  }
+});
+
 test('a secret file that cannot be read does not hide the error of a setting that it requires', () => {
   const Mail = Type.Object(
     { SMTP_URL: Type.Optional(Type.String({ secret: true })), MAIL_FROM: Type.Optional(Type.String()) },
