@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LeadToInsert } from '@leads/core/lead';
@@ -13,47 +13,25 @@ import {
   LeadBuffer,
   NatsSnapshotStore,
 } from '@leads/core/nats';
-import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
-import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
+import { type ShippedNats, startShippedNats } from '@leads/test-kit/shipped-nats';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runLeads } from './command-line.ts';
 import { startCrm } from './crm.ts';
 import { leadsApi } from './leads-api.ts';
 
-const shippedPath = join(import.meta.dirname, '../../../docker/nats-server.conf');
 const directory = mkdtempSync(join(tmpdir(), 'leads-nats-'));
 const megabyte = 1024 * 1024;
 const passwords = ['crm', 'intake', 'reader', 'operator'] as const;
 type User = (typeof passwords)[number] | 'intake-operator';
 
-let nats: LocalNats;
-
-/** Returns the shipped configuration without its ports, and with the test's own data directory. */
-function shippedSettings(): string {
-  const text = readFileSync(shippedPath, 'utf8');
-  const replacements = {
-    '^listen: .*$': '',
-    '^http: .*$': '',
-    '(?<=store_dir: ).*$': `"${directory}/streams"`,
-  };
-  return Object.entries(replacements).reduce((settings, [pattern, replacement]) => {
-    expect(settings).toMatch(new RegExp(pattern, 'm'));
-    return settings.replace(new RegExp(pattern, 'm'), replacement);
-  }, text);
-}
+let nats: ShippedNats;
 
 beforeAll(async () => {
   // Quoted as by create-secrets. Without quotes, NATS reads a password that begins with a digit as a number.
   const lines = passwords.map((user) => `NATS_${user.toUpperCase()}_PASSWORD: "1-${user}"\n`);
-  writeFileSync(join(directory, 'nats-passwords'), lines.join(''));
-  const options = { binary: await findNatsServer(), dataDir: directory };
-  try {
-    nats = await startNats({ ...options, settings: shippedSettings() });
-  } catch (error) {
-    // The nats-server of Debian is too old for sync_interval. All other settings still apply.
-    if (!(error as Error).message.includes('unknown field "sync_interval"')) throw error;
-    nats = await startNats({ ...options, settings: shippedSettings().replace('sync_interval: always', '') });
-  }
+  const passwordsPath = join(directory, 'passwords');
+  writeFileSync(passwordsPath, lines.join(''));
+  nats = await startShippedNats({ dataDir: join(directory, 'nats'), passwords: passwordsPath });
 });
 
 afterAll(async () => {

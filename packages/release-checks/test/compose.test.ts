@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { repositoryRoot } from '@leads/local-stack/repository';
@@ -11,6 +12,7 @@ import { parseDockerfile } from '../src/images/dockerfile.ts';
 
 interface ComposeService {
   readonly image: string;
+  readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
   readonly mem_limit?: string;
   readonly pids_limit?: number;
@@ -81,8 +83,9 @@ test('every file, network and volume that the compose file names exists', () => 
 
 test('every variable of a service is one of its settings', () => {
   for (const [name, reader] of Object.entries(readers)) {
+    const known = new Set([...documentedSettings(reader), 'NODE_EXTRA_CA_CERTS']);
     const unknown = Object.keys(compose.services[name]?.environment ?? {}).filter(
-      (setting) => !documentedSettings(reader).includes(setting.replace(/_FILE$/, '')),
+      (setting) => !known.has(setting.replace(/_FILE$/, '')),
     );
     expect(unknown, name).toEqual([]);
   }
@@ -102,13 +105,46 @@ test('no secret is an environment variable, and every file of a secret exists af
     // A second run changes nothing.
     execFileSync(join(copy, 'create-secrets'), { env: { ...env, JWT_SECRET: 'y'.repeat(40) } });
     expect(new Map([...values.keys()].map((name) => [name, read(name)]))).toEqual(values);
+
+    // No key of the authority is left.
+    expect(readdirSync(join(copy, 'secrets')).toSorted()).toEqual(Object.keys(compose.secrets).toSorted());
+    for (const host of ['postgres', 'nats']) {
+      const certificate = new X509Certificate(read(`${host}.crt`));
+      expect(certificate.checkHost(host)).toBe(host);
+      expect(certificate.checkHost('localhost')).toBeUndefined();
+      expect(certificate.verify(new X509Certificate(read('ca.crt')).publicKey)).toBe(true);
+    }
+
+    // An upgrade, and a renewal of the certificates.
+    const path = (name: string) => join(copy, 'secrets', name);
+    const replace = (name: string, content: string) => {
+      rmSync(path(name));
+      writeFileSync(path(name), content);
+    };
+    const own = 'postgresql://leads_intake:x@postgres.example/leads\n';
+    replace('crm-database-url', String(values.get('crm-database-url')).replace('?sslmode=verify-full', ''));
+    replace('crm-nats-url', String(values.get('crm-nats-url')).replace('tls:', 'nats:'));
+    replace('intake-database-url', own);
+    rmSync(path('ca.crt'));
+    execFileSync(join(copy, 'create-secrets'), { env });
+    for (const name of ['crm-database-url', 'crm-nats-url', 'intake-nats-url', 'nats-passwords']) {
+      expect(read(name)).toBe(values.get(name));
+    }
+    expect(read('intake-database-url')).toBe(own);
+    for (const name of ['ca.crt', 'postgres.crt', 'postgres.key', 'nats.crt', 'nats.key']) {
+      expect(read(name)).not.toBe(values.get(name));
+    }
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
 
   for (const [name, service] of services) {
     const environment = Object.entries(service.environment ?? {});
-    const files = environment.filter(([variable]) => variable.endsWith('_FILE')).map(([, path]) => path);
+    const files = environment
+      .filter(([variable]) => variable.endsWith('_FILE') || variable === 'NODE_EXTRA_CA_CERTS')
+      .map(([, path]) => path);
+    const options = (service.command ?? []).join(' ') + (service.entrypoint ?? []).join(' ');
+    files.push(...(options.match(/\/run\/secrets\/[\w.-]+/g) ?? []));
     const mounted = (service.secrets ?? []).filter((secret) => typeof secret === 'string');
     expect(mounted.map((secret) => `/run/secrets/${secret}`).toSorted(), name).toEqual(files.toSorted());
     // Optional secrets are variables, because a missing file is an error.
