@@ -19,7 +19,7 @@ import { runBench, startBench } from './run-bench.ts';
  * Runs scenarios at a rate that a busy machine can serve. The guarantees hold at any rate; only the bench
  * measures times.
  */
-async function drill(scenarios: readonly string[], rate = 40): Promise<DrillFigures[]> {
+async function drill(scenarios: readonly string[], rate = 15): Promise<DrillFigures[]> {
   const args = ['faults', '--short', '--rate', `${rate}`, '--scenarios', scenarios.join(','), '--json'];
   const { stdout, stderr } = await runBench(args);
   const { drills } = JSON.parse(stdout) as { drills: DrillFigures[] };
