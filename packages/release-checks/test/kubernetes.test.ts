@@ -25,6 +25,7 @@ interface Kustomization {
 }
 
 interface Container {
+  readonly command?: readonly string[];
   readonly image: string;
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly env: readonly { readonly name: string; readonly value?: string }[];
@@ -215,6 +216,16 @@ test('the CRM reaches the intake inside the cluster, and only pods that use Post
   expect(policies.get('reach-postgres')).toMatchObject({
     podSelector: { matchExpressions: [{ values: ['leads-crm', 'leads-intake', 'leads-migrate'] }] },
   });
+});
+
+test('the job that migrates also creates the Postgres roles of the services, with their passwords', () => {
+  const job = containers.find(({ of }) => of === 'leads-migrate')?.container;
+  expect(job?.command?.join(' ')).toBe('sh -c leads migrate && leads db grant');
+  expect(job?.env.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['LEADS_CRM_PASSWORD_FILE', 'LEADS_INTAKE_PASSWORD_FILE']),
+  );
+  // The roles that `leads db grant` creates by default.
+  for (const role of ['leads_crm', 'leads_intake']) expect(readme).toContain(`postgresql://${role}:`);
 });
 
 test('the job that sets up NATS has the stream settings of the services', () => {
