@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { prepareToAct, queryInWorkspace } from './acting-query.ts';
 import { DatabaseError, translateDatabaseError } from './database-error.ts';
 import { type Prisma, PrismaClient } from './generated/client.ts';
 import { newestMigration } from './generated/newest-migration.ts';
@@ -37,7 +38,7 @@ export interface StatementOptions {
  * Prisma's adapter ignores the time zone of times, so they are correct in UTC only. One date format applies whatever the
  * settings of the database are. The pool awaits the result, though its types do not say so.
  */
-const useUtc = (client: pg.ClientBase): unknown =>
+const useUtc = (client: pg.ClientBase): Promise<unknown> =>
   client.query(`SET TIME ZONE 'UTC'; SET DateStyle = 'ISO, YMD'`);
 
 /** Leaves values as the texts that Postgres sends. */
@@ -48,30 +49,6 @@ const unparsed = { getTypeParser: () => (text: string) => text } as pg.CustomTyp
  * 1,000, the cache could hold 1,000 batches of leads, 1 GB.
  */
 const plansKept = 32;
-
-/**
- * Runs a statement in a transaction for a workspace. Under row-level security, it sees no rows of other workspaces. The
- * three queries are pipelined, so they take one round trip. PgBouncer in transaction mode sends them to one server.
- *
- * The alternative is one message sequence for all three, by a subclass of node-postgres's private query class. Pipelining
- * has, as a median of 24 rounds, 0.89 of its latency and 1.13 of its throughput for one lead. The figures are 0.98 and
- * 1.05 for 20 leads, 1.04 and 0.95 for a page of 50 leads.
- *
- * @throws the first error of the three queries.
- */
-async function queryInWorkspace(
-  client: pg.ClientBase,
-  workspaceId: string,
-  config: pg.QueryConfig,
-): Promise<pg.QueryResult> {
-  const begun = client.query(`BEGIN; SET LOCAL leads.workspace = ${pg.escapeLiteral(workspaceId)}`);
-  const queried = client.query(config);
-  const committed = client.query('COMMIT');
-  for (const outcome of await Promise.allSettled([begun, queried, committed])) {
-    if (outcome.status === 'rejected') throw outcome.reason;
-  }
-  return queried;
-}
 
 /** Opens a pool of connections, with Prisma on it. All errors are translated by {@link translateDatabaseError}. */
 export function openDatabase(options: DatabaseOptions) {
@@ -87,7 +64,8 @@ export function openDatabase(options: DatabaseOptions) {
     idle_in_transaction_session_timeout: options.statementTimeoutMs,
     keepAlive: true,
     pipeline: true,
-    onConnect: useUtc,
+    onConnect: (client): unknown =>
+      preparedStatements ? Promise.all([useUtc(client), prepareToAct(client)]) : useUtc(client),
   });
   // An idle connection that breaks concerns no query: the pool replaces it. Prisma's adapter would stop listening when
   // it disconnects, while the pool's connections are still open.
@@ -121,7 +99,7 @@ export function openDatabase(options: DatabaseOptions) {
       const result =
         workspaceId === undefined
           ? await client.query<pg.QueryResultRow>(config)
-          : await queryInWorkspace(client, workspaceId, config);
+          : await queryInWorkspace(client, workspaceId, config, preparedStatements);
       return result.rows as Row[];
     } catch (error) {
       const translated = translateDatabaseError(error);

@@ -229,6 +229,25 @@ test('an invalid workspace id is rejected, and a failed statement leaves the con
   expect(await crm.select(Prisma.sql`SELECT FROM no_table`, named)).toEqual([]);
 });
 
+test('without prepared statements, a statement sees only the rows of its acting workspace', async () => {
+  await using unprepared = openDatabase({
+    ...databaseOptions(databaseUrl(database.name, { name: names.crm, password })),
+    poolSize: 1,
+    preparedStatements: false,
+  });
+  const leadsOf = (workspaceId?: string) =>
+    unprepared.select(Prisma.sql`SELECT id FROM lead WHERE id = ANY(${[ofA.id, ofB.id]}::uuid[])`, {
+      workspaceId,
+    });
+  for (const { workspaceId, id } of [ofA, ofB]) {
+    expect(await leadsOf(workspaceId)).toEqual([{ id }]);
+    expect(await leadsOf()).toEqual([]);
+    await expect(unprepared.select(Prisma.sql`SELECT 1 / ${0}::int`, { workspaceId })).rejects.toMatchObject({
+      sqlState: '22012',
+    });
+  }
+});
+
 test('a transaction sees the rows of its acting workspace until it ends', async () => {
   const ids = await crm.transaction(
     async (tx) => {
