@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
 import type { StoredLead } from '../src/lead/lead.ts';
-import type { LeadChange, LeadSelection } from '../src/lead/lead-store.ts';
+import type { Lead } from '../src/lead/lead.schema.ts';
+import type { LeadChange, LeadPage, LeadSelection } from '../src/lead/lead-store.ts';
 import { newId } from '../src/uuid.ts';
 
 /** The Postgres server of a test run. Vitest's global setup starts it. */
@@ -172,6 +173,11 @@ export function selection(tenant: Tenant, changes: Partial<LeadSelection> = {}):
     order: { by: 'createdAt', direction: 'descending' },
     ...changes,
   };
+}
+
+/** Returns the leads of a page. */
+export function leadsOf({ json }: LeadPage): Lead[] {
+  return JSON.parse(json.toString()) as Lead[];
 }
 
 /** Returns options with timeouts that are short enough for a test. */

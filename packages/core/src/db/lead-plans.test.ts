@@ -226,7 +226,7 @@ test('every index of leads is among the tested ones', async () => {
 /** The queries of the store: a page of 100 leads plus one, a page of an export, a count. */
 const questions = {
   page: (store: LeadStore, selection: LeadSelection, after?: LeadPosition) =>
-    store.list(selection, { limit: 101, after }),
+    store.list(selection, { limit: 100, after }),
   export: (store: LeadStore, selection: LeadSelection, after?: LeadPosition) =>
     store.scan(selection, { limit: 32, after }),
   count: (store: LeadStore, selection: LeadSelection) => store.count(selection),

@@ -5,11 +5,12 @@ import {
   createTestDatabase,
   databaseOptions,
   leadOf,
+  leadsOf,
   selection,
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
-import type { StoredLead } from '../lead/lead.ts';
+import { type StoredLead, toLead } from '../lead/lead.ts';
 import type { InsertOutcome, LeadPosition, LeadStore, LeadToInsert } from '../lead/lead-store.ts';
 import { leadSearch, phoneSearch } from '../lead/search.ts';
 import { newId } from '../uuid.ts';
@@ -386,7 +387,42 @@ describe('list', () => {
       country: 'GB',
       status: 'OnHold',
     };
-    expect(await store.list(selection(tenant), { limit: 10 })).toEqual([representation]);
+    const { id, createdAt, updatedAt } = representation;
+    const end = { id, createdAt, updatedAt };
+    const json = Buffer.from(JSON.stringify([representation]));
+    expect(await store.list(selection(tenant), { limit: 1 })).toEqual({
+      json,
+      ends: [end, end],
+      hasMore: false,
+    });
+  });
+
+  test('returns valid JSON for any text, and distinguishes empty text from no text', async () => {
+    const texts = [
+      '',
+      ' ',
+      'O"Brien \\ "x"',
+      'line\r\nline\ttab\b\f',
+      ...Array.from({ length: 31 }, (_, code) => `a${String.fromCharCode(code + 1)}b`),
+      '\u001e',
+      '\u001f',
+      '\u001e\u001f\u001e',
+      '\u007f\u2028\u2029',
+      'Žofie 李 😀',
+      '</script>{}[],:',
+      '"Ž'.repeat(20_000),
+      undefined,
+    ];
+    const leads = texts.flatMap((text) =>
+      (['address', 'state', 'region', 'country'] as const).map((field) =>
+        leadOf(tenant, { name: text || 'Ada', phone: text || '1', phoneE164: undefined, [field]: text }),
+      ),
+    );
+    await store.insert(leads);
+    const listed = leadsOf(await store.list(selection(tenant), { limit: 1000 }));
+    const shown = new Map(listed.map((lead) => [lead.id, lead]));
+    expect(listed).toHaveLength(leads.length);
+    for (const lead of leads) expect(shown.get(lead.id)).toEqual(toLead(lead));
   });
 
   test('returns only leads of the workspace and, if given, of the user', async () => {
@@ -406,7 +442,7 @@ describe('list', () => {
       [{ workspaceId: newId() }, []],
     ] as const) {
       const selected = selection(tenant, { scope });
-      expect(ids(await store.list(selected, { limit: 10 })).toSorted()).toEqual(expected.toSorted());
+      expect(ids(leadsOf(await store.list(selected, { limit: 10 }))).toSorted()).toEqual(expected.toSorted());
       expect(ids(await store.scan(selected, { limit: 10 })).toSorted()).toEqual(expected.toSorted());
       expect(ids(await store.find(scope, [...all, newId()])).toSorted()).toEqual(expected.toSorted());
       expect(await store.count(selected)).toBe(expected.length);
@@ -425,7 +461,7 @@ describe('list', () => {
     const seen: string[] = [];
     let after: LeadPosition | undefined;
     for (let page = 0; page < 20; page++) {
-      const rows = await store.list(selection(tenant), { limit: 10, after });
+      const rows = leadsOf(await store.list(selection(tenant), { limit: 10, after }));
       seen.push(...ids(rows));
       const last = rows.at(-1);
       if (last === undefined) break;
@@ -620,7 +656,7 @@ describe('change', () => {
     const lead = leadOf(tenant, { phoneE164: '+442079460958', email: 'ada@example.io' });
     await store.insert([lead]);
     const ids = async (filter: object) =>
-      (await store.list(selection(tenant, { filter }), { limit: 10 })).map(({ id }) => id);
+      leadsOf(await store.list(selection(tenant, { filter }), { limit: 10 })).map(({ id }) => id);
     const before = [{ phone: phoneSearch('020 7946 0958') }, { search: leadSearch('lovelace') }];
     const after = [{ phone: phoneSearch('202 555 0143') }, { search: leadSearch('hopper grace@nav') }];
     for (const filter of before) expect(await ids(filter)).toEqual([lead.id]);
@@ -771,7 +807,7 @@ describe('a server in another time zone', () => {
         await createLeadStore(ownDatabase).insert([lead]);
         const [row] = await own.query<{ at: Date }>('SELECT created_at AS at FROM lead');
         expect(row?.at).toEqual(at);
-        const [listed] = await createLeadStore(ownDatabase).list(selection(ownTenant), { limit: 1 });
+        const [listed] = leadsOf(await createLeadStore(ownDatabase).list(selection(ownTenant), { limit: 1 }));
         expect(listed?.createdAt).toBe(at.toISOString());
 
         const token = {

@@ -4,6 +4,7 @@ import type { LeadScope } from '../lead/lead-scope.ts';
 import type {
   InsertOutcome,
   LeadChange,
+  LeadPage,
   PageBounds,
   LeadSelection,
   LeadStore,
@@ -27,7 +28,7 @@ import {
 } from './lead-columns.ts';
 import { findDifferingLeads, findEarlierLeads } from './lead-repeats.ts';
 import { type FoundSelection, matching, unfilteredStatement, statementsOf } from './lead-selection.ts';
-import { listedColumns, toListedLead } from './listed-lead.ts';
+import { listedColumns, writePage } from './listed-lead.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /** All fields but `state`, which comes last in exports. */
@@ -54,6 +55,29 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
     const [campaign] = await select<{ id: string }>(Prisma.sql`
       SELECT id FROM campaign WHERE workspace_id = ${scope.workspaceId}::uuid AND code = ${campaignCode}`);
     return campaign && { scope, filter: { ...others, campaignId: campaign.id }, order };
+  };
+
+  const find = async (scope: LeadScope, ids: readonly string[]): Promise<FoundLead[]> => {
+    const ofUser =
+      scope.userId === undefined ? Prisma.empty : Prisma.sql`AND user_id = ${scope.userId}::uuid`;
+    const rows = await select<Record<string, unknown>>(
+      Prisma.sql`
+        SELECT ${everyColumn} FROM lead
+        WHERE id = ANY(${ids}::uuid[]) AND workspace_id = ${scope.workspaceId}::uuid ${ofUser}`,
+      {
+        name: scope.userId === undefined ? 'find_leads' : 'find_leads_of_user',
+        workspaceId: scope.workspaceId,
+      },
+    );
+    return rows.map((row) => withoutNulls(row) as unknown as FoundLead);
+  };
+
+  /** Writes the page of texts of {@link listedColumns}. Leads that their texts do not represent are read again. */
+  const toPage = async (scope: LeadScope, texts: readonly string[], hasMore: boolean): Promise<LeadPage> => {
+    const written = writePage(texts, hasMore);
+    if ('page' in written) return written.page;
+    const again = new Map((await find(scope, written.unclearIds)).map((lead) => [lead.id, lead]));
+    return (writePage(texts, hasMore, again) as { page: LeadPage }).page;
   };
 
   return {
@@ -90,18 +114,22 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
           );
     },
 
-    async list(asked, page) {
-      const selection = await found(asked);
-      if (selection === undefined) return [];
-      const { workspaceId } = asked.scope;
-      const plain = unfilteredStatement(listedColumns, selection, page);
+    async list(asked, { limit, after, before }) {
+      const { scope } = asked;
+      const selection = await found(before === undefined ? asked : reversed(asked));
+      if (selection === undefined) return toPage(scope, [], false);
+      // One row beyond the page shows whether there are more leads in that direction.
+      const bounds = { limit: limit + 1, after: after ?? before };
+      const { workspaceId } = scope;
+      const plain = unfilteredStatement(listedColumns, selection, bounds);
       const rows =
         plain === undefined
-          ? await inSteps(statementsOf(listedColumns, selection, page), page, (query) =>
+          ? await inSteps(statementsOf(listedColumns, selection, bounds), bounds, (query) =>
               selectTexts(query, { workspaceId }),
             )
           : await selectTexts(plain.sql, { name: plain.name, workspaceId });
-      return rows.map(toListedLead);
+      const texts = rows.slice(0, limit).map(([text]) => text as string);
+      return toPage(scope, before === undefined ? texts : texts.toReversed(), rows.length > limit);
     },
 
     async scan(asked, page) {
@@ -123,20 +151,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
       return row?.count ?? 0;
     },
 
-    async find(scope: LeadScope, ids) {
-      const ofUser =
-        scope.userId === undefined ? Prisma.empty : Prisma.sql`AND user_id = ${scope.userId}::uuid`;
-      const rows = await select<Record<string, unknown>>(
-        Prisma.sql`
-          SELECT ${everyColumn} FROM lead
-          WHERE id = ANY(${ids}::uuid[]) AND workspace_id = ${scope.workspaceId}::uuid ${ofUser}`,
-        {
-          name: scope.userId === undefined ? 'find_leads' : 'find_leads_of_user',
-          workspaceId: scope.workspaceId,
-        },
-      );
-      return rows.map((row) => withoutNulls(row) as unknown as FoundLead);
-    },
+    find,
 
     async change(workspaceId, changes) {
       const leads = changes.map(({ lead }) => lead);
@@ -183,6 +198,11 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
       return rows.map((row) => withoutNulls(row) as unknown as LeadChange);
     },
   };
+}
+
+function reversed({ order, ...selection }: LeadSelection): LeadSelection {
+  const direction = order.direction === 'descending' ? 'ascending' : 'descending';
+  return { ...selection, order: { ...order, direction } };
 }
 
 /** Returns the rows of the first statement if they reach the limit, else those of the second. */

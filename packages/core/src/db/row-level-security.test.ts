@@ -8,6 +8,7 @@ import {
   databaseOptions,
   databaseUrl,
   leadOf,
+  leadsOf,
   selection,
   type Tenant,
   type TestDatabase,
@@ -209,7 +210,7 @@ test('one statement inserts leads of several workspaces, each for its acting wor
 });
 
 test('an invalid workspace id is rejected, and a failed statement leaves the connection usable', async () => {
-  const listed = () => createLeadStore(crm).list(selection(a), { limit: 10 });
+  const listed = async () => leadsOf(await createLeadStore(crm).list(selection(a), { limit: 10 }));
   expect(await listed()).toMatchObject([{ id: ofA.id }]);
   await expect(count('lead', 'none')).rejects.toMatchObject({ sqlState: '22P02' });
   const named = { name: 'of_no_table', workspaceId: a.workspaceId };
@@ -235,13 +236,13 @@ test('without prepared statements, a statement sees only the rows of its acting 
     poolSize: 1,
     preparedStatements: false,
   });
-  const leadsOf = (workspaceId?: string) =>
+  const idsFor = (workspaceId?: string) =>
     unprepared.select(Prisma.sql`SELECT id FROM lead WHERE id = ANY(${[ofA.id, ofB.id]}::uuid[])`, {
       workspaceId,
     });
   for (const { workspaceId, id } of [ofA, ofB]) {
-    expect(await leadsOf(workspaceId)).toEqual([{ id }]);
-    expect(await leadsOf()).toEqual([]);
+    expect(await idsFor(workspaceId)).toEqual([{ id }]);
+    expect(await idsFor()).toEqual([]);
     await expect(unprepared.select(Prisma.sql`SELECT 1 / ${0}::int`, { workspaceId })).rejects.toMatchObject({
       sqlState: '22012',
     });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { LeadPosition, LeadSelection } from './lead-store.ts';
@@ -53,5 +53,5 @@ function fingerprint({ scope, filter, order }: LeadSelection): string {
   const given = Object.entries(parts)
     .filter(([, value]) => value !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256').update(JSON.stringify(given)).digest('base64url').slice(0, 12);
+  return hash('sha256', JSON.stringify(given), 'base64url').slice(0, 12);
 }

@@ -1,4 +1,3 @@
-import type { Lead } from './lead.schema.ts';
 import type { FoundLead, StoredLead } from './lead.ts';
 import type { LeadScope } from './lead-scope.ts';
 import type { LeadStatus } from './lead-status.ts';
@@ -73,6 +72,28 @@ export interface PageBounds {
   readonly after?: LeadPosition | undefined;
 }
 
+/** A page of a list: at most `limit` leads after a position, or those right before a position. */
+interface ListBounds extends PageBounds {
+  readonly before?: LeadPosition | undefined;
+}
+
+/** A page of a list. It is bytes instead of an object for each lead, because a list sends it as it is. */
+export interface LeadPage {
+  /** The leads in the order of the selection, as the JSON of an array of the schema `Lead` in UTF-8. */
+  readonly json: Buffer;
+  /** The first and the last lead; undefined without leads. */
+  readonly ends: readonly [first: LeadEnd, last: LeadEnd] | undefined;
+  /** Whether there are more leads in the direction of the read. */
+  readonly hasMore: boolean;
+}
+
+/** The first or the last lead of a page, with the times of its positions in ISO 8601. */
+export interface LeadEnd {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
 /** A change of a lead after its creation. */
 export interface LeadChange {
   readonly version: number;
@@ -96,8 +117,8 @@ export interface LeadStore {
    */
   insert(leads: readonly LeadToInsert[]): Promise<readonly InsertOutcome[]>;
 
-  /** Returns the representations of leads in order. Only the columns of the representation are read. */
-  list(selection: LeadSelection, page: PageBounds): Promise<Lead[]>;
+  /** Returns a page of the representations of leads. Only the columns of the representation are read. */
+  list(selection: LeadSelection, page: ListBounds): Promise<LeadPage>;
   /** Returns leads in order, with all their fields. */
   scan(selection: LeadSelection, page: PageBounds): Promise<FoundLead[]>;
   count(selection: LeadSelection): Promise<number>;

@@ -2,14 +2,15 @@ import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { pageLimit } from '../paging.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { type Lead, type LeadFilterQuery, type LeadQuery } from './lead.schema.ts';
+import type { LeadFilterQuery, LeadQuery } from './lead.schema.ts';
 import { type Viewer, visibleTo } from './lead-scope.ts';
-import type { LeadFilter, LeadOrder, LeadPosition, LeadSelection, LeadStore } from './lead-store.ts';
+import type { LeadFilter, LeadOrder, LeadPosition, LeadSelection, LeadEnd, LeadStore } from './lead-store.ts';
 import { leadSearch, phoneSearch } from './search.ts';
 
 /** A page of a list, with the cursors of the next and the previous page if they exist. */
-interface LeadPage {
-  readonly leads: Lead[];
+interface FoundPage {
+  /** The leads in order, as the JSON of an array in UTF-8. */
+  readonly json: Buffer;
   readonly nextCursor?: string;
   readonly prevCursor?: string;
   /** The number of matching leads, if requested. */
@@ -22,29 +23,28 @@ interface LeadPage {
  * @throws LeadsError `invalid_cursor` for a cursor of another list; `invalid_input` for an invalid time and for a
  *   phone number without digits.
  */
-export async function listLeads(leads: LeadStore, principal: Principal, query: LeadQuery): Promise<LeadPage> {
+export async function listLeads(
+  leads: LeadStore,
+  principal: Principal,
+  query: LeadQuery,
+): Promise<FoundPage> {
   const selection = selectLeads(principal, query);
   const limit = query.limit === undefined ? pageLimit.default : Number(query.limit);
   const cursor = query.cursor === undefined ? undefined : decodeCursor(query.cursor, selection);
   const backward = cursor?.toward === 'prev';
 
-  // One row beyond the page shows whether there is another page in that direction.
-  const bounds = { limit: limit + 1, after: cursor?.position };
-  const [rows, totalCount] = await Promise.all([
-    leads.list(backward ? reversed(selection) : selection, bounds),
+  const [{ json, ends, hasMore }, totalCount] = await Promise.all([
+    leads.list(selection, { limit, [backward ? 'before' : 'after']: cursor?.position }),
     query.count === undefined ? undefined : leads.count(selection),
   ]);
-  const hasMore = rows.length > limit;
-  const page = rows.slice(0, limit);
-  if (backward) page.reverse();
 
-  const cursorAt = (lead: Lead | undefined, toward: 'next' | 'prev') =>
+  const cursorAt = (lead: LeadEnd | undefined, toward: 'next' | 'prev') =>
     lead && encodeCursor({ position: positionOf(lead, selection.order), toward }, selection);
   // A page that was reached by a cursor has a page on the other side: the page that returned the cursor.
-  const nextCursor = (backward || hasMore) && cursorAt(page.at(-1), 'next');
-  const prevCursor = (backward ? hasMore : cursor !== undefined) && cursorAt(page[0], 'prev');
+  const nextCursor = (backward || hasMore) && cursorAt(ends?.[1], 'next');
+  const prevCursor = (backward ? hasMore : cursor !== undefined) && cursorAt(ends?.[0], 'prev');
   return {
-    leads: page,
+    json,
     ...(nextCursor && { nextCursor }),
     ...(prevCursor && { prevCursor }),
     ...(totalCount !== undefined && { totalCount }),
@@ -123,9 +123,4 @@ function toOrder({ sort, updatedSince }: LeadFilterQuery): LeadOrder {
     by: sort.endsWith('createdAt') ? 'createdAt' : 'updatedAt',
     direction: sort.startsWith('-') ? 'descending' : 'ascending',
   };
-}
-
-function reversed({ order, ...selection }: LeadSelection): LeadSelection {
-  const direction = order.direction === 'descending' ? 'ascending' : 'descending';
-  return { ...selection, order: { ...order, direction } };
 }
