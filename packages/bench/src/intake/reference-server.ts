@@ -1,16 +1,17 @@
 import type { AddressInfo } from 'node:net';
 import { openDatabase } from '@leads/core/db';
-import { IntakeLead } from '@leads/core/lead';
+import { IntakeLead, Lead } from '@leads/core/lead';
 import Fastify from 'fastify';
 import pg from 'pg';
 import { Type } from 'typebox';
 import { uuidv7 as newId } from 'uuidv7';
+import { type ListedRow, newestLeadsByHand, toLeadByHand } from '../list/by-hand.ts';
 import { crmLeadsPath, referenceOwner, submitPath } from '../load/requests.ts';
 
 /*
- * A reference of the intake: a plain Fastify server with the same validation, response and rows, but without
- * credentials and log. It sends its port over the IPC channel. Its argument names the function that stores a
- * row.
+ * A reference of the intake and of the CRM: a plain Fastify server with the same validation, response and rows, but
+ * without credentials and log. It sends its port over the IPC channel. Its first argument names the function that
+ * stores a row. Its second argument, if given, is the workspace whose newest leads it lists.
  */
 
 type StoreRow = (row: ReturnType<typeof toRow>) => Promise<unknown>;
@@ -18,6 +19,8 @@ interface Reference {
   readonly storeRow: StoreRow;
   /** A reference of the CRM's route that edits a lead. */
   readonly changeStatus?: (id: string, status: string) => Promise<unknown>;
+  /** A reference of the CRM's route that lists leads. */
+  readonly listNewest?: (workspaceId: string) => Promise<Lead[]>;
 }
 
 /** The default of the service and of node-postgres. */
@@ -38,6 +41,8 @@ const references: Record<string, (databaseUrl: string) => Reference> = {
   pg(connectionString) {
     const pool = new pg.Pool({ connectionString, max: poolSize });
     return {
+      listNewest: async (workspaceId) =>
+        (await pool.query<ListedRow>(newestLeadsByHand, [workspaceId])).rows.map(toLeadByHand),
       changeStatus: (id, status) =>
         pool.query({
           name: 'update',
@@ -83,11 +88,11 @@ function toRow(body: IntakeLead, ip: string) {
 const Changed = Type.Object({ success: Type.Literal(true), lead: Type.Object({ id: Type.String() }) });
 const Submitted = Type.Object({ success: Type.Literal(true), order_id: Type.String() });
 
-const [, , kind = ''] = process.argv;
+const [, , kind = '', listedWorkspaceId] = process.argv;
 const reference = references[kind]?.(process.env['DATABASE_URL'] ?? '');
 if (reference === undefined) throw new Error(`Reference ${kind} does not exist`);
 // The validation is as strict as the intake's: values are not converted.
-const { storeRow, changeStatus } = reference;
+const { storeRow, changeStatus, listNewest } = reference;
 const app = Fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } });
 app.post<{ Body: IntakeLead }>(
   submitPath,
@@ -106,6 +111,11 @@ if (changeStatus !== undefined) {
       await changeStatus(params.id, body.status);
       return { success: true, lead: { id: params.id } };
     },
+  );
+}
+if (listNewest !== undefined && listedWorkspaceId !== undefined) {
+  app.get(crmLeadsPath, { schema: { response: { 200: Type.Array(Lead) } } }, () =>
+    listNewest(listedWorkspaceId),
   );
 }
 await app.listen({ host: '127.0.0.1', port: 0 });

@@ -1,14 +1,20 @@
 import { DisposeStack } from '@leads/core/dispose-stack';
 import { assertAll200, type LoadFigures, ratesOf, summarizeLoads } from '../load/load-process.ts';
+import { maxMemoryMb, processorTimeUs } from '../process-tree.ts';
 import { startProgram, startReference } from '../stack/programs.ts';
-import { measureInTurn, medianRatio, scaled } from '../statistics.ts';
+import { measureInTurn, median, medianRatio, scaled } from '../statistics.ts';
 import { issueOwnerCredentials, type ListBench, newestLists } from './bench.ts';
+import { filled } from './fill.ts';
 
-/** The arguments of each reference (reference-server.ts). */
-const references = {
-  'prisma findMany': ['prisma'],
-  'prisma findMany, same columns': ['prisma', 'select'],
-  'pg by hand': ['pg'],
+/**
+ * The module and the arguments of each reference. The last one is a route that a developer writes by hand with Fastify
+ * and node-postgres. It has no guard and no log.
+ */
+const references: Readonly<Record<string, readonly [file: string, ...args: string[]]>> = {
+  'prisma findMany': ['list/reference-server.js', 'prisma'],
+  'prisma findMany, same columns': ['list/reference-server.js', 'prisma', 'select'],
+  'pg by hand': ['list/reference-server.js', 'pg'],
+  'plain Fastify, pg by hand': ['intake/reference-server.js', 'pg', filled.large],
 };
 const usual = { rounds: 20, roundMs: 1_000 };
 
@@ -19,25 +25,39 @@ export async function measureRates(bench: ListBench) {
   return figures.flat();
 }
 
+type Round = LoadFigures & { readonly serviceUs: number; readonly postgresUs: number };
+
 async function measureSize({ databases, load, effort, onProgress }: ListBench, leads: number) {
+  const { postgres } = databases;
   const databaseUrl = await databases.open(leads);
   const headers = await issueOwnerCredentials(databaseUrl);
   await using resources = new DisposeStack();
   const servers = [{ server: 'service', program: resources.use(await startProgram('crm', { databaseUrl })) }];
-  for (const [server, args] of Object.entries(references)) {
-    const program = await startReference('list/reference-server.js', args, databaseUrl);
+  for (const [server, [file, ...args]] of Object.entries(references)) {
+    const program = await startReference(file, args, databaseUrl);
     servers.push({ server, program: resources.use(program) });
   }
   const durationMs = usual.roundMs * Math.min(1, Math.max(0.2, effort * 2));
   const measured = await measureInTurn(servers, scaled(usual.rounds, effort), async ({ server, program }) => {
+    const before = [processorTimeUs(program.pid), processorTimeUs(postgres.pid)] as const;
     const figures = await load.send({ ...newestLists, port: program.port, headers, durationMs });
+    const after = [processorTimeUs(program.pid), processorTimeUs(postgres.pid)] as const;
     onProgress(`  ${server}, ${leads} leads: ${figures.requestsPerSecond.toFixed(0)} requests/s`);
-    return assertAll200(figures);
+    const count = assertAll200(figures).statuses['200'] ?? 0;
+    return {
+      ...figures,
+      serviceUs: (after[0] - before[0]) / count,
+      postgresUs: (after[1] - before[1]) / count,
+    };
   });
-  const figuresOf = (server: string, rounds: readonly LoadFigures[]) => ({
+  const figuresOf = (server: string, rounds: readonly Round[]) => ({
     server,
     leads,
     ...summarizeLoads(rounds),
+    /** Processor time for one list. */
+    serviceUsPerList: median(rounds.map(({ serviceUs }) => serviceUs)),
+    postgresUsPerList: median(rounds.map(({ postgresUs }) => postgresUs)),
+    maxMemoryMb: maxMemoryMb(servers.find((each) => each.server === server)?.program.pid ?? 0),
     /** The service's rate as a multiple of this server's. */
     ratioOfService: medianRatio(ratesOf(measured[0] ?? []), ratesOf(rounds)),
   });

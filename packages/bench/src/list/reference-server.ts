@@ -11,6 +11,7 @@ import { createLogger } from '@leads/http/service/log';
 import pg from 'pg';
 import { Type } from 'typebox';
 import { crmLeadsPath } from '../load/requests.ts';
+import { type ListedRow, newestLeadsByHand, toLeadByHand } from './by-hand.ts';
 
 limitHeapGrowth();
 
@@ -49,50 +50,12 @@ const references: Record<string, (app: Server) => void> = {
       crmLeadsPath,
       { config: route, schema: { querystring: LeadQuery, response: { 200: Type.Array(Lead) } } },
       async (request) => {
-        const { rows } = await pool.query<ListedRow>(
-          `SELECT id, name, phone, created_at, updated_at, campaign_id, user_id, host(ip) AS ip, address, state,
-            region, country, status
-          FROM lead WHERE workspace_id = $1 ORDER BY created_at DESC, id DESC LIMIT 100`,
-          [request.principal.workspaceId],
-        );
-        return rows.map(toLead);
+        const { rows } = await pool.query<ListedRow>(newestLeadsByHand, [request.principal.workspaceId]);
+        return rows.map(toLeadByHand);
       },
     );
   },
 };
-
-function toLead(row: ListedRow): Lead {
-  const lead: Lead = {
-    id: row.id,
-    name: row.name,
-    phone: row.phone,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
-    campaignId: row.campaign_id,
-    userId: row.user_id,
-    status: row.status,
-  };
-  for (const name of ['ip', 'address', 'state', 'region', 'country'] as const) {
-    if (row[name] !== null) lead[name] = row[name];
-  }
-  return lead;
-}
-
-interface ListedRow {
-  id: string;
-  name: string;
-  phone: string;
-  created_at: Date;
-  updated_at: Date;
-  campaign_id: string;
-  user_id: string;
-  ip: string | null;
-  address: string | null;
-  state: string | null;
-  region: string | null;
-  country: string | null;
-  status: 'OnHold' | 'Approved' | 'Paid' | 'Trashed';
-}
 
 const select = Object.fromEntries(
   [
