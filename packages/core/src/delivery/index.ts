@@ -1,0 +1,1 @@
+export { createSecretBox, minSecretLength, SealedTextError, type SecretBox } from './secret-box.ts';
