@@ -38,8 +38,8 @@ export class DestinationError extends Error {
 export interface DestinationGuard {
   /**
    * Parses the URL of a receiver and checks all rules that need no DNS: scheme, user info, host, port, and an address in
-   * place of a host name. The URL parser turns decimal, octal, hexadecimal and short forms of an IPv4 address into the
-   * usual form first (URL Standard, 3.5), so use the returned URL and not the text.
+   * place of a host name. The URL parser first turns decimal, octal, hexadecimal and short forms of an IPv4 address into
+   * the usual form (URL Standard, 3.5). Use the returned URL, not the text.
    *
    * @throws DestinationError
    */
@@ -66,8 +66,9 @@ export const loopbackAddresses = ['127.0.0.1', '::1'] as const;
 /**
  * Returns the checks for the rules.
  *
- * An address is allowed if it is in one of the allowed networks or is global unicast: in no special range that
- * `ipaddr.js` knows, and for IPv6 in 2000::/3 (RFC 4291, 2.4; IANA IPv6 Global Unicast Address Assignments). For an
+ * An address is allowed if it is in one of the allowed networks or is global unicast. A global unicast address is in no
+ * special range of `ipaddr.js`. For IPv6, it is also in 2000::/3 (RFC 4291, 2.4; IANA IPv6 Global Unicast Address
+ * Assignments). For an
  * IPv4-mapped address (RFC 4291, 2.5.5.2) and an address with the well-known NAT64 prefix (RFC 6052, 2.1), the embedded
  * IPv4 address decides. All other addresses with an embedded IPv4 address, such as 6to4 and Teredo, are refused, as are
  * addresses with a zone.

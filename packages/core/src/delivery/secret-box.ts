@@ -33,8 +33,8 @@ export interface SecretBox {
 export class SealedTextError extends Error {
   override readonly name = 'SealedTextError';
   /**
-   * `unknown_key`: neither the current nor a previous secret opens the text. `damaged`: the text was altered or belongs to
-   * another context.
+   * `unknown_key`: the text was sealed with a secret that the box does not have. `damaged`: the text was altered or
+   * belongs to another context.
    */
   readonly code: 'unknown_key' | 'damaged';
 
