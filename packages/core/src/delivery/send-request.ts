@@ -19,8 +19,7 @@ export const maxResponseBytes = 65_536;
 const defaultTimeoutMs = 15_000;
 const defaultConnectTimeoutMs = 3000;
 const maxSocketsPerHost = 64;
-/** With more open sockets than this, requests ask the receiver to close the connection after the response. */
-const maxKeptSockets = 512;
+const defaultMaxKeptSockets = 512;
 const idleSocketTimeoutMs = 4000;
 
 export interface SenderOptions extends DestinationRules {
@@ -41,6 +40,8 @@ export interface SenderInternals {
   readonly resolveHost?: ResolveHost;
   /** The trusted CA certificates in PEM format, instead of those of Node. */
   readonly ca?: string;
+  /** With this many open sockets, 512 by default, each request closes its connection after the response. */
+  readonly maxKeptSockets?: number;
 }
 
 export interface SendRequest {
@@ -116,6 +117,7 @@ export interface Sender {
  */
 export function createSender(options: SenderOptions, internals: SenderInternals = {}): Sender {
   const { timeoutMs = defaultTimeoutMs } = options;
+  const { maxKeptSockets = defaultMaxKeptSockets } = internals;
   const guard = createDestinationGuard(options);
   const { dispatcher, openSockets } = createDispatcher(options, guard, internals);
 
@@ -133,7 +135,7 @@ export function createSender(options: SenderOptions, internals: SenderInternals 
         const exchange = () =>
           exchangeOnce(dispatcher, url, request, {
             signal: abort.signal,
-            reset: openSockets() > maxKeptSockets,
+            reset: openSockets() >= maxKeptSockets,
           });
         // A request that waits for a connection ignores its signal.
         const result = await unlessAborted(abort.signal, withRetryOnStaleSocket(exchange));
@@ -162,7 +164,10 @@ class Failure extends Error {
 function createDispatcher(
   { proxyUrl, timeoutMs = defaultTimeoutMs, connectTimeoutMs = defaultConnectTimeoutMs }: SenderOptions,
   guard: DestinationGuard,
-  { ca, resolveHost: resolve = (host) => resolveHost(host, connectTimeoutMs / 3) }: SenderInternals,
+  {
+    ca,
+    resolveHost: resolve = (host) => resolveHost(host, { timeoutMs: connectTimeoutMs / 3 }),
+  }: SenderInternals,
 ): { dispatcher: Dispatcher; openSockets: () => number } {
   let openSockets = 0;
   const tls = { timeout: connectTimeoutMs, ...(ca === undefined ? {} : { ca }) };
