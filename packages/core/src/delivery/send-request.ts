@@ -132,13 +132,12 @@ export function createSender(options: SenderOptions, internals: SenderInternals 
         if (request.signal?.aborted === true) throw new Failure('aborted');
         request.signal?.addEventListener('abort', onAbort);
         const url = guard.checkUrl(request.url);
-        const exchange = () =>
-          exchangeOnce(dispatcher, url, request, {
-            signal: abort.signal,
-            reset: openSockets() >= maxKeptSockets,
-          });
+        const response = exchange(dispatcher, url, request, {
+          signal: abort.signal,
+          reset: openSockets() >= maxKeptSockets,
+        });
         // A request that waits for a connection ignores its signal.
-        const result = await unlessAborted(abort.signal, withRetryOnStaleSocket(exchange));
+        const result = await unlessAborted(abort.signal, response);
         return { ...result, durationMs: durationMs() };
       } catch (cause) {
         throw toSendError(cause, { durationMs: durationMs(), isProxied: options.proxyUrl !== undefined });
@@ -223,13 +222,13 @@ function createLookup(guard: DestinationGuard, resolve: ResolveHost): LookupFunc
   return callbackify(addressesOf);
 }
 
-async function exchangeOnce(
+async function exchange(
   dispatcher: Dispatcher,
   url: URL,
   { method, headers, body }: SendRequest,
   { signal, reset }: { signal: AbortSignal; reset: boolean },
 ): Promise<Omit<SendResult, 'durationMs'>> {
-  const response = await dispatcher.request({
+  const options = {
     origin: url.origin,
     path: url.pathname + url.search,
     method,
@@ -237,7 +236,8 @@ async function exchangeOnce(
     body: body ?? null,
     signal,
     reset,
-  });
+  };
+  const response = await withRetryOnStaleSocket(() => dispatcher.request(options));
   const retryAfterSeconds = retryAfterSecondsOf(response.headers['retry-after'], new Date());
   return {
     status: response.statusCode,
@@ -260,16 +260,17 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
 }
 
 /**
- * Repeats a request once if the receiver closed a kept connection at the moment of the request. It is no failure of the
- * receiver (RFC 9112, 9.5), and deliveries can arrive more than once in any case.
+ * Repeats a request once if the connection was closed before the response, and an earlier response had arrived on it. It
+ * is no failure of the receiver if it closes a kept connection at the moment of a request (RFC 9112, 9.5). Deliveries
+ * can arrive more than once in any case.
  */
-async function withRetryOnStaleSocket<Result>(exchange: () => Promise<Result>): Promise<Result> {
+async function withRetryOnStaleSocket<Result>(request: () => Promise<Result>): Promise<Result> {
   try {
-    return await exchange();
+    return await request();
   } catch (error) {
     const isStale = error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0;
     if (!isStale) throw error;
-    return exchange();
+    return request();
   }
 }
 
@@ -289,6 +290,14 @@ async function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>)
 function toSendError(cause: unknown, { durationMs, isProxied }: { durationMs: number; isProxied: boolean }) {
   if (cause instanceof DestinationError) {
     return new SendError(cause.code, `The URL ${cause.message}`, { cause, durationMs });
+  }
+  if (cause instanceof errors.HTTPParserError) {
+    // The parser's error has the response as a property, which must not be logged.
+    const { message } = cause;
+    return new SendError('invalid_response', failures.invalid_response, {
+      cause: new Error(message),
+      durationMs,
+    });
   }
   const code = cause instanceof Failure ? cause.code : failureOf(codeOf(cause), isProxied);
   return new SendError(code, failures[code], { cause, durationMs });
@@ -325,7 +334,6 @@ function failureOf(code: string, isProxied: boolean): keyof typeof failures {
     case 'UND_ERR_NOT_SUPPORTED':
       return 'invalid_request';
     default:
-      if (code.startsWith('HPE_')) return 'invalid_response';
       return /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|EPROTO$)|SELF_SIGNED|CERT/.test(code)
         ? 'tls_failed'
         : 'failed';
