@@ -98,6 +98,10 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   // Triggers write lead counts and events, with the rights of the tables' owner.
   lead_tally_entry: { crm: { ...read, delete: true } },
   lead_outbox: { crm: { ...read, update: 'all', delete: true } },
+  // A trigger writes it, and the function plan_deliveries empties it, with the rights of the tables' owner.
+  delivery_outbox: { crm: read },
+  delivery_endpoint: { crm: everything },
+  delivery: { crm: everything },
   audit_entry: { crm: add },
   // The command line reads and empties it as the owner of the tables.
   lead_quarantine: { intake: { select: ['id', 'reason'], insert: 'all', update: ['reason'] } },
@@ -110,6 +114,7 @@ export const functionRights: Readonly<Record<string, readonly Service[]>> = {
   earlier_leads: ['crm', 'intake'],
   leads_of_outbox: ['crm'],
   changes_of_outbox: ['crm'],
+  plan_deliveries: ['crm'],
 };
 
 /** A right on the rows that meet a condition in SQL. */
@@ -156,6 +161,10 @@ export const rowRights: Readonly<Record<string, Readonly<Partial<Record<Service,
       { to: 'insert', rows: ofActingWorkspace },
     ],
   },
+  // One worker sends the deliveries of all workspaces.
+  delivery_outbox: { crm: [{ to: 'select', rows: ofActingWorkspace }] },
+  delivery_endpoint: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  delivery: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   // One aggregation reads the entries of all workspaces.
   lead_tally: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   lead_tally_entry: { crm: [{ to: 'all', rows: ofActingWorkspace }] },

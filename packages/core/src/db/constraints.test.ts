@@ -17,8 +17,9 @@ import { createLeadStore } from './lead-store.prisma.ts';
 let database: TestDatabase;
 let a: Tenant;
 let b: Tenant;
-/** A stored lead that changes can refer to. */
+/** A stored lead that changes can refer to, and a webhook that deliveries can refer to. */
 let leadId: string;
+let endpointId: string;
 
 /** A valid row of every table. Each case makes it invalid in one way. */
 const rows = {
@@ -163,6 +164,32 @@ const rows = {
     with_s1: 1,
   }),
   erasure: () => ({ id: newId(), keys: ['x'], seal: 'y', at: 'now()', found: '{}' }),
+  delivery_endpoint: () => ({
+    id: newId(),
+    workspace_id: a.workspaceId,
+    url: 'https://crm.example.com/hook',
+    event_types: '{lead.created}',
+    statuses: '{}',
+    campaign_ids: '{}',
+    secret: 'x',
+  }),
+  delivery_outbox: () => ({
+    id: 1_000_000,
+    workspace_id: a.workspaceId,
+    lead_ids: [leadId],
+    versions: [1],
+    is_import: false,
+  }),
+  delivery: () => ({
+    id: newId(),
+    workspace_id: a.workspaceId,
+    endpoint_id: endpointId,
+    type: 'lead.created',
+    lead_id: leadId,
+    version: 1,
+    state: 'waiting',
+    next_attempt_at: 'now()',
+  }),
   lead_quarantine: () => ({ id: newId(), lead: '{}', quarantined_at: 'now()' }),
 } satisfies Record<string, () => Record<string, unknown>>;
 type Table = keyof typeof rows;
@@ -173,6 +200,8 @@ beforeAll(async () => {
   b = await addTenant(database, 'b');
   leadId = newId();
   await insert('lead', { id: leadId });
+  endpointId = newId();
+  await insert('delivery_endpoint', { id: endpointId });
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -217,6 +246,7 @@ const tablesWithId = (Object.keys(rows) as Table[]).filter(
       'lead_tally_entry',
       'lead_tally_erased',
       'lead_outbox',
+      'delivery_outbox',
     ].includes(table),
 );
 const statuses = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const;
@@ -240,8 +270,11 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     async () => {
       const id = newId();
       await insert(table, { id });
-      const other = table === 'member' ? { workspace_id: b.workspaceId, user_id: a.userId } : {};
-      await insert(table, { id, ...other });
+      const others: Partial<Record<Table, object>> = {
+        member: { workspace_id: b.workspaceId, user_id: a.userId },
+        delivery: { version: 2 },
+      };
+      await insert(table, { id, ...others[table] });
     },
   ]),
 
@@ -516,16 +549,90 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
   ['erasure_keys_check', '23514', () => insert('erasure', { keys: [] })],
   ['erasure_found_check', '23514', () => insert('erasure', { found: '[]' })],
 
-  ...(['lead_change', 'lead_tally', 'lead_tally_entry', 'lead_tally_erased', 'lead_outbox'] as const).map(
-    (table): [string, string, () => Promise<void>] => [
-      `${table}_pkey`,
-      '23505',
-      async () => {
-        await insert(table);
-        await insert(table);
-      },
+  [
+    'delivery_endpoint_workspace_id_fkey',
+    '23503',
+    () => insert('delivery_endpoint', { workspace_id: newId() }),
+  ],
+  ...['', 'x'.repeat(2049)].map((url): [string, string, () => Promise<void>] => [
+    'delivery_endpoint_url_check',
+    '23514',
+    () => insert('delivery_endpoint', { url }),
+  ]),
+  ...['{}', '{lead.deleted}', '{lead.created,other}'].map(
+    (event_types): [string, string, () => Promise<void>] => [
+      'delivery_endpoint_event_types_check',
+      '23514',
+      () => insert('delivery_endpoint', { event_types }),
     ],
   ),
+  ...[{ previous_secret: 'x' }, { previous_secret_until: 'now()' }].map(
+    (fields): [string, string, () => Promise<void>] => [
+      'delivery_endpoint_previous_secret_check',
+      '23514',
+      () => insert('delivery_endpoint', fields),
+    ],
+  ),
+  ...[
+    { disabled_at: 'now()' },
+    { disabled_reason: 'user' },
+    { disabled_at: 'now()', disabled_reason: 'other' },
+  ].map((fields): [string, string, () => Promise<void>] => [
+    'delivery_endpoint_disabled_check',
+    '23514',
+    () => insert('delivery_endpoint', fields),
+  ]),
+  ...[{ failures: 1 }, { failing_since: 'now()' }, { failures: -1, failing_since: 'now()' }].map(
+    (fields): [string, string, () => Promise<void>] => [
+      'delivery_endpoint_failures_check',
+      '23514',
+      () => insert('delivery_endpoint', fields),
+    ],
+  ),
+  ['delivery_endpoint_id_fkey', '23503', () => insert('delivery', { endpoint_id: newId() })],
+  [
+    'delivery_lead_id_version_endpoint_id_key',
+    '23505',
+    async () => {
+      await insert('delivery');
+      await insert('delivery');
+    },
+  ],
+  ...[{ lead_id: null }, { version: null }].map((fields): [string, string, () => Promise<void>] => [
+    'delivery_lead_check',
+    '23514',
+    () => insert('delivery', fields),
+  ]),
+  ['delivery_state_check', '23514', () => insert('delivery', { state: 'lost', next_attempt_at: null })],
+  ...[{ state: 'failed' }, { next_attempt_at: null }].map((fields): [string, string, () => Promise<void>] => [
+    'delivery_next_attempt_at_check',
+    '23514',
+    () => insert('delivery', fields),
+  ]),
+  [
+    'delivery_lease_id_check',
+    '23514',
+    () => insert('delivery', { state: 'failed', next_attempt_at: null, lease_id: newId() }),
+  ],
+  ['delivery_answer_check', '23514', () => insert('delivery', { answer: 'x'.repeat(1025) })],
+
+  ...(
+    [
+      'lead_change',
+      'lead_tally',
+      'lead_tally_entry',
+      'lead_tally_erased',
+      'lead_outbox',
+      'delivery_outbox',
+    ] as const
+  ).map((table): [string, string, () => Promise<void>] => [
+    `${table}_pkey`,
+    '23505',
+    async () => {
+      await insert(table);
+      await insert(table);
+    },
+  ]),
   ['lead_change_lead_id_fkey', '23503', () => insert('lead_change', { lead_id: newId() })],
   ['lead_change_user_id_fkey', '23503', () => insert('lead_change', { user_id: newId() })],
   ...[1, 0, -1].map((version): [string, string, () => Promise<void>] => [

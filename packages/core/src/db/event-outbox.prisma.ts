@@ -1,13 +1,10 @@
 import type { EventOutbox } from '../event/event-outbox.ts';
 import type { LeadEvent } from '../event/lead-event.schema.ts';
-import { toLeadEvent } from '../event/lead-event.ts';
-import type { FoundLead } from '../lead/lead.ts';
-import type { LeadChange } from '../lead/lead-store.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Transaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
+import { eventsFrom } from './lead-events.ts';
 import { changeColumnsWithAliases, everyColumn } from './lead-store.prisma.ts';
-import { withoutNulls } from './without-nulls.ts';
 
 /** The maximum number of rows read at once. Each holds between one and several hundred events. */
 const maxRows = 500;
@@ -94,24 +91,14 @@ async function eventsOf(tx: Transaction, rows: readonly OutboxRow[], limit: numb
   const ids = rows.map(({ id }) => id);
   const leads = await tx.$queryRaw<Record<string, unknown>[]>`
     SELECT ${everyColumn} FROM leads_of_outbox(${ids}::bigint[], ${limit}::int) AS lead`;
-  const leadById = new Map(
-    leads.map((row) => withoutNulls(row) as unknown as FoundLead).map((lead) => [lead.id, lead]),
-  );
-  const changes = new Map<string, LeadChange[]>();
-  if (leads.some(({ version }) => (version as number) > 1)) {
-    const found = await tx.$queryRaw<Record<string, unknown>[]>`
-      SELECT lead_id AS "leadId", ${changeColumnsWithAliases} FROM changes_of_outbox(${ids}::bigint[], ${limit}::int)`;
-    for (const row of found) {
-      const { leadId, ...change } = withoutNulls(row);
-      const ofLead = changes.get(leadId as string) ?? [];
-      ofLead.push(change as unknown as LeadChange);
-      changes.set(leadId as string, ofLead);
-    }
-  }
+  const changes = leads.some(({ version }) => (version as number) > 1)
+    ? await tx.$queryRaw<Record<string, unknown>[]>`
+        SELECT lead_id AS "leadId", ${changeColumnsWithAliases} FROM changes_of_outbox(${ids}::bigint[], ${limit}::int)`
+    : [];
+  const eventOf = eventsFrom(leads, changes);
   return rows.flatMap(({ leadIds, versions, traceparents }) =>
     leadIds.flatMap((id, at) => {
-      const lead = leadById.get(id);
-      const event = lead && toLeadEvent(lead, changes.get(id) ?? [], versions[at] ?? 1);
+      const event = eventOf(id, versions[at] ?? 1);
       if (event === undefined) return [];
       const traceparent = traceparents?.[id];
       return traceparent === undefined ? event : { ...event, traceparent };

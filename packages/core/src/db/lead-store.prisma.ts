@@ -239,6 +239,8 @@ const sentColumns = {
  */
 const actForEach = Prisma.sql`CROSS JOIN LATERAL (
   SELECT set_config('leads.workspace', sent.acting_workspace, true)) AS acting`;
+/** Tells the outbox triggers that an import creates the leads, in a setting of the transaction. */
+const noteImport = Prisma.sql`CROSS JOIN (SELECT set_config('leads.importing', 'on', true)) AS importing`;
 /** Passes the traceparents to the outbox triggers, in a setting of the transaction. */
 const noteTraceparents = (text: Prisma.Sql) =>
   Prisma.sql`CROSS JOIN (SELECT set_config('leads.trace_parents', ${text}, true)) AS trace_parents`;
@@ -263,6 +265,7 @@ const insertsWith = (columns: Parameters<typeof names>[0], acting: Prisma.Sql) =
 };
 const plainInserts = insertsWith(leadColumns, Prisma.empty);
 const actingInserts = insertsWith(sentColumns, actForEach);
+const importingInserts = insertsWith(sentColumns, Prisma.sql`${actForEach} ${noteImport}`);
 
 /** Returns the traceparents by lead id, as JSON; undefined if no lead is traced. */
 function traceparentsOf(leads: readonly (Traced & { readonly id: string })[]): string | undefined {
@@ -275,7 +278,8 @@ function traceparentsOf(leads: readonly (Traced & { readonly id: string })[]): s
 }
 
 function toStatement(leads: readonly LeadToInsert[]): InsertStatement {
-  const isActing = leads.some(({ actingWorkspaceId }) => actingWorkspaceId !== undefined);
+  const isImport = leads.some(({ isImported }) => isImported === true);
+  const isActing = isImport || leads.some(({ actingWorkspaceId }) => actingWorkspaceId !== undefined);
   const columns = isActing ? sentColumns : leadColumns;
   const parents = traceparentsOf(leads);
   const [lead, ...others] = leads;
@@ -283,8 +287,8 @@ function toStatement(leads: readonly LeadToInsert[]): InsertStatement {
   const kind = parents === undefined ? (isOne ? 'one' : 'many') : isOne ? 'tracedOne' : 'tracedMany';
   const values = isOne ? valuesOf(columns, lead) : arrayValues(columns, leads);
   return {
-    name: `insert_leads_${isActing ? 'acting_' : ''}${kind}`,
-    text: (isActing ? actingInserts : plainInserts)[kind],
+    name: `insert_leads_${isImport ? 'importing_' : isActing ? 'acting_' : ''}${kind}`,
+    text: (isImport ? importingInserts : isActing ? actingInserts : plainInserts)[kind],
     values: parents === undefined ? values : [...values, parents],
   };
 }

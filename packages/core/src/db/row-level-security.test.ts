@@ -51,7 +51,11 @@ beforeAll(async () => {
       INSERT INTO audit_entry (id, workspace_id, at, action, source, details)
       VALUES ('${newId()}', '${workspaceId}', now(), 'sign_in', 'website', '{}');
       INSERT INTO lead_tally_erased (workspace_id, user_id, campaign_id, at, status, leads, with_s1)
-      VALUES ('${workspaceId}', '${userId}', '${campaignId}', '2026-01-01', 'OnHold', 1, 0)`);
+      VALUES ('${workspaceId}', '${userId}', '${campaignId}', '2026-01-01', 'OnHold', 1, 0);
+      INSERT INTO delivery_endpoint (id, workspace_id, url, event_types, statuses, campaign_ids, secret)
+      VALUES ('${workspaceId}', '${workspaceId}', 'https://example.com', '{lead.created}', '{}', '{}', 'x');
+      INSERT INTO delivery (id, workspace_id, endpoint_id, type, state)
+      VALUES ('${newId()}', '${workspaceId}', '${workspaceId}', 'webhook.test', 'failed')`);
   }
   crm = openDatabase({
     ...databaseOptions(databaseUrl(database.name, { name: names.crm, password })),
@@ -115,6 +119,8 @@ const tablesReadWithoutWorkspace = [
   'lead_tally',
   'lead_tally_entry',
   'lead_tally_erased',
+  'delivery_endpoint',
+  'delivery',
 ] as const;
 
 test.each(tablesReadWithoutWorkspace)('the CRM sees no row of another workspace in %s', async (table) => {

@@ -1,19 +1,31 @@
+export { createWebhook } from './create-webhook.ts';
+export { deleteWebhook } from './delete-webhook.ts';
+export { Deliverer, type DelivererEvents } from './deliverer.ts';
 export {
-  createDestinationGuard,
-  DestinationError,
-  type DestinationErrorCode,
-  type DestinationGuard,
-  type DestinationRules,
-} from './destination.ts';
-export { createSecretBox, minSecretLength, SealedTextError, type SecretBox } from './secret-box.ts';
+  DeliveryAnswer,
+  DeliveryQuery,
+  type DeliveryState,
+  DeliveryView,
+  deliveryStates,
+  Recovery,
+  RecoveryAnswer,
+} from './delivery.schema.ts';
+export type { DeliveryQueue } from './delivery-queue.ts';
+export { createDestinationGuard } from './destination.ts';
+export { getDelivery, listDeliveries } from './list-deliveries.ts';
+export { getWebhook, listWebhooks } from './list-webhooks.ts';
+export { recoverDeliveries, resendDelivery, testWebhook } from './resend-deliveries.ts';
+export { rotateWebhookSecret } from './rotate-webhook-secret.ts';
+export { createSecretBox } from './secret-box.ts';
+export { createSender } from './send-request.ts';
+export { updateWebhook } from './update-webhook.ts';
 export {
-  createSender,
-  maxResponseBytes,
-  type Sender,
-  SendError,
-  type SendErrorCode,
-  type SenderOptions,
-  type SendRequest,
-  type SendResult,
-} from './send-request.ts';
-export { createWebhookSecret, signWebhook, type WebhookHeaders } from './webhook-signature.ts';
+  NewWebhook,
+  SecretRotation,
+  WebhookAnswer,
+  WebhookChanges,
+  WebhookShown,
+  WebhookView,
+} from './webhook.schema.ts';
+export type { WebhookSettings } from './webhook-settings.ts';
+export type { WebhookStore } from './webhook-store.ts';

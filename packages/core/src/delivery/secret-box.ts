@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { SetupError } from '../errors.ts';
 
 /** The minimum length of the operator's secret, in characters. */
-export const minSecretLength = 32;
+const minSecretLength = 32;
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;

@@ -53,7 +53,7 @@ export interface SendRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface SendResult {
+interface SendResult {
   /** The HTTP status. A redirect is not followed. */
   readonly status: number;
   /** The first 64 KiB of the body, decoded as UTF-8. It can contain any character, NUL included. */

@@ -212,7 +212,13 @@ function createBatchStore(
         const { id: campaignId, duplicateWindowSeconds } = campaign;
         placed.push({
           line,
-          lead: { ...lead, campaignId, duplicateWindowSeconds, actingWorkspaceId: workspaceId },
+          lead: {
+            ...lead,
+            campaignId,
+            duplicateWindowSeconds,
+            actingWorkspaceId: workspaceId,
+            isImported: true,
+          },
         });
       } else {
         unplaced.push({ line, lead });

@@ -20,6 +20,8 @@ export type LeadToInsert = StoredLead &
      * Required in the CRM. The intake's database role can insert leads of every workspace.
      */
     readonly actingWorkspaceId?: string | undefined;
+    /** Whether an import creates the lead. Leads of an import are stored without other leads. */
+    readonly isImported?: boolean | undefined;
   };
 
 /** The result of storing one lead. */

@@ -17,6 +17,7 @@ export const caps = {
   dismissedLandingPages: { max: 20_000, message: 'A workspace may have 20,000 dismissed landing pages' },
   // The account library reads 100 invitations at most to count them.
   invitations: { max: 100, message: 'A workspace may have 100 pending invitations: cancel some of them' },
+  webhooks: { max: 20, message: 'A workspace may have 20 webhooks' },
   ownedWorkspaces: { max: 50, message: 'A user may own 50 workspaces' },
 } as const;
 

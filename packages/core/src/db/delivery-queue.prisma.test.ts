@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  addTenant,
+  changeOf,
+  createTestDatabase,
+  databaseOptions,
+  leadOf,
+  type Tenant,
+  type TestDatabase,
+} from '../../test/database.ts';
+import type { AttemptOutcome, ClaimedDelivery } from '../delivery/delivery-queue.ts';
+import { newId } from '../uuid.ts';
+import { type Database, openDatabase } from './client.ts';
+import { createDeliveryQueue } from './delivery-queue.prisma.ts';
+import { createLeadStore } from './lead-store.prisma.ts';
+import { createWebhookStore } from './webhook-store.prisma.ts';
+
+let database: TestDatabase;
+let opened: Database;
+let tenant: Tenant;
+let other: Tenant;
+const leaseMs = 60_000;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  opened = openDatabase(databaseOptions(database.url));
+  [tenant, other] = [await addTenant(database, 'a'), await addTenant(database, 'b')];
+});
+afterAll(async () => {
+  await opened[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+beforeEach(() => database.query('DELETE FROM delivery_endpoint; DELETE FROM delivery_outbox'));
+
+const queue = () => createDeliveryQueue(opened);
+const leads = () => createLeadStore(opened);
+const outboxRows = () => database.query('SELECT workspace_id FROM delivery_outbox ORDER BY id');
+
+async function addEndpoint({ workspaceId }: Tenant = tenant): Promise<string> {
+  const id = newId();
+  await createWebhookStore(opened).create(workspaceId, {
+    id,
+    url: 'https://example.com',
+    events: ['lead.created', 'lead.updated', 'lead.status_changed'],
+    statuses: [],
+    campaignIds: [],
+    includesImports: false,
+    headerNames: [],
+    secret: 'sealed',
+  });
+  return id;
+}
+async function planAll(): Promise<void> {
+  while ((await queue().plan(10)) > 0);
+}
+const claim = (id: string, count = 100) => queue().claim(new Map([[id, count]]), leaseMs);
+const success = ({ id, endpointId, leaseId, attempts }: ClaimedDelivery): AttemptOutcome => ({
+  id,
+  endpointId,
+  leaseId,
+  attempts: attempts + 1,
+  state: 'delivered',
+  attempt: { isSuccess: true, durationMs: 1, statusCode: 200, isDisableRequested: false },
+});
+
+test('one statement writes one row of the outbox for each workspace with an endpoint, and none for others', async () => {
+  await leads().insert([leadOf(tenant), leadOf(other)]);
+  expect(await outboxRows()).toEqual([]);
+  await addEndpoint();
+  const [first, second] = [leadOf(tenant), leadOf(tenant)];
+  await leads().insert([first, second, leadOf(other)]);
+  await leads().change(tenant.workspaceId, [changeOf(first), changeOf(second)]);
+  expect(await outboxRows()).toEqual([
+    { workspace_id: tenant.workspaceId },
+    { workspace_id: tenant.workspaceId },
+  ]);
+  await planAll();
+  expect(await outboxRows()).toEqual([]);
+  const planned = await database.query(
+    `SELECT lead_id, version, type, state FROM delivery ORDER BY lead_id, version`,
+  );
+  expect(planned).toEqual(
+    [first, second].flatMap(({ id }) => [
+      { lead_id: id, version: 1, type: 'lead.created', state: 'waiting' },
+      { lead_id: id, version: 2, type: 'lead.status_changed', state: 'waiting' },
+    ]),
+  );
+});
+
+test('a transaction that commits after later ones loses no event, and no event is planned twice', async () => {
+  const id = await addEndpoint();
+  const late = leadOf(tenant);
+  const columns =
+    'id, workspace_id, campaign_id, user_id, source, status, name, phone, created_at, updated_at';
+  await database.query('BEGIN');
+  await database.query(
+    `INSERT INTO lead (${columns}) VALUES ($1, $2, $3, $4, 'crm', 'OnHold', 'Ada', '1', now(), now())`,
+    [late.id, late.workspaceId, late.campaignId, late.userId],
+  );
+  const others = Array.from({ length: 20 }, () => leadOf(tenant));
+  for (const lead of others) await leads().insert([lead]);
+  await Promise.all([planAll(), planAll(), planAll()]);
+  expect((await claim(id)).map(({ leadId = '' }) => leadId).toSorted()).toEqual(
+    others.map((lead) => lead.id).toSorted(),
+  );
+  await database.query('COMMIT');
+  await planAll();
+  expect((await claim(id)).map(({ leadId }) => leadId)).toEqual([late.id]);
+});
+
+test('workers claim each delivery once; after the lease it is due again, and the earlier result is ignored', async () => {
+  const id = await addEndpoint();
+  await leads().insert(Array.from({ length: 30 }, () => leadOf(tenant)));
+  await planAll();
+  expect(await queue().dueEndpoints()).toEqual([id]);
+  const claims = await Promise.all([claim(id, 10), claim(id, 10), claim(id, 10), claim(id, 10)]);
+  const ids = claims.flat().map((each) => each.id);
+  expect([ids.length, new Set(ids).size]).toEqual([30, 30]);
+  expect(await queue().dueEndpoints()).toEqual([]);
+  await database.query('UPDATE delivery SET next_attempt_at = now()');
+  const again = await claim(id);
+  expect(again).toHaveLength(30);
+  const states = async () =>
+    database.query('SELECT state, count(*)::int AS count FROM delivery GROUP BY state');
+  await queue().complete(claims.flat().map(success));
+  expect(await states()).toEqual([{ state: 'waiting', count: 30 }]);
+  await queue().complete(again.map(success));
+  expect(await states()).toEqual([{ state: 'delivered', count: 30 }]);
+});
+
+test('the planning of a lead that is being erased waits, and leaves no delivery; so does an erasure after it', async () => {
+  await addEndpoint();
+  const [first, second] = [leadOf(tenant), leadOf(tenant)];
+  await leads().insert([first]);
+  await database.query('BEGIN');
+  await database.query('SELECT FROM erase_leads($1)', [[first.id]]);
+  const planning = planAll();
+  await sleep(300);
+  await database.query('COMMIT');
+  await planning;
+  await leads().insert([second]);
+  await planAll();
+  await database.query('SELECT FROM erase_leads($1)', [[second.id]]);
+  expect(await database.query('SELECT id FROM delivery')).toEqual([]);
+});
+
+test('events are read as they happened, and only for leads of the workspace', async () => {
+  const [lead, foreign] = [leadOf(tenant), leadOf(other)];
+  await leads().insert([lead, foreign]);
+  await leads().change(tenant.workspaceId, [changeOf(lead)]);
+  const refs = [lead, foreign].flatMap(({ id }) => [1, 2].map((version) => ({ leadId: id, version })));
+  const eventOf = await queue().readEvents(tenant.workspaceId, refs);
+  expect(eventOf(lead.id, 1)).toMatchObject({ type: 'lead.created', data: { lead: { status: 'OnHold' } } });
+  expect(eventOf(lead.id, 2)).toMatchObject({
+    type: 'lead.status_changed',
+    data: { lead: { status: 'Approved' }, change: { from: 'OnHold', to: 'Approved' } },
+  });
+  expect([eventOf(lead.id, 3), eventOf(foreign.id, 1), eventOf(newId(), 1)]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test('the log keeps deliveries for the given time, and waiting ones until they end', async () => {
+  const id = await addEndpoint();
+  await leads().insert([leadOf(tenant), leadOf(tenant), leadOf(tenant)]);
+  await planAll();
+  const [old, ...recent] = await claim(id, 2);
+  await queue().complete([old, ...recent].map((each) => success(each as ClaimedDelivery)));
+  await database.query(
+    `UPDATE delivery SET created_at = now() - interval '31 days' WHERE id = $1 OR state = 'waiting'`,
+    [old?.id],
+  );
+  const before = new Date(Date.now() - 30 * 86_400_000);
+  expect(await queue().deleteOld(before, 10)).toBe(1);
+  expect(await database.query('SELECT id FROM delivery WHERE id = $1', [old?.id])).toEqual([]);
+  expect(await queue().backlog()).toMatchObject({ waiting: 1, lagSeconds: expect.closeTo(31 * 86_400, -2) });
+});

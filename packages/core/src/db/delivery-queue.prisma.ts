@@ -1,0 +1,201 @@
+import type { AttemptOutcome, ClaimedDelivery, DeliveryQueue } from '../delivery/delivery-queue.ts';
+import { newId } from '../uuid.ts';
+import type { Database } from './client.ts';
+import { Prisma } from './generated/client.ts';
+import { eventsFrom } from './lead-events.ts';
+import { changeColumnsWithAliases, everyColumn } from './lead-store.prisma.ts';
+import { withoutNulls } from './without-nulls.ts';
+
+/**
+ * The rule by which a failing endpoint is disabled. It had no success for some days, and a minimum of failures over a
+ * minimum of time. An endpoint with few events is therefore not disabled for one bad hour.
+ */
+const failing = { withoutSuccess: '3 days', failures: 20, over: '12 hours' } as const;
+
+/** A success is recorded at the endpoint at most this often, unless the endpoint was failing. */
+const successInterval = '5 seconds';
+
+/** Creates the queue of deliveries in Postgres. */
+export function createDeliveryQueue({ select, transaction }: Database): DeliveryQueue {
+  return {
+    async plan(maxRows) {
+      // The outbox is empty most of the time. This query is cheaper than the function.
+      if ((await select(Prisma.sql`SELECT FROM delivery_outbox LIMIT 1`)).length === 0) return 0;
+      const [row] = await select<{ rows: number }>(
+        Prisma.sql`SELECT plan_deliveries(${maxRows}::int) AS rows`,
+      );
+      return row?.rows ?? 0;
+    },
+
+    async dueEndpoints() {
+      const rows = await select<{ id: string }>(
+        Prisma.sql`
+          SELECT id FROM delivery_endpoint AS endpoint
+          WHERE disabled_at IS NULL AND deleted_at IS NULL AND EXISTS (
+            SELECT FROM delivery WHERE endpoint_id = endpoint.id AND state = 'waiting' AND next_attempt_at <= now())`,
+        { name: 'due_endpoints' },
+      );
+      return rows.map(({ id }) => id);
+    },
+
+    async claim(room, leaseMs) {
+      const rows = await select(
+        Prisma.sql`
+          WITH due AS MATERIALIZED (
+            SELECT due.id FROM unnest(${[...room.keys()]}::uuid[], ${[...room.values()]}::int[]) AS slot (endpoint_id, free)
+            CROSS JOIN LATERAL (
+              SELECT id FROM delivery
+              WHERE endpoint_id = slot.endpoint_id AND state = 'waiting' AND next_attempt_at <= now()
+              ORDER BY next_attempt_at LIMIT slot.free FOR UPDATE SKIP LOCKED
+            ) AS due
+          )
+          UPDATE delivery SET
+            lease_id = ${newId()}::uuid, next_attempt_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+          FROM due, delivery_endpoint AS endpoint
+          WHERE delivery.id = due.id AND endpoint.id = delivery.endpoint_id
+          RETURNING delivery.id, delivery.workspace_id AS "workspaceId", endpoint_id AS "endpointId",
+            lease_id AS "leaseId", type, lead_id AS "leadId", version, attempts, url, secret, headers,
+            CASE WHEN previous_secret_until > now() THEN previous_secret END AS "previousSecret"`,
+        { name: 'claim_deliveries' },
+      );
+      return rows.map((row) => withoutNulls(row) as unknown as ClaimedDelivery);
+    },
+
+    async readEvents(workspaceId, events) {
+      const ids = [...new Set(events.map(({ leadId }) => leadId))];
+      if (ids.length === 0) return () => undefined;
+      const leads = await select<Record<string, unknown>>(
+        Prisma.sql`
+          SELECT ${everyColumn} FROM lead WHERE id = ANY(${ids}::uuid[]) AND workspace_id = ${workspaceId}::uuid`,
+        { name: 'leads_of_deliveries', workspaceId },
+      );
+      const changed = leads.filter(({ version }) => (version as number) > 1).map(({ id }) => id);
+      const changes =
+        changed.length === 0
+          ? []
+          : await select<Record<string, unknown>>(
+              Prisma.sql`
+                SELECT lead_id AS "leadId", ${changeColumnsWithAliases} FROM lead_change
+                WHERE lead_id = ANY(${changed}::uuid[])`,
+              { name: 'changes_of_deliveries', workspaceId },
+            );
+      return eventsFrom(leads, changes);
+    },
+
+    async complete(outcomes) {
+      const health = healthOf(outcomes);
+      return transaction(async (tx) => {
+        await tx.$executeRaw(recordOutcomes(outcomes));
+        if (health.succeeded.length > 0) {
+          await tx.$executeRaw`
+            UPDATE delivery_endpoint SET failures = 0, failing_since = NULL, last_success_at = now()
+            WHERE id = ANY(${health.succeeded}::uuid[]) AND (
+              failures > 0 OR last_success_at IS NULL OR last_success_at < now() - ${successInterval}::interval)`;
+        }
+        const disabled: { id: string }[] = [];
+        if (health.failed.size > 0) {
+          await tx.$executeRaw`
+            UPDATE delivery_endpoint SET failures = failures + failed.count, failing_since = coalesce(failing_since, now())
+            FROM unnest(${[...health.failed.keys()]}::uuid[], ${[...health.failed.values()]}::int[]) AS failed (id, count)
+            WHERE delivery_endpoint.id = failed.id`;
+          disabled.push(
+            ...(await tx.$queryRaw<{ id: string }[]>`
+              UPDATE delivery_endpoint SET disabled_at = now(), disabled_reason = 'failing'
+              WHERE id = ANY(${[...health.failed.keys()]}::uuid[]) AND disabled_at IS NULL
+                AND failures >= ${failing.failures} AND failing_since <= now() - ${failing.over}::interval
+                AND greatest(last_success_at, enabled_at) <= now() - ${failing.withoutSuccess}::interval
+              RETURNING id`),
+          );
+        }
+        if (health.unwanted.length > 0) {
+          disabled.push(
+            ...(await tx.$queryRaw<{ id: string }[]>`
+              UPDATE delivery_endpoint SET disabled_at = now(), disabled_reason = 'receiver'
+              WHERE id = ANY(${health.unwanted}::uuid[]) AND disabled_at IS NULL RETURNING id`),
+          );
+        }
+        return disabled.map(({ id }) => id);
+      });
+    },
+
+    async backlog() {
+      const [row] = await select<{ waiting: number; lagSeconds: number }>(Prisma.sql`
+        SELECT count(*)::float8 AS waiting, extract(epoch FROM now() - least(
+          min(delivery.created_at) FILTER (WHERE attempts = 0), (SELECT min(created_at) FROM delivery_outbox), now()
+        ))::float8 AS "lagSeconds"
+        FROM delivery JOIN delivery_endpoint AS endpoint ON endpoint.id = endpoint_id
+        WHERE state = 'waiting' AND disabled_at IS NULL AND deleted_at IS NULL`);
+      return row ?? { waiting: 0, lagSeconds: 0 };
+    },
+
+    async skipDisabled(max) {
+      const rows = await select(Prisma.sql`
+        UPDATE delivery SET state = 'skipped', next_attempt_at = NULL, lease_id = NULL WHERE id IN (
+          SELECT delivery.id FROM delivery_endpoint AS endpoint JOIN delivery ON endpoint_id = endpoint.id
+          WHERE disabled_at IS NOT NULL AND state = 'waiting' LIMIT ${max} FOR UPDATE OF delivery SKIP LOCKED
+        ) RETURNING id`);
+      return rows.length;
+    },
+
+    async deleteOld(before, max) {
+      const rows = await select(Prisma.sql`
+        DELETE FROM delivery WHERE id IN (
+          SELECT delivery.id FROM delivery_endpoint AS endpoint JOIN delivery ON endpoint_id = endpoint.id
+          WHERE deleted_at IS NOT NULL
+            OR (delivery.created_at < ${before.toISOString()}::timestamptz AND state <> 'waiting')
+          LIMIT ${max} FOR UPDATE OF delivery SKIP LOCKED
+        ) RETURNING id`);
+      if (rows.length === 0) {
+        await select(Prisma.sql`
+          DELETE FROM delivery_endpoint AS endpoint WHERE deleted_at IS NOT NULL
+            AND NOT EXISTS (SELECT FROM delivery WHERE endpoint_id = endpoint.id)`);
+      }
+      return rows.length;
+    },
+  };
+}
+
+/** Returns the statement that stores the outcomes whose lease still holds. */
+function recordOutcomes(given: readonly AttemptOutcome[]): Prisma.Sql {
+  // In the order of their ids, so that two statements cannot deadlock.
+  const outcomes = given.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const each = <Value>(value: (outcome: AttemptOutcome) => Value) => outcomes.map(value);
+  return Prisma.sql`
+    UPDATE delivery SET
+      state = outcome.state, attempts = outcome.attempts, lease_id = NULL,
+      next_attempt_at = now() + outcome.retry_ms * interval '1 millisecond',
+      last_attempt_at = CASE WHEN has_attempt THEN now() ELSE last_attempt_at END,
+      duration_ms = CASE WHEN has_attempt THEN outcome.duration_ms ELSE delivery.duration_ms END,
+      status_code = CASE WHEN has_attempt THEN outcome.status_code ELSE delivery.status_code END,
+      error = CASE WHEN has_attempt THEN outcome.error ELSE delivery.error END,
+      answer = CASE WHEN has_attempt THEN outcome.answer ELSE delivery.answer END
+    FROM unnest(
+      ${each(({ id }) => id)}::uuid[], ${each(({ leaseId }) => leaseId)}::uuid[], ${each(({ state }) => state)}::text[],
+      ${each(({ attempts }) => attempts)}::int[], ${each(({ retryMs }) => retryMs ?? null)}::float8[],
+      ${each(({ attempt }) => attempt !== undefined)}::boolean[],
+      ${each(({ attempt }) => attempt?.durationMs ?? null)}::int[],
+      ${each(({ attempt }) => attempt?.statusCode ?? null)}::int[], ${each(({ attempt }) => attempt?.error ?? null)}::text[],
+      ${each(({ attempt }) => attempt?.answer ?? null)}::text[]
+    ) AS outcome (id, lease_id, state, attempts, retry_ms, has_attempt, duration_ms, status_code, error, answer)
+    WHERE delivery.id = outcome.id AND delivery.lease_id = outcome.lease_id`;
+}
+
+/** Returns which endpoints had a success, how many failures the others had, and which want no more deliveries. */
+function healthOf(outcomes: readonly AttemptOutcome[]) {
+  const attempts = outcomes.flatMap(({ endpointId, attempt }) =>
+    attempt === undefined ? [] : { endpointId, ...attempt },
+  );
+  const idsOf = (found: typeof attempts) =>
+    [...new Set(found.map(({ endpointId }) => endpointId))].toSorted();
+  const succeeded = idsOf(attempts.filter(({ isSuccess }) => isSuccess));
+  const failed = new Map<string, number>();
+  for (const { endpointId, isSuccess } of attempts) {
+    if (!isSuccess && !succeeded.includes(endpointId))
+      failed.set(endpointId, (failed.get(endpointId) ?? 0) + 1);
+  }
+  return {
+    succeeded,
+    failed,
+    unwanted: idsOf(attempts.filter(({ isDisableRequested }) => isDisableRequested)),
+  };
+}

@@ -1,0 +1,34 @@
+import type { LeadEvent } from '../event/lead-event.schema.ts';
+import { toLeadEvent } from '../event/lead-event.ts';
+import type { FoundLead } from '../lead/lead.ts';
+import type { LeadChange } from '../lead/lead-store.ts';
+import { withoutNulls } from './without-nulls.ts';
+
+type Row = Record<string, unknown>;
+
+/**
+ * Returns a function that builds the event of one version of a lead. It returns `undefined` if the lead is not among the
+ * rows, or does not have that version.
+ *
+ * @param leads rows with every column of a lead.
+ * @param changes rows with every column of a change and `leadId`, at least from the wanted versions on.
+ */
+export function eventsFrom(
+  leads: readonly Row[],
+  changes: readonly Row[],
+): (leadId: string, version: number) => LeadEvent | undefined {
+  const leadById = new Map(
+    leads.map((row) => withoutNulls(row) as unknown as FoundLead).map((lead) => [lead.id, lead]),
+  );
+  const changesByLead = new Map<string, LeadChange[]>();
+  for (const row of changes) {
+    const { leadId, ...change } = withoutNulls(row);
+    const ofLead = changesByLead.get(leadId as string) ?? [];
+    ofLead.push(change as unknown as LeadChange);
+    changesByLead.set(leadId as string, ofLead);
+  }
+  return (leadId, version) => {
+    const lead = leadById.get(leadId);
+    return lead && toLeadEvent(lead, changesByLead.get(leadId) ?? [], version);
+  };
+}

@@ -1,0 +1,279 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BackgroundLoop, untilWoken } from '../background/background-loop.ts';
+import { BatchSize } from '../background/batch-size.ts';
+import type { LeadEvent } from '../event/lead-event.schema.ts';
+import { testEventType } from './delivery.schema.ts';
+import type { AttemptOutcome, ClaimedDelivery, DeliveryBacklog, DeliveryQueue } from './delivery-queue.ts';
+import { EndpointPace } from './endpoint-pace.ts';
+import { webhookMessageId } from './message-id.ts';
+import { retryPauseMs } from './retry-schedule.ts';
+import { SealedTextError, type SecretBox } from './secret-box.ts';
+import { type Sender, SendError } from './send-request.ts';
+import { signWebhook } from './webhook-signature.ts';
+
+/** The maximum of concurrent requests of a process. */
+const maxRunning = 256;
+/** The time after which another worker takes over a claimed delivery. An attempt takes 15 s at most. */
+const leaseMs = 60_000;
+/** How long the disposal waits for requests in progress before it cancels them, in milliseconds. */
+const drainMs = 5_000;
+/** The bounds of the statements whose deliveries are planned at once. One statement may have changed thousands of leads. */
+const planSize = { min: 1, max: 50 };
+/** Pauses in milliseconds: while nothing is to be planned, while nothing is due, and after a claim. */
+const planMs = 100;
+const idleMs = 500;
+const claimMs = 20;
+const housekeepingMs = 10_000;
+/** The number of rows that one statement of the housekeeping changes. */
+const housekeepingRows = 2_000;
+const retryMs = { min: 250, max: 5_000 };
+/** The pause before the next attempt to open a secret that no key opens. */
+const unreadableMs = 5 * 60_000;
+/** How long ended deliveries are kept. */
+const logDays = 30;
+/** The length of the kept part of an answer, in characters. */
+const answerLength = 1_024;
+
+/** Reports of a deliverer, for the log. */
+export interface DelivererEvents {
+  /** Called for failures of the database. Of a streak, it may be called once only. */
+  readonly onError: (error: unknown) => void;
+  /** Called for each endpoint that was disabled by its receiver, or because it failed for too long. */
+  readonly onDisabled: (endpointId: string) => void;
+  /** Called for a secret that cannot be opened. */
+  readonly onUnreadable: (endpointId: string, error: unknown) => void;
+}
+
+/** Sends the deliveries of all workspaces until it is disposed. Any number of processes may run one. */
+export class Deliverer implements AsyncDisposable {
+  readonly #queue: DeliveryQueue;
+  readonly #sender: Pick<Sender, 'send'>;
+  readonly #secrets: Pick<SecretBox, 'open'>;
+  readonly #events: DelivererEvents;
+  readonly #pace = new EndpointPace(maxRunning);
+  readonly #planSize = new BatchSize(planSize);
+  readonly #cancel = new AbortController();
+  readonly #sending = new Set<Promise<void>>();
+  readonly #planner: BackgroundLoop;
+  readonly #dispatcher: BackgroundLoop;
+  readonly #recorder: BackgroundLoop;
+  readonly #housekeeper: BackgroundLoop;
+  #outcomes: AttemptOutcome[] = [];
+  #backlog: DeliveryBacklog = { waiting: 0, lagSeconds: 0 };
+  #counts = { delivered: 0, failed: 0 };
+
+  constructor(
+    queue: DeliveryQueue,
+    { sender, secrets }: { sender: Pick<Sender, 'send'>; secrets: Pick<SecretBox, 'open'> },
+    events: DelivererEvents,
+  ) {
+    this.#queue = queue;
+    this.#sender = sender;
+    this.#secrets = secrets;
+    this.#events = events;
+    const { onError } = events;
+    this.#recorder = new BackgroundLoop({ step: () => this.#record(), onError, retryMs, hasFinalStep: true });
+    this.#dispatcher = new BackgroundLoop({ step: () => this.#dispatch(), onError, retryMs });
+    this.#planner = new BackgroundLoop({ step: () => this.#plan(), onError, retryMs });
+    this.#housekeeper = new BackgroundLoop({ step: () => this.#keepHouse(), onError, retryMs });
+  }
+
+  /** The successful and the failed attempts of this process. */
+  get counts(): { readonly delivered: number; readonly failed: number } {
+    return this.#counts;
+  }
+
+  /** The requests in progress. */
+  get running(): number {
+    return this.#pace.running;
+  }
+
+  /** The backlog of all processes, some seconds ago. */
+  get backlog(): DeliveryBacklog {
+    return this.#backlog;
+  }
+
+  async #plan(): Promise<number> {
+    const count = await this.#planSize.adjust(() => this.#queue.plan(this.#planSize.current));
+    if (count === 0) return planMs;
+    this.#dispatcher.wake();
+    return 0;
+  }
+
+  async #dispatch(): Promise<number> {
+    const startMs = performance.now();
+    const room = this.#pace.share(await this.#queue.dueEndpoints());
+    if (room.size === 0) return this.running > 0 ? claimMs : idleMs;
+    const claimed = await this.#queue.claim(room, leaseMs);
+    for (const { endpointId } of claimed) this.#pace.begin(endpointId);
+    // One workspace after the other, so that many workspaces do not use up the connections of the process.
+    for (const workspaceId of new Set(claimed.map((delivery) => delivery.workspaceId))) {
+      await this.#sendAll(
+        workspaceId,
+        claimed.filter((delivery) => delivery.workspaceId === workspaceId),
+      );
+    }
+    // The queries take a fifth of the time at most, however many endpoints there are.
+    return Math.max(claimMs, 4 * (performance.now() - startMs));
+  }
+
+  /** Begins to send the deliveries of a workspace. If their events cannot be read, they are due again. */
+  async #sendAll(workspaceId: string, claimed: readonly ClaimedDelivery[]): Promise<void> {
+    const refs = claimed.flatMap(({ leadId, version }) =>
+      leadId === undefined || version === undefined ? [] : { leadId, version },
+    );
+    let eventOf: (leadId: string, version: number) => LeadEvent | undefined;
+    try {
+      eventOf = await this.#queue.readEvents(workspaceId, refs);
+    } catch (error) {
+      this.#events.onError(error);
+      for (const delivery of claimed) this.#release(delivery, retryMs.max);
+      return;
+    }
+    for (const delivery of claimed) {
+      const { leadId, version = 1 } = delivery;
+      const event = leadId === undefined ? testEventOf(delivery) : eventOf(leadId, version);
+      // The lead was erased, and its deliveries with it.
+      if (event === undefined) {
+        this.#pace.end(delivery.endpointId, true);
+        continue;
+      }
+      const sending = this.#send(delivery, JSON.stringify(event)).finally(() =>
+        this.#sending.delete(sending),
+      );
+      this.#sending.add(sending);
+    }
+  }
+
+  async #send(delivery: ClaimedDelivery, body: string): Promise<void> {
+    const { id, endpointId, leaseId, url } = delivery;
+    let headers: Record<string, string>;
+    try {
+      headers = this.#headersOf(delivery, body);
+    } catch (error) {
+      if (!(error instanceof SealedTextError)) throw error;
+      this.#events.onUnreadable(endpointId, error);
+      this.#release(delivery, unreadableMs);
+      return;
+    }
+    const attempts = delivery.attempts + 1;
+    const finish = (outcome: Omit<AttemptOutcome, 'id' | 'endpointId' | 'leaseId' | 'attempts'>) =>
+      this.#finish({ id, endpointId, leaseId, attempts, ...outcome });
+    const retry = (retryAfterSeconds?: number) => {
+      const pauseMs = retryPauseMs(attempts, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+      return pauseMs === undefined
+        ? { state: 'failed' as const }
+        : { state: 'waiting' as const, retryMs: pauseMs };
+    };
+    try {
+      const { signal } = this.#cancel;
+      const answer = await this.#sender.send({ url, method: 'POST', headers, body, signal });
+      const { status, durationMs, isDisableRequested, retryAfterSeconds } = answer;
+      const isSuccess = status >= 200 && status < 300;
+      // A receiver answers 410 to get no more deliveries (Standard Webhooks 1.0, "Status codes").
+      const isGone = status === 410;
+      finish({
+        ...(isSuccess
+          ? { state: 'delivered' }
+          : isGone || isDisableRequested
+            ? { state: 'failed' }
+            : retry(retryAfterSeconds)),
+        attempt: {
+          isSuccess,
+          durationMs,
+          statusCode: status,
+          ...(!isSuccess && { answer: beginningOf(answer.bodyStart) }),
+          isDisableRequested: isGone || isDisableRequested,
+        },
+      });
+    } catch (error) {
+      if (this.#cancel.signal.aborted) {
+        this.#release(delivery, 0);
+        return;
+      }
+      const { code, durationMs } = error instanceof SendError ? error : { code: 'failed', durationMs: 0 };
+      finish({
+        ...retry(),
+        attempt: { isSuccess: false, durationMs, error: code, isDisableRequested: false },
+      });
+    }
+  }
+
+  #headersOf(delivery: ClaimedDelivery, body: string): Record<string, string> {
+    const { endpointId, secret, previousSecret, headers } = delivery;
+    const open = (sealed: string) => this.#secrets.open(sealed, endpointId);
+    const secrets = [secret, ...(previousSecret === undefined ? [] : [previousSecret])].map(open);
+    const added = headers === undefined ? {} : (JSON.parse(open(headers)) as Record<string, string>);
+    return {
+      ...added,
+      'content-type': 'application/cloudevents+json',
+      'user-agent': 'leads-webhooks/1',
+      ...signWebhook({ id: webhookMessageId(delivery), timestamp: new Date(), body, secrets }),
+    };
+  }
+
+  #finish(outcome: AttemptOutcome): void {
+    const isSuccess = outcome.attempt?.isSuccess ?? true;
+    this.#pace.end(outcome.endpointId, isSuccess);
+    if (outcome.attempt !== undefined) this.#counts[isSuccess ? 'delivered' : 'failed'] += 1;
+    this.#outcomes.push(outcome);
+    this.#recorder.wake();
+  }
+
+  /** Ends a claim without an attempt. */
+  #release({ id, endpointId, leaseId, attempts }: ClaimedDelivery, retryAfterMs: number): void {
+    this.#finish({ id, endpointId, leaseId, state: 'waiting', attempts, retryMs: retryAfterMs });
+  }
+
+  async #record(): Promise<number> {
+    const outcomes = this.#outcomes;
+    if (outcomes.length === 0) return untilWoken;
+    this.#outcomes = [];
+    try {
+      const disabled = await this.#queue.complete(outcomes);
+      for (const id of disabled) this.#events.onDisabled(id);
+    } catch (error) {
+      this.#outcomes = [...outcomes, ...this.#outcomes];
+      throw error;
+    }
+    // Outcomes of this time share the next statement.
+    await sleep(claimMs, undefined, { ref: false });
+    return this.#outcomes.length > 0 ? 0 : untilWoken;
+  }
+
+  async #keepHouse(): Promise<number> {
+    this.#backlog = await this.#queue.backlog();
+    const skipped = await this.#queue.skipDisabled(housekeepingRows);
+    const before = new Date(Date.now() - logDays * 86_400_000);
+    const deleted = await this.#queue.deleteOld(before, housekeepingRows);
+    return skipped + deleted > 0 ? claimMs : housekeepingMs;
+  }
+
+  /** Claims nothing more, waits some seconds for the requests in progress, cancels the others, and stores the results. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const loops = [this.#planner, this.#housekeeper, this.#dispatcher];
+    await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
+    const timer = setTimeout(() => this.#cancel.abort(), drainMs);
+    await Promise.all(this.#sending);
+    clearTimeout(timer);
+    await this.#recorder[Symbol.asyncDispose]();
+  }
+}
+
+/** Returns the event of a test. It has no lead. */
+function testEventOf({ id, workspaceId }: ClaimedDelivery): object {
+  return {
+    specversion: '1.0',
+    id,
+    source: `/workspaces/${workspaceId}`,
+    type: testEventType,
+    time: new Date().toISOString(),
+    datacontenttype: 'application/json',
+    data: {},
+  };
+}
+
+/** Returns the beginning of an answer as Postgres can store it: without NUL, and without half a surrogate pair. */
+function beginningOf(text: string): string {
+  return text.replaceAll('\0', '').slice(0, answerLength).toWellFormed();
+}

@@ -1,0 +1,109 @@
+import { type Static, Type } from 'typebox';
+import { dateTime, id } from '../fields.ts';
+import { pageParameters } from '../paging.ts';
+
+/** The event type of a test. */
+export const testEventType = 'webhook.test';
+
+/** The states of a delivery. */
+export const deliveryStates = ['waiting', 'delivered', 'failed', 'skipped'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+const stateMeaning =
+  '`waiting` for the next attempt, `delivered`, `failed` after the last attempt, or `skipped` while the webhook was disabled.';
+
+/** The query of the list of deliveries. Values arrive as text. */
+export const DeliveryQuery = Type.Object(
+  {
+    state: Type.Optional(
+      Type.Enum([...deliveryStates], { description: 'Only deliveries in this state.', examples: ['failed'] }),
+    ),
+    leadId: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: 'Only deliveries of events of this lead.',
+        examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'],
+      }),
+    ),
+    statusCode: Type.Optional(
+      Type.String({
+        pattern: '^[1-5][0-9]{2}$',
+        'x-reason': 'must be a status code',
+        description: 'Only deliveries whose last attempt was answered with this status code.',
+        examples: ['500'],
+      }),
+    ),
+    from: Type.Optional(dateTime('Only deliveries of events at this time or later.')),
+    to: Type.Optional(dateTime('Only deliveries of events before this time.')),
+    ...pageParameters('Deliveries'),
+  },
+  { additionalProperties: false },
+);
+export type DeliveryQuery = Static<typeof DeliveryQuery>;
+
+/** The representation of a delivery. */
+export const DeliveryView = Type.Object(
+  {
+    id: id('Unique identifier of the delivery (UUID).'),
+    webhookId: id('The webhook.'),
+    messageId: Type.String({
+      description: 'The `webhook-id` of its requests, the same in every attempt.',
+      examples: ['evt_019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f_1'],
+    }),
+    event: Type.String({ description: 'The event type.', examples: ['lead.created'] }),
+    leadId: Type.Optional(id('The lead. Absent for a test.')),
+    version: Type.Optional(
+      Type.Integer({ description: 'The version of the lead that the event reports.', examples: [1] }),
+    ),
+    state: Type.Enum([...deliveryStates], { description: stateMeaning, examples: ['delivered'] }),
+    attempts: Type.Integer({ description: 'The number of attempts.', examples: [1] }),
+    nextAttemptAt: Type.Optional(dateTime('When the next attempt is due.')),
+    lastAttemptAt: Type.Optional(dateTime('The time of the last attempt.')),
+    durationMs: Type.Optional(
+      Type.Integer({ description: 'The duration of the last attempt in milliseconds.', examples: [42] }),
+    ),
+    statusCode: Type.Optional(
+      Type.Integer({ description: 'The status code of the last answer.', examples: [200] }),
+    ),
+    error: Type.Optional(
+      Type.String({
+        description: 'Why the last attempt got no answer: a short code.',
+        examples: ['connection_refused'],
+      }),
+    ),
+    answer: Type.Optional(
+      Type.String({
+        description: 'The first KiB of the answer to the last attempt, if that attempt failed.',
+        examples: ['Internal Server Error'],
+      }),
+    ),
+    createdAt: dateTime('When the delivery was created.'),
+  },
+  { additionalProperties: false, description: 'The delivery of an event to a webhook.' },
+);
+export type DeliveryView = Static<typeof DeliveryView>;
+
+/** The answer to a request for one delivery. */
+export const DeliveryAnswer = Type.Object(
+  { success: Type.Literal(true), delivery: DeliveryView },
+  { additionalProperties: false, description: 'The delivery.' },
+);
+
+/** The body that sends missed deliveries again. */
+export const Recovery = Type.Object(
+  {
+    since: dateTime('The first creation time of the deliveries to send again.'),
+    until: Type.Optional(dateTime('The end of the range, exclusive. If absent, now.')),
+  },
+  { additionalProperties: false, description: 'The range of deliveries to send again.' },
+);
+export type Recovery = Static<typeof Recovery>;
+
+/** The answer to a recovery. */
+export const RecoveryAnswer = Type.Object(
+  {
+    success: Type.Literal(true),
+    deliveries: Type.Integer({ description: 'The number of deliveries that are sent again.', examples: [3] }),
+  },
+  { additionalProperties: false, description: 'The result of a recovery.' },
+);

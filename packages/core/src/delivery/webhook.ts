@@ -1,0 +1,60 @@
+import { LeadsError } from '../errors.ts';
+import { webhookMessageId } from './message-id.ts';
+import type { DeliveryView } from './delivery.schema.ts';
+import type { Delivery, Webhook, WebhookStore } from './webhook-store.ts';
+import type { WebhookView } from './webhook.schema.ts';
+
+/** Returns the representation of a webhook. */
+export function toWebhookView(webhook: Webhook): WebhookView {
+  const { disabledAt, disabledReason, failingSince, lastSuccessAt, previousSecretUntil } = webhook;
+  const isRotating = previousSecretUntil !== undefined && previousSecretUntil.getTime() > Date.now();
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    events: [...webhook.events],
+    statuses: [...webhook.statuses],
+    campaignCodes: [...webhook.campaignCodes],
+    includesImports: webhook.includesImports,
+    headerNames: [...webhook.headerNames],
+    ...(webhook.description !== undefined && { description: webhook.description }),
+    enabled: disabledAt === undefined,
+    ...(disabledReason !== undefined && { disabledReason }),
+    ...(disabledAt !== undefined && { disabledAt: disabledAt.toISOString() }),
+    failures: webhook.failures,
+    ...(failingSince !== undefined && { failingSince: failingSince.toISOString() }),
+    ...(lastSuccessAt !== undefined && { lastSuccessAt: lastSuccessAt.toISOString() }),
+    ...(isRotating && { previousSecretUntil: previousSecretUntil.toISOString() }),
+    createdAt: webhook.createdAt.toISOString(),
+    updatedAt: webhook.updatedAt.toISOString(),
+  };
+}
+
+/** Returns the representation of a delivery. */
+export function toDeliveryView(delivery: Delivery): DeliveryView {
+  const { type, nextAttemptAt, lastAttemptAt, createdAt, ...shown } = delivery;
+  const { id, webhookId, state, attempts, ...optional } = shown;
+  const given = Object.entries(optional).filter(([, value]) => value !== undefined);
+  return {
+    id,
+    webhookId,
+    messageId: webhookMessageId(delivery),
+    event: type,
+    state,
+    attempts,
+    ...(Object.fromEntries(given) as Partial<DeliveryView>),
+    ...(nextAttemptAt !== undefined && { nextAttemptAt: nextAttemptAt.toISOString() }),
+    ...(lastAttemptAt !== undefined && { lastAttemptAt: lastAttemptAt.toISOString() }),
+    createdAt: createdAt.toISOString(),
+  };
+}
+
+/** @throws LeadsError `not_found` if there is no such webhook. */
+export async function requireWebhook(
+  webhooks: Pick<WebhookStore, 'find'>,
+  workspaceId: string,
+  id: string,
+): Promise<Webhook> {
+  const webhook = await webhooks.find(workspaceId, id);
+  if (webhook === undefined) throw new LeadsError('not_found');
+  return webhook;
+}
