@@ -13,7 +13,7 @@ import { signalProcess } from './processes/process-identity.ts';
 import { runLeads } from './processes/run-leads.ts';
 import { type Service, type ServiceName, startService } from './processes/services.ts';
 import type { SupervisedProcess } from './processes/supervisor.ts';
-import { loadJwtSecret } from './secrets.ts';
+import { loadSecret } from './secrets.ts';
 import { checkPorts, readSettings, type Settings } from './settings.ts';
 import { startupMessage } from './startup-message.ts';
 import { listenForStop } from './stop-request.ts';
@@ -98,7 +98,11 @@ async function run(
   };
   const crmEnv = {
     ...env,
-    JWT_SECRET: settings.jwtSecret ?? loadJwtSecret(dataDir),
+    JWT_SECRET: settings.jwtSecret ?? loadSecret(dataDir, 'jwt-secret'),
+    DELIVERIES_SECRET: process.env['DELIVERIES_SECRET'] || loadSecret(dataDir, 'deliveries-secret'),
+    // Receivers on this machine, to try webhooks.
+    DELIVERIES_ALLOW_HTTP: process.env['DELIVERIES_ALLOW_HTTP'] || 'true',
+    DELIVERIES_ALLOW_NETWORKS: process.env['DELIVERIES_ALLOW_NETWORKS'] || '127.0.0.0/8,::1',
     PUBLIC_URL: process.env['PUBLIC_URL'] || `http://127.0.0.1:${ports.crm}`,
     INTAKE_URL: process.env['INTAKE_URL'] || `http://127.0.0.1:${ports.intake}`,
   };

@@ -116,6 +116,10 @@ const formats: Readonly<Record<string, { holds: (text: string) => boolean; reaso
     reason: unreadableAddress,
   },
   origin: { holds: (text) => URL.canParse(text), reason: 'must be an origin: a scheme and a host only' },
+  networks: {
+    holds: (text) => text === '' || text.split(',').every((network) => isNetwork(network.trim())),
+    reason: 'must be addresses and CIDR ranges, separated by commas',
+  },
   proxies: {
     holds: (text) => text === '' || text.split(',').every((proxy) => isProxy(proxy.trim())),
     reason: "must be addresses and CIDR ranges, separated by commas, or 'loopback' and the like",
@@ -123,7 +127,10 @@ const formats: Readonly<Record<string, { holds: (text: string) => boolean; reaso
 };
 
 function isProxy(text: string): boolean {
-  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  return ['loopback', 'linklocal', 'uniquelocal'].includes(text) || isNetwork(text);
+}
+
+function isNetwork(text: string): boolean {
   const [address = '', bits, ...others] = text.split('/');
   const version = isIP(address);
   if (version === 0 || others.length > 0) return false;

@@ -29,8 +29,8 @@ const otherPersonalTexts = [
   'correct horse',
 ];
 
-/** API keys, prefixes of API keys, and JWTs. */
-const secrets = /lk_[0-9A-Za-z]{4}|eyJ[\w-]{8}/;
+/** Secrets of webhooks, API keys, prefixes of API keys, and JWTs. */
+const secrets = /whsec_|lk_[0-9A-Za-z]{4}|eyJ[\w-]{8}/;
 
 /** Returns whether a text contains a secret or personal data that a test sent. */
 export function isConfidential(text: string): boolean {
