@@ -32,6 +32,11 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
       { name: 'leads', description: 'Leads of campaigns.' },
       { name: 'campaigns', description: 'Campaigns, which leads belong to.' },
       { name: 'landing pages', description: 'Landing pages and the campaigns of their leads.' },
+      {
+        name: 'webhooks',
+        description:
+          'URLs that receive changes of leads by POST, signed (Standard Webhooks 1.0), and the log of their deliveries. `/asyncapi.json` describes the requests.',
+      },
       { name: 'audit log', description: 'Actions that concern the security of the workspace.' },
       {
         name: 'events',

@@ -1,6 +1,47 @@
 import { commonSettings, host, origin, perMinute, port, publicOrigins } from '@leads/http/service/config';
 import { type Static, Type } from 'typebox';
 
+/** The settings of deliveries, read by the service and by `leads deliver`. */
+export const deliverySettings = {
+  DELIVERIES_SECRET: Type.Optional(
+    Type.String({
+      minLength: 32,
+      secret: true,
+      description:
+        'Key that encrypts the secrets and headers of webhooks in Postgres: at least 32 random characters, the same for every process. If absent, webhooks cannot be created, and none are sent',
+    }),
+  ),
+  DELIVERIES_PREVIOUS_SECRET: Type.Optional(
+    Type.String({
+      minLength: 32,
+      secret: true,
+      description: 'The DELIVERIES_SECRET before a rotation. It decrypts what it has encrypted',
+    }),
+  ),
+  DELIVERIES_ALLOW_HTTP: Type.Boolean({
+    default: false,
+    description: 'Whether webhooks may have http URLs',
+  }),
+  DELIVERIES_ALLOW_NETWORKS: Type.String({
+    default: '',
+    format: 'networks',
+    description:
+      'Private networks that webhooks may reach: addresses and CIDR ranges, separated by commas. Public addresses are always allowed',
+  }),
+  DELIVERIES_PROXY_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      format: 'server-urls',
+      secret: true,
+      description:
+        'A proxy for the requests of webhooks, as http://user:password@host:port. It must refuse private addresses. If absent, requests are sent directly',
+    }),
+  ),
+};
+
+const DeliverySettings = Type.Object(deliverySettings);
+export type DeliverySettings = Static<typeof DeliverySettings>;
+
 /** The CRM service's settings, each an environment variable. */
 export const CrmConfig = Type.Object(
   {
@@ -65,6 +106,12 @@ export const CrmConfig = Type.Object(
       default: 1,
       description: 'Number of NATS servers that keep the stream of events. Use 3 in production',
     }),
+    CRM_DELIVERIES: Type.Boolean({
+      default: true,
+      description:
+        'Whether this process sends webhooks. If false, another process must: the CRM, or `leads deliver`',
+    }),
+    ...deliverySettings,
     DATABASE_REPLICA_URL: Type.Optional(
       Type.String({
         pattern: '^postgres(ql)?://',

@@ -15,13 +15,16 @@ import {
   createAuditStore,
   createCampaignStore,
   createCredentialStore,
+  createDeliveryQueue,
   createEventOutbox,
   createLeadStore,
   createOverviewStore,
+  createWebhookStore,
   createWorkspaceStore,
   type Database,
   openDatabase,
 } from '@leads/core/db';
+import type { WebhookSettings, WebhookStore } from '@leads/core/delivery';
 import { DisposeStack } from '@leads/core/dispose-stack';
 import { EventRelay, OutboxMonitor } from '@leads/core/event';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
@@ -41,6 +44,9 @@ import { openTracing, type Tracing } from '@leads/http/service/tracing';
 import packageJson from '../package.json' with { type: 'json' };
 import { createAccessTokenCodec } from './access-token-codec.ts';
 import type { CrmConfig } from './config.ts';
+import { registerDeliveryMetrics } from './deliveries/delivery-metrics.ts';
+import { openDeliverer } from './deliveries/open-deliverer.ts';
+import { webhookSettingsOf } from './deliveries/webhook-settings.ts';
 import { registerEventMetrics } from './event-metrics.ts';
 import { createMailer } from './mailer.ts';
 import { openReplica } from './open-replica.ts';
@@ -72,6 +78,8 @@ export interface CrmContext extends AsyncDisposable {
   /** Absent without a trace exporter. */
   readonly tracing: Tracing | undefined;
   readonly transfers: TransferLimits;
+  readonly webhooks: WebhookStore;
+  readonly webhookSettings: WebhookSettings;
   readonly workspaces: WorkspaceStore;
   /** @throws LeadsError `unavailable` if the database does not answer. */
   readonly pingDatabase: () => Promise<void>;
@@ -218,6 +226,21 @@ export async function createContext(
       ),
     );
   registerEventMetrics(metrics, { outboxMonitor, relay });
+  const webhookSettings = webhookSettingsOf(config);
+  const deliverer = config.CRM_DELIVERIES
+    ? openDeliverer(config, createDeliveryQueue(database), webhookSettings, {
+        onError: (err) => log.warn({ err }, 'Deliveries failed in the database; retrying'),
+        onDisabled: (webhookId) =>
+          log.warn(
+            { webhookId },
+            'Disabled a webhook, because its receiver fails or wants no more deliveries',
+          ),
+        onUnreadable: (webhookId, err) =>
+          log.error({ webhookId, err }, 'The secret of a webhook cannot be decrypted; retrying'),
+      })
+    : undefined;
+  resources.use(deliverer);
+  if (deliverer !== undefined) registerDeliveryMetrics(metrics, deliverer);
   const storedLeads = traceInserts(
     fairLeadReads(reads === undefined ? primaryLeads : reads.leads(primaryLeads), {
       costly: costlyReads,
@@ -275,6 +298,8 @@ export async function createContext(
     recordAction,
     tracing,
     transfers: createTransferLimits(),
+    webhooks: createWebhookStore(database),
+    webhookSettings,
     workspaces,
     pingDatabase: () => database.ping(),
     checkSchema: () => schema.check(),

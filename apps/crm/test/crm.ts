@@ -14,6 +14,13 @@ import { createContext } from '../src/context.ts';
 
 export type Crm = ServiceFixture;
 
+/** Settings with which webhooks may reach receivers on this machine. */
+const deliveries = {
+  DELIVERIES_SECRET: 'a secret of the deliveries in tests, 32 characters and more',
+  DELIVERIES_ALLOW_HTTP: 'true',
+  DELIVERIES_ALLOW_NETWORKS: '127.0.0.0/8',
+};
+
 /** Starts the CRM on its own, empty database. */
 export async function startCrm(settings: Record<string, string> = {}): Promise<Crm> {
   const codec = await createAccessTokenCodec(jwtSecret);
@@ -26,7 +33,13 @@ export function startCrmService(
   settings: Record<string, string> = {},
 ): Promise<RunningService> {
   return startService(async (destination) => {
-    const env = { DATABASE_URL: databaseUrl, JWT_SECRET: jwtSecret, LOG_LEVEL: 'trace', ...settings };
+    const env = {
+      DATABASE_URL: databaseUrl,
+      JWT_SECRET: jwtSecret,
+      LOG_LEVEL: 'trace',
+      ...deliveries,
+      ...settings,
+    };
     const config = loadConfig(CrmConfig, env);
     const log = createLogger({ service: 'crm', level: config.LOG_LEVEL, destination });
     const context = await createContext(config, log);

@@ -3,7 +3,8 @@ import { finiteRoutesOf, exampleBody, exampleEntity, fillPath } from '@leads/tes
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 
-const crm = await startCrm();
+// Without the worker, which changes deliveries at any time.
+const crm = await startCrm({ CRM_DELIVERIES: 'false' });
 afterAll(() => crm[Symbol.asyncDispose]());
 const { service, fixture } = crm;
 
@@ -35,8 +36,29 @@ const ownLead = mine.lead(publisher);
 await fixture.leads.insert([ownLead]);
 await mine.mapLandingPage('own-page', mine.demoCampaignId);
 const [ownPage] = await fixture.sql('SELECT id FROM landing_page WHERE workspace_id = $1', [mine.id]);
+
+/** Creates a webhook of a workspace with one delivery. @returns both ids. */
+async function addWebhook({ owner }: typeof mine): Promise<[string, string]> {
+  const post = (suffix: string, body?: object) =>
+    service.send({
+      method: 'POST',
+      path: `/api/v1/webhooks${suffix}`,
+      headers: { ...owner.headers },
+      ...(body !== undefined && { body }),
+    });
+  const created = await post('', { url: 'https://crm.example.com/', events: ['lead.created'] });
+  const { id } = created.json<{ webhook: { id: string } }>().webhook;
+  const tested = await post(`/${id}/test`);
+  return [id, tested.json<{ delivery: { id: string } }>().delivery.id];
+}
+const theirWebhook = await addWebhook(theirs);
 /** One id of each kind that a path can contain. */
-const ownIds = [ownLead.id, await mine.addCampaign('OWN'), String(ownPage?.['id'])];
+const ownIds = [
+  ownLead.id,
+  await mine.addCampaign('OWN'),
+  String(ownPage?.['id']),
+  ...(await addWebhook(mine)),
+];
 
 /** Fields with free text, which a response repeats as the client sent it. */
 const echoedFields = new Set(
@@ -63,6 +85,7 @@ const theirIdentifiers = [
   theirCursor,
   theirPageId,
   'their-secret-page',
+  ...theirWebhook,
   ...theirLeads.map(({ id }) => id),
 ];
 
@@ -74,6 +97,8 @@ async function theirRows() {
        WHERE lead_id IN (SELECT id FROM lead WHERE workspace_id = $1)
      UNION ALL SELECT 'campaign ' || to_jsonb(campaign)::text FROM campaign WHERE workspace_id = $1
      UNION ALL SELECT 'landing_page ' || to_jsonb(landing_page)::text FROM landing_page WHERE workspace_id = $1
+     UNION ALL SELECT 'webhook ' || to_jsonb(endpoint)::text FROM delivery_endpoint AS endpoint WHERE workspace_id = $1
+     UNION ALL SELECT 'webhook_delivery ' || to_jsonb(delivery)::text FROM delivery WHERE workspace_id = $1
      ORDER BY row`,
     [theirs.id],
   );
@@ -85,9 +110,15 @@ describe('workspace isolation', () => {
     for (const member of [mine.owner, publisher]) {
       test(`makes ${method} ${route} by role ${member.role} return and change nothing of another workspace`, async () => {
         expect(theirCursor).not.toBe('');
+        // An earlier test has deleted it.
+        await fixture.sql('UPDATE delivery_endpoint SET deleted_at = NULL WHERE workspace_id = $1', [
+          mine.id,
+        ]);
         const before = await theirRows();
         expect(before.map((row) => row.split(' ', 1)[0])).toEqual(
-          'campaign campaign campaign campaign landing_page lead lead lead lead_change'.split(' '),
+          'campaign campaign campaign campaign landing_page lead lead lead lead_change webhook webhook_delivery'.split(
+            ' ',
+          ),
         );
         const example = exampleBody(operation);
         const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');

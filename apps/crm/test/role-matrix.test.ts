@@ -10,7 +10,8 @@ import { forbidden, notFound } from './leads-api.ts';
 import { signInAs, Visitor } from './visitor.ts';
 import { signedInRoutesOf, websiteRoutesOf } from './website-routes.ts';
 
-const crm = await startCrm();
+// Without the worker, which changes deliveries at any time.
+const crm = await startCrm({ CRM_DELIVERIES: 'false' });
 afterAll(() => crm[Symbol.asyncDispose]());
 const { service, fixture } = crm;
 const workspace = await fixture.createWorkspace();
@@ -69,6 +70,17 @@ async function campaignWithLink(): Promise<string> {
   await people.owner.visitor.send('POST', `/console/campaigns/${id}/integration-link`);
   return id;
 }
+async function webhook(): Promise<string> {
+  const answer = await people.owner.visitor.send('POST', '/console/webhooks', newWebhook);
+  const { id } = answer.json<{ webhook: { id: string } }>().webhook;
+  // Leaves room for the next webhook.
+  await fixture.sql('UPDATE delivery_endpoint SET deleted_at = now() WHERE id <> $1', [id]);
+  return id;
+}
+async function delivery(): Promise<string> {
+  const answer = await people.owner.visitor.send('POST', `/console/webhooks/${await webhook()}/test`);
+  return answer.json<{ delivery: { id: string } }>().delivery.id;
+}
 async function createCredential({ visitor }: Person, path: '/api-keys' | '/access-tokens'): Promise<string> {
   const answer = await visitor.send('POST', `/console${path}`, { name: 'One' });
   return answer.json<{ record: { id: string } }>().record.id;
@@ -80,6 +92,7 @@ async function sessionOf({ member }: Person): Promise<string> {
 }
 
 const leads = '/order/leads';
+const newWebhook = { url: 'https://crm.example.com/hook', events: ['lead.created'] };
 const everyone = { owner: 200, manager: 200, publisher: 200 } as const;
 const managers = { owner: 200, manager: 200, publisher: 403 } as const;
 const owners = { owner: 200, manager: 403, publisher: 403 } as const;
@@ -87,6 +100,43 @@ const hidden = { owner: 404, manager: 404, publisher: 404 } as const;
 
 /** The routes that both the public API and the website have. */
 const common: Matrix = {
+  'GET /webhooks': { ...managers, request: () => ({ path: '/webhooks' }) },
+  'POST /webhooks': { ...managers, request: () => ({ path: '/webhooks', body: newWebhook }) },
+  'GET /webhooks/{id}': { ...managers, request: async () => ({ path: `/webhooks/${await webhook()}` }) },
+  'PATCH /webhooks/{id}': {
+    ...managers,
+    request: async () => ({ path: `/webhooks/${await webhook()}`, body: { enabled: false } }),
+  },
+  'DELETE /webhooks/{id}': { ...managers, request: async () => ({ path: `/webhooks/${await webhook()}` }) },
+  'POST /webhooks/{id}/rotate-secret': {
+    ...managers,
+    request: async () => ({ path: `/webhooks/${await webhook()}/rotate-secret`, body: {} }),
+  },
+  'POST /webhooks/{id}/test': {
+    ...managers,
+    request: async () => ({ path: `/webhooks/${await webhook()}/test` }),
+  },
+  'GET /webhooks/{id}/deliveries': {
+    ...managers,
+    request: async () => ({ path: `/webhooks/${await webhook()}/deliveries` }),
+  },
+  'POST /webhooks/{id}/recover': {
+    ...managers,
+    request: async () => {
+      const id = await webhook();
+      await people.owner.visitor.send('POST', `/console/webhooks/${id}/test`);
+      await fixture.sql(
+        `UPDATE delivery SET state = 'failed', next_attempt_at = NULL WHERE endpoint_id = $1`,
+        [id],
+      );
+      return { path: `/webhooks/${id}/recover`, body: { since: '2026-01-01T00:00:00Z' } };
+    },
+  },
+  'GET /deliveries/{id}': { ...managers, request: async () => ({ path: `/deliveries/${await delivery()}` }) },
+  'POST /deliveries/{id}/resend': {
+    ...managers,
+    request: async () => ({ path: `/deliveries/${await delivery()}/resend` }),
+  },
   'GET /audit': { ...owners, request: () => ({ path: '/audit' }) },
   'POST /order/leads': {
     ...everyone,
@@ -195,6 +245,17 @@ const forIntegrators: Matrix = {
 
 /** The scopes that a key needs for each row of {@link forIntegrators}. The first is the scope of the route. */
 const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
+  'GET /webhooks': ['admin'],
+  'POST /webhooks': ['admin'],
+  'GET /webhooks/{id}': ['admin'],
+  'PATCH /webhooks/{id}': ['admin'],
+  'DELETE /webhooks/{id}': ['admin'],
+  'POST /webhooks/{id}/rotate-secret': ['admin'],
+  'POST /webhooks/{id}/test': ['admin'],
+  'GET /webhooks/{id}/deliveries': ['admin'],
+  'POST /webhooks/{id}/recover': ['admin'],
+  'GET /deliveries/{id}': ['admin'],
+  'POST /deliveries/{id}/resend': ['admin'],
   'GET /audit': ['admin'],
   'POST /order/leads': ['leads:write'],
   'GET /order/leads': ['leads:read'],
@@ -353,6 +414,8 @@ const writtenTables = [
   'access_token',
   'workspace',
   'session',
+  'delivery_endpoint',
+  'delivery',
 ];
 /** Returns a digest of all data that a route may change, without `last_used_*`, which the service writes later. */
 async function stored(tables: readonly string[] = writtenTables) {

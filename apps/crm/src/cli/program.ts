@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { addBackupCheckCommand } from './commands/backup-check.ts';
 import { addCampaignCommands } from './commands/campaign.ts';
 import { addDbCommands } from './commands/db.ts';
+import { addDeliverCommand } from './commands/deliver.ts';
 import { addEraseCommand } from './commands/erase.ts';
 import { addEventsCommands } from './commands/events.ts';
 import { addExportCommand } from './commands/export.ts';
@@ -14,6 +15,7 @@ import { addQuarantineCommands } from './commands/quarantine.ts';
 import { addRetentionCommands } from './commands/retention.ts';
 import { addTokenCommands } from './commands/token.ts';
 import { addUserCommands } from './commands/user.ts';
+import { addWebhookCommands } from './commands/webhook.ts';
 import { version } from './own-files.ts';
 import { describeFailure, type ExitCode, exitCodes, explainFailure } from './runtime/cli-error.ts';
 import type { CliIo } from './runtime/cli-io.ts';
@@ -67,6 +69,8 @@ export function createProgram(io: CliIo): Command {
     addExportCommand,
     addQuarantineCommands,
     addEventsCommands,
+    addWebhookCommands,
+    addDeliverCommand,
     addEraseCommand,
     addRetentionCommands,
     addBackupCheckCommand,

@@ -15,9 +15,11 @@ import {
   createLeadQuarantine,
   createLeadStore,
   createRetentionStore,
+  createWebhookStore,
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
+import type { WebhookStore } from '@leads/core/delivery';
 import type { ErasableStore, ErasureTable } from '@leads/core/erasure';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
@@ -35,6 +37,7 @@ export interface Operator extends AsyncDisposable {
   readonly credentials: CredentialStore;
   readonly leads: LeadStore;
   readonly quarantine: LeadQuarantine;
+  readonly webhooks: WebhookStore;
   readonly workspaces: WorkspaceStore;
   readonly retention: RetentionStore;
   readonly archiving: () => Promise<Archiving>;
@@ -73,6 +76,7 @@ export function openOperator(io: CliIo): Operator {
     credentials: broadcastRevocations(createCredentialStore(database), broadcast),
     leads: createLeadStore(database),
     quarantine,
+    webhooks: createWebhookStore(database),
     workspaces: createWorkspaceStore(database),
     retention: createRetentionStore(database),
     archiving: () => checkArchiving(database),

@@ -1,6 +1,6 @@
 import { bufferSettings, loadConfig } from '@leads/http/service/config';
 import { type Static, type TObject, Type } from 'typebox';
-import { CrmConfig } from '../../config.ts';
+import { CrmConfig, deliverySettings } from '../../config.ts';
 
 const { DATABASE_URL, DATABASE_CONNECT_TIMEOUT_MS, DATABASE_STATEMENT_TIMEOUT_MS, NATS_URL } =
   CrmConfig.properties;
@@ -87,6 +87,18 @@ export const NatsSetupSettings = Type.Object({
   ...bufferSettings,
 });
 
+/** The additional settings of `leads webhook create`. */
+export const DeliverySettings = Type.Object(deliverySettings);
+
+/** The settings of `leads deliver`. */
+export const DeliverSettings = Type.Object({
+  DATABASE_URL,
+  DATABASE_CONNECT_TIMEOUT_MS,
+  DATABASE_STATEMENT_TIMEOUT_MS,
+  DATABASE_PREPARED_STATEMENTS: CrmConfig.properties.DATABASE_PREPARED_STATEMENTS,
+  ...deliverySettings,
+});
+
 /** The settings of all commands. */
 export const CommandLineSettings = Type.Object({
   ...StoreSettings.properties,
@@ -98,6 +110,7 @@ export const CommandLineSettings = Type.Object({
   ...RetentionSettings.properties,
   ...ErasureSettings.properties,
   ...NatsSetupSettings.properties,
+  ...DeliverSettings.properties,
 });
 
 /**

@@ -4,6 +4,8 @@ import { listAuditLogRoute } from './audit/list-audit-log.ts';
 import { createCampaignRoute } from './campaigns/create-campaign.ts';
 import { listCampaignsRoute } from './campaigns/list-campaigns.ts';
 import { updateCampaignRoute } from './campaigns/update-campaign.ts';
+import { getDeliveryRoute } from './deliveries/get-delivery.ts';
+import { resendDeliveryRoute } from './deliveries/resend-delivery.ts';
 import { createLandingPageRoute } from './landing-pages/create-landing-page.ts';
 import { dismissLandingPageRoute } from './landing-pages/dismiss-landing-page.ts';
 import { listLandingPagesRoute } from './landing-pages/list-landing-pages.ts';
@@ -15,8 +17,17 @@ import { getLeadRoute } from './leads/get-lead.ts';
 import { getLeadHistoryRoute } from './leads/get-lead-history.ts';
 import { importLeadsRoute } from './leads/import-leads.ts';
 import { listLeadsRoute } from './leads/list-leads.ts';
+import { createWebhookRoute } from './webhooks/create-webhook.ts';
+import { deleteWebhookRoute } from './webhooks/delete-webhook.ts';
+import { getWebhookRoute } from './webhooks/get-webhook.ts';
+import { listDeliveriesRoute } from './webhooks/list-deliveries.ts';
+import { listWebhooksRoute } from './webhooks/list-webhooks.ts';
+import { recoverDeliveriesRoute } from './webhooks/recover-deliveries.ts';
+import { rotateWebhookSecretRoute } from './webhooks/rotate-webhook-secret.ts';
+import { testWebhookRoute } from './webhooks/test-webhook.ts';
+import { updateWebhookRoute } from './webhooks/update-webhook.ts';
 
-/** Registers the routes of leads, campaigns, landing pages and the audit log. The guard of the scope authenticates the requests. */
+/** Registers the routes of leads, campaigns, landing pages, webhooks and the audit log. The guard of the scope authenticates the requests. */
 export async function leadsRoutes(app: Server, context: CrmContext): Promise<void> {
   createLeadRoute(app, context);
   listLeadsRoute(app, context);
@@ -34,6 +45,18 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   createLandingPageRoute(app, context);
   mapLandingPageRoute(app, context);
   dismissLandingPageRoute(app, context);
+
+  createWebhookRoute(app, context);
+  listWebhooksRoute(app, context);
+  getWebhookRoute(app, context);
+  updateWebhookRoute(app, context);
+  rotateWebhookSecretRoute(app, context);
+  testWebhookRoute(app, context);
+  listDeliveriesRoute(app, context);
+  recoverDeliveriesRoute(app, context);
+  getDeliveryRoute(app, context);
+  resendDeliveryRoute(app, context);
+  deleteWebhookRoute(app, context);
 
   listAuditLogRoute(app, context);
 }

@@ -9,7 +9,11 @@ const summaries: Readonly<Record<LeadEventType, string>> = {
 
 const description = `Changes of leads, as CloudEvents 1.0 in JSON, in the NATS JetStream stream \`LEADS\`.
 
-Each event is delivered at least once. A repeated event has the same \`id\`, which is also its \`Nats-Msg-Id\`. Events of one lead are in the order of its versions. Clients without access to NATS can stream the events of their workspace at \`GET /api/v1/events\` of the CRM service.`;
+Each event is delivered at least once. A repeated event has the same \`id\`, which is also its \`Nats-Msg-Id\`. Events of one lead are in the order of its versions. Clients without access to NATS can stream the events of their workspace at \`GET /api/v1/events\` of the CRM service, or receive them by webhooks.`;
+
+const webhookDescription = `Requests to the webhooks of a workspace (Standard Webhooks 1.0). The body is the event. \`webhook-id\` is \`evt_\`, the lead's id, \`_\` and its version, the same in every attempt. \`webhook-timestamp\` is the time of the attempt in seconds. \`webhook-signature\` has a signature for each valid secret.
+
+Each event is delivered at least once. Events may arrive in another order: compare the versions. A test has the type \`webhook.test\` and no lead.`;
 
 /** Returns the AsyncAPI 3.0 document of the events, generated from their schema. */
 export function describeEvents(): object {
@@ -31,19 +35,44 @@ export function describeEvents(): object {
         description: 'NATS with JetStream, at the `NATS_URL` of the CRM service.',
         variables: { host: { default: 'localhost:4222', description: 'Host and port.' } },
       },
+      receiver: {
+        host: '{host}',
+        protocol: 'https',
+        description: 'The receiver, at the URL of a webhook.',
+        variables: { host: { default: 'crm.example.com', description: 'Host and port.' } },
+      },
     },
-    channels: each((type, name) => ({
-      address: eventSubject('{workspaceId}', type),
-      title: summaries[type],
-      parameters: { workspaceId: { description: "The workspace's id, a UUID." } },
-      messages: { [name]: { $ref: `#/components/messages/${name}` } },
-    })),
-    operations: each((type, name) => ({
-      action: 'send',
-      summary: summaries[type],
-      channel: { $ref: `#/channels/${name}` },
-      messages: [{ $ref: `#/channels/${name}/messages/${name}` }],
-    })),
+    channels: {
+      ...each((type, name) => ({
+        address: eventSubject('{workspaceId}', type),
+        title: summaries[type],
+        servers: [{ $ref: '#/servers/nats' }],
+        parameters: { workspaceId: { description: "The workspace's id, a UUID." } },
+        messages: { [name]: { $ref: `#/components/messages/${name}` } },
+      })),
+      webhooks: {
+        // The URL is known at runtime only.
+        address: null,
+        title: 'Webhooks',
+        description: webhookDescription,
+        servers: [{ $ref: '#/servers/receiver' }],
+        messages: each((_type, name) => ({ $ref: `#/components/messages/${name}` })),
+      },
+    },
+    operations: {
+      ...each((type, name) => ({
+        action: 'send',
+        summary: summaries[type],
+        channel: { $ref: `#/channels/${name}` },
+        messages: [{ $ref: `#/channels/${name}/messages/${name}` }],
+      })),
+      deliverWebhook: {
+        action: 'send',
+        summary: 'A change of a lead is sent to a webhook by POST',
+        channel: { $ref: '#/channels/webhooks' },
+        bindings: { http: { method: 'POST' } },
+      },
+    },
     components: {
       messages: each((type, name) => ({
         name: type,
@@ -54,7 +83,7 @@ export function describeEvents(): object {
           properties: {
             'Nats-Msg-Id': {
               type: 'string',
-              description: "The event's `id`. JetStream uses it to drop duplicates.",
+              description: "In NATS, the event's `id`. JetStream uses it to drop duplicates.",
             },
           },
         },

@@ -1,0 +1,177 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DeliveryView, WebhookView } from '@leads/core/delivery';
+import { personalData } from '@leads/test-kit/log-check/confidential';
+import { createServiceRoles } from '@leads/test-kit/service-roles';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { runLeads, startLeads } from './command-line.ts';
+import { startCrm } from './crm.ts';
+import { leadsApi } from './leads-api.ts';
+import { answering, startReceiver, verified, type WebhookReceiver } from './webhook-receiver.ts';
+
+const secret = 'a secret of the command line, of more than 32 characters';
+const deliveries = {
+  DELIVERIES_SECRET: secret,
+  DELIVERIES_ALLOW_HTTP: 'true',
+  DELIVERIES_ALLOW_NETWORKS: '127.0.0.1',
+};
+const crm = await startCrm({ ...deliveries, CRM_DELIVERIES: 'false' });
+afterAll(() => crm[Symbol.asyncDispose]());
+const { service, fixture, databaseUrl } = crm;
+const leads = leadsApi(service);
+const env = { ...deliveries, DATABASE_URL: databaseUrl };
+
+const workspace = await fixture.createWorkspace();
+let receiver: WebhookReceiver;
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await fixture.sql('DELETE FROM delivery_endpoint');
+  await receiver[Symbol.asyncDispose]();
+});
+
+async function json<Value>(...args: string[]): Promise<Value> {
+  const { code, stdout, stderr } = await runLeads([...args, '--workspace', workspace.slug, '--json'], env);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as Value;
+}
+async function failure(...args: string[]): Promise<string> {
+  const { code, stderr } = await runLeads([...args, '--workspace', workspace.slug], env);
+  expect(code).toBe(1);
+  return stderr;
+}
+const create = (...args: string[]) =>
+  json<WebhookView & { secret: string }>('webhook', 'create', '--url', `${receiver.url}/hook`, ...args);
+const listed = (id: string, ...args: string[]) => json<DeliveryView[]>('webhook', 'deliveries', id, ...args);
+
+async function createLead(): Promise<string> {
+  const { name, phone } = personalData;
+  const answer = await leads.create(workspace.owner, { name, phone });
+  return answer.json<{ lead: { id: string } }>().lead.id;
+}
+
+/** Starts `leads deliver`, and waits until it runs. */
+async function startDeliverer(more: NodeJS.ProcessEnv = {}) {
+  const process = startLeads(['deliver'], { ...env, ...more });
+  await expect.poll(process.stderr, { timeout: 60_000 }).toContain('Sending webhooks');
+  return process;
+}
+
+test('`leads webhook` creates, lists, tests and recovers, and `leads deliver` sends until SIGTERM', async () => {
+  const { id, secret: signing } = await create('--event', 'lead.created', '--campaign', 'DEMO', '--imports');
+  expect(await json<WebhookView[]>('webhook', 'list')).toMatchObject([
+    {
+      id,
+      url: `${receiver.url}/hook`,
+      events: ['lead.created'],
+      campaignCodes: ['DEMO'],
+      includesImports: true,
+    },
+  ]);
+  const lead = await createLead();
+  const tested = await json<DeliveryView>('webhook', 'test', id);
+  expect(tested).toMatchObject({ event: 'webhook.test', state: 'waiting' });
+  receiver.answer = answering(410);
+  const process = await startDeliverer();
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(0);
+  await expect
+    .poll(async () => (await json<WebhookView[]>('webhook', 'list'))[0]?.disabledReason)
+    .toBe('receiver');
+  for (const request of receiver.received) {
+    expect(verified(request, signing)).toMatchObject({
+      type: expect.stringMatching(/^(lead.created|webhook.test)$/),
+    });
+  }
+  expect(await failure('webhook', 'recover', id, '--since', '1d')).toContain('The webhook is disabled');
+  await fixture.sql('UPDATE delivery_endpoint SET disabled_at = NULL, disabled_reason = NULL');
+  receiver.answer = answering(200);
+  await expect.poll(async () => (await listed(id, '--state', 'waiting')).length).toBe(0);
+  await json('webhook', 'recover', id, '--since', '1d');
+  await expect
+    .poll(async () => (await listed(id)).map(({ event, state }) => `${event} ${state}`).toSorted())
+    .toEqual(['lead.created delivered', 'webhook.test delivered']);
+  expect(await listed(id, '--lead', lead)).toMatchObject([{ leadId: lead, statusCode: 200 }]);
+  process.child.kill('SIGTERM');
+  const { code, stderr } = await process.ended;
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/Disabled webhook .*\nStopping\n$/s)]);
+  const entries = await service.send({ path: '/api/v1/audit', headers: { ...workspace.owner.headers } });
+  expect(entries.json<{ action: string; source: string }[]>()).toMatchObject([
+    { action: 'webhook.recovered', source: 'cli', targetId: id },
+    { action: 'webhook.created', source: 'cli', targetId: id },
+  ]);
+});
+
+test('a killed `leads deliver` loses no event, and what it sent twice has the same webhook-id', async () => {
+  const { id, secret: signing } = await create();
+  // No answer before the process is killed.
+  receiver.answer = (response) => void setTimeout(() => response.writeHead(204).end(), 200);
+  const first = await startDeliverer();
+  const created: string[] = [];
+  for (let i = 0; i < 40; i++) created.push(await createLead());
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(4);
+  first.child.kill('SIGKILL');
+  await once(first.child, 'exit');
+  const [before] = await fixture.sql<{ leased: number; unplanned: number }>(
+    `SELECT count(lease_id)::int AS leased, count(*)::int AS waiting FROM delivery WHERE state = 'waiting'`,
+  );
+  expect(before?.leased).toBeGreaterThan(0);
+  // Also a change of a lead after the worker was killed.
+  const [changed = ''] = created;
+  await leads.edit(workspace.owner, changed, { status: 'Approved' });
+  receiver.answer = answering(204);
+  const second = await startDeliverer();
+  await sleep(500);
+  // The lease of the killed process ends.
+  await fixture.sql('UPDATE delivery SET next_attempt_at = now() WHERE lease_id IS NOT NULL');
+  const expected = [...created.map((lead) => `evt_${lead}_1`), `evt_${changed}_2`].toSorted();
+  await expect
+    .poll(async () => (await listed(id, '--state', 'delivered', '--limit', '100')).length, {
+      timeout: 60_000,
+    })
+    .toBe(expected.length);
+  const sent = receiver.received.map(({ headers }) => headers['webhook-id'] ?? '');
+  expect([...new Set(sent)].toSorted()).toEqual(expected);
+  expect(sent.length).toBeGreaterThan(expected.length);
+  for (const request of receiver.received) verified(request, signing);
+  second.child.kill('SIGTERM');
+  expect((await second.ended).code).toBe(0);
+});
+
+test('`leads deliver` needs only the database role of the CRM', async () => {
+  await using roles = await createServiceRoles(databaseUrl);
+  await create('--event', 'lead.status_changed', '--status', 'Approved');
+  const process = await startDeliverer({ DATABASE_URL: roles.crm });
+  const lead = await createLead();
+  await leads.edit(workspace.owner, lead, { status: 'Approved' });
+  await expect
+    .poll(() => receiver.received.map(({ headers }) => headers['webhook-id']), { timeout: 30_000 })
+    .toEqual([`evt_${lead}_2`]);
+  process.child.kill('SIGTERM');
+  expect(await process.ended).toMatchObject({ code: 0, stderr: 'Sending webhooks\nStopping\n' });
+});
+
+test('names what is wrong with a webhook, and the setting that is missing', async () => {
+  expect(await failure('webhook', 'create', '--url', 'ftp://example.com')).toBe(
+    'error: url must have the scheme https or http\n',
+  );
+  expect(await failure('webhook', 'create', '--url', receiver.url, '--campaign', 'NONE')).toBe(
+    'error: campaignCodes must be the code of a campaign of the workspace\n',
+  );
+  for (const command of ['test', 'deliveries']) {
+    expect(await failure('webhook', command, '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f')).toBe(
+      'error: The workspace has no such webhook: see `leads webhook list`\n',
+    );
+  }
+  const without = { DATABASE_URL: databaseUrl };
+  const created = await runLeads(['webhook', 'create', '--url', 'https://example.com/'], without);
+  expect([created.code, created.stderr]).toEqual([
+    1,
+    'error: Webhooks are not available: the operator must set DELIVERIES_SECRET\n',
+  ]);
+  const delivering = await runLeads(['deliver'], without);
+  expect([delivering.code, delivering.stderr]).toEqual([
+    2,
+    'error: DELIVERIES_SECRET is required: set it to the value of the CRM service\n',
+  ]);
+});

@@ -1,0 +1,69 @@
+import { isConfidential } from '@leads/test-kit/log-check/confidential';
+import { afterAll, expect, test } from 'vitest';
+import { startCrm, startCrmService } from './crm.ts';
+import { leadsApi } from './leads-api.ts';
+import { startReceiver, verified } from './webhook-receiver.ts';
+
+const [first, second] = ['the first secret of deliveries', 'the second secret of deliveries'].map((secret) =>
+  secret.padEnd(40, '.'),
+) as [string, string];
+const crm = await startCrm({ DELIVERIES_SECRET: first, CRM_DELIVERIES: 'false' });
+afterAll(() => crm[Symbol.asyncDispose]());
+const { fixture, databaseUrl } = crm;
+const problem = { Accept: 'application/problem+json' };
+
+test('without DELIVERIES_SECRET a webhook is refused with 409, which names the setting, and leads are stored as usual', async () => {
+  await using service = await startCrmService(databaseUrl, { DELIVERIES_SECRET: '' });
+  const { owner } = await fixture.createWorkspace();
+  const answer = await service.send({
+    method: 'POST',
+    path: '/api/v1/webhooks',
+    headers: { ...owner.headers, ...problem },
+    body: { url: 'https://crm.example.com/hook', events: ['lead.created'] },
+  });
+  expect(answer.json()).toMatchObject({
+    status: 409,
+    type: 'urn:leads:error:conflict',
+    detail: 'Webhooks are not available: the operator must set DELIVERIES_SECRET',
+  });
+  expect((await leadsApi(service).create(owner, { name: 'Ada', phone: '1' })).status).toBe(200);
+  const list = await service.send({ path: '/api/v1/webhooks', headers: { ...owner.headers } });
+  expect(list.json()).toEqual([]);
+});
+
+test('after a rotation of DELIVERIES_SECRET, the previous secret decrypts; without it, nothing is sent or counted', async () => {
+  await using receiver = await startReceiver();
+  const { owner } = await fixture.createWorkspace();
+  const created = await crm.service.send({
+    method: 'POST',
+    path: '/api/v1/webhooks',
+    headers: { ...owner.headers },
+    body: { url: receiver.url, events: ['lead.created'] },
+  });
+  const { secret, webhook } = created.json<{ secret: string; webhook: { id: string } }>();
+  {
+    await using service = await startCrmService(databaseUrl, { DELIVERIES_SECRET: second });
+    await leadsApi(service).create(owner, { name: 'Ada', phone: '1' });
+    await expect
+      .poll(() => service.logs.entries().map(({ msg }) => msg))
+      .toContain('The secret of a webhook cannot be decrypted; retrying');
+    const answer = await service.send({
+      path: `/api/v1/webhooks/${webhook.id}/deliveries`,
+      headers: { ...owner.headers },
+    });
+    expect(answer.json()).toMatchObject([{ state: 'waiting', attempts: 0 }]);
+  }
+  await fixture.sql('UPDATE delivery SET next_attempt_at = now()');
+  await using service = await startCrmService(databaseUrl, {
+    DELIVERIES_SECRET: second,
+    DELIVERIES_PREVIOUS_SECRET: first,
+  });
+  await expect.poll(() => receiver.received.length).toBe(1);
+  expect(receiver.received.map((request) => verified(request, secret))).toMatchObject([
+    { type: 'lead.created' },
+  ]);
+  const metrics = async () => (await service.send({ path: '/metrics' })).text;
+  await expect.poll(metrics).toMatch(/^delivery_attempts_total\{.*result="delivered".*\} 1$/m);
+  expect(await metrics()).toMatch(/^delivery_lag_seconds\S* \d/m);
+  expect(isConfidential(await metrics())).toBe(false);
+});
