@@ -2,7 +2,7 @@ import { isConfidential } from '@leads/test-kit/log-check/confidential';
 import { afterAll, expect, test } from 'vitest';
 import { startCrm, startCrmService } from './crm.ts';
 import { leadsApi } from './leads-api.ts';
-import { startReceiver, verified } from './webhook-receiver.ts';
+import { answering, startReceiver, verified } from './webhook-receiver.ts';
 
 const [first, second] = ['the first secret of deliveries', 'the second secret of deliveries'].map((secret) =>
   secret.padEnd(40, '.'),
@@ -66,4 +66,37 @@ test('after a rotation of DELIVERIES_SECRET, the previous secret decrypts; witho
   await expect.poll(metrics).toMatch(/^delivery_attempts_total\{.*result="delivered".*\} 1$/m);
   expect(await metrics()).toMatch(/^delivery_lag_seconds\S* \d/m);
   expect(isConfidential(await metrics())).toBe(false);
+});
+
+test('a receiver that hangs delays no other, and a stopped service leaves its deliveries to the next one', async () => {
+  await using hanging = await startReceiver();
+  await using healthy = await startReceiver();
+  hanging.answer = () => undefined;
+  const warnings: Error[] = [];
+  const warn = (warning: Error) => void warnings.push(warning);
+  process.on('warning', warn);
+  const { owner } = await fixture.createWorkspace();
+  for (const { url } of [hanging, healthy]) {
+    const body = { url, events: ['lead.created'] };
+    await crm.service.send({ method: 'POST', path: '/api/v1/webhooks', headers: { ...owner.headers }, body });
+  }
+  const settings = { DELIVERIES_SECRET: first };
+  const idsOf = ({ received }: typeof healthy) =>
+    new Set(received.map(({ headers }) => headers['webhook-id']));
+  {
+    await using service = await startCrmService(databaseUrl, settings);
+    for (let i = 0; i < 30; i++) await leadsApi(service).create(owner, { name: 'Ada', phone: '1' });
+    await expect.poll(() => idsOf(healthy).size).toBe(30);
+    expect(hanging.received.length).toBeLessThanOrEqual(4);
+  }
+  process.off('warning', warn);
+  expect(warnings).toEqual([]);
+  const left = await fixture.sql(
+    `SELECT DISTINCT attempts, lease_id FROM delivery WHERE state = 'waiting' AND workspace_id = $1`,
+    [owner.workspaceId],
+  );
+  expect(left).toEqual([{ attempts: 0, lease_id: null }]);
+  hanging.answer = answering(204);
+  await using _service = await startCrmService(databaseUrl, settings);
+  await expect.poll(() => idsOf(hanging).size).toBe(30);
 });
