@@ -131,19 +131,27 @@ export function createDeliveryQueue({ select, transaction }: Database): Delivery
     async skipDisabled(max) {
       const rows = await select(Prisma.sql`
         UPDATE delivery SET state = 'skipped', next_attempt_at = NULL, lease_id = NULL WHERE id IN (
-          SELECT delivery.id FROM delivery_endpoint AS endpoint JOIN delivery ON endpoint_id = endpoint.id
-          WHERE disabled_at IS NOT NULL AND state = 'waiting' LIMIT ${max} FOR UPDATE OF delivery SKIP LOCKED
+          SELECT waiting.id FROM delivery_endpoint AS endpoint CROSS JOIN LATERAL (
+            SELECT id FROM delivery WHERE endpoint_id = endpoint.id AND state = 'waiting'
+            LIMIT ${max} FOR UPDATE SKIP LOCKED
+          ) AS waiting
+          WHERE disabled_at IS NOT NULL LIMIT ${max}
         ) RETURNING id`);
       return rows.length;
     },
 
     async deleteOld(before, max) {
+      // For each endpoint, because its index is ordered by time. The whole log may hold millions of rows.
       const rows = await select(Prisma.sql`
         DELETE FROM delivery WHERE id IN (
-          SELECT delivery.id FROM delivery_endpoint AS endpoint JOIN delivery ON endpoint_id = endpoint.id
-          WHERE deleted_at IS NOT NULL
-            OR (delivery.created_at < ${before.toISOString()}::timestamptz AND state <> 'waiting')
-          LIMIT ${max} FOR UPDATE OF delivery SKIP LOCKED
+          SELECT old.id FROM delivery_endpoint AS endpoint CROSS JOIN LATERAL (
+            SELECT id FROM delivery
+            WHERE endpoint_id = endpoint.id AND (state <> 'waiting' OR endpoint.deleted_at IS NOT NULL)
+              AND created_at < CASE WHEN endpoint.deleted_at IS NULL
+                THEN ${before.toISOString()}::timestamptz ELSE 'infinity' END
+            ORDER BY created_at LIMIT ${max} FOR UPDATE SKIP LOCKED
+          ) AS old
+          LIMIT ${max}
         ) RETURNING id`);
       if (rows.length === 0) {
         await select(Prisma.sql`
