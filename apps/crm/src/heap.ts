@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Keeps the heap close to the live memory. By default, V8 lets the heap grow by a multiple before it collects garbage.
- * With these flags, the heap grows by 30 %. Without them, an export of 700,000 leads took 266 MB, in a process that
- * starts with 130 MB. The walk alone took 275 MB on Node 24. With them, the walk takes 110 MB at the same speed.
+ * Lets the old generation grow by half of its live memory before V8 collects garbage. By default it grows fourfold. At 64
+ * connections, lists then take 299 MB, since requests that wait for each other outlive the young generation. Exports
+ * take 289 MB. With this flag, both take less than 200 MB. The young generation keeps its default size, because a
+ * smaller one would cost lists a fifth of their rate.
  */
 export function limitHeapGrowth(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
-  setFlagsFromString('--heap-growing-percent=30');
+  setFlagsFromString('--heap-growing-percent=50');
 }
