@@ -123,6 +123,7 @@ function all(conditions: readonly Prisma.Sql[]): Prisma.Sql {
  * @returns undefined if the selection has a filter or another order.
  */
 export function unfilteredStatement(
+  kind: 'list' | 'export',
   columns: Prisma.Sql,
   { scope, filter, order }: FoundSelection,
   { limit, after }: PageBounds,
@@ -136,7 +137,7 @@ export function unfilteredStatement(
       Prisma.sql`(created_at, id) ${beyond(order)} ((SELECT ${time(after.time)}), (SELECT ${after.id}::uuid))`,
     );
   }
-  const parts = ['list', order.direction, scope.userId && 'own', after && 'after'];
+  const parts = [kind, order.direction, scope.userId && 'own', after && 'after'];
   return {
     sql: Prisma.sql`
       SELECT ${columns} FROM lead WHERE ${Prisma.join(conditions, ' AND ')}

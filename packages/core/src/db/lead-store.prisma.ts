@@ -26,6 +26,7 @@ import {
   stored,
   valuesOf,
 } from './lead-columns.ts';
+import { isoTime, scannedColumns, scannedTimes } from './scanned-lead.ts';
 import { findDifferingLeads, findEarlierLeads } from './lead-repeats.ts';
 import { type FoundSelection, matching, unfilteredStatement, statementsOf } from './lead-selection.ts';
 import { listedColumns, writePage } from './listed-lead.ts';
@@ -121,7 +122,7 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
       // One row beyond the page shows whether there are more leads in that direction.
       const bounds = { limit: limit + 1, after: after ?? before };
       const { workspaceId } = scope;
-      const plain = unfilteredStatement(listedColumns, selection, bounds);
+      const plain = unfilteredStatement('list', listedColumns, selection, bounds);
       const rows =
         plain === undefined
           ? await inSteps(statementsOf(listedColumns, selection, bounds), bounds, (query) =>
@@ -135,10 +136,18 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
     async scan(asked, page) {
       const selection = await found(asked);
       if (selection === undefined) return [];
-      const rows = await inSteps(statementsOf(everyColumn, selection, page), page, (query) =>
-        select<Record<string, unknown>>(query, { workspaceId: asked.scope.workspaceId }),
-      );
-      return rows.map((row) => withoutNulls(row) as unknown as FoundLead);
+      const { workspaceId } = asked.scope;
+      const plain = unfilteredStatement('export', scannedColumns, selection, page);
+      const rows =
+        plain === undefined
+          ? await inSteps(statementsOf(scannedColumns, selection, page), page, (query) =>
+              selectTexts(query, { workspaceId }),
+            )
+          : await selectTexts(plain.sql, { name: plain.name, workspaceId });
+      for (const row of rows) {
+        for (const at of scannedTimes) row[at] = isoTime(row[at] as string);
+      }
+      return rows;
     },
 
     async count(asked) {

@@ -1,9 +1,8 @@
 import { toRecord } from '../csv/csv-cell.ts';
-import { LeadDetail, type LeadFilterQuery } from './lead.schema.ts';
-import { type FoundLead, toLeadDetail } from './lead.ts';
+import { detailFields, type LeadFilterQuery } from './lead.schema.ts';
 import type { Viewer } from './lead-scope.ts';
-import type { LeadPosition, LeadStore } from './lead-store.ts';
-import { positionOf, selectLeads } from './list-leads.ts';
+import type { LeadPosition, LeadStore, LeadTexts } from './lead-store.ts';
+import { selectLeads } from './list-leads.ts';
 
 /** The export formats: CSV (RFC 4180) and newline-delimited JSON. */
 export const exportFormats = ['csv', 'ndjson'] as const;
@@ -15,10 +14,12 @@ interface ExportPiece {
   readonly leads: number;
 }
 
-/** The number of leads in one read. 250 leads are a quarter faster but delay other requests for 12 ms, not 2 ms. */
-const maxLeads = 32;
+/** The number of leads in the first read. */
+const firstLeads = 32;
+/** The maximum number of leads in one read. Other requests wait while a read is written. */
+const maxLeads = 128;
 /** The target length of a batch in characters, because a lead can have 64 KiB and more. */
-const batchLength = 256 * 1024;
+const batchLength = 64 * 1024;
 
 /**
  * Returns every lead that a principal can see and that matches a query, in the order of the query, with all fields.
@@ -38,9 +39,11 @@ export function exportLeads(
 ): AsyncGenerator<ExportPiece, void, undefined> {
   const selection = selectLeads(viewer, query);
   const { begin, write } = writers[format];
+  const idAt = detailFields.indexOf('id');
+  const timeAt = detailFields.indexOf(selection.order.by);
 
   async function* pieces(): AsyncGenerator<ExportPiece, void, undefined> {
-    let limit = maxLeads;
+    let limit = firstLeads;
     let after: LeadPosition | undefined;
     let text = begin;
     for (;;) {
@@ -50,7 +53,7 @@ export function exportLeads(
       if (text !== '') yield { text, leads: found.length };
       const last = found.at(-1);
       if (last === undefined || found.length < limit) return;
-      after = positionOf(last, selection.order);
+      after = { time: new Date(last[timeAt] as string), id: last[idAt] as string };
       limit = Math.ceil(Math.min(maxLeads, (batchLength * limit) / text.length));
       text = '';
     }
@@ -58,20 +61,33 @@ export function exportLeads(
   return pieces();
 }
 
-/** The columns of a CSV file. */
-const columns = Object.keys(LeadDetail.properties) as readonly (keyof LeadDetail)[];
-
-const writers: Record<ExportFormat, { begin: string; write: (lead: FoundLead) => string }> = {
-  csv: { begin: toRecord(columns), write: toCsv },
-  ndjson: { begin: '', write: (lead) => `${JSON.stringify(toLeadDetail(lead))}\n` },
+const writers: Record<ExportFormat, { begin: string; write: (lead: LeadTexts) => string }> = {
+  csv: { begin: toRecord(detailFields), write: (lead) => toRecord(lead.map((text) => text ?? '')) },
+  ndjson: { begin: '', write: toJsonLine },
 };
 
-function toCsv(lead: FoundLead): string {
-  return toRecord(
-    columns.map((column) => {
-      const value = lead[column];
-      if (value === undefined) return '';
-      return value instanceof Date ? value.toISOString() : String(value);
-    }),
-  );
+/** Removes the spaces that Postgres writes. */
+const compact = (json: string): string => JSON.stringify(JSON.parse(json));
+
+/** The names of the fields as JSON, and how their texts become JSON. The first field, the id, is never null. */
+const jsonFields = detailFields.map((name, at) => ({
+  before: `${at === 0 ? '{' : ','}"${name}":`,
+  toJson: { version: (text: string) => text, extra: compact }[name as string] ?? toJsonText,
+}));
+
+function toJsonLine(lead: LeadTexts): string {
+  let line = '';
+  for (const [at, text] of lead.entries()) {
+    const field = jsonFields[at];
+    if (text !== null && field !== undefined) line += field.before + field.toJson(text);
+  }
+  return `${line}}\n`;
+}
+
+/** The characters that JSON escapes (RFC 8259, 7). Postgres returns no lone surrogates. */
+const escaped = /["\\]|[^ -\uffff]/;
+
+/** Returns a text as JSON. Most texts need no escapes, and testing for them is faster. */
+function toJsonText(text: string): string {
+  return escaped.test(text) ? JSON.stringify(text) : `"${text}"`;
 }

@@ -135,6 +135,9 @@ export const LeadDetail = Type.Object(
 );
 export type LeadDetail = Static<typeof LeadDetail>;
 
+/** The fields of a lead in the order of its schema. */
+export const detailFields = Object.keys(LeadDetail.properties) as readonly (keyof LeadDetail)[];
+
 /** The fields of a lead that an edit can change. Unknown fields go to `extra`, as in {@link NewLead}. */
 export const LeadPatch = Type.Object(
   {

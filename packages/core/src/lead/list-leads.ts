@@ -66,10 +66,7 @@ export async function countLeads(leads: LeadStore, viewer: Viewer, query: LeadFi
 }
 
 /** Returns the position of a lead in an order. */
-export function positionOf(
-  lead: { id: string; createdAt: Date | string; updatedAt: Date | string },
-  { by }: LeadOrder,
-): LeadPosition {
+function positionOf(lead: LeadEnd, { by }: LeadOrder): LeadPosition {
   return { time: new Date(lead[by]), id: lead.id };
 }
 

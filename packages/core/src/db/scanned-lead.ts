@@ -1,0 +1,32 @@
+import { detailFields } from '../lead/lead.schema.ts';
+import { Prisma } from './generated/client.ts';
+
+/** The SQL expressions of fields whose column has another name or type. */
+const expressions: Readonly<Record<string, string>> = {
+  campaignCode: '(SELECT code FROM campaign WHERE campaign.id = lead.campaign_id)',
+  ip: 'host(ip)',
+  extra: 'extra::text',
+  phoneE164: 'phone_e164',
+};
+const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The columns of {@link detailFields}, in the same order. */
+export const scannedColumns = Prisma.raw(
+  detailFields.map((name) => expressions[name] ?? snakeCase(name)).join(', '),
+);
+
+/** The positions of times in {@link scannedColumns}. */
+export const scannedTimes = ['createdAt', 'updatedAt'].map((name) =>
+  detailFields.findIndex((field) => field === name),
+);
+
+/**
+ * Formats a time like `Date.toISOString`, but without creating a `Date`.
+ *
+ * @param time in UTC, in the format of Postgres: `2026-01-31 09:30:00.5+00`, with up to 3 decimals of a second.
+ */
+export function isoTime(time: string): string {
+  const seconds = '2026-01-31T09:30:00'.length;
+  const decimals = time.slice(seconds, -'+00'.length);
+  return `${time.slice(0, 10)}T${time.slice(11, seconds)}${decimals}${'.000'.slice(decimals.length)}Z`;
+}
