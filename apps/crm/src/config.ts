@@ -92,7 +92,7 @@ export const CrmConfig = Type.Object(
       minimum: 1,
       maximum: 3_650,
       default: 7,
-      description: 'Days that events are kept: in their stream, and without NATS_URL in the outbox',
+      description: 'Days that events are kept: in NATS, or without NATS_URL in Postgres',
     }),
     EVENTS_STREAM_MEGABYTES: Type.Integer({
       minimum: 1,

@@ -16,6 +16,7 @@ import {
   createCampaignStore,
   createCredentialStore,
   createDeliveryQueue,
+  createEventLog,
   createEventOutbox,
   createLeadStore,
   createOverviewStore,
@@ -26,11 +27,19 @@ import {
 } from '@leads/core/db';
 import type { WebhookSettings, WebhookStore } from '@leads/core/delivery';
 import { DisposeStack } from '@leads/core/dispose-stack';
-import { EventRelay, OutboxMonitor } from '@leads/core/event';
+import {
+  EventLogReader,
+  EventLogRetention,
+  type EventReader,
+  EventRelay,
+  OutboxMonitor,
+  publishToLog,
+  publishToNats,
+} from '@leads/core/event';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import type { LeadStore } from '@leads/core/lead';
 import { createRateLimit, FairQueue, fairLeadReads, fairOverview } from '@leads/core/limits';
-import { EventPublisher, EventReader, eventStreamName, Invalidations } from '@leads/core/nats';
+import { EventPublisher, eventStreamName, Invalidations, NatsEventReader } from '@leads/core/nats';
 import { LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import type { RateLimits } from '@leads/http/server/rate-limit';
@@ -65,8 +74,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly credentials: CredentialVerifier;
   readonly credentialStore: CredentialStore;
   readonly credentialUse: CredentialUse;
-  /** Absent without NATS_URL. */
-  readonly events: EventReader | undefined;
+  readonly events: EventReader;
   readonly leads: LeadStore;
   /** Stores the leads of create requests. */
   readonly leadBatcher: LeadBatcher;
@@ -193,38 +201,43 @@ export async function createContext(
   const outbox = createEventOutbox(database);
   const streamMs = config.EVENTS_STREAM_DAYS * 86_400_000;
   const outboxMonitor = resources.use(
-    new OutboxMonitor(outbox, {
-      // Without a broker, events expire. With one, they wait until it is available.
-      keepMs: config.NATS_URL === undefined ? streamMs : undefined,
-      onDropped: (events) =>
-        log.warn({ events }, 'Dropped unpublished events past their retention: NATS_URL is not set'),
-      onError: (err) => log.warn({ err }, 'The outbox check failed; retrying'),
-    }),
+    new OutboxMonitor(outbox, (err) => log.warn({ err }, 'The outbox check failed; retrying')),
   );
-  const relay =
+  const publisher =
     broker &&
-    resources.use(
-      new EventRelay(
-        outbox,
-        tracePublishing(
-          new EventPublisher(
-            broker,
-            {
-              name: eventStreamName,
-              maxAgeMs: streamMs,
-              maxBytes: config.EVENTS_STREAM_MEGABYTES * 1024 * 1024,
-              replicas: config.EVENTS_STREAM_REPLICAS,
-            },
-            () =>
-              log.warn(
-                'The stream of events has other limits than EVENTS_STREAM_*: run `leads nats setup` with the same settings',
-              ),
-          ),
-          tracing,
+    new EventPublisher(
+      broker,
+      {
+        name: eventStreamName,
+        maxAgeMs: streamMs,
+        maxBytes: config.EVENTS_STREAM_MEGABYTES * 1024 * 1024,
+        replicas: config.EVENTS_STREAM_REPLICAS,
+      },
+      () =>
+        log.warn(
+          'The stream of events has other limits than EVENTS_STREAM_*: run `leads nats setup` with the same settings',
         ),
-        (err) => log.warn({ err }, 'Events were not published; retrying'),
+    );
+  const eventLog = createEventLog(database);
+  const relay = resources.use(
+    new EventRelay(
+      publisher === undefined
+        ? publishToLog(eventLog)
+        : publishToNats(outbox, tracePublishing(publisher, tracing)),
+      (err) => log.warn({ err }, 'Events were not published; retrying'),
+    ),
+  );
+  if (broker === undefined) {
+    resources.use(
+      new EventLogRetention(eventLog, streamMs, (err) =>
+        log.warn({ err }, 'Expired events were not deleted; retrying'),
       ),
     );
+  }
+  const events =
+    broker === undefined
+      ? resources.use(new EventLogReader(eventLog))
+      : new NatsEventReader(broker, eventStreamName);
   registerEventMetrics(metrics, { outboxMonitor, relay });
   const webhookSettings = webhookSettingsOf(config);
   const deliverer = config.CRM_DELIVERIES
@@ -286,7 +299,7 @@ export async function createContext(
     credentials,
     credentialStore,
     credentialUse,
-    events: broker && new EventReader(broker, eventStreamName),
+    events,
     leads,
     leadBatcher,
     metrics,

@@ -4,11 +4,11 @@ import type { Metrics } from '@leads/http/service/metrics';
 /** Registers the metrics of published and unpublished events. */
 export function registerEventMetrics(
   metrics: Metrics,
-  { outboxMonitor, relay }: { outboxMonitor: OutboxMonitor; relay: EventRelay | undefined },
+  { outboxMonitor, relay }: { outboxMonitor: OutboxMonitor; relay: EventRelay },
 ): void {
   metrics.counter(
-    { name: 'lead_events_published_total', help: 'Events that this process has published to NATS.' },
-    () => relay?.publishedCount ?? 0,
+    { name: 'lead_events_published_total', help: 'Events that this process has published.' },
+    () => relay.publishedCount,
   );
   metrics.gauge(
     {

@@ -150,7 +150,8 @@ describe('leads events tail', () => {
     expect(await runTail([], {})).toEqual({
       code: 2,
       stdout: '',
-      stderr: "error: NATS_URL is required (nats://user:password@host:4222): set it to the services' NATS\n",
+      stderr:
+        "error: NATS_URL is required (nats://user:password@host:4222): set it to the services' NATS; without NATS, read GET /api/v1/events\n",
     });
     const port = await freePort();
     const unreachable = await runTail([], { NATS_URL: `nats://user:secret@127.0.0.1:${port}` });

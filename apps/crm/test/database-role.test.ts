@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from '@leads/test-kit/test-data
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { startCrmService } from './crm.ts';
+import { openEvents } from './event-client.ts';
 import { leadsApi, leadsPath } from './leads-api.ts';
 import { signInAs, Visitor } from './visitor.ts';
 
@@ -45,6 +46,10 @@ test('the CRM serves its public API with the permissions of its database role', 
   expect((await api.changeStatuses(owner, [id], 'Approved')).status).toBe(200);
   expect((await api.get(owner, id)).status).toBe('Approved');
   expect(await api.history(owner, id)).toHaveLength(3);
+  // Without NATS, the events are in the database.
+  const stream = await openEvents(service.port, owner.headers, '?since=2026-01-01');
+  expect((await stream.received(3)).map((event) => event.id)).toEqual([`${id}.1`, `${id}.2`, `${id}.3`]);
+  stream.close();
   expect((await api.list(owner, { count: 'exact' })).totalCount).toBe(1);
   const searches: Record<string, string>[] = [
     { q: 'ada' },
@@ -125,6 +130,12 @@ test.each([
     'insert events into the outbox',
     'INSERT INTO lead_outbox (lead_ids, versions) VALUES (ARRAY[]::uuid[], ARRAY[]::int[])',
   ],
+  [
+    'insert events into the log',
+    `INSERT INTO lead_event_log (position, outbox_id, workspace_ids, lead_ids, versions, created_at, published_at)
+     VALUES (1, 1, '{}', '{}', '{}', now(), now())`,
+  ],
+  ['change the log of events', 'UPDATE lead_event_log_state SET last_position = 0'],
   ['create a table', 'CREATE TABLE mine ()'],
   ['disable triggers', 'ALTER TABLE lead DISABLE TRIGGER ALL'],
 ])('the database role of the CRM cannot %s', async (_, sql) => {

@@ -34,7 +34,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true, force: true });
 });
-beforeEach(() => fixture.sql('TRUNCATE lead_outbox'));
+beforeEach(() => fixture.sql('TRUNCATE lead_outbox, lead_event_log, lead_event_log_state'));
 
 /** Starts a broker for the current test. */
 async function broker(): Promise<LocalNats> {
@@ -51,10 +51,12 @@ async function crm(settings: Record<string, string> = {}): Promise<RunningServic
 
 const publishedEvents = async (nats: LocalNats) =>
   (await readStream(nats.url, 'LEADS')).map(({ data }) => data as LeadEvent);
+/** The events that are not published to NATS: those in the outbox, and those that an instance without NATS_URL logged. */
 const countUnpublished = async () =>
   (
     await fixture.sql<{ events: number }>(
-      'SELECT coalesce(sum(cardinality(lead_ids)), 0)::int AS events FROM lead_outbox',
+      `SELECT coalesce(sum(cardinality(lead_ids)), 0)::int AS events
+       FROM (SELECT lead_ids FROM lead_outbox UNION ALL SELECT lead_ids FROM lead_event_log) AS kept`,
     )
   )[0]?.events;
 const leads = (count: number) =>
@@ -223,18 +225,16 @@ describe('events', { timeout: 60_000 }, () => {
     expect(events).toHaveLength(many.length);
   });
 
-  test('that stay unpublished past their retention are dropped', async () => {
-    await fixture.leads.insert(leads(2));
-    await fixture.sql(`UPDATE lead_outbox SET created_at = now() - interval '49 hours'`);
-    await fixture.leads.insert(leads(3));
+  test('are kept in the log for their retention if NATS_URL is not set', async () => {
     const service = await crm({ EVENTS_STREAM_DAYS: '2' });
+    const logged = async () => (await fixture.sql('SELECT FROM lead_event_log')).length;
+    await fixture.leads.insert(leads(2));
+    await expect.poll(logged, soon).toBe(1);
+    await fixture.sql(`UPDATE lead_event_log SET published_at = now() - interval '49 hours'`);
+    await fixture.leads.insert(leads(3));
     await expect.poll(countUnpublished, soon).toBe(3);
-    await expect
-      .poll(
-        () =>
-          service.logs.entries().filter(({ msg }) => String(msg).startsWith('Dropped unpublished events')),
-        soon,
-      )
-      .toMatchObject([{ level: 'warn', events: 2 }]);
+    const { owner } = workspace;
+    const request = { path: '/api/v1/events?since=2026-01-01', headers: { ...owner.headers } };
+    expect((await service.send(request)).status).toBe(410);
   });
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { installedNatsServer } from './processes/find-nats-server.ts';
 import { startNats } from './processes/nats-server.ts';
 
-/** The NATS broker of a local run. If `url` is undefined, events stay in the database outbox. */
+/** The NATS broker of a local run. If `url` is undefined, events stay in the database. */
 export interface RunBroker {
   readonly url: string | undefined;
   /** The process id of the nats-server that this run started. */

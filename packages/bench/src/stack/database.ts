@@ -47,7 +47,7 @@ export async function removeLeads(databaseUrl: string): Promise<void> {
   await query(
     databaseUrl,
     `BEGIN; SET LOCAL session_replication_role = replica;
-    TRUNCATE lead, lead_tally, lead_tally_entry, lead_outbox CASCADE; COMMIT`,
+    TRUNCATE lead, lead_tally, lead_tally_entry, lead_outbox, lead_event_log CASCADE; COMMIT`,
   );
 }
 

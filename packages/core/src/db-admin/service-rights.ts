@@ -102,6 +102,9 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   delivery_outbox: { crm: read },
   delivery_endpoint: { crm: everything },
   delivery: { crm: everything },
+  // Functions write the log. The CRM deletes its expired rows.
+  lead_event_log: { crm: { ...read, delete: true } },
+  lead_event_log_state: { crm: read },
   audit_entry: { crm: add },
   // The command line reads and empties it as the owner of the tables.
   lead_quarantine: { intake: { select: ['id', 'reason'], insert: 'all', update: ['reason'] } },
@@ -115,6 +118,8 @@ export const functionRights: Readonly<Record<string, readonly Service[]>> = {
   leads_of_outbox: ['crm'],
   changes_of_outbox: ['crm'],
   plan_deliveries: ['crm'],
+  log_events: ['crm'],
+  return_logged_events: ['crm'],
 };
 
 /** A right on the rows that meet a condition in SQL. */

@@ -153,6 +153,16 @@ const rows = {
     s1: '{click-1}',
   }),
   lead_outbox: () => ({ id: 1_000_000, lead_ids: [leadId], versions: [1], created_at: 'now()' }),
+  lead_event_log: () => ({
+    position: 1_000_000,
+    outbox_id: 1,
+    workspace_ids: [a.workspaceId],
+    lead_ids: [leadId],
+    versions: [1],
+    created_at: 'now()',
+    published_at: 'now()',
+  }),
+  lead_event_log_state: () => ({ created_at: 'now()', last_position: 0, last_published_at: 'now()' }),
   lead_tally_erased: () => ({
     id: 1_000_000,
     workspace_id: a.workspaceId,
@@ -247,6 +257,8 @@ const tablesWithId = (Object.keys(rows) as Table[]).filter(
       'lead_tally_erased',
       'lead_outbox',
       'delivery_outbox',
+      'lead_event_log',
+      'lead_event_log_state',
     ].includes(table),
 );
 const statuses = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const;
@@ -615,6 +627,7 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     () => insert('delivery', { state: 'failed', next_attempt_at: null, lease_id: newId() }),
   ],
   ['delivery_answer_check', '23514', () => insert('delivery', { answer: 'x'.repeat(1025) })],
+  ['lead_event_log_state_id_check', '23514', () => insert('lead_event_log_state', { id: 2 })],
 
   ...(
     [
@@ -624,6 +637,8 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
       'lead_tally_erased',
       'lead_outbox',
       'delivery_outbox',
+      'lead_event_log',
+      'lead_event_log_state',
     ] as const
   ).map((table): [string, string, () => Promise<void>] => [
     `${table}_pkey`,

@@ -134,7 +134,9 @@ interface Counts {
 async function countLeads({ select }: Database, ids: readonly string[]): Promise<Counts> {
   const [row] = await select<{ changes: number; waitingEvents: number }>(Prisma.sql`
     SELECT (SELECT count(*)::int FROM lead_change WHERE lead_id = ANY(${ids}::uuid[])) AS changes,
-      (SELECT count(*)::int FROM lead_outbox, unnest(lead_ids) AS lead_id
+      (SELECT count(*)::int FROM (
+          SELECT lead_ids FROM lead_outbox UNION ALL SELECT lead_ids FROM lead_event_log
+        ) AS kept, unnest(lead_ids) AS lead_id
         WHERE lead_ids && ${ids}::uuid[] AND lead_id = ANY(${ids}::uuid[])) AS "waitingEvents"`);
   return { leads: ids.length, changes: row?.changes ?? 0, waitingEvents: row?.waitingEvents ?? 0 };
 }
@@ -151,7 +153,7 @@ async function eraseLeads(database: Database, ids: readonly string[]): Promise<C
     return {
       leads: erased?.leads ?? 0,
       changes: erased?.changes ?? 0,
-      waitingEvents: await deleteWaitingEvents(tx, ids),
+      waitingEvents: (await deleteEvents(tx, outboxTable, ids)) + (await deleteEvents(tx, logTable, ids)),
     };
   });
 }
@@ -195,21 +197,33 @@ async function mergeIdentifyingS1(tx: Transaction, ids: readonly string[]): Prom
       paid = kept.paid + excluded.paid, approved = kept.approved + excluded.approved`;
 }
 
-/** Returns the number of deleted events. */
-async function deleteWaitingEvents(tx: Transaction, ids: readonly string[]): Promise<number> {
+const outboxTable = { name: Prisma.sql`lead_outbox`, key: Prisma.sql`id` };
+const logTable = { name: Prisma.sql`lead_event_log`, key: Prisma.sql`position` };
+
+/**
+ * Deletes the events of leads from a table. The position of a row of the log is that of its last event. If a row loses
+ * events, those before them move to later positions: a reader may receive them again, and misses none.
+ *
+ * @returns the number of deleted events.
+ */
+async function deleteEvents(
+  tx: Transaction,
+  { name, key }: typeof outboxTable,
+  ids: readonly string[],
+): Promise<number> {
   const [row] = await tx.$queryRaw<{ events: number }[]>`
     WITH waiting AS (
-      SELECT id, lead_id, version, place, lead_id = ANY(${ids}::uuid[]) AS is_gone
-      FROM lead_outbox, unnest(lead_ids, versions) WITH ORDINALITY AS each (lead_id, version, place)
+      SELECT ${key} AS id, lead_id, version, place, lead_id = ANY(${ids}::uuid[]) AS is_gone
+      FROM ${name}, unnest(lead_ids, versions) WITH ORDINALITY AS each (lead_id, version, place)
       WHERE lead_ids && ${ids}::uuid[]
     ), left_over AS (
-      UPDATE lead_outbox SET lead_ids = others.lead_ids, versions = others.versions
+      UPDATE ${name} SET lead_ids = others.lead_ids, versions = others.versions
       FROM (
         SELECT id, array_agg(lead_id ORDER BY place) AS lead_ids, array_agg(version ORDER BY place) AS versions
         FROM waiting WHERE NOT is_gone GROUP BY id
-      ) AS others WHERE lead_outbox.id = others.id
+      ) AS others WHERE ${name}.${key} = others.id
     ), emptied AS (
-      DELETE FROM lead_outbox WHERE id IN (SELECT id FROM waiting GROUP BY id HAVING bool_and(is_gone))
+      DELETE FROM ${name} WHERE ${key} IN (SELECT id FROM waiting GROUP BY id HAVING bool_and(is_gone))
     )
     SELECT count(*)::int AS events FROM waiting WHERE is_gone`;
   return row?.events ?? 0;

@@ -8,6 +8,8 @@ import { changeColumnsWithAliases, everyColumn } from './lead-store.prisma.ts';
 
 /** The maximum number of rows read at once. Each holds between one and several hundred events. */
 const maxRows = 500;
+/** The maximum number of rows of the event log that return to the outbox at once. */
+const maxReturnedRows = 5_000;
 
 interface OutboxRow {
   readonly id: bigint;
@@ -24,12 +26,20 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
   return {
     async publishNext(limit, publish) {
       // The outbox is empty most of the time. This query is cheaper than a transaction.
-      if ((await select(Prisma.sql`SELECT FROM lead_outbox LIMIT 1`)).length === 0) return 0;
+      const [found] = await select<{ isWaiting: boolean; isLogged: boolean }>(Prisma.sql`
+        SELECT EXISTS (SELECT FROM lead_outbox) AS "isWaiting",
+          EXISTS (SELECT FROM lead_event_log) OR EXISTS (SELECT FROM lead_event_log_state) AS "isLogged"`);
+      if (found?.isWaiting !== true && found?.isLogged !== true) return 0;
       return transaction(async (tx) => {
         // A lock of the transaction, because a pooler may share the session with other clients.
         const [lock] = await tx.$queryRaw<{ isOurs: boolean }[]>`
           SELECT pg_try_advisory_xact_lock(${advisoryLocks.outbox}) AS "isOurs"`;
         if (lock?.isOurs !== true) return undefined;
+        if (found.isLogged) {
+          const [returned] = await tx.$queryRaw<{ isRest: boolean }[]>`
+            SELECT return_logged_events(${maxReturnedRows}::int) AS "isRest"`;
+          if (returned?.isRest === true) return 0;
+        }
         // Uncommitted rows are skipped. The order holds: no later event of the same leads can be committed before them.
         const rows = takeRows(
           limit,
@@ -42,7 +52,10 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
               ) AS oldest
             ) AS summed
             -- Rows beyond the limit are not read, because a row may hold thousands of events.
-            WHERE up_to - events < ${limit}::int ORDER BY id`,
+            WHERE up_to - events < ${limit}::int
+              -- Events that an instance without NATS_URL has logged since come first.
+              AND NOT EXISTS (SELECT FROM lead_event_log)
+            ORDER BY id`,
         );
         const events = await eventsOf(tx, rows, limit);
         await publish(events);
@@ -55,14 +68,6 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
         }
         return events.length;
       });
-    },
-
-    async dropBefore(time) {
-      const [row] = await select<{ events: number }>(Prisma.sql`
-        WITH dropped AS (
-          DELETE FROM lead_outbox WHERE created_at < ${time.toISOString()}::timestamptz RETURNING cardinality(lead_ids) AS events
-        ) SELECT coalesce(sum(events), 0)::float8 AS events FROM dropped`);
-      return row?.events ?? 0;
     },
 
     async oldest() {

@@ -7,6 +7,7 @@ export { createCredentialStore } from './credential-store.prisma.ts';
 export { DatabaseError } from './database-error.ts';
 export { createDeliveryQueue } from './delivery-queue.prisma.ts';
 export { createErasableLeads, createErasableQuarantine, createErasureTable } from './erasure-store.prisma.ts';
+export { createEventLog } from './event-log.prisma.ts';
 export { createEventOutbox } from './event-outbox.prisma.ts';
 export { createLeadQuarantine } from './lead-quarantine.prisma.ts';
 export { createLeadStore } from './lead-store.prisma.ts';

@@ -4,7 +4,7 @@ import type { LeadEvent } from './lead-event.schema.ts';
 export interface EventOutbox {
   /**
    * Publishes the oldest events and removes them. Only one caller publishes at a time, across all instances, so that
-   * the events of a lead keep their order.
+   * the events of a lead keep their order. If the event log was used before, its events return to the outbox first.
    *
    * @param limit the approximate number of events. The events of one statement stay together.
    * @param publish must finish within the database's statement timeout. If it throws, the events stay.
@@ -14,9 +14,6 @@ export interface EventOutbox {
     limit: number,
     publish: (events: readonly LeadEvent[]) => Promise<void>,
   ): Promise<number | undefined>;
-
-  /** Removes the events before a time. Returns their number. */
-  dropBefore(time: Date): Promise<number>;
 
   /** Returns the time of the oldest event. */
   oldest(): Promise<Date | undefined>;

@@ -10,8 +10,7 @@ test('publishes smaller batches after a failure, and larger ones after each succ
     return limits.length < 30 ? count : 0;
   };
   const onError = vi.fn<(error: unknown) => void>();
-  const publisher = { isConnected: true, publish: async () => undefined };
-  await using _relay = new EventRelay({ publishNext }, publisher, onError);
+  await using _relay = new EventRelay({ isConnected: true, emptyMs: 100, publishNext }, onError);
 
   await expect.poll(() => limits.slice(0, 4), { timeout: 20_000 }).toEqual([1_000, 250, 62, 124]);
   limit = Number.POSITIVE_INFINITY;

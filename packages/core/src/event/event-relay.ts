@@ -1,6 +1,7 @@
 import { BackgroundLoop } from '../background/background-loop.ts';
 import { BatchSize } from '../background/batch-size.ts';
 import type { EventPublisher } from '../nats/event-publisher.ts';
+import type { EventLog } from './event-log.ts';
 import type { EventOutbox } from './event-outbox.ts';
 
 /** The largest batch. It takes about 0.1 s to publish. */
@@ -8,27 +9,50 @@ const maxBatchSize = 1_000;
 /** The smallest batch, for a broker whose disk is slow. */
 const minBatchSize = 10;
 /** Pauses in milliseconds: while the outbox is empty, while another instance publishes, and while disconnected. */
-const emptyMs = 100;
+const emptyMs = { nats: 100, log: 250 };
 const otherInstanceMs = 500;
 const disconnectedMs = 250;
 const retryMs = { min: 250, max: 5_000 };
 
+/** What the events of the outbox are published to. */
+interface RelayTarget {
+  readonly isConnected: boolean;
+  /** The pause while the outbox is empty, in milliseconds. */
+  readonly emptyMs: number;
+  /** Publishes about `limit` events. Returns their number; `undefined` while another instance publishes. */
+  publishNext(limit: number): Promise<number | undefined>;
+}
+
+/** Returns NATS as the target of events. */
+export const publishToNats = (
+  outbox: Pick<EventOutbox, 'publishNext'>,
+  publisher: Pick<EventPublisher, 'isConnected' | 'publish'>,
+): RelayTarget => ({
+  get isConnected() {
+    return publisher.isConnected;
+  },
+  emptyMs: emptyMs.nats,
+  publishNext: (limit) => outbox.publishNext(limit, (events) => publisher.publish(events)),
+});
+
+/** Returns the event log as the target of events. */
+export const publishToLog = (log: Pick<EventLog, 'publishNext'>): RelayTarget => ({
+  isConnected: true,
+  // Readers poll the log at the same interval.
+  emptyMs: emptyMs.log,
+  publishNext: (limit) => log.publishNext(limit),
+});
+
 /** Publishes the events of the outbox until it is disposed. Of several instances, one publishes at a time. */
 export class EventRelay implements AsyncDisposable {
-  readonly #outbox: Pick<EventOutbox, 'publishNext'>;
-  readonly #publisher: Pick<EventPublisher, 'isConnected' | 'publish'>;
+  readonly #target: RelayTarget;
   readonly #batchSize = new BatchSize({ min: minBatchSize, max: maxBatchSize });
   readonly #loop: BackgroundLoop;
   #publishedCount = 0;
 
   /** @param onError called once when a streak of failures begins. */
-  constructor(
-    outbox: Pick<EventOutbox, 'publishNext'>,
-    publisher: Pick<EventPublisher, 'isConnected' | 'publish'>,
-    onError: (error: unknown) => void,
-  ) {
-    this.#outbox = outbox;
-    this.#publisher = publisher;
+  constructor(target: RelayTarget, onError: (error: unknown) => void) {
+    this.#target = target;
     this.#loop = new BackgroundLoop({ step: () => this.#publishNext(), onError, retryMs });
   }
 
@@ -38,13 +62,11 @@ export class EventRelay implements AsyncDisposable {
   }
 
   async #publishNext(): Promise<number> {
-    if (!this.#publisher.isConnected) return disconnectedMs;
-    const count = await this.#batchSize.adjust(() =>
-      this.#outbox.publishNext(this.#batchSize.current, (events) => this.#publisher.publish(events)),
-    );
+    if (!this.#target.isConnected) return disconnectedMs;
+    const count = await this.#batchSize.adjust(() => this.#target.publishNext(this.#batchSize.current));
     if (count === undefined) return otherInstanceMs;
     this.#publishedCount += count;
-    return count === 0 ? emptyMs : 0;
+    return count === 0 ? this.#target.emptyMs : 0;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

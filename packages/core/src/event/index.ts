@@ -1,6 +1,10 @@
 export type { EventOutbox } from './event-outbox.ts';
+export type { EventLog } from './event-log.ts';
+export { EventLogReader } from './event-log-reader.ts';
+export { EventLogRetention } from './event-log-retention.ts';
 export { isEventId } from './event-position.ts';
-export { EventRelay } from './event-relay.ts';
+export type { EventFilter, EventReader, EventStart, EventStep } from './event-reader.ts';
+export { EventRelay, publishToLog, publishToNats } from './event-relay.ts';
 export { LeadEvent, LeadEventType } from './lead-event.schema.ts';
 export { eventSubject } from './lead-event.ts';
 export { OutboxMonitor } from './outbox-monitor.ts';

@@ -1,41 +1,24 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AckPolicy, DeliverPolicy, type JetStreamManager, type JsMsg, NatsError, nanos } from 'nats';
-import { isOutage, LeadsError } from '../errors.ts';
-import { type EventPosition, formatPosition, parsePosition } from '../event/event-position.ts';
-import type { LeadEvent, LeadEventType } from '../event/lead-event.schema.ts';
+import { LeadsError } from '../errors.ts';
+import {
+  type EventFilter,
+  type EventReader,
+  type EventStart,
+  type EventStep,
+  followEvents,
+  isWanted,
+  locateStart,
+  type Place,
+  type ReadEvent,
+  requireKept,
+  type StreamState,
+} from '../event/event-reader.ts';
+import type { LeadEvent } from '../event/lead-event.schema.ts';
 import { eventSubject } from '../event/lead-event.ts';
 import { available, type Broker } from './broker.ts';
 
-/** Where to start: with new events, with the oldest retained event, after an event id, or at a time. */
-export type EventStart = 'now' | 'oldest' | { readonly after: string } | { readonly since: Date };
-
-/** Selects the events of a reader. */
-export interface EventFilter {
-  /** The workspace; if absent, all workspaces. */
-  readonly workspaceId?: string | undefined;
-  /** The event types; if absent, all types. */
-  readonly types?: readonly LeadEventType[] | undefined;
-  /** An additional condition. */
-  readonly wants?: ((event: LeadEvent) => boolean) | undefined;
-}
-
-/** A reader's progress: one event, or a new position past events that the filter excludes. */
-export interface EventStep {
-  /** The position to resume after; absent if the stream does not exist yet. */
-  readonly id: string | undefined;
-  readonly event?: LeadEvent;
-}
-
-/** The state of the stream. */
-interface StreamState {
-  readonly streamMs: number;
-  readonly first: number;
-  readonly last: number;
-  readonly firstAt: Date;
-  readonly lastAt: Date;
-}
-
-type Place = EventPosition | undefined;
+/** The events of a reader. Without a workspace, it reads those of all workspaces. */
+type NatsEventFilter = Omit<EventFilter, 'workspaceId'> & { readonly workspaceId?: string | undefined };
 
 /** The limit of data that the broker sends before the reader requests more. */
 const maxFetchBytes = 2 * 1024 * 1024;
@@ -45,10 +28,9 @@ const maxFetchEvents = 100;
 const fetchTimeoutMs = 5_000;
 /** The broker removes a consumer without requests after this time, in milliseconds. The reader then creates another. */
 const idleMs = 60_000;
-const pauseMs = 500;
 
-/** Reads the event stream. */
-export class EventReader {
+/** Reads the event stream in NATS. */
+export class NatsEventReader implements EventReader {
   readonly #broker: Broker;
   readonly #stream: string;
 
@@ -58,51 +40,26 @@ export class EventReader {
     this.#stream = stream;
   }
 
-  /**
-   * Reads events in stream order, each once, until the signal aborts. It resumes after an outage of the broker, and
-   * reads no faster than the caller consumes.
-   *
-   * @param options.signal ends the generator.
-   * @returns a generator. Its first step has the start position. A step without an event follows every few seconds, even
-   *   if no event arrives. The generator throws LeadsError `events_gone` if unread events may have been removed. Its last
-   *   step then has the position before them.
-   * @throws LeadsError `unavailable` without the broker; `events_gone` if events after the start position are no longer
-   *   retained; `invalid_input` for a malformed id.
-   */
-  async open(options: {
+  async open({
+    start,
+    filter,
+    signal,
+  }: {
     start: EventStart;
-    filter: EventFilter;
+    filter: NatsEventFilter;
     signal: AbortSignal;
   }): Promise<AsyncGenerator<EventStep, void, undefined>> {
-    const { start, filter, signal } = options;
-    return this.#follow(await this.#locate(start), filter, signal);
-  }
-
-  async #locate(start: EventStart): Promise<Place> {
-    const after = typeof start === 'object' && 'after' in start ? toPosition(start.after) : undefined;
-    const manager = await this.#broker.manager();
-    const state = await this.#state(manager);
-    if (after !== undefined) {
-      requireKept(state, after);
-      return after;
-    }
-    if (state === undefined) return undefined;
-    const { streamMs } = state;
-    if (typeof start === 'object' && 'since' in start) {
-      return { streamMs, sequence: await this.#lastBefore(manager, state, start.since) };
-    }
-    return { streamMs, sequence: start === 'now' ? state.last : Math.max(state.first - 1, 0) };
+    const manager = () => this.#broker.manager();
+    const place = await locateStart(
+      start,
+      async () => this.#state(await manager()),
+      async (_, time) => this.#lastBefore(await manager(), time),
+    );
+    return followEvents(place, (from) => this.#read(from, filter, signal), signal);
   }
 
   /** Returns the sequence number of the last event before a time. */
-  async #lastBefore(manager: JetStreamManager, state: StreamState, time: Date): Promise<number> {
-    const { first, last, firstAt, lastAt } = state;
-    const isEmpty = first > last;
-    // If the stream still has its first event, no older event was removed.
-    if (first > 1 && (isEmpty ? time <= lastAt : time < firstAt)) {
-      throw gone(isEmpty ? undefined : firstAt);
-    }
-    if (time > lastAt) return last;
+  async #lastBefore(manager: JetStreamManager, time: Date): Promise<number> {
     const { name, delivered } = await available(
       manager.consumers.add(this.#stream, {
         ...consumerSettings,
@@ -114,40 +71,19 @@ export class EventReader {
     return delivered.stream_seq;
   }
 
-  async *#follow(
-    start: Place,
-    filter: EventFilter,
-    signal: AbortSignal,
-  ): AsyncGenerator<EventStep, void, undefined> {
-    let place = start;
-    yield { id: idOf(place) };
-    while (!signal.aborted) {
-      try {
-        for await (const { event, ...position } of this.#read(place, filter, signal)) {
-          place = position;
-          yield { id: idOf(place), ...(event !== undefined && { event }) };
-        }
-      } catch (error) {
-        if (!isOutage(error)) throw error;
-      }
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-      if (!signal.aborted) yield { id: idOf(place) };
-    }
-  }
-
   /** Reads until the broker, the stream or the consumer becomes unavailable. */
   async *#read(
     start: Place,
-    filter: EventFilter,
+    filter: NatsEventFilter,
     signal: AbortSignal,
-  ): AsyncGenerator<EventPosition & { event?: LeadEvent }, void, undefined> {
+  ): AsyncGenerator<ReadEvent, void, undefined> {
     const { jetStream } = this.#broker;
     const manager = await this.#broker.manager();
     const state = await this.#state(manager);
     if (state === undefined && start === undefined) return;
     const { streamMs, sequence: from } = start ?? { streamMs: state?.streamMs ?? 0, sequence: 0 };
     requireKept(state, { streamMs, sequence: from });
-    const { workspaceId = '*', types = [], wants } = filter;
+    const { workspaceId = '*', types = [] } = filter;
     const [onlyType] = types;
     const info = await available(
       manager.consumers.add(this.#stream, {
@@ -175,11 +111,7 @@ export class EventReader {
             if (message.info.deliverySequence !== received) throw new LeadsError('unavailable');
             sequence = message.seq;
             const event = parseEvent(message);
-            const isWanted =
-              event !== undefined &&
-              (types.length === 0 || types.includes(event.type)) &&
-              wants?.(event) !== false;
-            if (isWanted) yield { streamMs, sequence, event };
+            if (event !== undefined && isWanted(event, filter)) yield { streamMs, sequence, event };
             if (received === enough) break;
           }
         } catch (cause) {
@@ -233,30 +165,6 @@ const consumerSettings = {
   num_replicas: 1,
   inactive_threshold: nanos(idleMs),
 };
-
-const idOf = (place: Place) => place && formatPosition(place);
-
-function toPosition(id: string): EventPosition {
-  const position = parsePosition(id);
-  if (position === undefined) throw new LeadsError('invalid_input');
-  return position;
-}
-
-/** Checks that the stream still has all events after a position. @throws LeadsError `events_gone` */
-function requireKept(state: StreamState | undefined, { streamMs, sequence }: EventPosition): void {
-  if (state?.streamMs !== streamMs || state.last < sequence) {
-    throw new LeadsError('events_gone', {
-      message: 'The event stream of this id is no longer kept: connect again without the id',
-    });
-  }
-  if (state.first > sequence + 1) throw gone(state.first > state.last ? undefined : state.firstAt);
-}
-
-function gone(firstAt: Date | undefined): LeadsError {
-  return new LeadsError('events_gone', {
-    message: `Events before ${firstAt?.toISOString() ?? 'now'} are no longer kept`,
-  });
-}
 
 /** Parses an event; returns `undefined` for a message of another publisher that is not an event. */
 function parseEvent(message: JsMsg): LeadEvent | undefined {

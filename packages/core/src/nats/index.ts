@@ -2,7 +2,7 @@ export { Broker, type BrokerOptions } from './broker.ts';
 export { type BrokerDurability, powerCutRisks } from './durability.ts';
 export { createErasableBuffer, createErasableEvents, ErasureStream } from './erasure-streams.ts';
 export { EventPublisher, type EventStream, eventStreamName } from './event-publisher.ts';
-export { type EventFilter, EventReader, type EventStart, type EventStep } from './event-reader.ts';
+export { NatsEventReader } from './event-reader.ts';
 export { Invalidations } from './invalidations.ts';
 export {
   type BufferedLeads,

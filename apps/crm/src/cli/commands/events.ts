@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsError } from '@leads/core/errors';
-import { type LeadEvent, LeadEventType } from '@leads/core/event';
-import type { EventReader, EventStart } from '@leads/core/nats';
+import { type EventStart, type LeadEvent, LeadEventType } from '@leads/core/event';
+import type { NatsEventReader } from '@leads/core/nats';
 import { ConfigError } from '@leads/http/service/config';
 import { type Command, Option } from 'commander';
 import { IsUuid } from 'typebox/format';
@@ -62,11 +62,11 @@ async function tail(io: CliIo, options: TailOptions): Promise<void> {
   const { NATS_URL: url } = readSettings(BrokerSettings, io.env);
   if (url === undefined) {
     throw new ConfigError(
-      "NATS_URL is required (nats://user:password@host:4222): set it to the services' NATS",
+      "NATS_URL is required (nats://user:password@host:4222): set it to the services' NATS; without NATS, read GET /api/v1/events",
     );
   }
   const workspaceId = await findWorkspaceId(io, options.workspace);
-  const { EventReader, eventStreamName } = await import('@leads/core/nats');
+  const { NatsEventReader, eventStreamName } = await import('@leads/core/nats');
   const closed = new AbortController();
   // The reader of stdout, such as `head`, has closed the pipe.
   io.stdout.once('error', () => closed.abort());
@@ -76,7 +76,7 @@ async function tail(io: CliIo, options: TailOptions): Promise<void> {
     onChange: (isConnected) =>
       printNotice(io, isConnected ? 'NATS is available again' : 'NATS is unavailable; reconnecting'),
   });
-  await follow(io, new EventReader(broker, eventStreamName), { ...options, workspaceId }, signal);
+  await follow(io, new NatsEventReader(broker, eventStreamName), { ...options, workspaceId }, signal);
 }
 
 /** Returns the id of a workspace, given by its slug or its id. */
@@ -88,7 +88,7 @@ async function findWorkspaceId(io: CliIo, named: string | undefined): Promise<st
 
 async function follow(
   io: CliIo,
-  reader: EventReader,
+  reader: NatsEventReader,
   options: Omit<TailOptions, 'workspace'> & { workspaceId: string | undefined },
   signal: AbortSignal,
 ): Promise<void> {

@@ -7,9 +7,9 @@ const summaries: Readonly<Record<LeadEventType, string>> = {
   'lead.status_changed': 'The status of a lead was changed, possibly together with fields',
 };
 
-const description = `Changes of leads, as CloudEvents 1.0 in JSON, in the NATS JetStream stream \`LEADS\`.
+const description = `Changes of leads, as CloudEvents 1.0 in JSON. With \`NATS_URL\`, they are in the NATS JetStream stream \`LEADS\`.
 
-Each event is delivered at least once. A repeated event has the same \`id\`, which is also its \`Nats-Msg-Id\`. Events of one lead are in the order of its versions. Clients without access to NATS can stream the events of their workspace at \`GET /api/v1/events\` of the CRM service, or receive them by webhooks.`;
+Each event is delivered at least once. A repeated event has the same \`id\`, which is also its \`Nats-Msg-Id\`. Events of one lead are in the order of its versions. Without NATS or access to it, clients stream the events of their workspace at \`GET /api/v1/events\` of the CRM service, or receive them by webhooks.`;
 
 const webhookDescription = `Requests to the webhooks of a workspace (Standard Webhooks 1.0). The body is the event. \`webhook-id\` is \`evt_\`, the lead's id, \`_\` and its version, the same in every attempt. \`webhook-timestamp\` is the time of the attempt in seconds. \`webhook-signature\` has a signature for each valid secret.
 

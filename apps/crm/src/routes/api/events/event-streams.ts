@@ -5,7 +5,7 @@ import type { Server } from '@leads/http/server/create-server';
 import type { Metrics } from '@leads/http/service/metrics';
 
 /**
- * The most open streams of this process, and of one API key. One workspace gets half of them at most. A stream costs the broker a consumer. For a slow client,
+ * The most open streams of this process, and of one API key. One workspace gets half of them at most. With NATS, a stream costs the broker a consumer. For a slow client,
  * it costs this process a read-ahead buffer of up to 2 MiB.
  */
 const maxStreams = 200;

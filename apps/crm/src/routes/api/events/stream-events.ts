@@ -1,9 +1,15 @@
 import { Readable } from 'node:stream';
 import type { Principal } from '@leads/core/credential';
 import { isOutage, LeadsError } from '@leads/core/errors';
-import { isEventId, type LeadEvent, LeadEventType } from '@leads/core/event';
+import {
+  type EventReader,
+  type EventStart,
+  type EventStep,
+  isEventId,
+  type LeadEvent,
+  LeadEventType,
+} from '@leads/core/event';
 import { visibleTo } from '@leads/core/lead';
-import { type EventReader, type EventStart, type EventStep } from '@leads/core/nats';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorBody, errorResponses } from '@leads/http/server/errors';
 import { verifyApiKeyAndToken } from '@leads/http/server/guards';
@@ -111,9 +117,6 @@ export function streamEventsRoute(app: Server, context: CrmContext): void {
     async (request, reply) => {
       const start = startOf(request.headers['last-event-id'], request.query.since);
       const { events } = context;
-      if (events === undefined) {
-        throw new LeadsError('unavailable', { message: 'Events are unavailable: NATS_URL is not set' });
-      }
       const stream = streams.begin(request.principal);
       reply.raw.once('close', () => stream.abort());
       try {

@@ -1,0 +1,35 @@
+import { afterAll, vi } from 'vitest';
+import { startCrm } from './crm.ts';
+import { testEventStreams } from './event-stream-suite.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const crm = await startCrm();
+const { fixture } = crm;
+
+afterAll(() => crm[Symbol.asyncDispose]());
+
+await testEventStreams(crm, {
+  settings: {},
+  async dropAllBut(count) {
+    await fixture.sql(
+      `DELETE FROM lead_event_log WHERE position <= (SELECT last_position - $1 FROM lead_event_log_state)`,
+      [count],
+    );
+    const [row] = await fixture.sql<{ at: Date }>(
+      'SELECT published_at AS at FROM lead_event_log ORDER BY position LIMIT 1',
+    );
+    return row?.at ?? new Date();
+  },
+  async loseStream() {
+    await fixture.sql('TRUNCATE lead_event_log, lead_event_log_state');
+  },
+  async countEvents(workspaceId) {
+    const [row] = await fixture.sql<{ events: number }>(
+      `SELECT count(*)::int AS events FROM lead_event_log, unnest(lead_ids) AS entry (id)
+       JOIN lead USING (id) WHERE workspace_id = $1`,
+      [workspaceId],
+    );
+    return row?.events ?? 0;
+  },
+});

@@ -1,0 +1,133 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { EventLog, EventPage } from './event-log.ts';
+import { EventLogReader } from './event-log-reader.ts';
+import type { EventStep, StreamState } from './event-reader.ts';
+import type { LeadEvent } from './lead-event.schema.ts';
+
+const pageSize = 10;
+const eventOf = (sequence: number) =>
+  ({ id: String(sequence), type: 'lead.created' }) as unknown as LeadEvent;
+
+/** A log of numbered events, each of one workspace, that counts its queries. */
+function createLog() {
+  const workspaces: string[] = [];
+  const reads: string[] = [];
+  let first = 1;
+  let polls = 0;
+  const state = (): StreamState => ({
+    streamMs: 1,
+    first,
+    last: workspaces.length,
+    firstAt: new Date(0),
+    lastAt: new Date(0),
+  });
+  const log: EventLog = {
+    publishNext: async () => 0,
+    async state() {
+      polls += 1;
+      return state();
+    },
+    lastBefore: async () => undefined,
+    async read(workspaceId, after): Promise<EventPage> {
+      reads.push(`${workspaceId} ${after}`);
+      const found = workspaces.flatMap((each, at) =>
+        each === workspaceId && at >= after && at + 1 >= first ? [at + 1] : [],
+      );
+      const hasMore = found.length > pageSize;
+      const page = found.slice(0, pageSize);
+      return {
+        events: page.map((sequence) => ({ sequence, event: eventOf(sequence) })),
+        upTo: hasMore ? (page.at(-1) ?? after) : Math.max(after, workspaces.length),
+        hasMore,
+      };
+    },
+    workspacesAfter: async (position) =>
+      new Map(
+        workspaces
+          .map((id, at): [string, number] => [id, at + 1])
+          .filter(([, at]) => at > position && at >= first),
+      ),
+    dropBefore: async () => undefined,
+  };
+  return {
+    log,
+    reads,
+    add: (workspaceId: string, count = 1) => {
+      for (let n = 0; n < count; n++) workspaces.push(workspaceId);
+    },
+    dropAll: () => (first = workspaces.length + 1),
+    polls: () => polls,
+  };
+}
+
+async function openReader(reader: EventLogReader, workspaceId = 'a', start: 'now' | 'oldest' = 'oldest') {
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const steps = await reader.open({ start, filter: { workspaceId }, signal: stop.signal });
+  return { steps, stop };
+}
+
+/** Reads steps until there are `count` events. */
+async function take(steps: AsyncGenerator<EventStep>, count: number): Promise<number[]> {
+  const found: number[] = [];
+  while (found.length < count) {
+    const { value, done } = await steps.next();
+    if (done === true) break;
+    if (value.event !== undefined) found.push(Number(value.event.id));
+  }
+  return found;
+}
+
+test('a reader whose client reads nothing has read one page', async () => {
+  const { log, reads, add } = createLog();
+  add('a', 100);
+  await using reader = new EventLogReader(log);
+  const { steps } = await openReader(reader);
+  expect(await take(steps, 3)).toEqual([1, 2, 3]);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(reads).toEqual(['a 0']);
+  expect(await take(steps, 97)).toHaveLength(97);
+});
+
+test('20 idle readers share each poll, and a workspace without new events is not read', async () => {
+  const { log, reads, add, polls } = createLog();
+  await using reader = new EventLogReader(log);
+  const open = await Promise.all(
+    Array.from({ length: 20 }, async (_, n) => openReader(reader, n < 10 ? 'a' : 'b', 'now')),
+  );
+  const received = open.slice(0, 10).map(({ steps }) => take(steps, 1));
+  for (const { steps } of open.slice(10)) void take(steps, 1);
+  await expect.poll(() => reads.length).toBe(2);
+  const before = polls();
+  await expect.poll(() => polls(), { timeout: 5_000 }).toBeGreaterThan(before);
+  // Each of the 20 readers would have polled once more by now.
+  expect(polls() - before).toBeLessThan(20);
+  add('a');
+  expect(await Promise.all(received)).toEqual(Array.from({ length: 10 }, () => [1]));
+  expect(reads).toEqual(['a 0', 'b 0', 'a 0']);
+});
+
+test('nothing is polled after the last reader has ended', async () => {
+  const { log, polls } = createLog();
+  await using reader = new EventLogReader(log);
+  const { steps, stop } = await openReader(reader);
+  const done = take(steps, 1);
+  await expect.poll(polls).toBeGreaterThan(3);
+  stop.abort();
+  expect(await done).toEqual([]);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const before = polls();
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(polls()).toBe(before);
+});
+
+test('a reader that waits while unread events are dropped ends with events_gone', async () => {
+  const { log, add, dropAll } = createLog();
+  await using reader = new EventLogReader(log);
+  const { steps } = await openReader(reader);
+  const done = take(steps, 1);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  add('a', 5);
+  dropAll();
+  await expect(done).rejects.toMatchObject({ code: 'events_gone' });
+});
