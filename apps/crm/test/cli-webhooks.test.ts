@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryView, WebhookView } from '@leads/core/delivery';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import { createServiceRoles } from '@leads/test-kit/service-roles';
+import { answering, startReceiver, verified, type WebhookReceiver } from '@leads/test-kit/webhook-receiver';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { runLeads, startLeads } from './command-line.ts';
 import { startCrm } from './crm.ts';
 import { leadsApi } from './leads-api.ts';
-import { answering, startReceiver, verified, type WebhookReceiver } from './webhook-receiver.ts';
 
 const secret = 'a secret of the command line, of more than 32 characters';
 const deliveries = {

@@ -1,8 +1,8 @@
 import { isConfidential } from '@leads/test-kit/log-check/confidential';
+import { answering, startReceiver, verified } from '@leads/test-kit/webhook-receiver';
 import { afterAll, expect, test } from 'vitest';
 import { startCrm, startCrmService } from './crm.ts';
 import { leadsApi } from './leads-api.ts';
-import { answering, startReceiver, verified } from './webhook-receiver.ts';
 
 const [first, second] = ['the first secret of deliveries', 'the second secret of deliveries'].map((secret) =>
   secret.padEnd(40, '.'),

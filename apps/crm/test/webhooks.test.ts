@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { DeliveryView, WebhookView } from '@leads/core/delivery';
 import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { personalData } from '@leads/test-kit/log-check/confidential';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startCrm } from './crm.ts';
-import { leadsApi } from './leads-api.ts';
 import {
   answering,
   type Received,
   startReceiver,
   verified,
   type WebhookReceiver,
-} from './webhook-receiver.ts';
+} from '@leads/test-kit/webhook-receiver';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startCrm } from './crm.ts';
+import { leadsApi } from './leads-api.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());

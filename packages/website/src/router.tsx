@@ -76,6 +76,16 @@ const members = createRoute({
   path: '/members',
   component: lazyRouteComponent(() => import('./pages/members/members-page.tsx'), 'MembersPage'),
 });
+const webhooks = createRoute({
+  getParentRoute: () => console,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+});
+const webhook = createRoute({
+  getParentRoute: () => console,
+  path: '/webhooks/$id',
+  component: lazyRouteComponent(() => import('./pages/webhooks/webhook-page.tsx'), 'WebhookPage'),
+});
 const audit = createRoute({
   getParentRoute: () => console,
   path: '/audit',
@@ -135,7 +145,7 @@ export function createAppRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree: rootRoute.addChildren([
       home,
-      console.addChildren([overview, leads, campaigns, members, audit, profile]),
+      console.addChildren([overview, leads, campaigns, members, webhooks, webhook, audit, profile]),
       signIn,
       signUp,
       forgotPassword,

@@ -84,7 +84,7 @@ export function createWebhookStore({ select, transaction }: Database): WebhookSt
               id,
               workspaceId,
               url,
-              description: description ?? null,
+              description: description === '' ? null : (description ?? null),
               eventTypes: [...events],
               statuses: [...statuses],
               campaignIds: [...campaignIds],

@@ -183,6 +183,7 @@ export const WebhookShown = Type.Object(
   },
   { additionalProperties: false, description: 'The webhook and its secret.' },
 );
+export type WebhookShown = Static<typeof WebhookShown>;
 
 /** Checks what a schema cannot: the number and the names of headers. */
 export const headerRules = {

@@ -20,7 +20,9 @@ import {
   IconSpeakerphone,
   IconUserCircle,
   IconUsers,
+  IconWebhook,
 } from '@tabler/icons-react';
+import type { MemberRole } from '@leads/core/credential';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useRef } from 'react';
@@ -40,14 +42,17 @@ const destinations = [
   { to: '/leads', label: t.leads, icon: IconList },
   { to: '/campaigns', label: t.campaigns, icon: IconSpeakerphone },
   { to: '/members', label: t.members, icon: IconUsers },
-  { to: '/audit', label: t.audit, icon: IconHistory, isForOwners: true },
+  { to: '/webhooks', label: t.webhooks, icon: IconWebhook, roles: ['owner', 'manager'] },
+  { to: '/audit', label: t.audit, icon: IconHistory, roles: ['owner'] },
   { to: '/profile', label: t.profile, icon: IconUserCircle },
 ] as const;
 
-const destinationsOf = (isOwner: boolean) =>
-  destinations.filter((each) => isOwner || !('isForOwners' in each));
+const destinationsOf = (role: MemberRole | undefined) =>
+  destinations.filter((each) => !('roles' in each) || each.roles.some((allowed) => allowed === role));
 
 const schemes = ['light', 'dark', 'auto'] as const;
+
+const isWithin = (pathname: string, to: string) => pathname === to || pathname.startsWith(`${to}/`);
 
 /** The layout of every page after sign-in. */
 export function WebsiteLayout() {
@@ -92,13 +97,13 @@ export function WebsiteLayout() {
       </AppShell.Header>
       {/* Hidden, not only moved off screen, because the keyboard would still reach it. */}
       <AppShell.Navbar p="xs" aria-label={t.navigation} {...(!opened && { visibleFrom: 'sm' })}>
-        {destinationsOf(me.workspace?.role === 'owner').map(({ to, label, icon: Icon }) => (
+        {destinationsOf(me.workspace?.role).map(({ to, label, icon: Icon }) => (
           <NavigationLink
             key={to}
             to={to}
             label={label}
             leftSection={<Icon size={18} aria-hidden />}
-            active={pathname === to}
+            active={isWithin(pathname, to)}
             aria-current={pathname === to ? 'page' : undefined}
             onClick={leaveNavigation}
           />

@@ -1,5 +1,4 @@
 import { account } from './account.ts';
-import { audit } from './audit.ts';
 import { campaigns } from './campaigns.ts';
 import { common } from './common.ts';
 import { integration } from './integration.ts';
@@ -8,10 +7,9 @@ import { members } from './members.ts';
 import { overview } from './overview.ts';
 import { profile } from './profile.ts';
 
-/** All texts of the website. */
+/** The texts of the website. Pages load their own texts if only they use them, such as the audit log. */
 export const texts = {
   account,
-  audit,
   campaigns,
   common,
   integration,

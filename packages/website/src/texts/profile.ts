@@ -70,9 +70,6 @@ export const profile = {
   lifetimeDays: 'Days',
 
   secretTitle: { apiKey: 'Your new API key', accessToken: 'Your new access token' },
-  secretWarning: 'It is shown only once. Store it in a safe place. It cannot be shown again.',
-  secretStored: 'I have stored it',
-  secretLabel: (name: string) => `Secret of ${name}`,
 
   rotate: 'Rotate',
   rotateOf: (name: string, prefix: string) => `Rotate ${name} (${prefix})`,

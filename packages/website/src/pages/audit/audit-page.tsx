@@ -9,9 +9,8 @@ import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import { audit as t } from '../../texts/audit.ts';
 
-const t = texts.audit;
 const choices = Object.entries(t.actions).map(([value, label]) => ({ value, label }));
 
 export function AuditPage() {

@@ -1,10 +1,11 @@
 import { Stack } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import type { MadeCredential } from '../../api/credentials.ts';
+import { SecretDialog } from '../../shell/secret-dialog.tsx';
 import { PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
 import { AccessTokens } from './access-tokens.tsx';
 import { ApiKeys } from './api-keys.tsx';
-import { SecretDialog } from './secret-dialog.tsx';
 
 // Below the first screen.
 const TryIt = lazy(async () => ({ default: (await import('./try-it.tsx')).TryIt }));
@@ -30,7 +31,10 @@ export function CredentialsTab() {
         <TryIt held={held} onClear={clearSecret} />
       </Suspense>
       {/* Loaded eagerly: a failed load after a secret was created would lose the secret. */}
-      <SecretDialog made={shown} onClose={() => setShown(undefined)} />
+      <SecretDialog
+        shown={shown && { ...shown, title: texts.profile.secretTitle[shown.kind] }}
+        onClose={() => setShown(undefined)}
+      />
     </Stack>
   );
 }

@@ -97,7 +97,7 @@ export function CodesDialog({ onClose }: Pick<DialogProps, 'onClose'>) {
         <Stack>
           <RecoveryCodes codes={codes} />
           <Group justify="flex-end">
-            <Button onClick={onClose}>{t.secretStored}</Button>
+            <Button onClick={onClose}>{texts.common.secretStored}</Button>
           </Group>
         </Stack>
       )}

@@ -14,6 +14,8 @@ export const websitePages = [
   '/leads',
   '/campaigns',
   '/members',
+  '/webhooks',
+  '/webhooks/:id',
   '/audit',
   '/profile',
   '/sign-in',

@@ -1,0 +1,132 @@
+import type { DeliveryState, DeliveryView } from '@leads/core/delivery';
+import { Badge, Button, Code, Group, Select, Stack, Text, Title } from '@mantine/core';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { deliveriesQuery, resendDelivery } from '../../api/webhooks.ts';
+import { AnchorLink } from '../../shell/links.tsx';
+import { RecordList, RecordRow } from '../../shell/record-row.tsx';
+import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { webhooks as t } from '../../texts/webhooks.ts';
+
+const states = Object.keys(t.states) as DeliveryState[];
+const colors: Readonly<Record<DeliveryState, string>> = {
+  waiting: 'yellow',
+  delivered: 'green',
+  failed: 'red',
+  skipped: 'gray',
+};
+
+/** The deliveries of a webhook, newest first, with their results. */
+export function DeliveryLog({ webhookId }: { webhookId: string }) {
+  const [state, setState] = useState<DeliveryState>();
+  const query = useInfiniteQuery(deliveriesQuery(webhookId, state));
+  const deliveries = query.data?.pages.flatMap((page) => page.deliveries);
+  return (
+    <Stack component="section" gap="sm" aria-label={t.deliveries}>
+      <Group justify="space-between" align="flex-end">
+        <div>
+          <Title order={2} size="h4">
+            {t.deliveries}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {t.deliveriesLead}
+          </Text>
+        </div>
+        <Select
+          label={t.state}
+          placeholder={t.allStates}
+          data={states.map((value) => ({ value, label: t.states[value] }))}
+          value={state ?? null}
+          onChange={(value) => setState(states.find((each) => each === value))}
+          clearable
+        />
+      </Group>
+      {query.error !== null && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {deliveries === undefined && query.error === null && <PendingPage />}
+      {deliveries?.length === 0 && <Text size="sm">{t.noDeliveries}</Text>}
+      {deliveries !== undefined && deliveries.length > 0 && (
+        <RecordList label={t.deliveries}>
+          {deliveries.map((delivery) => (
+            <Delivery key={delivery.id} delivery={delivery} />
+          ))}
+        </RecordList>
+      )}
+      {query.hasNextPage && (
+        <Button
+          variant="default"
+          loading={query.isFetchingNextPage}
+          onClick={() => void query.fetchNextPage()}
+        >
+          {t.loadMore}
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+function Delivery({ delivery }: { delivery: DeliveryView }) {
+  const { id, webhookId, messageId, event, leadId, state, attempts, statusCode, error, durationMs } =
+    delivery;
+  const queryClient = useQueryClient();
+  const resend = useMutation({
+    mutationFn: () => resendDelivery(id),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['deliveries', webhookId] }),
+  });
+  const result = error === undefined ? statusCode : t.errorOf(error);
+  return (
+    <RecordRow
+      title={
+        <>
+          <Text fw={600}>{leadId === undefined ? t.testEvent : event}</Text>
+          <Badge variant="dot" color={colors[state]}>
+            {t.states[state]}
+          </Badge>
+        </>
+      }
+      facts={[
+        ...(leadId === undefined
+          ? []
+          : [
+              [
+                t.leadOf,
+                <AnchorLink key="lead" to="/leads" search={{ lead: leadId }} size="sm">
+                  {leadId}
+                </AnchorLink>,
+              ] as const,
+            ]),
+        [t.created, <RelativeTime key="created" at={delivery.createdAt} />],
+        [t.attempts, attempts],
+        ...(delivery.lastAttemptAt === undefined
+          ? []
+          : [[t.lastAttempt, <RelativeTime key="last" at={delivery.lastAttemptAt} />] as const]),
+        ...(delivery.nextAttemptAt === undefined
+          ? []
+          : [[t.nextAttempt, <RelativeTime key="next" at={delivery.nextAttemptAt} />] as const]),
+        ...(result === undefined
+          ? []
+          : [[t.answer, durationMs === undefined ? result : `${result}, ${t.took(durationMs)}`] as const]),
+      ]}
+      actions={
+        state !== 'waiting' && (
+          <Button
+            size="xs"
+            variant="default"
+            loading={resend.isPending}
+            aria-label={t.resendOf(messageId)}
+            onClick={() => resend.mutate()}
+          >
+            {t.resend}
+          </Button>
+        )
+      }
+    >
+      {delivery.answer !== undefined && (
+        <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+          {delivery.answer}
+        </Code>
+      )}
+      {resend.error !== null && <ErrorNotice error={resend.error} />}
+    </RecordRow>
+  );
+}

@@ -1,0 +1,144 @@
+import type { WebhookShown, WebhookView } from '@leads/core/delivery';
+import type { LeadEventType } from '@leads/core/event';
+import type { LeadStatus } from '@leads/core/lead';
+import { Checkbox, MultiSelect, Stack, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { campaignsQuery } from '../../api/campaigns.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
+import { createWebhook, updateWebhook, webhooksQuery } from '../../api/webhooks.ts';
+import { Dialog } from '../../shell/dialog.tsx';
+import { FormActions } from '../../shell/form-actions.tsx';
+import { texts } from '../../texts/index.ts';
+import { webhooks as t } from '../../texts/webhooks.ts';
+import { statuses } from '../leads/lead-status.ts';
+import { parseHeaderLines } from './header-lines.ts';
+
+const eventTypes = Object.keys(t.eventTypes) as LeadEventType[];
+
+interface WebhookForm {
+  readonly url: string;
+  readonly description: string;
+  readonly events: LeadEventType[];
+  readonly statuses: LeadStatus[];
+  readonly campaignCodes: string[];
+  readonly includesImports: boolean;
+  /** One header a line. */
+  readonly headers: string;
+  readonly removesHeaders: boolean;
+}
+
+/** Creates a webhook, or changes the given one. */
+export function WebhookDialog({
+  webhook,
+  onClose,
+  onCreated,
+}: {
+  webhook?: WebhookView;
+  onClose: () => void;
+  onCreated?: (shown: WebhookShown) => void;
+}) {
+  const queryClient = useQueryClient();
+  const { data: campaigns = [] } = useQuery(campaignsQuery);
+  const form = useForm<WebhookForm>({
+    initialValues: {
+      url: webhook?.url ?? '',
+      description: webhook?.description ?? '',
+      events: webhook?.events ?? ['lead.created', 'lead.status_changed'],
+      statuses: webhook?.statuses ?? [],
+      campaignCodes: webhook?.campaignCodes ?? [],
+      includesImports: webhook?.includesImports ?? false,
+      headers: '',
+      removesHeaders: false,
+    },
+    validate: { headers: (text) => (parseHeaderLines(text) === undefined ? t.headerLine : null) },
+  });
+  const save = useMutation({
+    async mutationFn({ headers: lines, removesHeaders, ...body }: WebhookForm) {
+      const headers = parseHeaderLines(lines) ?? {};
+      const replacesHeaders = removesHeaders || Object.keys(headers).length > 0;
+      const changes = { ...body, ...(replacesHeaders && { headers }) };
+      if (webhook === undefined) return createWebhook(changes);
+      await updateWebhook(webhook.id, changes);
+      return undefined;
+    },
+    // The response contains the secret, so it is not cached.
+    gcTime: 0,
+    async onSuccess(shown) {
+      await queryClient.invalidateQueries({ queryKey: webhooksQuery.queryKey });
+      if (shown === undefined) onClose();
+      else onCreated?.(shown);
+    },
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
+  });
+  const headerNames = webhook?.headerNames ?? [];
+  return (
+    <Dialog onClose={onClose} title={webhook === undefined ? t.create : t.editTitle}>
+      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+        <Stack>
+          <TextInput
+            label={t.url}
+            description={t.urlHint}
+            type="url"
+            required
+            maxLength={2048}
+            data-autofocus
+            {...form.getInputProps('url')}
+          />
+          <TextInput label={t.description} maxLength={255} {...form.getInputProps('description')} />
+          <Checkbox.Group label={t.events} {...form.getInputProps('events')}>
+            <Stack gap="xs" mt="xs">
+              {eventTypes.map((type) => (
+                <Checkbox key={type} value={type} label={t.eventTypes[type]} description={type} />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+          {form.values.events.includes('lead.status_changed') && (
+            <MultiSelect
+              label={t.statuses}
+              placeholder={t.every}
+              data={statuses}
+              clearable
+              {...form.getInputProps('statuses')}
+            />
+          )}
+          <MultiSelect
+            label={t.campaigns}
+            placeholder={t.every}
+            data={campaigns.map(({ code, name }) => ({
+              value: code,
+              label: name === code ? code : `${name} (${code})`,
+            }))}
+            clearable
+            searchable
+            {...form.getInputProps('campaignCodes')}
+          />
+          <Checkbox
+            label={t.includesImports}
+            {...form.getInputProps('includesImports', { type: 'checkbox' })}
+          />
+          <Textarea
+            label={t.headers}
+            description={headerNames.length === 0 ? t.headersHint : t.headersKept(headerNames.join(', '))}
+            autosize
+            minRows={2}
+            disabled={form.values.removesHeaders}
+            {...form.getInputProps('headers')}
+          />
+          {headerNames.length > 0 && (
+            <Checkbox
+              label={t.removeHeaders}
+              {...form.getInputProps('removesHeaders', { type: 'checkbox' })}
+            />
+          )}
+          <FormActions
+            submit={webhook === undefined ? texts.common.create : texts.common.save}
+            error={save.error}
+            isPending={save.isPending}
+            onCancel={onClose}
+          />
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

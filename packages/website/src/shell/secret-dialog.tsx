@@ -1,0 +1,52 @@
+import { Alert, Button, Code, Group, Stack } from '@mantine/core';
+import { texts } from '../texts/index.ts';
+import { CopyTextButton } from './copy-text-button.tsx';
+import { Dialog } from './dialog.tsx';
+import { usePreventReload } from './use-prevent-reload.ts';
+
+const t = texts.common;
+
+/** A secret that the service shows only once. */
+export interface ShownSecret {
+  /** The title of the dialog. */
+  readonly title: string;
+  /** What the secret is of. */
+  readonly name: string;
+  readonly secret: string;
+}
+
+/** Shows a secret once. It closes only when the user confirms that it is stored. */
+export function SecretDialog({ shown, onClose }: { shown: ShownSecret | undefined; onClose: () => void }) {
+  usePreventReload(shown !== undefined);
+  if (shown === undefined) return null;
+  return (
+    <Dialog
+      onClose={onClose}
+      title={shown.title}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+      size="lg"
+    >
+      <Stack>
+        <Alert color="yellow" variant="light">
+          {t.secretWarning}
+        </Alert>
+        <Code
+          block
+          tabIndex={0}
+          role="textbox"
+          aria-readonly
+          aria-label={t.secretLabel(shown.name)}
+          style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+        >
+          {shown.secret}
+        </Code>
+        <Group justify="space-between">
+          <CopyTextButton text={shown.secret} size="sm" />
+          <Button onClick={onClose}>{t.secretStored}</Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
