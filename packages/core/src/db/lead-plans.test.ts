@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   addTenant,
@@ -232,6 +233,9 @@ const questions = {
   count: (store: LeadStore, selection: LeadSelection) => store.count(selection),
 } as const;
 
+/** Leaves values as the texts that Postgres sends. */
+const unparsed = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
+
 /** Runs the statements of the store and returns their plans. */
 async function explain(
   scope: Scope,
@@ -248,7 +252,12 @@ async function explain(
     },
     selectTexts: async ({ text, values }) => {
       statements.push({ text, values });
-      const { rows } = await client.query<(string | null)[]>({ text, values, rowMode: 'array' });
+      const { rows } = await client.query<(string | null)[]>({
+        text,
+        values,
+        rowMode: 'array',
+        types: unparsed,
+      });
       return rows;
     },
   });
