@@ -239,8 +239,13 @@ const common: Matrix = {
 
 const forIntegrators: Matrix = {
   ...common,
-  // The route answers 503 after the permission check, because the test has no NATS.
-  'GET /events': { owner: 503, manager: 503, publisher: 503, request: () => ({ path: '/events' }) },
+  // An id of another stream is answered after the permission check, with a response that ends.
+  'GET /events': {
+    owner: 410,
+    manager: 410,
+    publisher: 410,
+    request: () => ({ path: '/events?since=1-1' }),
+  },
 };
 
 /** The scopes that a key needs for each row of {@link forIntegrators}. The first is the scope of the route. */
