@@ -63,8 +63,8 @@ const knownMacros = [...postbackMacros.map((name) => `{${name}}`), `{${extraPref
  * into `.` or `..` is rendered as if the values were absent, because URL parsers remove such segments (URL Standard,
  * 4.1). Check the rendered URL with the rules for destinations before each request.
  *
- * @throws PostbackTemplateError for an unknown macro, with the known ones; for a macro in the scheme, user info, host or
- *   port; for a mapping of an unknown status; for a fragment, white space or a text that is no URL.
+ * @throws PostbackTemplateError for an unknown macro, a mapping of an unknown status, a macro before the path, or a URL
+ *   that is invalid or has a fragment.
  */
 export function parsePostbackTemplate(url: string): PostbackTemplate {
   // oxlint-disable-next-line no-control-regex -- URL parsers remove some of these characters from any place.
