@@ -261,6 +261,8 @@ const tablesWithId = (Object.keys(rows) as Table[]).filter(
       'lead_event_log_state',
     ].includes(table),
 );
+/** The fields of a postback that a webhook does not have. */
+const postback = { kind: 'postback', secret: null, method: 'GET', statuses: '{Approved}' };
 const statuses = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const;
 /** All allowed transitions from one status to another. */
 const transitions = new Set([
@@ -601,6 +603,49 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
       () => insert('delivery_endpoint', fields),
     ],
   ),
+  [
+    'delivery_endpoint_workspace_id_user_id_fkey',
+    '23503',
+    () => insert('delivery_endpoint', { ...postback, user_id: newId() }),
+  ],
+  ...[
+    { kind: 'other' },
+    { secret: null },
+    { user_id: () => a.userId },
+    { method: 'GET' },
+    { ...postback, secret: 'x' },
+    { ...postback, method: null },
+    { ...postback, statuses: '{}' },
+    { ...postback, campaign_ids: `{${newId()},${newId()}}` },
+  ].map(({ user_id, ...fields }: { user_id?: () => string }): [string, string, () => Promise<void>] => [
+    'delivery_endpoint_kind_check',
+    '23514',
+    () => insert('delivery_endpoint', { ...fields, ...(user_id && { user_id: user_id() }) }),
+  ]),
+  [
+    'delivery_endpoint_method_check',
+    '23514',
+    () => insert('delivery_endpoint', { ...postback, method: 'PUT' }),
+  ],
+  ...[
+    { body: 'x', method: 'POST' },
+    { body_format: 'form', method: 'POST' },
+    { body: 'x', body_format: 'form' },
+    { body: 'x', body_format: 'xml', method: 'POST' },
+    { body: '', body_format: 'form', method: 'POST' },
+    { body: 'x'.repeat(8193), body_format: 'form', method: 'POST' },
+  ].map((fields): [string, string, () => Promise<void>] => [
+    'delivery_endpoint_body_check',
+    '23514',
+    () => insert('delivery_endpoint', { ...postback, ...fields }),
+  ]),
+  ...[{ ...postback, answer_contains: '' }, { answer_contains: 'x' }].map(
+    (fields): [string, string, () => Promise<void>] => [
+      'delivery_endpoint_answer_contains_check',
+      '23514',
+      () => insert('delivery_endpoint', fields),
+    ],
+  ),
   ['delivery_endpoint_id_fkey', '23503', () => insert('delivery', { endpoint_id: newId() })],
   [
     'delivery_lead_id_version_endpoint_id_key',
@@ -626,6 +671,14 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     '23514',
     () => insert('delivery', { state: 'failed', next_attempt_at: null, lease_id: newId() }),
   ],
+  ...[{ skip_reason: 'no_s1' }, { state: 'skipped', next_attempt_at: null, skip_reason: 'other' }].map(
+    (fields): [string, string, () => Promise<void>] => [
+      'delivery_skip_reason_check',
+      '23514',
+      () => insert('delivery', fields),
+    ],
+  ),
+  ['delivery_request_check', '23514', () => insert('delivery', { request: 'x'.repeat(4097) })],
   ['delivery_answer_check', '23514', () => insert('delivery', { answer: 'x'.repeat(1025) })],
   ['lead_event_log_state_id_check', '23514', () => insert('lead_event_log_state', { id: 2 })],
 

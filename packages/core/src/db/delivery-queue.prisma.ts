@@ -3,6 +3,7 @@ import { newId } from '../uuid.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { eventsFrom } from './lead-events.ts';
+import { overtakes } from './delivery-log.ts';
 import { changeColumnsWithAliases, everyColumn } from './lead-store.prisma.ts';
 import { withoutNulls } from './without-nulls.ts';
 
@@ -14,6 +15,32 @@ const failing = { withoutSuccess: '3 days', failures: 20, over: '12 hours' } as 
 
 /** A success is recorded at the endpoint at most this often, unless the endpoint was failing. */
 const successInterval = '5 seconds';
+
+/**
+ * Whether no earlier status of the lead is about to be sent to the same postback. The statuses of a lead are sent to a
+ * postback one after the other, so that each request is compared with the one before. A retry does not block later ones.
+ */
+const isInTurn = Prisma.sql`(target.kind = 'webhook' OR NOT EXISTS (
+  SELECT FROM delivery AS earlier
+  WHERE earlier.lead_id = delivery.lead_id AND earlier.endpoint_id = delivery.endpoint_id
+    AND earlier.version < delivery.version AND earlier.state = 'waiting'
+    AND (earlier.attempts = 0 OR earlier.lease_id IS NOT NULL)))`;
+
+/** The settings of a postback as JSON; null for a webhook. */
+const postbackOfClaim = Prisma.sql`CASE WHEN kind = 'postback' THEN jsonb_build_object(
+  'method', method, 'bodyFormat', body_format, 'body', body, 'statuses', statuses,
+  'sendsWithoutS1', sends_without_s1, 'answerContains', answer_contains,
+  'lastRequestHash', (
+    SELECT request_hash FROM delivery AS last
+    WHERE last.lead_id = delivery.lead_id AND last.endpoint_id = delivery.endpoint_id AND request_hash IS NOT NULL
+    ORDER BY last_attempt_at DESC LIMIT 1),
+  'isOvertaken', EXISTS (SELECT FROM delivery AS newer WHERE ${overtakes})
+) END`;
+
+function toClaimed(row: object): ClaimedDelivery {
+  const { postback, ...claimed } = withoutNulls(row) as unknown as ClaimedDelivery;
+  return { ...claimed, ...(postback !== undefined && { postback: withoutNulls(postback) }) };
+}
 
 /** Creates the queue of deliveries in Postgres. */
 export function createDeliveryQueue({ select, transaction }: Database): DeliveryQueue {
@@ -43,9 +70,10 @@ export function createDeliveryQueue({ select, transaction }: Database): Delivery
         Prisma.sql`
           WITH due AS MATERIALIZED (
             SELECT due.id FROM unnest(${[...room.keys()]}::uuid[], ${[...room.values()]}::int[]) AS slot (endpoint_id, free)
+            JOIN delivery_endpoint AS target ON target.id = slot.endpoint_id
             CROSS JOIN LATERAL (
               SELECT id FROM delivery
-              WHERE endpoint_id = slot.endpoint_id AND state = 'waiting' AND next_attempt_at <= now()
+              WHERE endpoint_id = slot.endpoint_id AND state = 'waiting' AND next_attempt_at <= now() AND ${isInTurn}
               ORDER BY next_attempt_at LIMIT slot.free FOR UPDATE SKIP LOCKED
             ) AS due
           )
@@ -55,10 +83,11 @@ export function createDeliveryQueue({ select, transaction }: Database): Delivery
           WHERE delivery.id = due.id AND endpoint.id = delivery.endpoint_id
           RETURNING delivery.id, delivery.workspace_id AS "workspaceId", endpoint_id AS "endpointId",
             lease_id AS "leaseId", type, lead_id AS "leadId", version, attempts, url, secret, headers,
-            CASE WHEN previous_secret_until > now() THEN previous_secret END AS "previousSecret"`,
+            CASE WHEN previous_secret_until > now() THEN previous_secret END AS "previousSecret",
+            ${postbackOfClaim} AS postback`,
         { name: 'claim_deliveries' },
       );
-      return rows.map((row) => withoutNulls(row) as unknown as ClaimedDelivery);
+      return rows.map(toClaimed);
     },
 
     async readEvents(workspaceId, events) {
@@ -176,15 +205,19 @@ function recordOutcomes(given: readonly AttemptOutcome[]): Prisma.Sql {
       duration_ms = CASE WHEN has_attempt THEN outcome.duration_ms ELSE delivery.duration_ms END,
       status_code = CASE WHEN has_attempt THEN outcome.status_code ELSE delivery.status_code END,
       error = CASE WHEN has_attempt THEN outcome.error ELSE delivery.error END,
-      answer = CASE WHEN has_attempt THEN outcome.answer ELSE delivery.answer END
+      answer = CASE WHEN has_attempt THEN outcome.answer ELSE delivery.answer END,
+      request = CASE WHEN has_attempt THEN outcome.request ELSE delivery.request END,
+      request_hash = coalesce(outcome.request_hash, delivery.request_hash), skip_reason = outcome.skip_reason
     FROM unnest(
       ${each(({ id }) => id)}::uuid[], ${each(({ leaseId }) => leaseId)}::uuid[], ${each(({ state }) => state)}::text[],
       ${each(({ attempts }) => attempts)}::int[], ${each(({ retryMs }) => retryMs ?? null)}::float8[],
       ${each(({ attempt }) => attempt !== undefined)}::boolean[],
       ${each(({ attempt }) => attempt?.durationMs ?? null)}::int[],
       ${each(({ attempt }) => attempt?.statusCode ?? null)}::int[], ${each(({ attempt }) => attempt?.error ?? null)}::text[],
-      ${each(({ attempt }) => attempt?.answer ?? null)}::text[]
-    ) AS outcome (id, lease_id, state, attempts, retry_ms, has_attempt, duration_ms, status_code, error, answer)
+      ${each(({ attempt }) => attempt?.answer ?? null)}::text[], ${each(({ attempt }) => attempt?.request ?? null)}::text[],
+      ${each(({ attempt }) => attempt?.requestHash ?? null)}::text[], ${each(({ skipReason }) => skipReason ?? null)}::text[]
+    ) AS outcome (id, lease_id, state, attempts, retry_ms, has_attempt, duration_ms, status_code, error, answer, request,
+      request_hash, skip_reason)
     WHERE delivery.id = outcome.id AND delivery.lease_id = outcome.lease_id`;
 }
 

@@ -1,8 +1,16 @@
-import type { Delivery, Webhook, WebhookStore, WebhookUpdate } from '../delivery/webhook-store.ts';
+import type { Webhook, WebhookStore, WebhookUpdate } from '../delivery/webhook-store.ts';
 import { testEventType } from '../delivery/delivery.schema.ts';
 import { requireRoom } from '../limits/caps.ts';
-import { newId, uuidPattern } from '../uuid.ts';
-import type { Database, Transaction } from './client.ts';
+import { uuidPattern } from '../uuid.ts';
+import type { Database } from './client.ts';
+import {
+  createDeliveryLog,
+  deliveryColumns,
+  enabling,
+  skipWaiting,
+  toDelivery,
+  waitingAgain,
+} from './delivery-log.ts';
 import { Prisma } from './generated/client.ts';
 import { lockWorkspace } from './lock-workspace.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -15,26 +23,18 @@ const webhookColumns = Prisma.sql`
   failing_since AS "failingSince", last_success_at AS "lastSuccessAt", previous_secret_until AS "previousSecretUntil",
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-const deliveryColumns = Prisma.sql`
-  id, endpoint_id AS "webhookId", type, lead_id AS "leadId", version, state, attempts,
-  next_attempt_at AS "nextAttemptAt", last_attempt_at AS "lastAttemptAt", duration_ms AS "durationMs",
-  status_code AS "statusCode", error, answer, created_at AS "createdAt"`;
-
-/** The new values of a delivery that is sent again. A worker that sends it now ignores the result, as its lease ended. */
-const waitingAgain = Prisma.sql`
-  state = 'waiting', attempts = 0, next_attempt_at = now(), lease_id = NULL`;
-
 const toWebhook = (row: object) => withoutNulls(row) as unknown as Webhook;
-const toDelivery = (row: object) => withoutNulls(row) as unknown as Delivery;
 
 /** Creates the store of webhooks in Postgres. */
-export function createWebhookStore({ select, transaction }: Database): WebhookStore {
+export function createWebhookStore(database: Database): WebhookStore {
+  const { select, transaction } = database;
   const findDelivery: WebhookStore['findDelivery'] = async (workspaceId, id) => {
     if (!uuidPattern.test(id)) return undefined;
     const [row] = await select(
       Prisma.sql`
         SELECT ${deliveryColumns} FROM delivery WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid
-          AND EXISTS (SELECT FROM delivery_endpoint WHERE id = endpoint_id AND deleted_at IS NULL)`,
+          AND EXISTS (
+            SELECT FROM delivery_endpoint WHERE id = endpoint_id AND deleted_at IS NULL AND kind = 'webhook')`,
       { workspaceId },
     );
     return row && toDelivery(row);
@@ -43,7 +43,7 @@ export function createWebhookStore({ select, transaction }: Database): WebhookSt
     const rows = await select(
       Prisma.sql`
         SELECT ${webhookColumns} FROM delivery_endpoint
-        WHERE workspace_id = ${workspaceId}::uuid AND deleted_at IS NULL AND ${where} ORDER BY created_at, id`,
+        WHERE workspace_id = ${workspaceId}::uuid AND deleted_at IS NULL AND kind = 'webhook' AND ${where} ORDER BY created_at, id`,
       { workspaceId },
     );
     return rows.map(toWebhook);
@@ -54,7 +54,7 @@ export function createWebhookStore({ select, transaction }: Database): WebhookSt
     const [row] = await select(
       Prisma.sql`
         UPDATE delivery_endpoint SET ${Prisma.join(assignments, ', ')}, updated_at = now()
-        WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL
+        WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL AND kind = 'webhook'
         RETURNING ${webhookColumns}`,
       { workspaceId },
     );
@@ -62,20 +62,11 @@ export function createWebhookStore({ select, transaction }: Database): WebhookSt
   };
 
   return {
-    async findCampaigns(workspaceId, codes) {
-      const rows = await select<{ id: string; code: string }>(
-        Prisma.sql`
-          SELECT id, code FROM campaign WHERE workspace_id = ${workspaceId}::uuid AND code = ANY (${[...codes]}::text[])`,
-        { workspaceId },
-      );
-      return new Map(rows.map(({ id, code }) => [code, id]));
-    },
-
     create: (workspaceId, webhook) =>
       transaction(
         async (tx) => {
           await lockWorkspace(tx, workspaceId);
-          const where = { workspaceId, deletedAt: null };
+          const where = { workspaceId, deletedAt: null, kind: 'webhook' };
           requireRoom('webhooks', await tx.deliveryEndpoint.count({ where }));
           const { id, url, description, events, statuses, campaignIds, includesImports, headerNames } =
             webhook;
@@ -117,7 +108,7 @@ export function createWebhookStore({ select, transaction }: Database): WebhookSt
           await skipWaiting(tx, workspaceId, id);
           const [row] = await tx.$queryRaw<object[]>`
             UPDATE delivery_endpoint SET ${Prisma.join(assignmentsOf(changes), ', ')}, updated_at = now()
-            WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL
+            WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL AND kind = 'webhook'
             RETURNING ${webhookColumns}`;
           return row && toWebhook(row);
         },
@@ -134,41 +125,8 @@ export function createWebhookStore({ select, transaction }: Database): WebhookSt
     // The worker deletes its deliveries in batches, because there may be millions.
     remove: (workspaceId, id) => change(workspaceId, id, [Prisma.sql`deleted_at = now()`]),
 
-    async listDeliveries(workspaceId, { webhookId, state, leadId, statusCode, from, to }, limit, after) {
-      const conditions = [
-        Prisma.sql`workspace_id = ${workspaceId}::uuid AND endpoint_id = ${webhookId}::uuid`,
-      ];
-      if (state !== undefined) conditions.push(Prisma.sql`state = ${state}`);
-      if (leadId !== undefined) conditions.push(Prisma.sql`lead_id = ${leadId}::uuid`);
-      if (statusCode !== undefined) conditions.push(Prisma.sql`status_code = ${statusCode}::int`);
-      if (from !== undefined) conditions.push(Prisma.sql`created_at >= ${from.toISOString()}::timestamptz`);
-      if (to !== undefined) conditions.push(Prisma.sql`created_at < ${to.toISOString()}::timestamptz`);
-      if (after !== undefined) {
-        conditions.push(
-          Prisma.sql`(created_at, id) < (${after.createdAt.toISOString()}::timestamptz, ${after.id}::uuid)`,
-        );
-      }
-      const rows = await select(
-        Prisma.sql`
-          SELECT ${deliveryColumns} FROM delivery WHERE ${Prisma.join(conditions, ' AND ')}
-          ORDER BY created_at DESC, id DESC LIMIT ${limit}`,
-        { workspaceId },
-      );
-      return rows.map(toDelivery);
-    },
-
+    ...createDeliveryLog(database, testEventType),
     findDelivery,
-
-    async addTest(workspaceId, webhookId) {
-      const [row] = await select(
-        Prisma.sql`
-          INSERT INTO delivery (id, workspace_id, endpoint_id, type, state, next_attempt_at)
-          VALUES (${newId()}::uuid, ${workspaceId}::uuid, ${webhookId}::uuid, ${testEventType}, 'waiting', now())
-          RETURNING ${deliveryColumns}`,
-        { workspaceId },
-      );
-      return toDelivery(row as object);
-    },
 
     async resend(workspaceId, id) {
       const [row] = await select(
@@ -179,30 +137,7 @@ export function createWebhookStore({ select, transaction }: Database): WebhookSt
       );
       return row && toDelivery(row);
     },
-
-    async recover(workspaceId, webhookId, { since, until }, max) {
-      const rows = await select(
-        Prisma.sql`
-          UPDATE delivery SET ${waitingAgain} WHERE id IN (
-            SELECT id FROM delivery WHERE workspace_id = ${workspaceId}::uuid AND endpoint_id = ${webhookId}::uuid
-              AND state IN ('failed', 'skipped') AND created_at >= ${since.toISOString()}::timestamptz
-              AND created_at < ${until.toISOString()}::timestamptz
-            LIMIT ${max} FOR UPDATE
-          ) RETURNING id`,
-        { workspaceId },
-      );
-      return rows.length;
-    },
   };
-}
-
-/** Skips what still waits from before a webhook was disabled, so that enabling it sends only new events. */
-async function skipWaiting(tx: Transaction, workspaceId: string, id: string): Promise<void> {
-  await tx.$executeRaw`
-    UPDATE delivery SET state = 'skipped', next_attempt_at = NULL, lease_id = NULL
-    FROM delivery_endpoint AS endpoint
-    WHERE endpoint.id = ${id}::uuid AND endpoint.workspace_id = ${workspaceId}::uuid
-      AND endpoint.disabled_at IS NOT NULL AND delivery.endpoint_id = endpoint.id AND delivery.state = 'waiting'`;
 }
 
 function assignmentsOf(changes: WebhookUpdate): Prisma.Sql[] {
@@ -219,16 +154,6 @@ function assignmentsOf(changes: WebhookUpdate): Prisma.Sql[] {
   if (includesImports !== undefined) set('includes_imports', Prisma.sql`${includesImports}`);
   if (headerNames !== undefined) set('header_names', Prisma.sql`${[...headerNames]}::text[]`);
   if (headers !== undefined) set('headers', Prisma.sql`${headers}::text`);
-  if (enabled === true) {
-    assignments.push(Prisma.sql`
-      enabled_at = CASE WHEN disabled_at IS NULL THEN enabled_at ELSE now() END,
-      failures = CASE WHEN disabled_at IS NULL THEN failures ELSE 0 END,
-      failing_since = CASE WHEN disabled_at IS NULL THEN failing_since END,
-      disabled_at = NULL, disabled_reason = NULL`);
-  }
-  if (enabled === false) {
-    assignments.push(Prisma.sql`
-      disabled_at = coalesce(disabled_at, now()), disabled_reason = coalesce(disabled_reason, 'user')`);
-  }
+  assignments.push(...enabling(enabled));
   return assignments;
 }

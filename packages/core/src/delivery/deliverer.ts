@@ -7,6 +7,7 @@ import { testEventType } from './delivery.schema.ts';
 import type { AttemptOutcome, ClaimedDelivery, DeliveryBacklog, DeliveryQueue } from './delivery-queue.ts';
 import { EndpointPace } from './endpoint-pace.ts';
 import { webhookMessageId } from './message-id.ts';
+import { type PlannedRequest, planPostback } from './plan-postback.ts';
 import { retryPauseMs } from './retry-schedule.ts';
 import { SealedTextError, type SecretBox } from './secret-box.ts';
 import { type Sender, SendError } from './send-request.ts';
@@ -49,7 +50,7 @@ export interface DelivererEvents {
 export class Deliverer implements AsyncDisposable {
   readonly #queue: DeliveryQueue;
   readonly #sender: Pick<Sender, 'send'>;
-  readonly #secrets: Pick<SecretBox, 'open'>;
+  readonly #secrets: Pick<SecretBox, 'open' | 'hash'>;
   readonly #events: DelivererEvents;
   readonly #pace = new EndpointPace(maxRunning);
   readonly #planSize = new BatchSize(planSize);
@@ -65,7 +66,7 @@ export class Deliverer implements AsyncDisposable {
 
   constructor(
     queue: DeliveryQueue,
-    { sender, secrets }: { sender: Pick<Sender, 'send'>; secrets: Pick<SecretBox, 'open'> },
+    { sender, secrets }: { sender: Pick<Sender, 'send'>; secrets: Pick<SecretBox, 'open' | 'hash'> },
     events: DelivererEvents,
   ) {
     this.#queue = queue;
@@ -137,21 +138,35 @@ export class Deliverer implements AsyncDisposable {
     }
     for (const delivery of claimed) {
       const { leadId, version = 1 } = delivery;
-      const event = leadId === undefined ? testEventOf(delivery) : eventOf(leadId, version);
+      const event = leadId === undefined ? undefined : eventOf(leadId, version);
       // The lead was erased, and its deliveries with it.
-      if (event === undefined) {
+      if (leadId !== undefined && event === undefined) {
         this.#pace.end(delivery.endpointId, true);
         continue;
       }
-      const sending = this.#send(delivery, JSON.stringify(event)).finally(() =>
-        this.#sending.delete(sending),
-      );
+      const sending = this.#sendEvent(delivery, event).finally(() => this.#sending.delete(sending));
       this.#sending.add(sending);
     }
   }
 
-  async #send(delivery: ClaimedDelivery, body: string): Promise<void> {
-    const { id, endpointId, leaseId, url } = delivery;
+  /** @param event undefined for a test. */
+  async #sendEvent(delivery: ClaimedDelivery, event: LeadEvent | undefined): Promise<void> {
+    const { id, endpointId, leaseId, attempts, url, postback } = delivery;
+    if (postback !== undefined) {
+      let plan: ReturnType<typeof planPostback>;
+      try {
+        plan = planPostback({ ...delivery, postback }, event, this.#secrets);
+      } catch (error) {
+        // Only templates that can be rendered are stored.
+        this.#events.onError(error);
+        this.#release(delivery, unreadableMs);
+        return;
+      }
+      if ('outcome' in plan) this.#finish({ id, endpointId, leaseId, attempts, ...plan.outcome });
+      else await this.#send(delivery, plan);
+      return;
+    }
+    const body = JSON.stringify(event ?? testEventOf(delivery));
     let headers: Record<string, string>;
     try {
       headers = this.#headersOf(delivery, body);
@@ -161,6 +176,11 @@ export class Deliverer implements AsyncDisposable {
       this.#release(delivery, unreadableMs);
       return;
     }
+    await this.#send(delivery, { request: { url, method: 'POST', headers, body } });
+  }
+
+  async #send(delivery: ClaimedDelivery, { request, log }: PlannedRequest): Promise<void> {
+    const { id, endpointId, leaseId, postback } = delivery;
     const attempts = delivery.attempts + 1;
     const finish = (outcome: Omit<AttemptOutcome, 'id' | 'endpointId' | 'leaseId' | 'attempts'>) =>
       this.#finish({ id, endpointId, leaseId, attempts, ...outcome });
@@ -172,23 +192,27 @@ export class Deliverer implements AsyncDisposable {
     };
     try {
       const { signal } = this.#cancel;
-      const answer = await this.#sender.send({ url, method: 'POST', headers, body, signal });
-      const { status, durationMs, isDisableRequested, retryAfterSeconds } = answer;
-      const isSuccess = status >= 200 && status < 300;
-      // A receiver answers 410 to get no more deliveries (Standard Webhooks 1.0, "Status codes").
-      const isGone = status === 410;
+      const answer = await this.#sender.send({ ...request, signal });
+      const { status, durationMs, retryAfterSeconds, bodyStart } = answer;
+      const isAccepted = status >= 200 && status < 300;
+      const isSuccess = isAccepted && bodyStart.includes(postback?.answerContains ?? '');
+      // A receiver of webhooks answers 410 to get no more deliveries (Standard Webhooks 1.0, "Status codes").
+      const isDisableRequested = postback === undefined && (status === 410 || answer.isDisableRequested);
       finish({
         ...(isSuccess
           ? { state: 'delivered' }
-          : isGone || isDisableRequested
+          : isDisableRequested
             ? { state: 'failed' }
             : retry(retryAfterSeconds)),
         attempt: {
           isSuccess,
           durationMs,
           statusCode: status,
-          ...(!isSuccess && { answer: beginningOf(answer.bodyStart) }),
-          isDisableRequested: isGone || isDisableRequested,
+          ...(!isSuccess && { answer: beginningOf(log?.maskAnswer(bodyStart) ?? bodyStart) }),
+          ...(isAccepted && !isSuccess && { error: 'unexpected_answer' }),
+          isDisableRequested,
+          request: log?.request,
+          ...(isSuccess && { requestHash: log?.requestHash }),
         },
       });
     } catch (error) {
@@ -199,7 +223,13 @@ export class Deliverer implements AsyncDisposable {
       const { code, durationMs } = error instanceof SendError ? error : { code: 'failed', durationMs: 0 };
       finish({
         ...retry(),
-        attempt: { isSuccess: false, durationMs, error: code, isDisableRequested: false },
+        attempt: {
+          isSuccess: false,
+          durationMs,
+          error: code,
+          isDisableRequested: false,
+          request: log?.request,
+        },
       });
     }
   }
@@ -207,7 +237,7 @@ export class Deliverer implements AsyncDisposable {
   #headersOf(delivery: ClaimedDelivery, body: string): Record<string, string> {
     const { endpointId, secret, previousSecret, headers } = delivery;
     const open = (sealed: string) => this.#secrets.open(sealed, endpointId);
-    const secrets = [secret, ...(previousSecret === undefined ? [] : [previousSecret])].map(open);
+    const secrets = [secret, previousSecret].flatMap((sealed) => (sealed === undefined ? [] : open(sealed)));
     const added = headers === undefined ? {} : (JSON.parse(open(headers)) as Record<string, string>);
     return {
       ...added,

@@ -1,4 +1,6 @@
 import type { LeadEvent } from '../event/lead-event.schema.ts';
+import type { LeadStatus } from '../lead/lead-transitions.ts';
+import type { BodyFormat } from './postback-request.ts';
 
 /** A delivery that a worker has claimed. */
 export interface ClaimedDelivery {
@@ -13,11 +15,27 @@ export interface ClaimedDelivery {
   /** The number of earlier attempts. */
   readonly attempts: number;
   readonly url: string;
-  /** Sealed, as are `previousSecret` and `headers`. */
-  readonly secret: string;
+  /** Sealed, as are `previousSecret` and `headers`. Absent for a postback. */
+  readonly secret?: string | undefined;
   /** Present during the overlap of a rotation. */
   readonly previousSecret?: string | undefined;
   readonly headers?: string | undefined;
+  /** Present for a postback. Its `url` is a template. */
+  readonly postback?: ClaimedPostback | undefined;
+}
+
+/** The settings of a postback, and the state of its deliveries for the lead. */
+export interface ClaimedPostback {
+  readonly method: 'GET' | 'POST';
+  readonly bodyFormat?: BodyFormat | undefined;
+  readonly body?: string | undefined;
+  readonly statuses: readonly [LeadStatus, ...LeadStatus[]];
+  readonly sendsWithoutS1: boolean;
+  readonly answerContains?: string | undefined;
+  /** The hash of the last delivered request for the lead. */
+  readonly lastRequestHash?: string | undefined;
+  /** Whether the postback has a delivery of a newer status of the lead. */
+  readonly isOvertaken: boolean;
 }
 
 /** The result of an attempt, or of a claim that ends without an attempt. */
@@ -25,7 +43,9 @@ export interface AttemptOutcome {
   readonly id: string;
   readonly endpointId: string;
   readonly leaseId: string;
-  readonly state: 'waiting' | 'delivered' | 'failed';
+  readonly state: 'waiting' | 'delivered' | 'failed' | 'skipped' | 'superseded';
+  /** Only for `skipped`. */
+  readonly skipReason?: 'no_s1' | 'unchanged' | undefined;
   /** The attempts so far. */
   readonly attempts: number;
   /** The pause before the next attempt, in milliseconds. Only for `waiting`. */
@@ -42,6 +62,9 @@ interface Attempt {
   readonly error?: string | undefined;
   /** The beginning of the answer, if the attempt failed. */
   readonly answer?: string | undefined;
+  /** The text for the log, without personal data, and the keyed hash of a delivered request. Only for postbacks. */
+  readonly request?: string | undefined;
+  readonly requestHash?: string | undefined;
   /** Whether the receiver wants no more deliveries. */
   readonly isDisableRequested: boolean;
 }

@@ -2,8 +2,9 @@ import { type Static, Type } from 'typebox';
 import { dateTime, id } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
 
-/** The event type of a test. */
+/** The event types of tests. */
 export const testEventType = 'webhook.test';
+export const testPostbackType = 'postback.test';
 
 /** The states of a delivery. */
 export const deliveryStates = ['waiting', 'delivered', 'failed', 'skipped'] as const;

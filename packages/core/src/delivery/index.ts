@@ -12,9 +12,15 @@ export {
 } from './delivery.schema.ts';
 export type { DeliveryQueue } from './delivery-queue.ts';
 export { createDestinationGuard } from './destination.ts';
-export { getDelivery, listDeliveries } from './list-deliveries.ts';
+export { getDelivery, listDeliveries, listPostbackDeliveries } from './list-deliveries.ts';
 export { getWebhook, listWebhooks } from './list-webhooks.ts';
-export { recoverDeliveries, resendDelivery, testWebhook } from './resend-deliveries.ts';
+export {
+  recoverDeliveries,
+  recoverPostback,
+  resendDelivery,
+  testPostback,
+  testWebhook,
+} from './resend-deliveries.ts';
 export { rotateWebhookSecret } from './rotate-webhook-secret.ts';
 export { createSecretBox } from './secret-box.ts';
 export { createSender } from './send-request.ts';
@@ -29,3 +35,26 @@ export {
 } from './webhook.schema.ts';
 export type { WebhookSettings } from './webhook-settings.ts';
 export type { WebhookStore } from './webhook-store.ts';
+export {
+  createPostback,
+  deletePostback,
+  getPostback,
+  listPostbacks,
+  previewPostback,
+  updatePostback,
+} from './manage-postbacks.ts';
+export { postbacksVisibleTo } from './postback.ts';
+export {
+  NewPostback,
+  PostbackAnswer,
+  PostbackChanges,
+  PostbackDeliveryAnswer,
+  PostbackDeliveryQuery,
+  PostbackDeliveryView,
+  PostbackPresetView,
+  PostbackPreview,
+  PostbackPreviewAnswer,
+  PostbackView,
+} from './postback.schema.ts';
+export { postbackPresets } from './postback-presets.ts';
+export type { PostbackStore } from './postback-store.ts';

@@ -3,8 +3,13 @@ import { LeadsError } from '../errors.ts';
 import { pageLimit } from '../paging.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { DeliveryQuery, DeliveryView } from './delivery.schema.ts';
-import { requireWebhook, toDeliveryView } from './webhook.ts';
-import type { DeliveryPosition, WebhookStore } from './webhook-store.ts';
+import type { PostbackDeliveryQuery, PostbackDeliveryView } from './postback.schema.ts';
+import { requireWebhook, toDeliveryView, toPostbackDeliveryView } from './webhook.ts';
+import type { Delivery, DeliveryPosition, WebhookStore } from './webhook-store.ts';
+
+type Log = Pick<WebhookStore, 'listDeliveries'> & {
+  find(workspaceId: string, id: string): Promise<unknown>;
+};
 
 /**
  * Lists the deliveries of a webhook, newest first.
@@ -13,11 +18,32 @@ import type { DeliveryPosition, WebhookStore } from './webhook-store.ts';
  * @throws LeadsError `not_found`, `invalid_cursor`
  */
 export async function listDeliveries(
-  webhooks: Pick<WebhookStore, 'find' | 'listDeliveries'>,
+  webhooks: Log,
   { workspaceId }: Pick<Principal, 'workspaceId'>,
   webhookId: string,
-  { limit: limitText, cursor, state, leadId, statusCode, from, to }: DeliveryQuery,
+  query: DeliveryQuery,
 ): Promise<{ deliveries: DeliveryView[]; nextCursor?: string }> {
+  const { deliveries, ...page } = await pageOf(webhooks, workspaceId, webhookId, query);
+  return { deliveries: deliveries.map(toDeliveryView), ...page };
+}
+
+/** Lists the deliveries of a postback, as {@link listDeliveries} does. */
+export async function listPostbackDeliveries(
+  log: Log,
+  { workspaceId }: Pick<Principal, 'workspaceId'>,
+  postbackId: string,
+  query: PostbackDeliveryQuery,
+): Promise<{ deliveries: PostbackDeliveryView[]; nextCursor?: string }> {
+  const { deliveries, ...page } = await pageOf(log, workspaceId, postbackId, query);
+  return { deliveries: deliveries.map(toPostbackDeliveryView), ...page };
+}
+
+async function pageOf(
+  webhooks: Log,
+  workspaceId: string,
+  webhookId: string,
+  { limit: limitText, cursor, state, leadId, statusCode, from, to }: PostbackDeliveryQuery,
+): Promise<{ deliveries: Delivery[]; nextCursor?: string }> {
   const limit = limitText === undefined ? pageLimit.default : Number(limitText);
   const after = cursor === undefined ? undefined : decodeCursor(cursor);
   await requireWebhook(webhooks, workspaceId, webhookId);
@@ -33,7 +59,7 @@ export async function listDeliveries(
   const page = found.slice(0, limit);
   const last = page.at(-1);
   return {
-    deliveries: page.map(toDeliveryView),
+    deliveries: page,
     ...(found.length > limit && last !== undefined && { nextCursor: encodeCursor(last) }),
   };
 }

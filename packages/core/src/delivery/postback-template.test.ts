@@ -118,9 +118,9 @@ describe('the template of a URL', () => {
     expect(() => parsePostbackTemplate(template)).toThrow(reason);
   });
 
-  test('names its personal macros, each once', () => {
+  test('names its personal macros and those of extra, each once', () => {
     const url = 'https://t.example/?a={phone}&b={s1}&c={phone}&d={email}&e={extra.name}';
-    expect(parsePostbackTemplate(url).personalMacros).toEqual(['phone', 'email']);
+    expect(parsePostbackTemplate(url).personalMacros).toEqual(['phone', 'email', 'extra.name']);
     expect(parsePostbackTemplate('https://t.example/?a={s1}').personalMacros).toEqual([]);
   });
 });

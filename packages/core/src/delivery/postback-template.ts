@@ -1,8 +1,7 @@
 import { type LeadStatus, leadStatuses } from '../lead/lead-transitions.ts';
 
-/** The macros with personal data. Only a postback of the workspace may use them. */
+/** The macros with personal data. Like `{extra.<field>}`, only a postback of the workspace may use them. */
 export const personalMacros = ['name', 'phone', 'email', 'address', 'ip'] as const;
-export type PersonalMacro = (typeof personalMacros)[number];
 
 /** The macros of postbacks. Beside them, `{extra.<field>}` is a field of the lead's `extra`. */
 export const postbackMacros = [
@@ -20,7 +19,7 @@ export const postbackMacros = [
   'event_id',
   ...personalMacros,
 ] as const;
-export type PostbackMacro = (typeof postbackMacros)[number];
+type PostbackMacro = (typeof postbackMacros)[number];
 
 /** The values of macros. An absent value is rendered as an empty text. `clickid` has the value of `s1`. */
 export type PostbackValues = Readonly<
@@ -34,8 +33,8 @@ export type PostbackValues = Readonly<
 export interface PostbackTemplate {
   /** Returns the text with the values of the macros. It never fails. */
   render(values: PostbackValues): string;
-  /** The personal macros of the template, each once. */
-  readonly personalMacros: readonly PersonalMacro[];
+  /** The macros of the template that can hold personal data, each once. Those of `extra` have the form `extra.<field>`. */
+  readonly personalMacros: readonly string[];
 }
 
 /** A template that cannot be used. The message is the rest of a sentence that begins with the name of the field. */
@@ -227,8 +226,12 @@ function withoutDotSegments(url: string, withoutValues: string): string {
   return [segments.join('/'), ...query].join('?');
 }
 
-function personalMacrosOf(parts: readonly Part[]): PersonalMacro[] {
-  return personalMacros.filter((name) =>
-    parts.some((part) => typeof part !== 'string' && part.name === name),
-  );
+function personalMacrosOf(parts: readonly Part[]): string[] {
+  const names = parts.flatMap((part) => (typeof part === 'string' ? [] : part.name));
+  return [...new Set(names.filter(isPersonal))];
+}
+
+/** A field of `extra` can hold anything that a form has sent, personal data included. */
+function isPersonal(name: string): boolean {
+  return name.startsWith(extraPrefix) || personalMacros.some((personal) => personal === name);
 }

@@ -1,7 +1,9 @@
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import type { DeliveryView, Recovery } from './delivery.schema.ts';
-import { requireWebhook, toDeliveryView } from './webhook.ts';
+import type { PostbackDeliveryView } from './postback.schema.ts';
+import type { PostbackLog } from './postback-store.ts';
+import { requireWebhook, toDeliveryView, toPostbackDeliveryView } from './webhook.ts';
 import type { Webhook, WebhookStore } from './webhook-store.ts';
 
 type Member = Pick<Principal, 'workspaceId'>;
@@ -17,6 +19,16 @@ export async function testWebhook(
 ): Promise<DeliveryView> {
   requireEnabled(await requireWebhook(webhooks, workspaceId, id));
   return toDeliveryView(await webhooks.addTest(workspaceId, id));
+}
+
+/** Queues a test of a postback. @throws LeadsError `not_found`; `conflict` if the postback is disabled. */
+export async function testPostback(
+  log: Pick<PostbackLog, 'find' | 'addTest'>,
+  { workspaceId }: Member,
+  id: string,
+): Promise<PostbackDeliveryView> {
+  requireEnabled(await requireWebhook(log, workspaceId, id), 'postback');
+  return toPostbackDeliveryView(await log.addTest(workspaceId, id));
 }
 
 /**
@@ -47,9 +59,29 @@ export async function recoverDeliveries(
   webhooks: Pick<WebhookStore, 'find' | 'recover'>,
   { workspaceId }: Member,
   id: string,
-  { since, until }: Recovery,
+  range: Recovery,
 ): Promise<number> {
   requireEnabled(await requireWebhook(webhooks, workspaceId, id));
+  return recoverEach(webhooks, workspaceId, id, range);
+}
+
+/** Sends the failed and skipped deliveries of a postback again, as {@link recoverDeliveries} does. */
+export async function recoverPostback(
+  log: Pick<PostbackLog, 'find' | 'recover'>,
+  { workspaceId }: Member,
+  id: string,
+  range: Recovery,
+): Promise<number> {
+  requireEnabled(await requireWebhook(log, workspaceId, id), 'postback');
+  return recoverEach(log, workspaceId, id, range);
+}
+
+async function recoverEach(
+  webhooks: Pick<WebhookStore, 'recover'>,
+  workspaceId: string,
+  id: string,
+  { since, until }: Recovery,
+): Promise<number> {
   const range = { since: new Date(since), until: until === undefined ? new Date() : new Date(until) };
   for (let total = 0; ; ) {
     const count = await webhooks.recover(workspaceId, id, range, batchSize);
@@ -58,7 +90,7 @@ export async function recoverDeliveries(
   }
 }
 
-function requireEnabled({ disabledAt }: Webhook): void {
+function requireEnabled({ disabledAt }: Pick<Webhook, 'disabledAt'>, kind = 'webhook'): void {
   if (disabledAt === undefined) return;
-  throw new LeadsError('conflict', { message: 'The webhook is disabled: enable it first' });
+  throw new LeadsError('conflict', { message: `The ${kind} is disabled: enable it first` });
 }

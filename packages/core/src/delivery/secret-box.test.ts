@@ -68,4 +68,13 @@ describe('a secret box', () => {
     expect(() => createSecretBox({ current: first.slice(1) })).toThrow(SetupError);
     expect(() => createSecretBox({ current: first, previous: ['short'] })).toThrow(/32 characters/);
   });
+
+  test('hashes a text with the current secret: the same for the same text, another for another text or secret', () => {
+    const box = createSecretBox({ current: first, previous: [second] });
+    expect(box.hash('a')).toBe(createSecretBox({ current: first }).hash('a'));
+    expect(new Set([box.hash('a'), box.hash('b'), createSecretBox({ current: second }).hash('a')]).size).toBe(
+      3,
+    );
+    expect(box.hash('a')).toMatch(/^[A-Za-z0-9_-]{43}$/);
+  });
 });

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { SetupError } from '../errors.ts';
 
 /** The minimum length of the operator's secret, in characters. */
@@ -27,6 +27,8 @@ export interface SecretBox {
   open(sealed: string, context: string): string;
   /** Returns whether the current key sealed the text. Seal other texts again, so that their key can be removed. */
   isCurrent(sealed: string): boolean;
+  /** Returns a keyed hash of a text (HMAC-SHA256). Without the key, guessed texts cannot be compared with it. */
+  hash(text: string): string;
 }
 
 /** The error of {@link SecretBox.open}. Its message contains no secret. */
@@ -47,6 +49,7 @@ export class SealedTextError extends Error {
 interface Key {
   readonly id: string;
   readonly bytes: Buffer;
+  readonly hashBytes: Buffer;
 }
 
 /**
@@ -105,6 +108,8 @@ export function createSecretBox({
     },
 
     isCurrent: (sealed) => shape.exec(sealed)?.[1] === currentKey.id,
+
+    hash: (text) => createHmac('sha256', currentKey.hashBytes).update(text).digest('base64url'),
   };
 }
 
@@ -114,5 +119,9 @@ function deriveKey(secret: string): Key {
   }
   const derive = (info: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secret, '', `leads deliveries ${info}`, bytes));
-  return { id: derive('key id', 6).toString('base64url'), bytes: derive('key', 32) };
+  return {
+    id: derive('key id', 6).toString('base64url'),
+    bytes: derive('key', 32),
+    hashBytes: derive('hash key', 32),
+  };
 }

@@ -10,9 +10,12 @@ export interface WebhookSettings {
 }
 
 /** @throws LeadsError `conflict` without DELIVERIES_SECRET. */
-export function requireSecrets({ secrets }: Pick<WebhookSettings, 'secrets'>): SecretBox {
+export function requireSecrets(
+  { secrets }: Pick<WebhookSettings, 'secrets'>,
+  kind: 'Webhooks' | 'Postbacks' = 'Webhooks',
+): SecretBox {
   if (secrets !== undefined) return secrets;
   throw new LeadsError('conflict', {
-    message: 'Webhooks are not available: the operator must set DELIVERIES_SECRET',
+    message: `${kind} are not available: the operator must set DELIVERIES_SECRET`,
   });
 }

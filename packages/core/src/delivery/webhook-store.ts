@@ -1,7 +1,7 @@
 import type { LeadEventType } from '../event/lead-event.schema.ts';
 import type { LeadStatus } from '../lead/lead-status.ts';
 import type { disabledReasons } from './webhook.schema.ts';
-import type { DeliveryState } from './delivery.schema.ts';
+import type { PostbackDeliveryState } from './postback.schema.ts';
 
 /** The subscription of a webhook: the events that it receives, and where. */
 interface Subscription {
@@ -55,7 +55,7 @@ export interface Delivery {
   /** Absent for a test, as is `version`. */
   readonly leadId?: string | undefined;
   readonly version?: number | undefined;
-  readonly state: DeliveryState;
+  readonly state: PostbackDeliveryState;
   readonly attempts: number;
   readonly nextAttemptAt?: Date | undefined;
   readonly lastAttemptAt?: Date | undefined;
@@ -63,13 +63,16 @@ export interface Delivery {
   readonly statusCode?: number | undefined;
   readonly error?: string | undefined;
   readonly answer?: string | undefined;
+  /** Only for postbacks, as is `request`. */
+  readonly skipReason?: 'no_s1' | 'unchanged' | undefined;
+  readonly request?: string | undefined;
   readonly createdAt: Date;
 }
 
 /** The filters of a list of deliveries. */
 interface DeliverySelection {
   readonly webhookId: string;
-  readonly state?: DeliveryState | undefined;
+  readonly state?: PostbackDeliveryState | undefined;
   readonly leadId?: string | undefined;
   readonly statusCode?: number | undefined;
   readonly from?: Date | undefined;

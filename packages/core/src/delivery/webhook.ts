@@ -1,7 +1,8 @@
 import { LeadsError } from '../errors.ts';
 import { webhookMessageId } from './message-id.ts';
 import type { DeliveryView } from './delivery.schema.ts';
-import type { Delivery, Webhook, WebhookStore } from './webhook-store.ts';
+import type { PostbackDeliveryView } from './postback.schema.ts';
+import type { Delivery, Webhook } from './webhook-store.ts';
 import type { WebhookView } from './webhook.schema.ts';
 
 /** Returns the representation of a webhook. */
@@ -31,6 +32,11 @@ export function toWebhookView(webhook: Webhook): WebhookView {
 
 /** Returns the representation of a delivery. */
 export function toDeliveryView(delivery: Delivery): DeliveryView {
+  // Only deliveries to postbacks have the other states.
+  return viewOf(delivery) as DeliveryView;
+}
+
+function viewOf(delivery: Delivery) {
   const { type, nextAttemptAt, lastAttemptAt, createdAt, ...shown } = delivery;
   const { id, webhookId, state, attempts, ...optional } = shown;
   const given = Object.entries(optional).filter(([, value]) => value !== undefined);
@@ -48,12 +54,18 @@ export function toDeliveryView(delivery: Delivery): DeliveryView {
   };
 }
 
-/** @throws LeadsError `not_found` if there is no such webhook. */
-export async function requireWebhook(
-  webhooks: Pick<WebhookStore, 'find'>,
+/** Returns the representation of a delivery to a postback. */
+export function toPostbackDeliveryView(delivery: Delivery): PostbackDeliveryView {
+  const { webhookId: postbackId, messageId: _messageId, ...shown } = viewOf(delivery);
+  return { ...shown, postbackId };
+}
+
+/** @throws LeadsError `not_found` if there is no such webhook or postback. */
+export async function requireWebhook<Found>(
+  webhooks: { find(workspaceId: string, id: string): Promise<Found | undefined> },
   workspaceId: string,
   id: string,
-): Promise<Webhook> {
+): Promise<Found> {
   const webhook = await webhooks.find(workspaceId, id);
   if (webhook === undefined) throw new LeadsError('not_found');
   return webhook;

@@ -8,3 +8,4 @@ export { EventRelay, publishToLog, publishToNats } from './event-relay.ts';
 export { LeadEvent, LeadEventType } from './lead-event.schema.ts';
 export { eventSubject } from './lead-event.ts';
 export { OutboxMonitor } from './outbox-monitor.ts';
+export { getCurrentEvent } from './get-current-event.ts';

@@ -18,6 +18,8 @@ export const caps = {
   // The account library reads 100 invitations at most to count them.
   invitations: { max: 100, message: 'A workspace may have 100 pending invitations: cancel some of them' },
   webhooks: { max: 20, message: 'A workspace may have 20 webhooks' },
+  workspacePostbacks: { max: 5, message: 'A workspace may have 5 postbacks of its own' },
+  userPostbacks: { max: 5, message: 'A user may have 5 postbacks in a workspace' },
   ownedWorkspaces: { max: 50, message: 'A user may own 50 workspaces' },
 } as const;
 

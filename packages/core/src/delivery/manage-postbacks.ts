@@ -1,0 +1,147 @@
+import type { LeadEvent } from '../event/lead-event.schema.ts';
+import { LeadsError } from '../errors.ts';
+import { newId } from '../uuid.ts';
+import { checkPostback, faultsOfTemplates } from './check-postback.ts';
+import { type PostbackMember, postbacksVisibleTo, requirePostback, toPostbackView } from './postback.ts';
+import { type PostbackRequest, postbackValuesOf, renderPostback } from './postback-request.ts';
+import type { NewPostback, PostbackChanges, PostbackPreview, PostbackView } from './postback.schema.ts';
+import type { PostbackStore } from './postback-store.ts';
+import { requireSecrets, type WebhookSettings } from './webhook-settings.ts';
+
+const textOrNone = (text: string | undefined) => (text === '' ? undefined : text);
+
+/** @throws LeadsError `forbidden` for a publisher that asks for a postback of the workspace. */
+function isOfUser({ role }: PostbackMember, owner: NewPostback['owner']): boolean {
+  if (role === 'publisher' && owner === 'workspace') throw new LeadsError('forbidden');
+  return (owner ?? (role === 'publisher' ? 'user' : 'workspace')) === 'user';
+}
+
+/**
+ * Creates an enabled postback.
+ *
+ * @throws LeadsError `invalid_input`, `limit_reached`; `conflict` without DELIVERIES_SECRET; `forbidden` for a publisher
+ *   that asks for a postback of the workspace.
+ */
+export async function createPostback(
+  postbacks: Pick<PostbackStore, 'create' | 'findCampaigns'>,
+  settings: WebhookSettings,
+  member: PostbackMember,
+  { owner, campaignCode, answerContains, body, description, ...given }: NewPostback,
+): Promise<PostbackView> {
+  const ofUser = isOfUser(member, owner);
+  requireSecrets(settings, 'Postbacks');
+  const templates = {
+    url: given.url,
+    method: given.method ?? 'GET',
+    bodyFormat: given.bodyFormat,
+    body: textOrNone(body),
+  };
+  const code = textOrNone(campaignCode);
+  const { workspaceId, userId } = member;
+  const campaignId = await checkPostback(
+    postbacks,
+    settings,
+    workspaceId,
+    { ...templates, campaignCode: code },
+    ofUser,
+  );
+  const created = await postbacks.create(workspaceId, {
+    ...templates,
+    id: newId(),
+    userId: ofUser ? userId : undefined,
+    campaignId,
+    statuses: given.statuses ?? ['Approved'],
+    includesImports: given.includesImports ?? false,
+    sendsWithoutS1: given.sendsWithoutS1 ?? false,
+    answerContains: textOrNone(answerContains),
+    description: textOrNone(description),
+  });
+  return toPostbackView(created);
+}
+
+/** Changes a postback. @throws LeadsError `not_found`, `invalid_input` */
+export async function updatePostback(
+  postbacks: Pick<PostbackStore, 'find' | 'update' | 'findCampaigns'>,
+  settings: WebhookSettings,
+  member: PostbackMember,
+  id: string,
+  { enabled, ...changes }: PostbackChanges,
+): Promise<PostbackView> {
+  const found = await requirePostback(postbacks, member, id);
+  const changed = { ...found, ...changes };
+  const body = textOrNone(changed.body);
+  const templates = {
+    url: changed.url,
+    method: changed.method,
+    // A removed body has no format.
+    bodyFormat: changes.body === '' ? undefined : changed.bodyFormat,
+    body,
+  };
+  const campaignCode = textOrNone(changed.campaignCode);
+  const campaignId = await checkPostback(
+    postbacks,
+    settings,
+    member.workspaceId,
+    { ...templates, campaignCode },
+    found.userId !== undefined,
+  );
+  const postback = await postbacks.update(postbacksVisibleTo(member), id, {
+    ...templates,
+    campaignId,
+    enabled,
+    statuses: changed.statuses,
+    includesImports: changed.includesImports,
+    sendsWithoutS1: changed.sendsWithoutS1,
+    answerContains: textOrNone(changed.answerContains),
+    description: textOrNone(changed.description),
+  });
+  if (postback === undefined) throw new LeadsError('not_found');
+  return toPostbackView(postback);
+}
+
+/** Lists the postbacks that the member can see, oldest first. */
+export async function listPostbacks(
+  postbacks: Pick<PostbackStore, 'list'>,
+  member: PostbackMember,
+): Promise<PostbackView[]> {
+  return (await postbacks.list(postbacksVisibleTo(member))).map(toPostbackView);
+}
+
+/** Returns one postback. @throws LeadsError `not_found` */
+export async function getPostback(
+  postbacks: Pick<PostbackStore, 'find'>,
+  member: PostbackMember,
+  id: string,
+): Promise<PostbackView> {
+  return toPostbackView(await requirePostback(postbacks, member, id));
+}
+
+/** Deletes a postback and its deliveries. @throws LeadsError `not_found` */
+export async function deletePostback(
+  postbacks: Pick<PostbackStore, 'remove'>,
+  member: PostbackMember,
+  id: string,
+): Promise<PostbackView> {
+  const postback = await postbacks.remove(postbacksVisibleTo(member), id);
+  if (postback === undefined) throw new LeadsError('not_found');
+  return toPostbackView(postback);
+}
+
+/**
+ * Renders templates with a lead.
+ *
+ * @param readEvent returns the event of the current version of a lead. @throws LeadsError `not_found`
+ * @throws LeadsError `invalid_input` that names every wrong field; `not_found` for a lead that the member cannot see;
+ *   `forbidden` for a publisher that asks for a postback of the workspace.
+ */
+export async function previewPostback(
+  readEvent: (leadId: string) => Promise<LeadEvent>,
+  settings: Pick<WebhookSettings, 'destinations'>,
+  member: PostbackMember,
+  { url, method = 'GET', bodyFormat, body, owner, leadId }: PostbackPreview,
+): Promise<PostbackRequest> {
+  const templates = { url, method, bodyFormat, body: textOrNone(body) };
+  const fields = faultsOfTemplates(settings, templates, isOfUser(member, owner));
+  if (fields.length > 0) throw new LeadsError('invalid_input', { fields });
+  return renderPostback(templates, postbackValuesOf(await readEvent(leadId)));
+}

@@ -1,0 +1,72 @@
+import type { LeadStatus } from '../lead/lead-status.ts';
+import type { PostbackTemplates } from './postback-request.ts';
+import type { disabledReasons } from './webhook.schema.ts';
+import type { WebhookStore } from './webhook-store.ts';
+
+interface Settings extends PostbackTemplates {
+  readonly description?: string | undefined;
+  readonly statuses: readonly LeadStatus[];
+  readonly includesImports: boolean;
+  readonly sendsWithoutS1: boolean;
+  readonly answerContains?: string | undefined;
+}
+
+/** A stored postback. */
+export interface Postback extends Settings {
+  readonly id: string;
+  /** The user whose leads are sent. Absent for a postback of the workspace. */
+  readonly userId?: string | undefined;
+  readonly campaignCode?: string | undefined;
+  readonly disabledAt?: Date | undefined;
+  readonly disabledReason?: (typeof disabledReasons)[number] | undefined;
+  readonly failures: number;
+  readonly failingSince?: Date | undefined;
+  readonly lastSuccessAt?: Date | undefined;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** A postback to store. */
+interface PostbackToStore extends Settings {
+  readonly id: string;
+  readonly userId?: string | undefined;
+  readonly campaignId?: string | undefined;
+}
+
+/** All settings of a changed postback. */
+interface PostbackUpdate extends Settings {
+  readonly campaignId?: string | undefined;
+  /** `true` also resets the failures, if it was disabled. Absent, it stays as it is. */
+  readonly enabled?: boolean | undefined;
+}
+
+/** The postbacks of a user, and with `isManager` also those of the workspace. */
+export interface PostbackScope {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly isManager: boolean;
+}
+
+/** The log of the visible postbacks. Postbacks that are not visible are not found. */
+export type PostbackLog = {
+  find(workspaceId: string, id: string): Promise<Postback | undefined>;
+} & Pick<WebhookStore, 'listDeliveries' | 'addTest' | 'recover'>;
+
+/**
+ * The postbacks of workspaces and their members. Ids are any text. Methods throw LeadsError `unavailable` if the database
+ * is unavailable.
+ */
+export interface PostbackStore {
+  /** Returns the ids of campaigns by code. Unknown codes are left out. */
+  findCampaigns: WebhookStore['findCampaigns'];
+  /** @throws LeadsError `limit_reached` */
+  create(workspaceId: string, postback: PostbackToStore): Promise<Postback>;
+  /** Lists the visible postbacks, oldest first. */
+  list(scope: PostbackScope): Promise<Postback[]>;
+  find(scope: PostbackScope, id: string): Promise<Postback | undefined>;
+  update(scope: PostbackScope, id: string, changes: PostbackUpdate): Promise<Postback | undefined>;
+  /** Deletes a postback and, later, its deliveries. Returns the deleted postback. */
+  remove(scope: PostbackScope, id: string): Promise<Postback | undefined>;
+  /** Returns the log of the visible postbacks. */
+  logOf(scope: PostbackScope): PostbackLog;
+}
