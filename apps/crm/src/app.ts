@@ -37,6 +37,11 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
         description:
           'URLs that receive changes of leads by POST, signed (Standard Webhooks 1.0), and the log of their deliveries. `/asyncapi.json` describes the requests.',
       },
+      {
+        name: 'postbacks',
+        description:
+          'Requests to trackers for changes of the status of a lead, rendered from templates, and the log of their deliveries.',
+      },
       { name: 'audit log', description: 'Actions that concern the security of the workspace.' },
       {
         name: 'events',

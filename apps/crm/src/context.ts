@@ -20,12 +20,13 @@ import {
   createEventOutbox,
   createLeadStore,
   createOverviewStore,
+  createPostbackStore,
   createWebhookStore,
   createWorkspaceStore,
   type Database,
   openDatabase,
 } from '@leads/core/db';
-import type { WebhookSettings, WebhookStore } from '@leads/core/delivery';
+import type { PostbackStore, WebhookSettings, WebhookStore } from '@leads/core/delivery';
 import { DisposeStack } from '@leads/core/dispose-stack';
 import {
   EventLogReader,
@@ -86,6 +87,7 @@ export interface CrmContext extends AsyncDisposable {
   /** Absent without a trace exporter. */
   readonly tracing: Tracing | undefined;
   readonly transfers: TransferLimits;
+  readonly postbacks: PostbackStore;
   readonly webhooks: WebhookStore;
   readonly webhookSettings: WebhookSettings;
   readonly workspaces: WorkspaceStore;
@@ -311,6 +313,7 @@ export async function createContext(
     recordAction,
     tracing,
     transfers: createTransferLimits(),
+    postbacks: createPostbackStore(database),
     webhooks: createWebhookStore(database),
     webhookSettings,
     workspaces,

@@ -1,10 +1,15 @@
+import type { TestMember } from '@leads/test-kit/fixture';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import { finiteRoutesOf, exampleBody, exampleEntity, fillPath } from '@leads/test-kit/openapi-document';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 
-// Without the worker, which changes deliveries at any time.
-const crm = await startCrm({ CRM_DELIVERIES: 'false' });
+// Without the worker, which changes deliveries at any time, and with room for many requests.
+const crm = await startCrm({
+  CRM_DELIVERIES: 'false',
+  CRM_KEY_REQUESTS_PER_MINUTE: '100000',
+  CRM_WORKSPACE_REQUESTS_PER_MINUTE: '100000',
+});
 afterAll(() => crm[Symbol.asyncDispose]());
 const { service, fixture } = crm;
 
@@ -51,18 +56,35 @@ async function addWebhook({ owner }: typeof mine): Promise<[string, string]> {
   const tested = await post(`/${id}/test`);
   return [id, tested.json<{ delivery: { id: string } }>().delivery.id];
 }
+/** Creates a postback of a member with one delivery. @returns both ids. */
+async function addPostback({ headers }: TestMember): Promise<[string, string]> {
+  const post = (suffix: string, body?: object) =>
+    service.send({
+      method: 'POST',
+      path: `/api/v1/postbacks${suffix}`,
+      headers: { ...headers },
+      ...(body !== undefined && { body }),
+    });
+  const created = await post('', { url: 'https://tracker.example.com/', owner: 'user' });
+  const { id } = created.json<{ postback: { id: string } }>().postback;
+  const tested = await post(`/${id}/test`);
+  return [id, tested.json<{ delivery: { id: string } }>().delivery.id];
+}
 const theirWebhook = await addWebhook(theirs);
+const theirPostback = await addPostback(theirs.owner);
 /** One id of each kind that a path can contain. */
 const ownIds = [
   ownLead.id,
   await mine.addCampaign('OWN'),
   String(ownPage?.['id']),
   ...(await addWebhook(mine)),
+  ...(await addPostback(mine.owner)),
+  ...(await addPostback(publisher)),
 ];
 
 /** Fields with free text, which a response repeats as the client sent it. */
 const echoedFields = new Set(
-  'name phone address email country region city street zipcode website description state code reason'.split(
+  'name phone address email country region city street zipcode website description state code reason body answerContains'.split(
     ' ',
   ),
 );
@@ -86,6 +108,7 @@ const theirIdentifiers = [
   theirPageId,
   'their-secret-page',
   ...theirWebhook,
+  ...theirPostback,
   ...theirLeads.map(({ id }) => id),
 ];
 
@@ -97,8 +120,8 @@ async function theirRows() {
        WHERE lead_id IN (SELECT id FROM lead WHERE workspace_id = $1)
      UNION ALL SELECT 'campaign ' || to_jsonb(campaign)::text FROM campaign WHERE workspace_id = $1
      UNION ALL SELECT 'landing_page ' || to_jsonb(landing_page)::text FROM landing_page WHERE workspace_id = $1
-     UNION ALL SELECT 'webhook ' || to_jsonb(endpoint)::text FROM delivery_endpoint AS endpoint WHERE workspace_id = $1
-     UNION ALL SELECT 'webhook_delivery ' || to_jsonb(delivery)::text FROM delivery WHERE workspace_id = $1
+     UNION ALL SELECT 'endpoint ' || to_jsonb(endpoint)::text FROM delivery_endpoint AS endpoint WHERE workspace_id = $1
+     UNION ALL SELECT 'endpoint_delivery ' || to_jsonb(delivery)::text FROM delivery WHERE workspace_id = $1
      ORDER BY row`,
     [theirs.id],
   );
@@ -116,7 +139,7 @@ describe('workspace isolation', () => {
         ]);
         const before = await theirRows();
         expect(before.map((row) => row.split(' ', 1)[0])).toEqual(
-          'campaign campaign campaign campaign landing_page lead lead lead lead_change webhook webhook_delivery'.split(
+          'campaign campaign campaign campaign endpoint endpoint endpoint_delivery endpoint_delivery landing_page lead lead lead lead_change'.split(
             ' ',
           ),
         );
@@ -148,6 +171,8 @@ describe('workspace isolation', () => {
               cursor: identifier,
             };
             bodies.push({ text: JSON.stringify({ ...example, ...hints }) });
+            if ('leadId' in example)
+              bodies.push({ text: JSON.stringify({ ...example, leadId: ownLead.id }) });
           }
           const type = exampleEntity(operation)?.type;
           const headers = { ...member.headers, ...(type !== undefined && { 'Content-Type': type }) };

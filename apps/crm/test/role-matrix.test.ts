@@ -50,6 +50,8 @@ interface Row extends Roles {
   readonly forOtherUser?: Roles;
   /** The expected status code for a signed-in user without a workspace. If absent, 403. */
   readonly withoutWorkspace?: number;
+  /** Whether a method other than GET changes nothing. */
+  readonly isRead?: boolean;
 }
 type Matrix = Readonly<Record<string, Row>>;
 
@@ -80,6 +82,15 @@ async function webhook(): Promise<string> {
 async function delivery(): Promise<string> {
   const answer = await people.owner.visitor.send('POST', `/console/webhooks/${await webhook()}/test`);
   return answer.json<{ delivery: { id: string } }>().delivery.id;
+}
+/** The postback is of the workspace for owners and managers, and of the user for publishers. */
+const newPostback = { url: 'https://tracker.example.com/postback?cid={s1}' };
+async function postback({ visitor }: Person): Promise<string> {
+  const answer = await visitor.send('POST', '/console/postbacks', newPostback);
+  const { id } = answer.json<{ postback: { id: string } }>().postback;
+  // Leaves room for the next postback.
+  await fixture.sql('UPDATE delivery_endpoint SET deleted_at = now() WHERE id <> $1', [id]);
+  return id;
 }
 async function createCredential({ visitor }: Person, path: '/api-keys' | '/access-tokens'): Promise<string> {
   const answer = await visitor.send('POST', `/console${path}`, { name: 'One' });
@@ -130,6 +141,62 @@ const common: Matrix = {
         [id],
       );
       return { path: `/webhooks/${id}/recover`, body: { since: '2026-01-01T00:00:00Z' } };
+    },
+  },
+  'GET /postbacks': { ...everyone, request: () => ({ path: '/postbacks' }) },
+  'POST /postbacks': {
+    ...everyone,
+    request: async () => {
+      await fixture.sql('UPDATE delivery_endpoint SET deleted_at = now()');
+      return { path: '/postbacks', body: newPostback };
+    },
+  },
+  'GET /postbacks/presets': { ...everyone, request: () => ({ path: '/postbacks/presets' }) },
+  'POST /postbacks/preview': {
+    ...everyone,
+    isRead: true,
+    forOtherUser: { owner: 200, manager: 200, publisher: 404 },
+    request: async (of) => ({
+      path: '/postbacks/preview',
+      body: { url: newPostback.url, leadId: await leadOf(of) },
+    }),
+  },
+  'GET /postbacks/{id}': {
+    ...everyone,
+    forOtherUser: hidden,
+    request: async (of) => ({ path: `/postbacks/${await postback(of)}` }),
+  },
+  'PATCH /postbacks/{id}': {
+    ...everyone,
+    forOtherUser: hidden,
+    request: async (of) => ({ path: `/postbacks/${await postback(of)}`, body: { enabled: false } }),
+  },
+  'DELETE /postbacks/{id}': {
+    ...everyone,
+    forOtherUser: hidden,
+    request: async (of) => ({ path: `/postbacks/${await postback(of)}` }),
+  },
+  'POST /postbacks/{id}/test': {
+    ...everyone,
+    forOtherUser: hidden,
+    request: async (of) => ({ path: `/postbacks/${await postback(of)}/test` }),
+  },
+  'GET /postbacks/{id}/deliveries': {
+    ...everyone,
+    forOtherUser: hidden,
+    request: async (of) => ({ path: `/postbacks/${await postback(of)}/deliveries` }),
+  },
+  'POST /postbacks/{id}/recover': {
+    ...everyone,
+    forOtherUser: hidden,
+    request: async (of) => {
+      const id = await postback(of);
+      await of.visitor.send('POST', `/console/postbacks/${id}/test`);
+      await fixture.sql(
+        `UPDATE delivery SET state = 'failed', next_attempt_at = NULL WHERE endpoint_id = $1`,
+        [id],
+      );
+      return { path: `/postbacks/${id}/recover`, body: { since: '2026-01-01T00:00:00Z' } };
     },
   },
   'GET /deliveries/{id}': { ...managers, request: async () => ({ path: `/deliveries/${await delivery()}` }) },
@@ -259,6 +326,16 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'POST /webhooks/{id}/test': ['admin'],
   'GET /webhooks/{id}/deliveries': ['admin'],
   'POST /webhooks/{id}/recover': ['admin'],
+  'GET /postbacks': ['admin'],
+  'POST /postbacks': ['admin'],
+  'GET /postbacks/presets': ['admin'],
+  'POST /postbacks/preview': ['admin', 'leads:read'],
+  'GET /postbacks/{id}': ['admin'],
+  'PATCH /postbacks/{id}': ['admin'],
+  'DELETE /postbacks/{id}': ['admin'],
+  'POST /postbacks/{id}/test': ['admin'],
+  'GET /postbacks/{id}/deliveries': ['admin'],
+  'POST /postbacks/{id}/recover': ['admin'],
   'GET /deliveries/{id}': ['admin'],
   'POST /deliveries/{id}/resend': ['admin'],
   'GET /audit': ['admin'],
@@ -474,7 +551,7 @@ for (const [way, { matrix, send, prefix }] of Object.entries(apis)) {
       const before = await stored();
       const answer = await send(person, method, request);
       expect([name, answer.status, answer.text]).toEqual([name, status, answer.text]);
-      expect((await stored()) !== before).toBe(status === 200 && method !== 'GET');
+      expect((await stored()) !== before).toBe(status === 200 && method !== 'GET' && row.isRead !== true);
       const problems: Readonly<Record<number, object>> = {
         403: { success: false, error: forbidden.error },
         404: notFound,
@@ -543,7 +620,7 @@ describe.each(Object.entries(forIntegrators))('with a key of single scopes, %s',
     const before = await stored();
     const answer = await sendWithKey(person, method, request);
     expect([name, answer.status, answer.text]).toEqual([name, status, answer.text]);
-    expect((await stored()) !== before).toBe(status === 200 && method !== 'GET');
+    expect((await stored()) !== before).toBe(status === 200 && method !== 'GET' && row.isRead !== true);
     return answer;
   }
 

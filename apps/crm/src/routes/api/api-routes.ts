@@ -17,6 +17,16 @@ import { getLeadRoute } from './leads/get-lead.ts';
 import { getLeadHistoryRoute } from './leads/get-lead-history.ts';
 import { importLeadsRoute } from './leads/import-leads.ts';
 import { listLeadsRoute } from './leads/list-leads.ts';
+import { createPostbackRoute } from './postbacks/create-postback.ts';
+import { deletePostbackRoute } from './postbacks/delete-postback.ts';
+import { getPostbackRoute } from './postbacks/get-postback.ts';
+import { listPostbackDeliveriesRoute } from './postbacks/list-postback-deliveries.ts';
+import { listPostbackPresetsRoute } from './postbacks/list-postback-presets.ts';
+import { listPostbacksRoute } from './postbacks/list-postbacks.ts';
+import { previewPostbackRoute } from './postbacks/preview-postback.ts';
+import { recoverPostbackRoute } from './postbacks/recover-postback.ts';
+import { testPostbackRoute } from './postbacks/test-postback.ts';
+import { updatePostbackRoute } from './postbacks/update-postback.ts';
 import { createWebhookRoute } from './webhooks/create-webhook.ts';
 import { deleteWebhookRoute } from './webhooks/delete-webhook.ts';
 import { getWebhookRoute } from './webhooks/get-webhook.ts';
@@ -27,7 +37,7 @@ import { rotateWebhookSecretRoute } from './webhooks/rotate-webhook-secret.ts';
 import { testWebhookRoute } from './webhooks/test-webhook.ts';
 import { updateWebhookRoute } from './webhooks/update-webhook.ts';
 
-/** Registers the routes of leads, campaigns, landing pages, webhooks and the audit log. The guard of the scope authenticates the requests. */
+/** Registers the routes of leads, campaigns, landing pages, webhooks, postbacks and the audit log. The guard of the scope authenticates the requests. */
 export async function leadsRoutes(app: Server, context: CrmContext): Promise<void> {
   createLeadRoute(app, context);
   listLeadsRoute(app, context);
@@ -57,6 +67,17 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   getDeliveryRoute(app, context);
   resendDeliveryRoute(app, context);
   deleteWebhookRoute(app, context);
+
+  createPostbackRoute(app, context);
+  listPostbacksRoute(app, context);
+  listPostbackPresetsRoute(app);
+  previewPostbackRoute(app, context);
+  getPostbackRoute(app, context);
+  updatePostbackRoute(app, context);
+  testPostbackRoute(app, context);
+  listPostbackDeliveriesRoute(app, context);
+  recoverPostbackRoute(app, context);
+  deletePostbackRoute(app, context);
 
   listAuditLogRoute(app, context);
 }

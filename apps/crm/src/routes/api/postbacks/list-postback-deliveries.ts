@@ -1,0 +1,45 @@
+import {
+  listPostbackDeliveries,
+  PostbackDeliveryQuery,
+  PostbackDeliveryView,
+  postbacksVisibleTo,
+} from '@leads/core/delivery';
+import type { Server } from '@leads/http/server/create-server';
+import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../../context.ts';
+import { linkHeader, linkPages } from '../page-links.ts';
+import { idPath } from '../../id-path.ts';
+
+/** Registers the route that lists the deliveries of a postback. */
+export function listPostbackDeliveriesRoute(app: Server, context: CrmContext): void {
+  app.get(
+    '/postbacks/:id/deliveries',
+    {
+      config: { permission: 'member', scope: 'admin' },
+      schema: {
+        operationId: 'listPostbackDeliveries',
+        tags: ['postbacks'],
+        summary: 'List the deliveries of a postback, newest first',
+        description:
+          'Deliveries are kept for 30 days. Those of an erased lead are deleted with it. Personal data is masked.',
+        params: idPath('postback'),
+        querystring: PostbackDeliveryQuery,
+        response: {
+          200: Type.Array(PostbackDeliveryView, {
+            description: 'One page of deliveries.',
+            headers: { Link: linkHeader },
+          }),
+          ...errorResponses('invalid_input', 'invalid_cursor', 'not_found', ...commonErrors),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { principal, params, query } = request;
+      const log = context.postbacks.logOf(postbacksVisibleTo(principal));
+      const { deliveries, nextCursor } = await listPostbackDeliveries(log, principal, params.id, query);
+      if (nextCursor !== undefined) linkPages(request, reply, { next: { ...query, cursor: nextCursor } });
+      return deliveries;
+    },
+  );
+}
