@@ -188,6 +188,9 @@ describe('every route of the website', async () => {
     'POST /api/console/order/leads/import': { status: 415, type: 'unsupported_media_type' },
     'POST /api/console/api-keys/{id}/rotate': { status: 404, type: 'not_found' },
     'POST /api/console/campaigns/{id}/integration-link': { status: 404, type: 'not_found' },
+    'POST /api/console/webhooks/{id}/test': { status: 404, type: 'not_found' },
+    'POST /api/console/postbacks/{id}/test': { status: 404, type: 'not_found' },
+    'POST /api/console/deliveries/{id}/resend': { status: 404, type: 'not_found' },
   };
   const writing = routes.filter(({ method }) => method === 'POST' || method === 'PATCH');
   test.for(writing)('$method $path answers a body that is not an object with a problem', async (route) => {

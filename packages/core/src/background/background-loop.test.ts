@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createGate } from '../../test/gate.ts';
 import { BackgroundLoop, untilWoken } from './background-loop.ts';
 
@@ -135,9 +135,12 @@ test('disposal runs the final step once, and reports its error', async () => {
 
 test('a pause does not keep the process alive', async () => {
   vi.useRealTimers();
-  const countTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-  const before = countTimers();
-  await using _loop = new BackgroundLoop({ step: async () => 60_000, retryMs: 1 });
+  const setTimer = vi.spyOn(globalThis, 'setTimeout');
+  onTestFinished(() => setTimer.mockRestore());
+  const pauseMs = 61_234;
+  await using _loop = new BackgroundLoop({ step: async () => pauseMs, retryMs: 1 });
   await nextTurn();
-  expect(countTimers()).toBe(before);
+  // Other timers of the process are not of the loop.
+  const at = setTimer.mock.calls.findIndex(([, ms]) => ms === pauseMs);
+  expect(setTimer.mock.results[at]?.value.hasRef()).toBe(false);
 });

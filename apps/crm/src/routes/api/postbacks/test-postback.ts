@@ -1,6 +1,6 @@
 import { PostbackDeliveryAnswer, postbacksVisibleTo, testPostback } from '@leads/core/delivery';
 import type { Server } from '@leads/http/server/create-server';
-import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
@@ -19,7 +19,7 @@ export function testPostbackRoute(app: Server, context: CrmContext): void {
         params: idPath('postback'),
         response: {
           200: PostbackDeliveryAnswer,
-          ...errorResponses('invalid_input', 'not_found', 'conflict', ...commonErrors),
+          ...errorResponses(...bodyErrors, 'not_found', 'conflict', ...commonErrors),
         },
       },
     },
