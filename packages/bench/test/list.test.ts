@@ -26,6 +26,7 @@ test('bench list measures every step, in the smallest configuration', { timeout:
     'prisma findMany',
     'prisma findMany, same columns',
     'pg by hand',
+    'plain Fastify, pg by hand',
   ]);
   for (const { requestsPerSecond } of figures.rate) expect(requestsPerSecond).toBeGreaterThan(0);
   expect(figures.website.map(({ name }) => name)).toEqual([

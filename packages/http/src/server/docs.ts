@@ -108,6 +108,7 @@ const readableColors = `
 }
 .dark-mode.dark-mode {
   --scalar-color-3: #a4a4a4;
+  --scalar-color-red: #ff7b72;
 }`;
 
 // The reference writes inline styles at run time. Scripts are this service's own files only.

@@ -113,12 +113,14 @@ export async function describeTransport({ service, fixture }: { service: Running
     });
 
     test('answers HEAD like GET, without the body', async () => {
+      // A stream of events has no end, unless the events after its start are no longer kept.
+      const withPosition = { ...headers, 'Last-Event-ID': '1-1' };
       for (const { path: each, method } of service.routes) {
         if (method !== 'GET') continue;
         const filled = fillPath(each);
         const [get, head] = await Promise.all([
-          service.send({ path: filled, headers }),
-          service.send({ method: 'HEAD', path: filled, headers }),
+          service.send({ path: filled, headers: withPosition }),
+          service.send({ method: 'HEAD', path: filled, headers: withPosition }),
         ]);
         expect([each, head.status]).toEqual([each, get.status]);
         for (const name of ['content-type', 'content-length', 'cache-control', 'content-encoding']) {
