@@ -116,6 +116,14 @@ export function documentedPath({ paths }: OpenApiDocument, address: string): str
 
 const isParameter = (part: string) => part.startsWith('{') && part.endsWith('}');
 
+/**
+ * Returns headers with which a request to a path ends: a stream of events has no end, unless the events after its start
+ * are no longer kept.
+ */
+export function endingHeaders(path: string): Record<string, string> {
+  return path === '/api/v1/events' ? { 'Last-Event-ID': '1-1' } : {};
+}
+
 /** Replaces the parameters of a path with a value, by default an unknown UUID. */
 export function fillPath(path: string, value: string = randomUUID()): string {
   return path.replaceAll(/\{[^}/]+\}/g, encodeURIComponent(value));

@@ -6,6 +6,7 @@ import { type Fixture, jwtSecret, type TestMember, type TestWorkspace } from '..
 import { contentOf, forgeToken } from '../forged-token.ts';
 import type { Answer } from '../http-client.ts';
 import {
+  endingHeaders,
   exampleEntity,
   fillPath,
   guardedRoutesOf,
@@ -71,7 +72,11 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
     service.send({
       method,
       path: fillPath(path),
-      headers: { ...headers, ...(entity !== undefined && { 'Content-Type': entity.type }) },
+      headers: {
+        ...headers,
+        ...endingHeaders(path),
+        ...(entity !== undefined && { 'Content-Type': entity.type }),
+      },
       body: entity?.text,
     });
 
@@ -478,7 +483,8 @@ function sendLines(service: RunningService, route: Route, lines: readonly string
   const { method } = route;
   const path = fillPath(route.path);
   const entity = exampleEntity(route.operation);
-  const head = [`${method} ${path} HTTP/1.1`, 'Host: test', 'Connection: close', ...lines];
+  const ending = Object.entries(endingHeaders(route.path)).map(([name, value]) => `${name}: ${value}`);
+  const head = [`${method} ${path} HTTP/1.1`, 'Host: test', 'Connection: close', ...ending, ...lines];
   if (entity !== undefined) {
     head.push(`Content-Type: ${entity.type}`, `Content-Length: ${Buffer.byteLength(entity.text)}`);
   }
