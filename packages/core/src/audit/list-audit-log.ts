@@ -1,7 +1,6 @@
 import { toRecord } from '../csv/index.ts';
-import { LeadsError } from '../errors.ts';
 import { pageLimit } from '../paging.ts';
-import { uuidPattern } from '../uuid.ts';
+import { readTimePage } from '../time-page.ts';
 import type { AuditEntryView, AuditQuery } from './audit.schema.ts';
 import type { AuditPosition, AuditSelection, AuditStore, ListedAuditEntry } from './audit-log.ts';
 
@@ -16,17 +15,15 @@ type Filters = Omit<AuditQuery, 'limit' | 'cursor'>;
 export async function listAuditLog(
   store: AuditStore,
   workspaceId: string,
-  { limit: limitText, cursor, ...filters }: AuditQuery,
+  { limit, cursor, ...filters }: AuditQuery,
 ): Promise<{ entries: AuditEntryView[]; nextCursor?: string }> {
-  const limit = limitText === undefined ? pageLimit.default : Number(limitText);
-  const after = cursor === undefined ? undefined : decodeCursor(cursor);
-  const found = await store.list(selectionOf(workspaceId, filters), limit + 1, after);
-  const page = found.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    entries: page.map(view),
-    ...(found.length > limit && last !== undefined && { nextCursor: encodeCursor(last) }),
-  };
+  const selection = selectionOf(workspaceId, filters);
+  const { entries, ...page } = await readTimePage(
+    { limit, cursor },
+    (max, after) => store.list(selection, max, after),
+    (entry) => entry,
+  );
+  return { entries: entries.map(view), ...page };
 }
 
 const columns = [
@@ -75,18 +72,4 @@ function selectionOf(workspaceId: string, { action, actorId, from, to }: Filters
 function view({ at, ...entry }: ListedAuditEntry): AuditEntryView {
   // The store omits absent columns, although its type allows undefined. The schema of the response omits the workspace.
   return { ...(entry as Omit<AuditEntryView, 'at'>), at: at.toISOString() };
-}
-
-function encodeCursor({ at, id }: AuditPosition): string {
-  return `${at.getTime()}.${id}`;
-}
-
-function decodeCursor(text: string): AuditPosition {
-  const [timeMs = '', id = '', ...others] = text.split('.');
-  if (!/^\d{1,14}$/.test(timeMs) || !uuidPattern.test(id) || others.length > 0) {
-    throw new LeadsError('invalid_cursor', {
-      fields: [{ at: 'query', path: 'cursor', reason: 'must come from a page of the same list' }],
-    });
-  }
-  return { at: new Date(Number(timeMs)), id };
 }

@@ -1,11 +1,10 @@
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
-import { pageLimit } from '../paging.ts';
-import { uuidPattern } from '../uuid.ts';
+import { readTimePage } from '../time-page.ts';
 import type { DeliveryQuery, DeliveryView } from './delivery.schema.ts';
 import type { PostbackDeliveryQuery, PostbackDeliveryView } from './postback.schema.ts';
 import { requireWebhook, toDeliveryView, toPostbackDeliveryView } from './webhook.ts';
-import type { Delivery, DeliveryPosition, WebhookStore } from './webhook-store.ts';
+import type { Delivery, WebhookStore } from './webhook-store.ts';
 
 type Log = Pick<WebhookStore, 'listDeliveries'> & {
   find(workspaceId: string, id: string): Promise<unknown>;
@@ -42,11 +41,8 @@ async function pageOf(
   webhooks: Log,
   workspaceId: string,
   webhookId: string,
-  { limit: limitText, cursor, state, leadId, statusCode, from, to }: PostbackDeliveryQuery,
+  { limit, cursor, state, leadId, statusCode, from, to }: PostbackDeliveryQuery,
 ): Promise<{ deliveries: Delivery[]; nextCursor?: string }> {
-  const limit = limitText === undefined ? pageLimit.default : Number(limitText);
-  const after = cursor === undefined ? undefined : decodeCursor(cursor);
-  await requireWebhook(webhooks, workspaceId, webhookId);
   const selection = {
     webhookId,
     state,
@@ -55,13 +51,20 @@ async function pageOf(
     from: from === undefined ? undefined : new Date(from),
     to: to === undefined ? undefined : new Date(to),
   };
-  const found = await webhooks.listDeliveries(workspaceId, selection, limit + 1, after);
-  const page = found.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    deliveries: page,
-    ...(found.length > limit && last !== undefined && { nextCursor: encodeCursor(last) }),
-  };
+  const { entries: deliveries, ...page } = await readTimePage(
+    { limit, cursor },
+    async (max, after) => {
+      await requireWebhook(webhooks, workspaceId, webhookId);
+      return webhooks.listDeliveries(
+        workspaceId,
+        selection,
+        max,
+        after && { createdAt: after.at, id: after.id },
+      );
+    },
+    ({ createdAt: at, id }) => ({ at, id }),
+  );
+  return { deliveries, ...page };
 }
 
 /** Returns one delivery. @throws LeadsError `not_found` */
@@ -73,18 +76,4 @@ export async function getDelivery(
   const delivery = await webhooks.findDelivery(workspaceId, id);
   if (delivery === undefined) throw new LeadsError('not_found');
   return toDeliveryView(delivery);
-}
-
-function encodeCursor({ createdAt, id }: DeliveryPosition): string {
-  return `${createdAt.getTime()}.${id}`;
-}
-
-function decodeCursor(text: string): DeliveryPosition {
-  const [timeMs = '', id = '', ...others] = text.split('.');
-  if (!/^\d{1,14}$/.test(timeMs) || !uuidPattern.test(id) || others.length > 0) {
-    throw new LeadsError('invalid_cursor', {
-      fields: [{ at: 'query', path: 'cursor', reason: 'must come from a page of the same list' }],
-    });
-  }
-  return { createdAt: new Date(Number(timeMs)), id };
 }
