@@ -1,7 +1,6 @@
 import type { LeadStatus } from '../lead/lead-status.ts';
 import type { PostbackTemplates } from './postback-request.ts';
-import type { disabledReasons } from './webhook.schema.ts';
-import type { WebhookStore } from './webhook-store.ts';
+import type { EndpointState, WebhookStore } from './webhook-store.ts';
 
 interface Settings extends PostbackTemplates {
   readonly description?: string | undefined;
@@ -12,18 +11,10 @@ interface Settings extends PostbackTemplates {
 }
 
 /** A stored postback. */
-export interface Postback extends Settings {
-  readonly id: string;
+export interface Postback extends Settings, EndpointState {
   /** The user whose leads are sent. Absent for a postback of the workspace. */
   readonly userId?: string | undefined;
   readonly campaignCode?: string | undefined;
-  readonly disabledAt?: Date | undefined;
-  readonly disabledReason?: (typeof disabledReasons)[number] | undefined;
-  readonly failures: number;
-  readonly failingSince?: Date | undefined;
-  readonly lastSuccessAt?: Date | undefined;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
 }
 
 /** A postback to store. */

@@ -2,20 +2,17 @@ import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import type { PostbackView } from './postback.schema.ts';
 import type { Postback, PostbackScope } from './postback-store.ts';
+import { stateView } from './webhook.ts';
 
 /** Returns the representation of a postback. */
 export function toPostbackView(postback: Postback): PostbackView {
-  const { userId, disabledAt, failingSince, lastSuccessAt, createdAt, updatedAt, ...shown } = postback;
+  const { userId, ...shown } = postback;
   return {
     ...shown,
     owner: userId === undefined ? 'workspace' : 'user',
     statuses: [...shown.statuses],
-    enabled: disabledAt === undefined,
-    ...(disabledAt !== undefined && { disabledAt: disabledAt.toISOString() }),
-    ...(failingSince !== undefined && { failingSince: failingSince.toISOString() }),
-    ...(lastSuccessAt !== undefined && { lastSuccessAt: lastSuccessAt.toISOString() }),
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
+    // Replaces the times by texts.
+    ...stateView(postback),
   } as PostbackView;
 }
 

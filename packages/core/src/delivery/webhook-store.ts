@@ -14,19 +14,23 @@ interface Subscription {
   readonly headerNames: readonly string[];
 }
 
-/** A stored webhook, without its secret and the values of its headers. */
-export interface Webhook extends Subscription {
+/** The state of a webhook or a postback. */
+export interface EndpointState {
   readonly id: string;
-  /** If not empty, limits events to leads of these campaigns. */
-  readonly campaignCodes: readonly string[];
   readonly disabledAt?: Date | undefined;
   readonly disabledReason?: (typeof disabledReasons)[number] | undefined;
   readonly failures: number;
   readonly failingSince?: Date | undefined;
   readonly lastSuccessAt?: Date | undefined;
-  readonly previousSecretUntil?: Date | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+}
+
+/** A stored webhook, without its secret and the values of its headers. */
+export interface Webhook extends Subscription, EndpointState {
+  /** If not empty, limits events to leads of these campaigns. */
+  readonly campaignCodes: readonly string[];
+  readonly previousSecretUntil?: Date | undefined;
 }
 
 /** A webhook to store. The secret and the headers are sealed. */
@@ -81,7 +85,7 @@ interface DeliverySelection {
 }
 
 /** A position in a list of deliveries. */
-export type DeliveryPosition = Pick<Delivery, 'createdAt' | 'id'>;
+type DeliveryPosition = Pick<Delivery, 'createdAt' | 'id'>;
 
 /**
  * The webhooks of workspaces, and the log of their deliveries. Ids are any text. An object of another workspace is not

@@ -2,31 +2,40 @@ import { LeadsError } from '../errors.ts';
 import { webhookMessageId } from './message-id.ts';
 import type { DeliveryView } from './delivery.schema.ts';
 import type { PostbackDeliveryView } from './postback.schema.ts';
-import type { Delivery, Webhook } from './webhook-store.ts';
+import type { Delivery, EndpointState, Webhook } from './webhook-store.ts';
 import type { WebhookView } from './webhook.schema.ts';
 
 /** Returns the representation of a webhook. */
 export function toWebhookView(webhook: Webhook): WebhookView {
-  const { disabledAt, disabledReason, failingSince, lastSuccessAt, previousSecretUntil } = webhook;
+  const { description, previousSecretUntil } = webhook;
   const isRotating = previousSecretUntil !== undefined && previousSecretUntil.getTime() > Date.now();
   return {
-    id: webhook.id,
     url: webhook.url,
     events: [...webhook.events],
     statuses: [...webhook.statuses],
     campaignCodes: [...webhook.campaignCodes],
     includesImports: webhook.includesImports,
     headerNames: [...webhook.headerNames],
-    ...(webhook.description !== undefined && { description: webhook.description }),
+    ...(description !== undefined && { description }),
+    ...(isRotating && { previousSecretUntil: previousSecretUntil.toISOString() }),
+    ...stateView(webhook),
+  };
+}
+
+/** Returns the representation of the state of a webhook or a postback. */
+export function stateView(state: EndpointState) {
+  const { id, disabledAt, disabledReason, failures, failingSince, lastSuccessAt, createdAt, updatedAt } =
+    state;
+  return {
+    id,
     enabled: disabledAt === undefined,
     ...(disabledReason !== undefined && { disabledReason }),
     ...(disabledAt !== undefined && { disabledAt: disabledAt.toISOString() }),
-    failures: webhook.failures,
+    failures,
     ...(failingSince !== undefined && { failingSince: failingSince.toISOString() }),
     ...(lastSuccessAt !== undefined && { lastSuccessAt: lastSuccessAt.toISOString() }),
-    ...(isRotating && { previousSecretUntil: previousSecretUntil.toISOString() }),
-    createdAt: webhook.createdAt.toISOString(),
-    updatedAt: webhook.updatedAt.toISOString(),
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
   };
 }
 
