@@ -49,10 +49,13 @@ export async function recoverDeliveries(id: string, since: Date): Promise<number
   return answer.deliveries;
 }
 
+/** The beginning of the keys of all lists of a webhook's deliveries. */
+export const deliveriesKey = (webhookId: string) => ['deliveries', webhookId] as const;
+
 /** Queries the deliveries of a webhook, newest first. @param state only deliveries in this state. */
 export const deliveriesQuery = (webhookId: string, state: DeliveryState | undefined) =>
   infiniteQueryOptions({
-    queryKey: ['deliveries', webhookId, state],
+    queryKey: [...deliveriesKey(webhookId), state],
     initialPageParam: undefined as string | undefined,
     async queryFn({ pageParam, signal }) {
       const response = await send(`/console/webhooks/${webhookId}/deliveries`, {

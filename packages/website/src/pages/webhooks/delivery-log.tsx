@@ -2,7 +2,7 @@ import type { DeliveryState, DeliveryView } from '@leads/core/delivery';
 import { Badge, Button, Code, Group, Select, Stack, Text, Title } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { deliveriesQuery, resendDelivery } from '../../api/webhooks.ts';
+import { deliveriesKey, deliveriesQuery, resendDelivery } from '../../api/webhooks.ts';
 import { AnchorLink } from '../../shell/links.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
@@ -71,7 +71,7 @@ function Delivery({ delivery }: { delivery: DeliveryView }) {
   const queryClient = useQueryClient();
   const resend = useMutation({
     mutationFn: () => resendDelivery(id),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['deliveries', webhookId] }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: deliveriesKey(webhookId) }),
   });
   const result = error === undefined ? statusCode : t.errorOf(error);
   return (

@@ -6,7 +6,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import {
   deleteWebhook,
-  deliveriesQuery,
+  deliveriesKey,
   recoverDeliveries,
   rotateWebhookSecret,
   testWebhook,
@@ -65,7 +65,7 @@ function Summary({ webhook }: { webhook: WebhookView }) {
   const [notice, setNotice] = useState<string>();
   const reload = async () => {
     await queryClient.invalidateQueries({ queryKey: webhooksQuery.queryKey });
-    await queryClient.invalidateQueries({ queryKey: deliveriesQuery(id, undefined).queryKey.slice(0, 2) });
+    await queryClient.invalidateQueries({ queryKey: deliveriesKey(id) });
   };
   const test = useMutation({
     mutationFn: () => testWebhook(id),
@@ -194,7 +194,7 @@ function Recovery({
       onConfirm={async () => {
         // Without a zone, the time is in the zone of the user.
         onRecovered(await recoverDeliveries(webhookId, new Date(`${day}T00:00:00`)));
-        await queryClient.invalidateQueries({ queryKey: ['deliveries', webhookId] });
+        await queryClient.invalidateQueries({ queryKey: deliveriesKey(webhookId) });
       }}
     >
       <Stack>
