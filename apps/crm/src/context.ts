@@ -39,7 +39,7 @@ import {
 } from '@leads/core/event';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import type { LeadStore } from '@leads/core/lead';
-import { createRateLimit, FairQueue, fairLeadReads, fairOverview } from '@leads/core/limits';
+import { createRateLimit, FairQueue, fairLeadReads, fairOverview, RecentTenants } from '@leads/core/limits';
 import { EventPublisher, eventStreamName, Invalidations, NatsEventReader } from '@leads/core/nats';
 import { LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
@@ -146,6 +146,7 @@ export async function createContext(
   resources.use(
     new LeadCountAggregator(overview, (err) => log.warn({ err }, 'Overview aggregation failed; retrying')),
   );
+  const recent = new RecentTenants();
   const costlyReads = createReadQueue(config.DATABASE_POOL_SIZE, readShares.costly);
   metrics.gauge(
     { name: 'costly_reads', help: 'Statements of searches, counts, exports and overviews.' },
@@ -259,7 +260,10 @@ export async function createContext(
   const storedLeads = traceInserts(
     fairLeadReads(reads === undefined ? primaryLeads : reads.leads(primaryLeads), {
       costly: costlyReads,
-      pages: createReadQueue(config.DATABASE_POOL_SIZE, readShares.pages),
+      // Writing a page takes processor time of this process, which delays the requests of other workspaces.
+      pages: createReadQueue(config.DATABASE_POOL_SIZE, readShares.pages, (workspaceId) =>
+        recent.hasOther(workspaceId),
+      ),
     }),
     tracing,
   );
@@ -309,6 +313,7 @@ export async function createContext(
     rateLimits: {
       secretKeys: createRateLimit(config.CRM_KEY_REQUESTS_PER_MINUTE),
       workspaces: createRateLimit(config.CRM_WORKSPACE_REQUESTS_PER_MINUTE),
+      recent,
     },
     recordAction,
     tracing,
@@ -327,6 +332,10 @@ export async function createContext(
 /** The shares of the connections to Postgres that serve each kind of read at a time. Writes use all of them. */
 const readShares = { costly: 0.3, pages: 0.6 };
 
-function createReadQueue(poolSize: number, share: number): FairQueue {
-  return new FairQueue(Math.max(1, Math.floor(poolSize * share)));
+function createReadQueue(
+  poolSize: number,
+  share: number,
+  isPaced?: (workspaceId: string) => boolean,
+): FairQueue {
+  return new FairQueue(Math.max(1, Math.floor(poolSize * share)), isPaced && { isPaced });
 }

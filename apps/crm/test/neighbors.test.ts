@@ -9,6 +9,16 @@ const { service, fixture } = crm;
 const busy = await fixture.createWorkspace();
 const { owner: neighbor } = await fixture.createWorkspace();
 
+/** Returns the number of statements of a pattern that wait for a lock. */
+async function countBlocked(pattern: string): Promise<number> {
+  const rows = await fixture.sql(
+    `SELECT FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
+    [pattern],
+  );
+  return rows.length;
+}
+
 test('searches, counts and exports of a workspace are answered while another workspace requests 20 overviews at once', async () => {
   const { visitor } = await signInAs(service, busy, 'owner');
   // Overviews wait for this lock. Searches and counts do not read the table.
@@ -18,13 +28,7 @@ test('searches, counts and exports of a workspace are answered while another wor
     visitor.get('/overview?from=2026-01-01&to=2026-01-31&zone=UTC'),
   );
   const answered = Promise.allSettled(overviews);
-  const blocked = async () => {
-    const rows = await fixture.sql(
-      `SELECT FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%width_bucket%'`,
-    );
-    return rows.length;
-  };
+  const blocked = () => countBlocked('%width_bucket%');
   await expect.poll(blocked, { timeout: 20_000 }).toBeGreaterThanOrEqual(1);
   const list = (query: string, accept = 'application/json') =>
     service.send({ path: `/api/v1/order/leads${query}`, headers: { ...neighbor.headers, Accept: accept } });
@@ -33,4 +37,19 @@ test('searches, counts and exports of a workspace are answered while another wor
   expect(await blocked()).toBe(1);
   await release();
   await answered;
+});
+
+test('a workspace reads one page at a time while another workspace sends requests', async () => {
+  const release = await fixture.holdTable('lead', 'ACCESS EXCLUSIVE');
+  onTestFinished(release);
+  const get = (path: string, headers: object) =>
+    service.send({ path: `/api/v1${path}`, headers: { ...headers } });
+  const other = get('/campaigns', neighbor.headers);
+  const pages = Array.from({ length: 5 }, () => get('/order/leads', busy.owner.headers));
+  const blocked = () => countBlocked('%ORDER BY created_at%');
+  await expect.poll(blocked, { timeout: 20_000 }).toBeGreaterThanOrEqual(1);
+  expect((await other).status).toBe(200);
+  expect(await blocked()).toBe(1);
+  await release();
+  expect((await Promise.all(pages)).map(({ status }) => status)).toEqual(pages.map(() => 200));
 });

@@ -1,10 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FairQueue } from './fair-queue.ts';
+import { RecentTenants } from './recent-tenants.ts';
 
 /** Creates a queue whose tasks run until the test ends them. `started` lists the tasks in the order of their starts. */
-function openQueue(slots: number) {
+function openQueue(slots: number, isPaced?: (tenant: string) => boolean) {
   let now = 0;
-  const queue = new FairQueue(slots, () => now);
+  const queue = new FairQueue(slots, { nowMs: () => now, ...(isPaced && { isPaced }) });
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   const add = (name: string, options?: { isPatient: boolean }) =>
@@ -70,10 +71,48 @@ describe('a fair queue', () => {
     expect(started).toEqual(['a1', 'a3']);
   });
 
+  test('runs one task of a paced tenant at a time, and pauses after it for its duration, up to 100 ms', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { add, started, end, advance } = openQueue(6, (tenant) => tenant === 'a');
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3']) void add(name);
+    expect(started).toEqual(['a1', 'b1', 'b2', 'b3']);
+    advance(20);
+    await end('a1');
+    vi.advanceTimersByTime(19);
+    await new Promise(setImmediate);
+    expect(started).not.toContain('a2');
+    vi.advanceTimersByTime(1);
+    await new Promise(setImmediate);
+    expect(started.at(-1)).toBe('a2');
+    advance(5_000);
+    await end('a2');
+    vi.advanceTimersByTime(100);
+    await new Promise(setImmediate);
+    expect(started.at(-1)).toBe('a3');
+  });
+
   test('frees the slot of a task that fails', async () => {
     const { queue } = openQueue(1);
     await expect(queue.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     expect(await queue.run('b', async () => 'done')).toBe('done');
     expect(queue.load).toEqual({ running: 0, waiting: 0 });
   });
+});
+
+test('another tenant is recent for 1 s after its last request', () => {
+  let now = 0;
+  const recent = new RecentTenants(() => now);
+  const others = () => ['a', 'b', 'c'].map((tenant) => recent.hasOther(tenant));
+  expect(others()).toEqual([false, false, false]);
+  recent.note('a');
+  expect(others()).toEqual([false, true, true]);
+  now = 500;
+  recent.note('b');
+  recent.note('b');
+  expect(others()).toEqual([true, true, true]);
+  now = 1_000;
+  expect(others()).toEqual([true, false, true]);
+  now = 1_500;
+  expect(others()).toEqual([false, false, false]);
 });

@@ -6,6 +6,8 @@ import { LeadsError } from '../errors.ts';
  */
 const maxWaiting = 256;
 const maxWaitMs = 10_000;
+/** The maximum pause after a task of a paced tenant, in milliseconds. */
+const maxPauseMs = 100;
 
 /** A task that waits for its turn. */
 interface WaitingTask {
@@ -18,12 +20,14 @@ interface WaitingTask {
 /**
  * Runs costly tasks of many tenants, a limited number at a time. One tenant gets at most half of the slots, so that
  * the task of another tenant starts at once. While all slots are in use, the tenants take turns, whatever the number of
- * their tasks.
+ * their tasks. A paced tenant runs one task at a time, and pauses after each for as long as the task took. So it takes at
+ * most half of one slot, and the more it delays others, the longer it pauses.
  */
 export class FairQueue {
   readonly #slots: number;
   readonly #share: number;
   readonly #now: () => number;
+  readonly #isPaced: (tenant: string) => boolean;
   readonly #running = new Map<string, number>();
   #runningTotal = 0;
   /** The waiting tasks by tenant, in the order of the tenants' turns. */
@@ -31,11 +35,19 @@ export class FairQueue {
 
   /**
    * @param slots the most tasks that run at a time.
-   * @param nowMs a clock in milliseconds, for tests.
+   * @param options.isPaced whether a tenant is paced at present. Default: no tenant is.
+   * @param options.nowMs a clock in milliseconds, for tests.
    */
-  constructor(slots: number, nowMs: () => number = () => performance.now()) {
+  constructor(
+    slots: number,
+    {
+      isPaced = () => false,
+      nowMs = () => performance.now(),
+    }: { isPaced?: (tenant: string) => boolean; nowMs?: () => number } = {},
+  ) {
     this.#slots = slots;
     this.#share = Math.max(1, Math.floor(slots / 2));
+    this.#isPaced = isPaced;
     this.#now = nowMs;
   }
 
@@ -52,11 +64,16 @@ export class FairQueue {
   ): Promise<Result> {
     if (this.#mayStart(tenant)) this.#count(tenant, 1);
     else await this.#turnOf(tenant, isPatient);
+    const startedAt = this.#now();
     try {
       return await task();
     } finally {
-      this.#count(tenant, -1);
-      this.#startNext();
+      const end = () => {
+        this.#count(tenant, -1);
+        this.#startNext();
+      };
+      if (this.#isPaced(tenant)) setTimeout(end, Math.min(this.#now() - startedAt, maxPauseMs));
+      else end();
     }
   }
 
@@ -67,7 +84,8 @@ export class FairQueue {
   }
 
   #mayStart(tenant: string): boolean {
-    return this.#runningTotal < this.#slots && (this.#running.get(tenant) ?? 0) < this.#share;
+    const share = this.#isPaced(tenant) ? 1 : this.#share;
+    return this.#runningTotal < this.#slots && (this.#running.get(tenant) ?? 0) < share;
   }
 
   #count(tenant: string, change: 1 | -1): void {

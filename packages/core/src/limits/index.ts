@@ -4,4 +4,5 @@ export { FairBacklog } from './fair-backlog.ts';
 export { FairQueue } from './fair-queue.ts';
 export { fairLeadReads, fairOverview } from './fair-reads.ts';
 export { FairShares } from './fair-shares.ts';
+export { RecentTenants } from './recent-tenants.ts';
 export { createRateLimit, RateLimit, windowMs } from './rate-limit.ts';

@@ -120,13 +120,25 @@ export function createErrorHandler(findFieldErrors: FieldErrorFinder) {
     if (challenge !== undefined) reply.header('www-authenticate', challenge);
     reply.code(status).header('vary', withAccept(reply.getHeader('vary')));
     if (preferredType(request.headers.accept, ['application/json', problemMediaType]) !== problemMediaType) {
-      void reply.send(errorBody(code, message));
+      send(reply, error, errorBody(code, message));
       return;
     }
     const isOfSchema = 'validation' in thrown && thrown.validation !== undefined;
     const fields = isOfSchema ? findFieldErrors(request) : error.fields;
-    void reply.type(problemMediaType).send(problemBody(code, { message, fields, requestId: request.id }));
+    reply.type(problemMediaType);
+    send(reply, error, problemBody(code, { message, fields, requestId: request.id }));
   };
+}
+
+/**
+ * The delay of a 429, in milliseconds. A client that repeats rejected requests without a pause would otherwise send
+ * thousands a second on its connections, and delay the requests of others.
+ */
+const rejectionDelayMs = 250;
+
+function send(reply: FastifyReply, { code }: LeadsError, body: object): void {
+  if (code === 'too_many_requests') setTimeout(() => void reply.send(body), rejectionDelayMs);
+  else void reply.send(body);
 }
 
 /** Returns the reasons of an error for the log: own messages and schema paths, never field names that a client sent. */

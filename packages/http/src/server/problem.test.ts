@@ -1,6 +1,6 @@
 import { LeadsError } from '@leads/core/errors';
 import { type TSchema, Type } from 'typebox';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from '../service/log.ts';
 import { createServer } from './create-server.ts';
 import { errorResponses } from './errors.ts';
@@ -248,4 +248,31 @@ describe('the response to a hostile body', () => {
     expect(errors).toHaveLength(100);
     expect(errors?.[0]).toEqual({ detail: 'must be a string' });
   });
+});
+
+test('a rejection by a rate limit is sent 250 ms later, in both media types', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const app = createServer({ log, trustProxy: '' });
+  app.get('/limited', async () => {
+    throw new LeadsError('too_many_requests', { retryAfterSeconds: 3 });
+  });
+  app.get('/free', async () => 'sent');
+  for (const accept of ['application/json', 'application/problem+json']) {
+    let isSent = false;
+    const limited = app.inject({ path: '/limited', headers: { accept } }).finally(() => {
+      isSent = true;
+    });
+    expect((await app.inject({ path: '/free' })).body).toBe('sent');
+    vi.advanceTimersByTime(249);
+    await app.inject({ path: '/free' });
+    expect(isSent).toBe(false);
+    vi.advanceTimersByTime(1);
+    const { statusCode, headers } = await limited;
+    expect([statusCode, headers['retry-after'], headers['content-type']]).toEqual([
+      429,
+      '3',
+      `${accept}; charset=utf-8`,
+    ]);
+  }
 });

@@ -1,6 +1,6 @@
 import { isBrowserKey, type Principal } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
-import { addressBlock, type RateLimit, windowMs } from '@leads/core/limits';
+import { addressBlock, type RateLimit, type RecentTenants, windowMs } from '@leads/core/limits';
 import type { FastifyReply } from 'fastify';
 
 /** The rate limits of a service. An absent limit means no limit. */
@@ -12,6 +12,8 @@ export interface RateLimits {
   readonly visitors?: RateLimit | undefined;
   /** Limits all API keys and signed-in users of a workspace together. */
   readonly workspaces?: RateLimit | undefined;
+  /** The workspaces that sent requests lately. */
+  readonly recent?: RecentTenants | undefined;
 }
 
 /** The properties of a principal that its quotas depend on. A user of the website may have no workspace. */
@@ -28,6 +30,7 @@ type Caller = Pick<Principal, 'userId' | 'apiKeyId' | 'scope' | 'allowedOrigins'
  */
 export function limitRates(reply: FastifyReply, limits: RateLimits, caller: Caller, address: string): void {
   const { apiKeyId, userId, workspaceId } = caller;
+  if (workspaceId !== undefined) limits.recent?.note(workspaceId);
   const sharer = apiKeyId ?? userId;
   const isBrowser = isBrowserKey(caller);
   const ofKey = isBrowser ? limits.browserKeys : limits.secretKeys;
