@@ -110,11 +110,20 @@ describe('requests', () => {
   });
 
   test('are sent for the first status of a lead, too, which is Trashed for a duplicate', async () => {
-    const postback = await createPostback({ statuses: ['OnHold', 'Trashed'] });
+    const both = await createPostback({ statuses: ['OnHold', 'Trashed'] });
+    const trashed = await createPostback({ url: `${receiver.url}/t?cid={s1}`, statuses: ['Trashed'] });
+    const held = await createPostback({ url: `${receiver.url}/h?cid={s1}`, statuses: ['OnHold'] });
     const first = await createLead();
     await createLead(publisher, { s1: 'click-2', status: 'Trashed', duplicateOf: first });
-    await states(postback, ['delivered', 'delivered']);
-    expect(paths().toSorted()).toEqual(['/p?cid=click%201&status=OnHold', '/p?cid=click-2&status=Trashed']);
+    await states(both, ['delivered', 'delivered']);
+    await states(trashed, ['delivered']);
+    await states(held, ['delivered']);
+    expect(paths().toSorted()).toEqual([
+      '/h?cid=click%201',
+      '/p?cid=click%201&status=OnHold',
+      '/p?cid=click-2&status=Trashed',
+      '/t?cid=click-2',
+    ]);
   });
 
   test('of a publisher report only its own leads; those of the workspace all', async () => {

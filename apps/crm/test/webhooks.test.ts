@@ -148,6 +148,26 @@ describe('requests', () => {
     expect(await deliveriesOf(hook)).toHaveLength(2);
   });
 
+  test('report a duplicate, which is created as Trashed, as created only, because its status has not changed', async () => {
+    const created = await createWebhook({
+      events: ['lead.created', 'lead.status_changed'],
+      statuses: ['Trashed'],
+    });
+    const changed = await createWebhook({ events: ['lead.status_changed'], statuses: ['Trashed'] });
+    const first = workspace.lead(owner);
+    const duplicate = { ...workspace.lead(owner), status: 'Trashed' as const, duplicateOf: first.id };
+    await fixture.leads.insert([first, duplicate]);
+    await requests(2);
+    const bodies = receiver.received.map(({ body }) => JSON.parse(body) as { data: { lead: object } });
+    expect(bodies.find(({ data }) => 'duplicateOf' in data.lead)).toMatchObject({
+      type: 'lead.created',
+      data: { lead: { id: duplicate.id, status: 'Trashed', duplicateOf: first.id } },
+    });
+    await leads.edit(owner, first.id, { status: 'Trashed', reason: 'Wrong number' });
+    await requests(4);
+    expect([(await deliveriesOf(created)).length, (await deliveriesOf(changed)).length]).toEqual([3, 1]);
+  });
+
   test('report the creation of imported leads only if the webhook includes imports', async () => {
     const without = await createWebhook({ events: ['lead.created'] });
     const including = await createWebhook({ events: ['lead.created'], includesImports: true });
