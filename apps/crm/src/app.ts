@@ -9,6 +9,7 @@ import type { CrmContext } from './context.ts';
 import { leadsRoutes } from './routes/api/api-routes.ts';
 import { asyncApiRoute } from './routes/api/events/asyncapi-route.ts';
 import { streamEventsRoute } from './routes/api/events/stream-events.ts';
+import { createUnknownPageAnswer } from './routes/website/files/unknown-pages.ts';
 import { staticFileRoutes } from './routes/website/files/static-files.ts';
 import { websiteRoutes } from './routes/website/website-routes.ts';
 
@@ -21,6 +22,7 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
     servedHosts: config.SERVED_HOSTS,
     metrics: context.metrics,
     tracing: context.tracing,
+    answerUnknownPath: createUnknownPageAnswer(),
   });
   context.transfers.watch(app);
 

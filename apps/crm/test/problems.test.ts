@@ -41,6 +41,54 @@ const send = ({ headers, ...request }: RequestCase) =>
     headers: { ...owner.headers, Accept: 'application/problem+json', ...headers },
   });
 
+describe('an unknown path', () => {
+  const html = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+  const get = (path: string, headers: Readonly<Record<string, string>> = html) =>
+    service.send({ path, headers });
+
+  test.each([
+    ['/overview/', '/overview'],
+    ['/docs/', '/docs'],
+    ['/Leads?q=a%2Fb&status=OnHold', '/leads?q=a%2Fb&status=OnHold'],
+    ['/Webhooks/AbC/', '/webhooks/AbC'],
+    ['//leads//', '/leads'],
+    ['/webhooks/', '/webhooks'],
+  ])('%s redirects to the page %s', async (path, location) => {
+    const { status, headers } = await get(path);
+    expect([status, headers.location]).toEqual([308, location]);
+  });
+
+  test.each([
+    '/no/such/page',
+    '/integration/',
+    '/leads/extra',
+    '//evil.example/',
+    '/\\evil.example/',
+    '/apis',
+  ])('%s is answered to browsers with 404 and the document of the website', async (path) => {
+    const page = await get('/overview');
+    const { status, headers, text } = await get(path);
+    expect([status, text, headers['location']]).toEqual([404, page.text, undefined]);
+    expect(headers['content-security-policy']).toBe(page.headers['content-security-policy']);
+    expect((await service.send({ method: 'HEAD', path, headers: html })).text).toBe('');
+  });
+
+  test.each<[string, Readonly<Record<string, string>>, string?]>([
+    ['/no/such/page', {}],
+    ['/no/such/page', { Accept: '*/*' }],
+    ['/overview/', {}],
+    ['/no/such/page', html, 'POST'],
+    ['/api/v1/nowhere', html],
+    ['/api', html],
+    ['/docs/nowhere', html],
+    ['/health/nowhere', html],
+  ])('%s with %o is answered with 404 as JSON to programs', async (path, headers, method = 'GET') => {
+    const answer = await service.send({ method, path, headers });
+    expect(answer.json()).toEqual({ success: false, error: 'error', message: 'Not found' });
+    expect(answer.status).toBe(404);
+  });
+});
+
 /** These rules are not in a schema, and their errors name the field like schema errors. */
 test.each<
   [

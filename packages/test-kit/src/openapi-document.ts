@@ -275,7 +275,9 @@ export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
       return;
     }
     if (operation === undefined) {
-      if (undocumentedPaths.test(name) && answer.status === 200) return;
+      const isHtml = answer.headers['content-type']?.startsWith('text/html') === true;
+      const isPage = answer.status < 400 || (answer.status === 404 && isHtml);
+      if (undocumentedPaths.test(name) && isPage) return;
       if (answer.status < 400) fail('is an operation that is not documented');
       validateError();
       return;

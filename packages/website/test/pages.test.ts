@@ -77,9 +77,9 @@ describe.for([1440, 390])('at a width of %d pixels', (width) => {
 
   test('error pages have no accessibility violations and offer a next step', async () => {
     const { page } = await website.openSignedIn({ width, workspace });
-    await page.goto('/campaigns');
+    expect((await page.goto('/Campaigns/'))?.url()).toMatch(/\/campaigns$/);
     await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
-    await page.evaluate(() => history.pushState(null, '', '/no/such/page'));
+    expect((await page.goto('/no/such/page'))?.status()).toBe(404);
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await expectGoodInBothColors(page, `not-found-${width}`);
     await page.getByRole('link', { name: 'Go to the overview' }).click();

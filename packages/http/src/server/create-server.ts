@@ -8,6 +8,7 @@ import { LeadsError } from '@leads/core/errors';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyReply,
   type FastifyRequest,
   LogController,
   type RawReplyDefaultExpression,
@@ -64,6 +65,8 @@ const requestIdShape = /^[\w.:-]{1,128}$/;
  * @param options.servedHosts further hosts that are served, separated by commas.
  * @param options.metrics counts the requests, if given.
  * @param options.tracing traces the requests, if given.
+ * @param options.answerUnknownPath may answer a request for a path without a route. If it returns false, the request is
+ *   answered with 404 as JSON.
  */
 export function createServer(options: {
   log: Logger;
@@ -72,6 +75,7 @@ export function createServer(options: {
   servedHosts?: string;
   metrics?: Metrics;
   tracing?: Tracing | undefined;
+  answerUnknownPath?: (request: FastifyRequest, reply: FastifyReply) => boolean;
 }): Server {
   const { metrics } = options;
   const loggerInstance: FastifyBaseLogger = options.log;
@@ -150,8 +154,9 @@ export function createServer(options: {
     else if (isServed?.(request.hostname) === false && config.anyHost !== true)
       done(new LeadsError('wrong_host'));
     // Rejected before the body is read: the service parses no body for a path that does not exist.
-    else if (request.is404 || hasEmptyParameter(request)) done(new LeadsError('not_found'));
-    else done();
+    else if (request.is404 || hasEmptyParameter(request)) {
+      if (options.answerUnknownPath?.(request, reply) !== true) done(new LeadsError('not_found'));
+    } else done();
   });
   // Set when the response is sent: the connection of a request that arrived before the signal would stay open and keep
   // the process alive.

@@ -121,7 +121,7 @@ export async function describeProblems({ service, fixture }: { service: RunningS
       'answers an error to Accept: %s with problem details: %s',
       async (accept, isProblem) => {
         const headers = accept === undefined ? {} : { Accept: accept };
-        const answer = await service.send({ path: '/nowhere', headers });
+        const answer = await service.send({ path: '/api/v1/nowhere', headers });
         expect(answer.headers['content-type']).toBe(
           `${isProblem ? problemJson : 'application/json'}; charset=utf-8`,
         );

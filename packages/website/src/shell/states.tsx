@@ -5,6 +5,7 @@ import { ApiError } from '../api/client.ts';
 import { ButtonLink } from './links.tsx';
 import { reportError } from '../report-errors.ts';
 import { texts } from '../texts/index.ts';
+import { useTitle } from './use-title.ts';
 
 export function PendingPage() {
   return (
@@ -15,6 +16,7 @@ export function PendingPage() {
 }
 
 export function NotFoundPage() {
+  useTitle(texts.common.notFound);
   return (
     <Center mih="60vh" component="main">
       <Stack align="center">

@@ -1,11 +1,26 @@
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { pageHeadersOf } from '@leads/http/server/security-headers';
 
 /** The directory of the built website. */
 export const websiteDirectory = dirname(
   createRequire(import.meta.url).resolve('@leads/website/dist/index.html'),
 );
+
+// The component library writes inline styles at run time. Scripts are this service's own files only.
+export const pageHeaders = pageHeadersOf([
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+]);
 
 /** The paths of the website's pages. All of them return the same document, whose script renders the page. */
 export const websitePages = [

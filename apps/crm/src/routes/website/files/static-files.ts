@@ -2,29 +2,15 @@ import fastifyStatic from '@fastify/static';
 import { LeadsError } from '@leads/core/errors';
 import type { Server } from '@leads/http/server/create-server';
 import { errorResponses } from '@leads/http/server/errors';
-import { pageHeadersOf } from '@leads/http/server/security-headers';
 import { Type } from 'typebox';
-import { listAssets, websiteDirectory, websitePages } from './built-website.ts';
-
-// The component library writes inline styles at run time. Scripts are this service's own files only.
-const pageHeaders = pageHeadersOf([
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-]);
+import { listAssets, pageHeaders, websiteDirectory, websitePages } from './built-website.ts';
 
 /** The responses of a file: the whole file, a part (RFC 9110, 15.3.7), or no content if the client has it cached. */
 const responses = {
   200: Type.String(),
   206: Type.String(),
   304: { type: 'null', description: 'The cached file is current.' },
+  308: { type: 'null', description: 'The page has another address.' },
   ...errorResponses('not_found', 'unexpected'),
 };
 
