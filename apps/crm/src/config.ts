@@ -77,7 +77,7 @@ export const CrmConfig = Type.Object(
         format: 'server-urls',
         secret: true,
         description:
-          'The mail server, as smtp://user:password@host:port. Without it, addresses are not confirmed, and operators pass on password links',
+          'The mail server, as smtp://user:password@host:port. Without it, addresses are not confirmed, operators pass on password links, and failing webhooks are not mailed',
       }),
     ),
     MAIL_FROM: Type.Optional(

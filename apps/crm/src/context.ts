@@ -15,6 +15,7 @@ import {
   createAuditStore,
   createCampaignStore,
   createCredentialStore,
+  createDeliveryNotices,
   createDeliveryQueue,
   createEventLog,
   createEventOutbox,
@@ -26,7 +27,12 @@ import {
   type Database,
   openDatabase,
 } from '@leads/core/db';
-import type { PostbackStore, WebhookSettings, WebhookStore } from '@leads/core/delivery';
+import {
+  NoticeMailer,
+  type PostbackStore,
+  type WebhookSettings,
+  type WebhookStore,
+} from '@leads/core/delivery';
 import { DisposeStack } from '@leads/core/dispose-stack';
 import {
   EventLogReader,
@@ -156,6 +162,7 @@ export async function createContext(
     ],
   );
   const { SMTP_URL, MAIL_FROM = '' } = config;
+  const sendMail = SMTP_URL === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM);
   const accountStore = createAccountStore(database);
   const workspaces = createWorkspaceStore(database);
   const auditStore = createAuditStore(database);
@@ -257,6 +264,17 @@ export async function createContext(
     : undefined;
   resources.use(deliverer);
   if (deliverer !== undefined) registerDeliveryMetrics(metrics, deliverer);
+  if (sendMail !== undefined) {
+    resources.use(
+      new NoticeMailer({
+        notices: createDeliveryNotices(database),
+        store: accountStore,
+        sendMail,
+        publicUrl: publicUrlOf(config),
+        onError: (err) => log.warn({ err }, 'A mail about a failing webhook was not sent; retrying'),
+      }),
+    );
+  }
   const storedLeads = traceInserts(
     fairLeadReads(reads === undefined ? primaryLeads : reads.leads(primaryLeads), {
       costly: costlyReads,
@@ -295,7 +313,7 @@ export async function createContext(
         }
       },
       breachedPasswordsUrl: config.BREACHED_PASSWORDS_URL,
-      sendMail: SMTP_URL === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM),
+      sendMail,
       onError: (err) => log.error({ err }, 'An account operation failed'),
     }),
     accountStore,

@@ -1,3 +1,5 @@
+import type { TestMember } from '@leads/test-kit/fixture';
+import { openInbox } from '@leads/test-kit/inbox';
 import { isConfidential } from '@leads/test-kit/log-check/confidential';
 import { answering, startReceiver, verified } from '@leads/test-kit/webhook-receiver';
 import { afterAll, expect, test } from 'vitest';
@@ -99,4 +101,62 @@ test('a receiver that hangs delays no other, and a stopped service leaves its de
   hanging.answer = answering(204);
   await using _service = await startCrmService(databaseUrl, settings);
   await expect.poll(() => idsOf(hanging).size).toBe(30);
+});
+
+test('members who manage a failing or disabled webhook or postback get a mail for each incident, by any instance', async () => {
+  await using inbox = await openInbox();
+  await using receiver = await startReceiver();
+  receiver.answer = answering(410);
+  const workspace = await fixture.createWorkspace();
+  const { owner } = workspace;
+  const [manager, publisher] = [await workspace.addMember('manager'), await workspace.addMember('publisher')];
+  await fixture.sql('UPDATE "user" SET email_verified = true');
+  const create = async (member: TestMember, path: string, body: object) =>
+    (
+      await crm.service.send({
+        method: 'POST',
+        path: `/api/v1/${path}`,
+        headers: { ...member.headers },
+        body,
+      })
+    ).json<{ webhook: { id: string }; postback: { id: string } }>();
+  const { webhook } = await create(owner, 'webhooks', {
+    url: receiver.url,
+    events: ['lead.created'],
+    description: 'Sales',
+  });
+  const { postback } = await create(publisher, 'postbacks', {
+    url: `${receiver.url}/p`,
+    description: 'Win at evil.example/prize',
+  });
+  await fixture.sql(
+    `UPDATE delivery_endpoint SET failures = 3, failing_since = now() - interval '25 hours' WHERE id = ANY ($1)`,
+    [[webhook.id, postback.id]],
+  );
+  const settings = {
+    DELIVERIES_SECRET: first,
+    SMTP_URL: inbox.url,
+    PUBLIC_URL: 'https://leads.example',
+    MAIL_FROM: 'Leads <leads@example.com>',
+  };
+  await using _one = await startCrmService(databaseUrl, settings);
+  await using _two = await startCrmService(databaseUrl, settings);
+  const expectMails = async (subject: string, sentence: string) => {
+    for (const { email } of [owner, manager]) {
+      const mail = await inbox.mailTo(email);
+      expect(/^Subject: (.*)\r$/m.exec(mail)?.[1]).toBe(subject);
+      expect(mail).toContain(sentence);
+      expect(mail).toContain(`https://leads.example/webhooks/${webhook.id}`);
+      expect(mail).not.toContain('127.0.0.1');
+    }
+  };
+  await expectMails('A webhook has failed for 24 hours', 'The webhook "Sales" fails');
+  const ofPublisher = await inbox.mailTo(publisher.email);
+  expect(ofPublisher).toMatch(/^Subject: A postback has failed for 24 hours\r$/m);
+  expect(ofPublisher).toContain(`A postback fails`);
+  expect(ofPublisher).toContain(`https://leads.example/postbacks/${postback.id}`);
+  expect(ofPublisher).not.toContain('evil.example');
+  await leadsApi(crm.service).create(owner, { name: 'Ada', phone: '1' });
+  await expectMails('A webhook was disabled', 'was disabled: its receiver answered that it wants no more');
+  await expect.poll(() => fixture.sql('SELECT FROM delivery_notice')).toEqual([]);
 });

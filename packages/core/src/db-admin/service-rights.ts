@@ -102,6 +102,7 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   delivery_outbox: { crm: read },
   delivery_endpoint: { crm: everything },
   delivery: { crm: everything },
+  delivery_notice: { crm: everything },
   // Functions write the log. The CRM deletes its expired rows.
   lead_event_log: { crm: { ...read, delete: true } },
   lead_event_log_state: { crm: read },
@@ -170,6 +171,7 @@ export const rowRights: Readonly<Record<string, Readonly<Partial<Record<Service,
   delivery_outbox: { crm: [{ to: 'select', rows: ofActingWorkspace }] },
   delivery_endpoint: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   delivery: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  delivery_notice: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   // One aggregation reads the entries of all workspaces.
   lead_tally: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   lead_tally_entry: { crm: [{ to: 'all', rows: ofActingWorkspace }] },

@@ -200,6 +200,7 @@ const rows = {
     state: 'waiting',
     next_attempt_at: 'now()',
   }),
+  delivery_notice: () => ({ endpoint_id: endpointId, user_id: a.userId, workspace_id: a.workspaceId }),
   lead_quarantine: () => ({ id: newId(), lead: '{}', quarantined_at: 'now()' }),
 } satisfies Record<string, () => Record<string, unknown>>;
 type Table = keyof typeof rows;
@@ -257,6 +258,7 @@ const tablesWithId = (Object.keys(rows) as Table[]).filter(
       'lead_tally_erased',
       'lead_outbox',
       'delivery_outbox',
+      'delivery_notice',
       'lead_event_log',
       'lead_event_log_state',
     ].includes(table),
@@ -646,6 +648,12 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
       () => insert('delivery_endpoint', fields),
     ],
   ),
+  ['delivery_notice_endpoint_id_fkey', '23503', () => insert('delivery_notice', { endpoint_id: newId() })],
+  [
+    'delivery_notice_workspace_id_user_id_fkey',
+    '23503',
+    () => insert('delivery_notice', { user_id: b.userId }),
+  ],
   ['delivery_endpoint_id_fkey', '23503', () => insert('delivery', { endpoint_id: newId() })],
   [
     'delivery_lead_id_version_endpoint_id_key',
@@ -690,6 +698,7 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
       'lead_tally_erased',
       'lead_outbox',
       'delivery_outbox',
+      'delivery_notice',
       'lead_event_log',
       'lead_event_log_state',
     ] as const

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   addTenant,
   changeOf,
@@ -12,6 +12,7 @@ import {
 import type { AttemptOutcome, ClaimedDelivery } from '../delivery/delivery-queue.ts';
 import { newId } from '../uuid.ts';
 import { type Database, openDatabase } from './client.ts';
+import { createDeliveryNotices } from './delivery-notices.prisma.ts';
 import { createDeliveryQueue } from './delivery-queue.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 import { createWebhookStore } from './webhook-store.prisma.ts';
@@ -177,4 +178,77 @@ test('the log keeps deliveries for the given time, and waiting ones until they e
   expect(await queue().deleteOld(before, 10)).toBe(1);
   expect(await database.query('SELECT id FROM delivery WHERE id = $1', [old?.id])).toEqual([]);
   expect(await queue().backlog()).toMatchObject({ waiting: 1, lagSeconds: expect.closeTo(31 * 86_400, -2) });
+});
+
+describe('notices', () => {
+  const notices = () => createDeliveryNotices(opened);
+  const incident = (id: string, fields: string) =>
+    database.query(`UPDATE delivery_endpoint SET ${fields} WHERE id = $1`, [id]);
+  const failing = `failures = 5, failing_since = now() - interval '25 hours'`;
+  const claimNotices = () => notices().claim(10, leaseMs);
+
+  beforeAll(() => database.query('UPDATE "user" SET email_verified = true'));
+
+  test('are created once for each incident: 24 h without a success, and each disabling but that by a user', async () => {
+    const id = await addEndpoint();
+    await addEndpoint(other);
+    await incident(id, `failures = 5, failing_since = now() - interval '23 hours'`);
+    expect(await queue().createNotices()).toBe(0);
+    await incident(id, failing);
+    const created = await Promise.all([1, 2, 3].map(() => queue().createNotices()));
+    expect(created.toSorted((a, b) => a - b)).toEqual([0, 0, 1]);
+    expect(await claimNotices()).toMatchObject([
+      { endpointId: id, userId: tenant.userId, email: 'a@example.io', kind: 'webhook', isCurrent: true },
+    ]);
+    for (const reason of ['failing', 'receiver']) {
+      await incident(id, `disabled_at = now(), disabled_reason = '${reason}'`);
+      expect([await queue().createNotices(), await queue().createNotices()]).toEqual([1, 0]);
+      // The incident replaces the claimed notice about the one before.
+      expect(await claimNotices()).toMatchObject([{ disabledReason: reason, attempts: 1, isCurrent: true }]);
+      await incident(id, 'disabled_at = NULL, disabled_reason = NULL, failures = 0, failing_since = NULL');
+      expect(await queue().createNotices()).toBe(0);
+    }
+    await incident(id, `disabled_at = now(), disabled_reason = 'user'`);
+    expect(await queue().createNotices()).toBe(0);
+  });
+
+  test('are claimed once; after the lease they are due again, and the end of the earlier claim is ignored', async () => {
+    const id = await addEndpoint();
+    await incident(id, failing);
+    await queue().createNotices();
+    const claims = await Promise.all([claimNotices(), claimNotices(), claimNotices()]);
+    const [first] = claims.flat();
+    expect([claims.flat().length, first?.attempts]).toEqual([1, 1]);
+    await database.query('UPDATE delivery_notice SET next_attempt_at = now()');
+    const [again] = await claimNotices();
+    expect(again).toMatchObject({ attempts: 2 });
+    await notices().remove(claims.flat());
+    await notices().retry(claims.flat(), 0);
+    expect(await claimNotices()).toEqual([]);
+    await notices().retry(again === undefined ? [] : [again], 0);
+    const [last] = await claimNotices();
+    expect(last).toMatchObject({ attempts: 3 });
+    await notices().remove(last === undefined ? [] : [last]);
+    expect(await database.query('SELECT FROM delivery_notice')).toEqual([]);
+  });
+
+  test('are not current after a recovery, for an unconfirmed address and for a member that became a publisher', async () => {
+    const id = await addEndpoint();
+    const isCurrent = async (change: string, undo: string) => {
+      await incident(id, `${failing}, noticed_at = NULL`);
+      await queue().createNotices();
+      await database.query(change);
+      const [notice] = await claimNotices();
+      await database.query(undo);
+      return notice?.isCurrent;
+    };
+    const setRole = (role: string) => `UPDATE member SET role = '${role}'`;
+    const setConfirmed = (value: boolean) => `UPDATE "user" SET email_verified = ${value}`;
+    expect(await isCurrent('SELECT 1', 'SELECT 1')).toBe(true);
+    expect(
+      await isCurrent('UPDATE delivery_endpoint SET failures = 0, failing_since = NULL', 'SELECT 1'),
+    ).toBe(false);
+    expect(await isCurrent(setRole('publisher'), setRole('owner'))).toBe(false);
+    expect(await isCurrent(setConfirmed(false), setConfirmed(true))).toBe(false);
+  });
 });

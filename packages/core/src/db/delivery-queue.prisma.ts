@@ -13,6 +13,9 @@ import { withoutNulls } from './without-nulls.ts';
  */
 const failing = { withoutSuccess: '3 days', failures: 20, over: '12 hours' } as const;
 
+/** The time without a success after which members get a notice about an endpoint. */
+const noticeAfter = '24 hours';
+
 /** A success is recorded at the endpoint at most this often, unless the endpoint was failing. */
 const successInterval = '5 seconds';
 
@@ -155,6 +158,26 @@ export function createDeliveryQueue({ select, transaction }: Database): Delivery
         FROM delivery JOIN delivery_endpoint AS endpoint ON endpoint.id = endpoint_id
         WHERE state = 'waiting' AND disabled_at IS NULL AND deleted_at IS NULL`);
       return row ?? { waiting: 0, lagSeconds: 0 };
+    },
+
+    async createNotices() {
+      const rows = await select(Prisma.sql`
+        WITH noticed AS (
+          UPDATE delivery_endpoint SET noticed_at = coalesce(disabled_at, failing_since) WHERE id IN (
+            SELECT id FROM delivery_endpoint
+            WHERE deleted_at IS NULL AND noticed_at IS DISTINCT FROM coalesce(disabled_at, failing_since)
+              AND CASE WHEN disabled_at IS NULL THEN failing_since <= now() - ${noticeAfter}::interval
+                ELSE disabled_reason <> 'user' END
+            FOR UPDATE SKIP LOCKED
+          ) RETURNING id, workspace_id, user_id
+        )
+        INSERT INTO delivery_notice (endpoint_id, user_id, workspace_id)
+        SELECT noticed.id, member.user_id, noticed.workspace_id
+        FROM noticed JOIN member ON member.workspace_id = noticed.workspace_id
+          AND CASE WHEN noticed.user_id IS NULL THEN member.role <> 'publisher' ELSE member.user_id = noticed.user_id END
+        ON CONFLICT (endpoint_id, user_id) DO UPDATE SET attempts = 0, next_attempt_at = now(), lease_id = NULL
+        RETURNING endpoint_id`);
+      return rows.length;
     },
 
     async skipDisabled(max) {

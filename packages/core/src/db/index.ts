@@ -5,6 +5,7 @@ export { createCampaignStore } from './campaign-store.prisma.ts';
 export { type Database, type DatabaseOptions, openDatabase } from './client.ts';
 export { createCredentialStore } from './credential-store.prisma.ts';
 export { DatabaseError } from './database-error.ts';
+export { createDeliveryNotices } from './delivery-notices.prisma.ts';
 export { createDeliveryQueue } from './delivery-queue.prisma.ts';
 export { createErasableLeads, createErasableQuarantine, createErasureTable } from './erasure-store.prisma.ts';
 export { createEventLog } from './event-log.prisma.ts';

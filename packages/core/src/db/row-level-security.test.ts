@@ -55,7 +55,9 @@ beforeAll(async () => {
       INSERT INTO delivery_endpoint (id, workspace_id, url, event_types, statuses, campaign_ids, secret)
       VALUES ('${workspaceId}', '${workspaceId}', 'https://example.com', '{lead.created}', '{}', '{}', 'x');
       INSERT INTO delivery (id, workspace_id, endpoint_id, type, state)
-      VALUES ('${newId()}', '${workspaceId}', '${workspaceId}', 'webhook.test', 'failed')`);
+      VALUES ('${newId()}', '${workspaceId}', '${workspaceId}', 'webhook.test', 'failed');
+      INSERT INTO delivery_notice (endpoint_id, user_id, workspace_id)
+      VALUES ('${workspaceId}', '${userId}', '${workspaceId}')`);
   }
   crm = openDatabase({
     ...databaseOptions(databaseUrl(database.name, { name: names.crm, password })),
@@ -121,6 +123,7 @@ const tablesReadWithoutWorkspace = [
   'lead_tally_erased',
   'delivery_endpoint',
   'delivery',
+  'delivery_notice',
 ] as const;
 
 test.each(tablesReadWithoutWorkspace)('the CRM sees no row of another workspace in %s', async (table) => {

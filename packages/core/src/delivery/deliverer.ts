@@ -267,6 +267,8 @@ export class Deliverer implements AsyncDisposable {
     try {
       const disabled = await this.#queue.complete(outcomes);
       for (const id of disabled) this.#events.onDisabled(id);
+      // It creates the notices about them.
+      if (disabled.length > 0) this.#housekeeper.wake();
     } catch (error) {
       this.#outcomes = [...outcomes, ...this.#outcomes];
       throw error;
@@ -278,6 +280,7 @@ export class Deliverer implements AsyncDisposable {
 
   async #keepHouse(): Promise<number> {
     this.#backlog = await this.#queue.backlog();
+    await this.#queue.createNotices();
     const skipped = await this.#queue.skipDisabled(housekeepingRows);
     const before = new Date(Date.now() - logDays * 86_400_000);
     const deleted = await this.#queue.deleteOld(before, housekeepingRows);

@@ -119,6 +119,11 @@ export interface DeliveryQueue {
    */
   complete(outcomes: readonly AttemptOutcome[]): Promise<string[]>;
   backlog(): Promise<DeliveryBacklog>;
+  /**
+   * Creates notices about endpoints that have failed for 24 h, or that were disabled by an answer or by failures. Each
+   * incident has one notice for each member that manages the endpoint. Returns the number of notices.
+   */
+  createNotices(): Promise<number>;
   /** Skips waiting deliveries of disabled endpoints. Returns their number, `max` at most. */
   skipDisabled(max: number): Promise<number>;
   /** Deletes deliveries that ended before a time, and those of deleted endpoints. Returns their number, `max` at most. */

@@ -10,6 +10,8 @@ export {
   Recovery,
   RecoveryAnswer,
 } from './delivery.schema.ts';
+export type { DeliveryNotices } from './delivery-notices.ts';
+export { NoticeMailer } from './notice-mailer.ts';
 export type { DeliveryQueue } from './delivery-queue.ts';
 export { createDestinationGuard } from './destination.ts';
 export { getDelivery, listDeliveries, listPostbackDeliveries } from './list-deliveries.ts';

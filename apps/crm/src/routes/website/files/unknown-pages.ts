@@ -29,9 +29,9 @@ function isOfBrowser({ headers: { accept = '' } }: FastifyRequest): boolean {
 }
 
 /**
- * Creates a function that answers requests of browsers for unknown paths: with a redirect to the page that the path
- * means, or with the document of the website, whose script shows that the page does not exist. It returns false for
- * other requests.
+ * Creates a function that answers requests of browsers for unknown paths. It redirects to the page that the path means.
+ * Without such a page, it sends the document of the website, whose script shows an error. It returns false for other
+ * requests.
  */
 export function createUnknownPageAnswer() {
   const document = readFileSync(join(websiteDirectory, 'index.html'));
