@@ -37,13 +37,13 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
       {
         name: 'webhooks',
         description:
-          'URLs that receive changes of leads by POST, signed (Standard Webhooks 1.0), and the log of their deliveries. `/asyncapi.json` describes the requests.',
+          'URLs that receive changes of leads by POST, signed (Standard Webhooks 1.0). `/asyncapi.json` describes the requests.',
       },
       {
         name: 'postbacks',
-        description:
-          'Requests to trackers for changes of the status of a lead, rendered from templates, and the log of their deliveries.',
+        description: 'Requests to trackers for changes of the status of a lead, rendered from templates.',
       },
+      { name: 'deliveries', description: 'What was sent to webhooks and postbacks, and its results.' },
       { name: 'audit log', description: 'Actions that concern the security of the workspace.' },
       {
         name: 'events',

@@ -21,6 +21,7 @@ import {
   createEventOutbox,
   createLeadStore,
   createOverviewStore,
+  createDeliveryStore,
   createPostbackStore,
   createWebhookStore,
   createWorkspaceStore,
@@ -28,6 +29,7 @@ import {
   openDatabase,
 } from '@leads/core/db';
 import {
+  type DeliveryStore,
   NoticeMailer,
   type PostbackStore,
   type WebhookSettings,
@@ -93,6 +95,7 @@ export interface CrmContext extends AsyncDisposable {
   /** Absent without a trace exporter. */
   readonly tracing: Tracing | undefined;
   readonly transfers: TransferLimits;
+  readonly deliveries: DeliveryStore;
   readonly postbacks: PostbackStore;
   readonly webhooks: WebhookStore;
   readonly webhookSettings: WebhookSettings;
@@ -336,6 +339,7 @@ export async function createContext(
     recordAction,
     tracing,
     transfers: createTransferLimits(),
+    deliveries: createDeliveryStore(database),
     postbacks: createPostbackStore(database),
     webhooks: createWebhookStore(database),
     webhookSettings,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type PostbackDeliveryView, postbackPresets, type PostbackView } from '@leads/core/delivery';
+import { type DeliveryView, postbackPresets, type PostbackView } from '@leads/core/delivery';
 import type { LeadStatus } from '@leads/core/lead';
 import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { isConfidential, personalData } from '@leads/test-kit/log-check/confidential';
@@ -26,13 +26,15 @@ beforeEach(async () => {
 afterEach(() => receiver[Symbol.asyncDispose]());
 
 const problem = { Accept: 'application/problem+json' };
-const sendAs = (member: TestMember, method: string, path: string, body?: unknown, headers: object = {}) =>
+const call = (member: TestMember, method: string, path: string, body?: unknown, headers: object = {}) =>
   service.send({
     method,
-    path: `/api/v1/postbacks${path}`,
+    path: `/api/v1${path}`,
     headers: { ...member.headers, ...headers },
     ...(body !== undefined && { body }),
   });
+const sendAs = (member: TestMember, method: string, path: string, body?: unknown, headers: object = {}) =>
+  call(member, method, `/postbacks${path}`, body, headers);
 
 async function createPostback(fields: object = {}, member = owner): Promise<PostbackView> {
   const answer = await sendAs(member, 'POST', '', {
@@ -53,7 +55,7 @@ async function setStatus(id: string, status: LeadStatus, reason?: string): Promi
   expect(answer.json()).toMatchObject({ changed: 1 });
 }
 const deliveriesOf = async ({ id }: PostbackView, member = owner) =>
-  (await sendAs(member, 'GET', `/${id}/deliveries`)).json<PostbackDeliveryView[]>();
+  (await sendAs(member, 'GET', `/${id}/deliveries`)).json<DeliveryView[]>();
 /** Waits until the deliveries of a postback have these states, oldest version first. */
 async function states(postback: PostbackView, expected: readonly string[], member = owner) {
   const found = async () =>
@@ -430,9 +432,20 @@ describe('access', () => {
       ['GET', '/deliveries'],
       ['POST', '/recover', { since: '2026-01-01T00:00:00Z' }],
     ];
+    const creators = { [ofWorkspace.id]: owner, [own.id]: publisher, [ofOwner.id]: owner };
     for (const [member, { id }] of hiddenFrom) {
       for (const [method, suffix, body] of tries) {
         expect((await sendAs(member, method, `/${id}${suffix}`, body)).status).toBe(404);
+      }
+      const creator = creators[id] ?? owner;
+      const tested = await sendAs(creator, 'POST', `/${id}/test`);
+      const path = `/deliveries/${tested.json<{ delivery: { id: string } }>().delivery.id}`;
+      for (const [each, status] of [
+        [member, 404],
+        [creator, 200],
+      ] as const) {
+        expect((await call(each, 'GET', path)).status).toBe(status);
+        expect((await call(each, 'POST', `${path}/resend`)).status).toBe(status);
       }
     }
     expect((await sendAs(owner, 'GET', '/x')).status).toBe(404);
@@ -525,6 +538,120 @@ test('a disabled postback skips; recover sends the newest missed status of each 
   expect(recovered.json()).toEqual({ success: true, deliveries: 1 });
   await states(postback, ['skipped', 'delivered']);
   expect(paths()).toEqual(['/p?cid=click%201&status=Approved']);
+});
+
+test('a delivery is sent again on request, whatever its state, unless its postback is disabled', async () => {
+  const postback = await createPostback({
+    url: `${receiver.url}/p?status={status:Approved=sale,Paid=sale}`,
+    statuses: ['OnHold', 'Approved', 'Paid'],
+  });
+  const id = await createLead();
+  await setStatus(id, 'Approved');
+  await setStatus(id, 'Paid');
+  await states(postback, ['delivered', 'delivered', 'skipped unchanged']);
+  const [onHold, approved, paid] = (await deliveriesOf(postback)).toSorted(
+    (a, b) => (a.version ?? 0) - (b.version ?? 0),
+  );
+  for (const [delivery, path] of [
+    // An older status of the lead, the status before, and a request that equals the last one.
+    [onHold, '/p?status=OnHold'],
+    [approved, '/p?status=sale'],
+    [paid, '/p?status=sale'],
+  ] as const) {
+    const before = receiver.received.length;
+    const answer = await call(owner, 'POST', `/deliveries/${delivery?.id}/resend`);
+    expect(answer.json()).toMatchObject({ delivery: { id: delivery?.id, state: 'waiting', attempts: 0 } });
+    await expect.poll(() => paths().slice(before)).toEqual([path]);
+  }
+  await states(postback, ['delivered', 'delivered', 'delivered']);
+  await sendAs(owner, 'PATCH', `/${postback.id}`, { enabled: false });
+  const refused = await call(owner, 'POST', `/deliveries/${paid?.id}/resend`);
+  expect([refused.status, refused.json<{ message: string }>().message]).toEqual([
+    409,
+    'The postback is disabled: enable it first',
+  ]);
+});
+
+test('the deliveries of a lead are those to all webhooks and postbacks that the caller can see', async () => {
+  await call(owner, 'POST', '/webhooks', { url: `${receiver.url}/hook`, events: ['lead.created'] });
+  const ofWorkspace = await createPostback({ statuses: ['OnHold'] });
+  const own = await createPostback({ statuses: ['OnHold'] }, publisher);
+  const lead = await createLead();
+  await createLead();
+  const path = `/order/leads/${lead}/deliveries`;
+  const seenBy = async (member: TestMember, query = '') =>
+    (await call(member, 'GET', `${path}${query}`)).json<DeliveryView[]>();
+  const endpointsSeenBy = async (member: TestMember) =>
+    (await seenBy(member))
+      .map(({ postbackId, webhookId, state }) => `${postbackId ?? typeof webhookId} ${state}`)
+      .toSorted();
+  await expect
+    .poll(() => endpointsSeenBy(owner))
+    .toEqual([`${ofWorkspace.id} delivered`, 'string delivered'].toSorted());
+  await expect.poll(() => endpointsSeenBy(publisher)).toEqual([`${own.id} delivered`]);
+  for (const delivery of await seenBy(owner)) {
+    expect(delivery).toMatchObject({ leadId: lead, host: new URL(receiver.url).host, version: 1 });
+  }
+  const [first, second] = await seenBy(owner);
+  const page = await call(owner, 'GET', `${path}?limit=1`);
+  expect(page.json()).toEqual([first]);
+  const next = /<[^>]*(\?[^>]*)>; rel="next"/.exec(String(page.headers['link']))?.[1];
+  expect((await call(owner, 'GET', `${path}${next}`)).json()).toEqual([second]);
+  expect(await seenBy(owner, '?state=failed')).toEqual([]);
+  for (const member of [await workspace.addMember('publisher'), (await fixture.createWorkspace()).owner]) {
+    expect((await call(member, 'GET', path)).status).toBe(404);
+  }
+});
+
+test('the health of webhooks and postbacks is their success rate, their next attempt and its delay', async () => {
+  const webhook = { url: `${receiver.url}/hook`, events: ['lead.created'] };
+  await call(owner, 'POST', '/webhooks', webhook);
+  await createPostback({ statuses: ['OnHold'] });
+  const health = async () => [
+    ...(await call(owner, 'GET', '/webhooks')).json<PostbackView[]>(),
+    ...(await sendAs(owner, 'GET', '')).json<PostbackView[]>(),
+  ];
+  for (const each of await health()) {
+    expect(each).toMatchObject({ failures: 0, lagSeconds: 0 });
+    expect(each).not.toHaveProperty('successRate');
+    expect(each).not.toHaveProperty('nextAttemptAt');
+  }
+  await createLead();
+  await createLead();
+  await createLead();
+  await expect.poll(async () => (await health()).map(({ successRate }) => successRate)).toEqual([1, 1]);
+  receiver.answer = answering(500);
+  await createLead();
+  await expect.poll(async () => (await health()).map(({ failures }) => failures > 0)).toEqual([true, true]);
+  for (const each of await health()) {
+    expect(each).toMatchObject({ successRate: 0.75, lagSeconds: 0 });
+    expect(Date.parse(each.nextAttemptAt ?? '')).toBeGreaterThan(Date.now() - 60_000);
+  }
+});
+
+test('a postback whose destination is not allowed any more can be disabled, and not changed otherwise', async () => {
+  const { id } = await createPostback();
+  await fixture.sql(`UPDATE delivery_endpoint SET url = 'http://10.0.0.1/' WHERE id = $1`, [id]);
+  expect((await sendAs(owner, 'PATCH', `/${id}`, { method: 'POST' })).status).toBe(400);
+  const disabled = await sendAs(owner, 'PATCH', `/${id}`, { enabled: false });
+  expect(disabled.json()).toMatchObject({ postback: { enabled: false } });
+});
+
+test('an empty description of a webhook or a postback is none', async () => {
+  for (const [path, kind, fields] of [
+    ['/webhooks', 'webhook', { events: ['lead.created'] }],
+    ['/postbacks', 'postback', {}],
+  ] as const) {
+    const send = async (method: string, suffix: string, body: object) => {
+      const answer = await call(owner, method, `${path}${suffix}`, body);
+      return answer.json<Record<typeof kind, { id: string }>>()[kind];
+    };
+    const created = await send('POST', '', { url: receiver.url, description: '', ...fields });
+    expect(created).not.toHaveProperty('description');
+    const changed = await send('PATCH', `/${created.id}`, { description: 'x' });
+    expect(changed).toMatchObject({ description: 'x' });
+    expect(await send('PATCH', `/${created.id}`, { description: '' })).not.toHaveProperty('description');
+  }
 });
 
 test('changes keep the other settings, and an empty text removes a value', async () => {

@@ -79,7 +79,7 @@ async function webhook(): Promise<string> {
   await fixture.sql('UPDATE delivery_endpoint SET deleted_at = now() WHERE id <> $1', [id]);
   return id;
 }
-async function delivery(): Promise<string> {
+async function webhookDelivery(): Promise<string> {
   const answer = await people.owner.visitor.send('POST', `/console/webhooks/${await webhook()}/test`);
   return answer.json<{ delivery: { id: string } }>().delivery.id;
 }
@@ -91,6 +91,10 @@ async function postback({ visitor }: Person): Promise<string> {
   // Leaves room for the next postback.
   await fixture.sql('UPDATE delivery_endpoint SET deleted_at = now() WHERE id <> $1', [id]);
   return id;
+}
+async function delivery(of: Person): Promise<string> {
+  const answer = await of.visitor.send('POST', `/console/postbacks/${await postback(of)}/test`);
+  return answer.json<{ delivery: { id: string } }>().delivery.id;
 }
 async function createCredential({ visitor }: Person, path: '/api-keys' | '/access-tokens'): Promise<string> {
   const answer = await visitor.send('POST', `/console${path}`, { name: 'One' });
@@ -199,10 +203,25 @@ const common: Matrix = {
       return { path: `/postbacks/${id}/recover`, body: { since: '2026-01-01T00:00:00Z' } };
     },
   },
-  'GET /deliveries/{id}': { ...managers, request: async () => ({ path: `/deliveries/${await delivery()}` }) },
-  'POST /deliveries/{id}/resend': {
+  'GET /deliveries/{id}': {
+    ...everyone,
+    forOtherUser: hidden,
+    request: async (of) => ({ path: `/deliveries/${await delivery(of)}` }),
+  },
+  'GET /deliveries/{id} of a webhook': {
     ...managers,
-    request: async () => ({ path: `/deliveries/${await delivery()}/resend` }),
+    publisher: 404,
+    request: async () => ({ path: `/deliveries/${await webhookDelivery()}` }),
+  },
+  'POST /deliveries/{id}/resend': {
+    ...everyone,
+    forOtherUser: hidden,
+    request: async (of) => ({ path: `/deliveries/${await delivery(of)}/resend` }),
+  },
+  'POST /deliveries/{id}/resend of a webhook': {
+    ...managers,
+    publisher: 404,
+    request: async () => ({ path: `/deliveries/${await webhookDelivery()}/resend` }),
   },
   'GET /audit': { ...owners, request: () => ({ path: '/audit' }) },
   'POST /order/leads': {
@@ -259,6 +278,11 @@ const common: Matrix = {
     ...everyone,
     forOtherUser: { ...everyone, publisher: 404 },
     request: async (of) => ({ path: `${leads}/${await leadOf(of)}/history` }),
+  },
+  'GET /order/leads/{id}/deliveries': {
+    ...everyone,
+    forOtherUser: { ...everyone, publisher: 404 },
+    request: async (of) => ({ path: `${leads}/${await leadOf(of)}/deliveries` }),
   },
   'POST /order/leads/status': {
     ...managers,
@@ -337,7 +361,9 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'GET /postbacks/{id}/deliveries': ['admin'],
   'POST /postbacks/{id}/recover': ['admin'],
   'GET /deliveries/{id}': ['admin'],
+  'GET /deliveries/{id} of a webhook': ['admin'],
   'POST /deliveries/{id}/resend': ['admin'],
+  'POST /deliveries/{id}/resend of a webhook': ['admin'],
   'GET /audit': ['admin'],
   'POST /order/leads': ['leads:write'],
   'GET /order/leads': ['leads:read'],
@@ -348,6 +374,7 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'PATCH /order/leads/{id} status': ['leads:write', 'leads:status'],
   'PATCH /order/leads/{id} out of Paid': ['leads:write', 'leads:status'],
   'GET /order/leads/{id}/history': ['leads:read'],
+  'GET /order/leads/{id}/deliveries': ['admin'],
   'POST /order/leads/status': ['leads:status'],
   'POST /order/leads/import': ['leads:write'],
   'GET /campaigns': ['leads:read'],

@@ -3,7 +3,7 @@ import { newId } from '../uuid.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { eventsFrom } from './lead-events.ts';
-import { overtakes } from './delivery-log.ts';
+import { overtakes } from './delivery-store.prisma.ts';
 import { changeColumnsWithAliases, everyColumn } from './lead-store.prisma.ts';
 import { withoutNulls } from './without-nulls.ts';
 

@@ -17,5 +17,6 @@ export { Replica, readLeadsFrom, readOverviewFrom } from './replica.ts';
 export { createRetentionStore } from './retention-store.prisma.ts';
 export { createSnapshotSource } from './snapshot-source.prisma.ts';
 export { createWorkspaceStore } from './workspace-store.prisma.ts';
+export { createDeliveryStore } from './delivery-store.prisma.ts';
 export { createPostbackStore } from './postback-store.prisma.ts';
 export { createWebhookStore } from './webhook-store.prisma.ts';

@@ -1,34 +1,33 @@
-import { testPostbackType } from '../delivery/delivery.schema.ts';
-import type { Postback, PostbackScope, PostbackStore } from '../delivery/postback-store.ts';
+import type { EndpointScope } from '../delivery/endpoint.ts';
+import type { Postback, PostbackStore } from '../delivery/postback-store.ts';
 import { requireRoom } from '../limits/caps.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { Database } from './client.ts';
-import { createDeliveryLog, enabling, skipWaiting } from './delivery-log.ts';
+import {
+  createFindCampaigns,
+  enabling,
+  endpointStateColumns,
+  isVisiblePostback,
+  skipWaiting,
+} from './delivery-endpoints.ts';
 import { Prisma } from './generated/client.ts';
 import { lockWorkspace } from './lock-workspace.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 const postbackColumns = Prisma.sql`
-  id, user_id AS "userId", url, method, body_format AS "bodyFormat", body, description, statuses::text[] AS statuses,
+  ${endpointStateColumns}, user_id AS "userId", url, method, body_format AS "bodyFormat", body, description, statuses::text[] AS statuses,
   (SELECT code FROM campaign WHERE campaign.id = campaign_ids[1]) AS "campaignCode", includes_imports AS "includesImports",
-  sends_without_s1 AS "sendsWithoutS1", answer_contains AS "answerContains", disabled_at AS "disabledAt",
-  disabled_reason AS "disabledReason", failures, failing_since AS "failingSince", last_success_at AS "lastSuccessAt",
-  created_at AS "createdAt", updated_at AS "updatedAt"`;
+  sends_without_s1 AS "sendsWithoutS1", answer_contains AS "answerContains"`;
 
 const toPostback = (row: object) => withoutNulls(row) as unknown as Postback;
-
-const visibleIn = ({ workspaceId, userId, isManager }: PostbackScope) => Prisma.sql`
-  kind = 'postback' AND workspace_id = ${workspaceId}::uuid AND deleted_at IS NULL
-  AND (user_id = ${userId}::uuid OR (${isManager} AND user_id IS NULL))`;
 
 /** Creates the store of postbacks in Postgres. */
 export function createPostbackStore(database: Database): PostbackStore {
   const { select, transaction } = database;
-  const { findCampaigns, ...log } = createDeliveryLog(database, testPostbackType);
-  const read = async (scope: PostbackScope, where = Prisma.sql`true`) => {
+  const read = async (scope: EndpointScope, where = Prisma.sql`true`) => {
     const rows = await select(
       Prisma.sql`
-        SELECT ${postbackColumns} FROM delivery_endpoint WHERE ${visibleIn(scope)} AND ${where} ORDER BY created_at, id`,
+        SELECT ${postbackColumns} FROM delivery_endpoint WHERE ${isVisiblePostback(scope)} AND ${where} ORDER BY created_at, id`,
       { workspaceId: scope.workspaceId },
     );
     return rows.map(toPostback);
@@ -40,7 +39,7 @@ export function createPostbackStore(database: Database): PostbackStore {
   };
 
   return {
-    findCampaigns,
+    findCampaigns: createFindCampaigns(database),
 
     create: (workspaceId, postback) =>
       transaction(
@@ -98,7 +97,7 @@ export function createPostbackStore(database: Database): PostbackStore {
           if (enabled === true) await skipWaiting(tx, scope.workspaceId, id);
           const [row] = await tx.$queryRaw<object[]>`
             UPDATE delivery_endpoint SET ${Prisma.join(assignments, ', ')}
-            WHERE ${visibleIn(scope)} AND id = ${id}::uuid RETURNING ${postbackColumns}`;
+            WHERE ${isVisiblePostback(scope)} AND id = ${id}::uuid RETURNING ${postbackColumns}`;
           return row && toPostback(row);
         },
         { workspaceId: scope.workspaceId },
@@ -110,13 +109,11 @@ export function createPostbackStore(database: Database): PostbackStore {
       if (!uuidPattern.test(id)) return undefined;
       const [row] = await select(
         Prisma.sql`
-          UPDATE delivery_endpoint SET deleted_at = now() WHERE ${visibleIn(scope)} AND id = ${id}::uuid
+          UPDATE delivery_endpoint SET deleted_at = now() WHERE ${isVisiblePostback(scope)} AND id = ${id}::uuid
           RETURNING ${postbackColumns}`,
         { workspaceId: scope.workspaceId },
       );
       return row && toPostback(row);
     },
-
-    logOf: (scope) => ({ ...log, find: (_workspaceId, id) => find(scope, id) }),
   };
 }

@@ -1,49 +1,34 @@
 import type { Webhook, WebhookStore, WebhookUpdate } from '../delivery/webhook-store.ts';
-import { testEventType } from '../delivery/delivery.schema.ts';
 import { requireRoom } from '../limits/caps.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { Database } from './client.ts';
 import {
-  createDeliveryLog,
-  deliveryColumns,
+  createFindCampaigns,
   enabling,
+  endpointStateColumns,
+  isVisibleWebhook,
   skipWaiting,
-  toDelivery,
-  waitingAgain,
-} from './delivery-log.ts';
+} from './delivery-endpoints.ts';
 import { Prisma } from './generated/client.ts';
 import { lockWorkspace } from './lock-workspace.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /** Without the secrets, which only the worker reads. */
 const webhookColumns = Prisma.sql`
-  id, url, description, event_types AS events, statuses::text[] AS statuses, header_names AS "headerNames",
+  ${endpointStateColumns}, url, description, event_types AS events, statuses::text[] AS statuses, header_names AS "headerNames",
   ARRAY(SELECT code FROM campaign WHERE campaign.id = ANY (campaign_ids) ORDER BY code) AS "campaignCodes",
-  includes_imports AS "includesImports", disabled_at AS "disabledAt", disabled_reason AS "disabledReason", failures,
-  failing_since AS "failingSince", last_success_at AS "lastSuccessAt", previous_secret_until AS "previousSecretUntil",
-  created_at AS "createdAt", updated_at AS "updatedAt"`;
+  includes_imports AS "includesImports", previous_secret_until AS "previousSecretUntil"`;
 
 const toWebhook = (row: object) => withoutNulls(row) as unknown as Webhook;
 
 /** Creates the store of webhooks in Postgres. */
 export function createWebhookStore(database: Database): WebhookStore {
   const { select, transaction } = database;
-  const findDelivery: WebhookStore['findDelivery'] = async (workspaceId, id) => {
-    if (!uuidPattern.test(id)) return undefined;
-    const [row] = await select(
-      Prisma.sql`
-        SELECT ${deliveryColumns} FROM delivery WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid
-          AND EXISTS (
-            SELECT FROM delivery_endpoint WHERE id = endpoint_id AND deleted_at IS NULL AND kind = 'webhook')`,
-      { workspaceId },
-    );
-    return row && toDelivery(row);
-  };
   const read = async (workspaceId: string, where: Prisma.Sql) => {
     const rows = await select(
       Prisma.sql`
         SELECT ${webhookColumns} FROM delivery_endpoint
-        WHERE workspace_id = ${workspaceId}::uuid AND deleted_at IS NULL AND kind = 'webhook' AND ${where} ORDER BY created_at, id`,
+        WHERE ${isVisibleWebhook({ workspaceId, isManager: true })} AND ${where} ORDER BY created_at, id`,
       { workspaceId },
     );
     return rows.map(toWebhook);
@@ -54,7 +39,7 @@ export function createWebhookStore(database: Database): WebhookStore {
     const [row] = await select(
       Prisma.sql`
         UPDATE delivery_endpoint SET ${Prisma.join(assignments, ', ')}, updated_at = now()
-        WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL AND kind = 'webhook'
+        WHERE ${isVisibleWebhook({ workspaceId, isManager: true })} AND id = ${id}::uuid
         RETURNING ${webhookColumns}`,
       { workspaceId },
     );
@@ -62,6 +47,8 @@ export function createWebhookStore(database: Database): WebhookStore {
   };
 
   return {
+    findCampaigns: createFindCampaigns(database),
+
     create: (workspaceId, webhook) =>
       transaction(
         async (tx) => {
@@ -75,7 +62,7 @@ export function createWebhookStore(database: Database): WebhookStore {
               id,
               workspaceId,
               url,
-              description: description === '' ? null : (description ?? null),
+              description: description ?? null,
               eventTypes: [...events],
               statuses: [...statuses],
               campaignIds: [...campaignIds],
@@ -108,7 +95,7 @@ export function createWebhookStore(database: Database): WebhookStore {
           await skipWaiting(tx, workspaceId, id);
           const [row] = await tx.$queryRaw<object[]>`
             UPDATE delivery_endpoint SET ${Prisma.join(assignmentsOf(changes), ', ')}, updated_at = now()
-            WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL AND kind = 'webhook'
+            WHERE ${isVisibleWebhook({ workspaceId, isManager: true })} AND id = ${id}::uuid
             RETURNING ${webhookColumns}`;
           return row && toWebhook(row);
         },
@@ -124,19 +111,6 @@ export function createWebhookStore(database: Database): WebhookStore {
 
     // The worker deletes its deliveries in batches, because there may be millions.
     remove: (workspaceId, id) => change(workspaceId, id, [Prisma.sql`deleted_at = now()`]),
-
-    ...createDeliveryLog(database, testEventType),
-    findDelivery,
-
-    async resend(workspaceId, id) {
-      const [row] = await select(
-        Prisma.sql`
-          UPDATE delivery SET ${waitingAgain} WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid
-          RETURNING ${deliveryColumns}`,
-        { workspaceId },
-      );
-      return row && toDelivery(row);
-    },
   };
 }
 
@@ -147,7 +121,7 @@ function assignmentsOf(changes: WebhookUpdate): Prisma.Sql[] {
   const { url, description, events, statuses, campaignIds, includesImports, headerNames, headers, enabled } =
     changes;
   if (url !== undefined) set('url', Prisma.sql`${url}`);
-  if (description !== undefined) set('description', Prisma.sql`nullif(${description}, '')`);
+  if (description !== undefined) set('description', Prisma.sql`${description}`);
   if (events !== undefined) set('event_types', Prisma.sql`${[...events]}::text[]`);
   if (statuses !== undefined) set('statuses', Prisma.sql`${[...statuses]}::lead_status[]`);
   if (campaignIds !== undefined) set('campaign_ids', Prisma.sql`${[...campaignIds]}::uuid[]`);

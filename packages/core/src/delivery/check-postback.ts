@@ -47,7 +47,7 @@ export function faultsOfTemplates(
 }
 
 /**
- * Checks what the schema of a postback cannot: its templates and its campaign.
+ * Checks what the schema of a postback cannot: its templates, if they are given, and its campaign.
  *
  * @returns the id of the campaign; undefined for all campaigns.
  * @throws LeadsError `invalid_input` that names every wrong field.
@@ -56,10 +56,13 @@ export async function checkPostback(
   postbacks: Pick<PostbackStore, 'findCampaigns'>,
   settings: Pick<WebhookSettings, 'destinations'>,
   workspaceId: string,
-  { campaignCode, ...templates }: PostbackTemplates & { readonly campaignCode?: string | undefined },
+  {
+    campaignCode,
+    templates,
+  }: { readonly campaignCode?: string | undefined; readonly templates?: PostbackTemplates },
   isOfUser: boolean,
 ): Promise<string | undefined> {
-  const fields = faultsOfTemplates(settings, templates, isOfUser);
+  const fields = templates === undefined ? [] : faultsOfTemplates(settings, templates, isOfUser);
   const campaignId =
     campaignCode === undefined
       ? undefined

@@ -1,6 +1,7 @@
 import type { Principal } from '../credential/principal.ts';
 import { newId } from '../uuid.ts';
 import { checkWebhook } from './check-webhook.ts';
+import { textOrNone } from './endpoint.ts';
 import { toWebhookView } from './webhook.ts';
 import { createWebhookSecret } from './webhook-signature.ts';
 import { requireSecrets, type WebhookSettings } from './webhook-settings.ts';
@@ -30,7 +31,7 @@ export async function createWebhook(
   const webhook = await webhooks.create(workspaceId, {
     id,
     url: body.url,
-    description: body.description,
+    description: textOrNone(body.description),
     events: body.events,
     statuses: body.statuses ?? [],
     campaignIds: campaignIds ?? [],

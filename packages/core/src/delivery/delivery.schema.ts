@@ -7,13 +7,10 @@ export const testEventType = 'webhook.test';
 export const testPostbackType = 'postback.test';
 
 /** The states of a delivery. */
-export const deliveryStates = ['waiting', 'delivered', 'failed', 'skipped'] as const;
+export const deliveryStates = ['waiting', 'delivered', 'failed', 'skipped', 'superseded'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-const stateMeaning =
-  '`waiting` for the next attempt, `delivered`, `failed` after the last attempt, or `skipped` while the webhook was disabled.';
-
-/** The query of the list of deliveries. Values arrive as text. */
+/** The query of the list of deliveries of a webhook or a postback. Values arrive as text. */
 export const DeliveryQuery = Type.Object(
   {
     state: Type.Optional(
@@ -42,21 +39,46 @@ export const DeliveryQuery = Type.Object(
 );
 export type DeliveryQuery = Static<typeof DeliveryQuery>;
 
+const { leadId: _leadId, ...filters } = DeliveryQuery.properties;
+
+/** The query of the list of the deliveries of a lead. */
+export const LeadDeliveryQuery = Type.Object(filters, { additionalProperties: false });
+export type LeadDeliveryQuery = Static<typeof LeadDeliveryQuery>;
+
 /** The representation of a delivery. */
 export const DeliveryView = Type.Object(
   {
     id: id('Unique identifier of the delivery (UUID).'),
-    webhookId: id('The webhook.'),
-    messageId: Type.String({
-      description: 'The `webhook-id` of its requests, the same in every attempt.',
-      examples: ['evt_019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f_1'],
+    webhookId: Type.Optional(id('The webhook. Absent for a delivery to a postback.')),
+    postbackId: Type.Optional(id('The postback. Absent for a delivery to a webhook.')),
+    host: Type.String({
+      description: 'The host of the URL of the webhook or the postback.',
+      examples: ['crm.example.com'],
     }),
+    messageId: Type.Optional(
+      Type.String({
+        description:
+          'The `webhook-id` of its requests, the same in every attempt. Absent for a delivery to a postback.',
+        examples: ['evt_019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f_1'],
+      }),
+    ),
     event: Type.String({ description: 'The event type.', examples: ['lead.created'] }),
     leadId: Type.Optional(id('The lead. Absent for a test.')),
     version: Type.Optional(
       Type.Integer({ description: 'The version of the lead that the event reports.', examples: [1] }),
     ),
-    state: Type.Enum([...deliveryStates], { description: stateMeaning, examples: ['delivered'] }),
+    state: Type.Enum([...deliveryStates], {
+      description:
+        '`waiting` for the next attempt, `delivered`, `failed` after the last attempt, `skipped`, or `superseded` for a retry of a postback that a newer status has overtaken.',
+      examples: ['delivered'],
+    }),
+    skipReason: Type.Optional(
+      Type.Enum(['no_s1', 'unchanged'], {
+        description:
+          'Why a postback was skipped: `no_s1` for a lead without `s1`, or `unchanged` if the request equals the last delivered request for the lead. Absent if the webhook or the postback was disabled.',
+        examples: ['unchanged'],
+      }),
+    ),
     attempts: Type.Integer({ description: 'The number of attempts.', examples: [1] }),
     nextAttemptAt: Type.Optional(dateTime('When the next attempt is due.')),
     lastAttemptAt: Type.Optional(dateTime('The time of the last attempt.')),
@@ -68,7 +90,7 @@ export const DeliveryView = Type.Object(
     ),
     error: Type.Optional(
       Type.String({
-        description: 'Why the last attempt got no answer: a short code.',
+        description: 'Why the last attempt failed, if its status code is no failure or absent: a short code.',
         examples: ['connection_refused'],
       }),
     ),
@@ -78,9 +100,18 @@ export const DeliveryView = Type.Object(
         examples: ['Internal Server Error'],
       }),
     ),
+    request: Type.Optional(
+      Type.String({
+        description: 'The last request to a postback. Personal data and the reason are masked.',
+        examples: ['GET https://tracker.example/postback?cid=click-8f14e45f'],
+      }),
+    ),
     createdAt: dateTime('When the delivery was created.'),
   },
-  { additionalProperties: false, description: 'The delivery of an event to a webhook.' },
+  {
+    additionalProperties: false,
+    description: 'The delivery of an event to a webhook, or of a status to a postback.',
+  },
 );
 export type DeliveryView = Static<typeof DeliveryView>;
 

@@ -7,6 +7,7 @@ export {
   type DeliveryState,
   DeliveryView,
   deliveryStates,
+  LeadDeliveryQuery,
   Recovery,
   RecoveryAnswer,
 } from './delivery.schema.ts';
@@ -14,15 +15,11 @@ export type { DeliveryNotices } from './delivery-notices.ts';
 export { NoticeMailer } from './notice-mailer.ts';
 export type { DeliveryQueue } from './delivery-queue.ts';
 export { createDestinationGuard } from './destination.ts';
-export { getDelivery, listDeliveries, listPostbackDeliveries } from './list-deliveries.ts';
+export { getDelivery, listDeliveries, listLeadDeliveries } from './list-deliveries.ts';
+export type { DeliveryStore } from './delivery-store.ts';
+export type { EndpointKind, EndpointMember } from './endpoint.ts';
 export { getWebhook, listWebhooks } from './list-webhooks.ts';
-export {
-  recoverDeliveries,
-  recoverPostback,
-  resendDelivery,
-  testPostback,
-  testWebhook,
-} from './resend-deliveries.ts';
+export { recoverDeliveries, resendDelivery, sendTest } from './resend-deliveries.ts';
 export { rotateWebhookSecret } from './rotate-webhook-secret.ts';
 export { createSecretBox } from './secret-box.ts';
 export { createSender } from './send-request.ts';
@@ -45,14 +42,10 @@ export {
   previewPostback,
   updatePostback,
 } from './manage-postbacks.ts';
-export { postbacksVisibleTo } from './postback.ts';
 export {
   NewPostback,
   PostbackAnswer,
   PostbackChanges,
-  PostbackDeliveryAnswer,
-  PostbackDeliveryQuery,
-  PostbackDeliveryView,
   PostbackPresetView,
   PostbackPreview,
   PostbackPreviewAnswer,

@@ -1,79 +1,80 @@
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
+import { findLead } from '../lead/get-lead.ts';
+import type { LeadStore } from '../lead/lead-store.ts';
 import { readTimePage } from '../time-page.ts';
-import type { DeliveryQuery, DeliveryView } from './delivery.schema.ts';
-import type { PostbackDeliveryQuery, PostbackDeliveryView } from './postback.schema.ts';
-import { requireWebhook, toDeliveryView, toPostbackDeliveryView } from './webhook.ts';
-import type { Delivery, WebhookStore } from './webhook-store.ts';
+import type { DeliveryQuery, DeliveryView, LeadDeliveryQuery } from './delivery.schema.ts';
+import type { DeliveryStore } from './delivery-store.ts';
+import { type EndpointKind, type EndpointMember, endpointsVisibleTo } from './endpoint.ts';
+import { requireEndpoint, toDeliveryView } from './delivery.ts';
 
-type Log = Pick<WebhookStore, 'listDeliveries'> & {
-  find(workspaceId: string, id: string): Promise<unknown>;
-};
+interface DeliveryPage {
+  readonly deliveries: DeliveryView[];
+  /** The cursor of the next page, if there is one. */
+  readonly nextCursor?: string;
+}
 
 /**
- * Lists the deliveries of a webhook, newest first.
+ * Lists the deliveries of a webhook or a postback, newest first.
  *
- * @returns the page, and the cursor of the next page if there is one.
  * @throws LeadsError `not_found`, `invalid_cursor`
  */
 export async function listDeliveries(
-  webhooks: Log,
-  { workspaceId }: Pick<Principal, 'workspaceId'>,
-  webhookId: string,
+  deliveries: Pick<DeliveryStore, 'findEndpoint' | 'list'>,
+  member: EndpointMember,
+  kind: EndpointKind,
+  endpointId: string,
   query: DeliveryQuery,
-): Promise<{ deliveries: DeliveryView[]; nextCursor?: string }> {
-  const { deliveries, ...page } = await pageOf(webhooks, workspaceId, webhookId, query);
-  return { deliveries: deliveries.map(toDeliveryView), ...page };
+): Promise<DeliveryPage> {
+  await requireEndpoint(deliveries, member, kind, endpointId);
+  return pageOf(deliveries, member, query, endpointId);
 }
 
-/** Lists the deliveries of a postback, as {@link listDeliveries} does. */
-export async function listPostbackDeliveries(
-  log: Log,
-  { workspaceId }: Pick<Principal, 'workspaceId'>,
-  postbackId: string,
-  query: PostbackDeliveryQuery,
-): Promise<{ deliveries: PostbackDeliveryView[]; nextCursor?: string }> {
-  const { deliveries, ...page } = await pageOf(log, workspaceId, postbackId, query);
-  return { deliveries: deliveries.map(toPostbackDeliveryView), ...page };
+/**
+ * Lists the deliveries of a lead to the webhooks and postbacks that the principal can see, newest first.
+ *
+ * @throws LeadsError `not_found` for a lead that the principal cannot see; `invalid_cursor`
+ */
+export async function listLeadDeliveries(
+  { leads, deliveries }: { leads: LeadStore; deliveries: Pick<DeliveryStore, 'list'> },
+  principal: Principal,
+  leadId: string,
+  query: LeadDeliveryQuery,
+): Promise<DeliveryPage> {
+  const { id } = await findLead(leads, principal, leadId);
+  return pageOf(deliveries, principal, { ...query, leadId: id });
 }
 
 async function pageOf(
-  webhooks: Log,
-  workspaceId: string,
-  webhookId: string,
-  { limit, cursor, state, leadId, statusCode, from, to }: PostbackDeliveryQuery,
-): Promise<{ deliveries: Delivery[]; nextCursor?: string }> {
+  store: Pick<DeliveryStore, 'list'>,
+  member: EndpointMember,
+  { limit, cursor, state, leadId, statusCode, from, to }: DeliveryQuery,
+  endpointId?: string,
+): Promise<DeliveryPage> {
   const selection = {
-    webhookId,
+    endpointId,
     state,
     leadId,
     statusCode: statusCode === undefined ? undefined : Number(statusCode),
     from: from === undefined ? undefined : new Date(from),
     to: to === undefined ? undefined : new Date(to),
   };
-  const { entries: deliveries, ...page } = await readTimePage(
+  const { entries, ...page } = await readTimePage(
     { limit, cursor },
-    async (max, after) => {
-      await requireWebhook(webhooks, workspaceId, webhookId);
-      return webhooks.listDeliveries(
-        workspaceId,
-        selection,
-        max,
-        after && { createdAt: after.at, id: after.id },
-      );
-    },
+    (max, after) =>
+      store.list(endpointsVisibleTo(member), selection, max, after && { createdAt: after.at, id: after.id }),
     ({ createdAt: at, id }) => ({ at, id }),
   );
-  return { deliveries, ...page };
+  return { deliveries: entries.map(toDeliveryView), ...page };
 }
 
 /** Returns one delivery. @throws LeadsError `not_found` */
 export async function getDelivery(
-  webhooks: Pick<WebhookStore, 'findDelivery'>,
-  { workspaceId }: Pick<Principal, 'workspaceId'>,
+  deliveries: Pick<DeliveryStore, 'find'>,
+  member: EndpointMember,
   id: string,
 ): Promise<DeliveryView> {
-  const delivery = await webhooks.findDelivery(workspaceId, id);
+  const delivery = await deliveries.find(endpointsVisibleTo(member), id);
   if (delivery === undefined) throw new LeadsError('not_found');
   return toDeliveryView(delivery);
 }

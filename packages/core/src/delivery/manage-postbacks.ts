@@ -2,16 +2,17 @@ import type { LeadEvent } from '../event/lead-event.schema.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import { checkPostback, faultsOfTemplates } from './check-postback.ts';
-import { type PostbackMember, postbacksVisibleTo, requirePostback, toPostbackView } from './postback.ts';
+import { type EndpointMember, endpointsVisibleTo, textOrNone } from './endpoint.ts';
+import { requirePostback, toPostbackView } from './postback.ts';
 import { type PostbackRequest, postbackValuesOf, renderPostback } from './postback-request.ts';
 import type { NewPostback, PostbackChanges, PostbackPreview, PostbackView } from './postback.schema.ts';
 import type { PostbackStore } from './postback-store.ts';
 import { requireSecrets, type WebhookSettings } from './webhook-settings.ts';
 
-const textOrNone = (text: string | undefined) => (text === '' ? undefined : text);
+const templateNames = ['url', 'method', 'bodyFormat', 'body'] as const;
 
 /** @throws LeadsError `forbidden` for a publisher that asks for a postback of the workspace. */
-function isOfUser({ role }: PostbackMember, owner: NewPostback['owner']): boolean {
+function isOfUser({ role }: EndpointMember, owner: NewPostback['owner']): boolean {
   if (role === 'publisher' && owner === 'workspace') throw new LeadsError('forbidden');
   return (owner ?? (role === 'publisher' ? 'user' : 'workspace')) === 'user';
 }
@@ -25,7 +26,7 @@ function isOfUser({ role }: PostbackMember, owner: NewPostback['owner']): boolea
 export async function createPostback(
   postbacks: Pick<PostbackStore, 'create' | 'findCampaigns'>,
   settings: WebhookSettings,
-  member: PostbackMember,
+  member: EndpointMember,
   { owner, campaignCode, answerContains, body, description, ...given }: NewPostback,
 ): Promise<PostbackView> {
   const ofUser = isOfUser(member, owner);
@@ -42,7 +43,7 @@ export async function createPostback(
     postbacks,
     settings,
     workspaceId,
-    { ...templates, campaignCode: code },
+    { templates, campaignCode: code },
     ofUser,
   );
   const created = await postbacks.create(workspaceId, {
@@ -63,7 +64,7 @@ export async function createPostback(
 export async function updatePostback(
   postbacks: Pick<PostbackStore, 'find' | 'update' | 'findCampaigns'>,
   settings: WebhookSettings,
-  member: PostbackMember,
+  member: EndpointMember,
   id: string,
   { enabled, ...changes }: PostbackChanges,
 ): Promise<PostbackView> {
@@ -82,10 +83,11 @@ export async function updatePostback(
     postbacks,
     settings,
     member.workspaceId,
-    { ...templates, campaignCode },
+    // Otherwise a postback whose destination is not allowed any more could not be disabled.
+    { campaignCode, ...(templateNames.some((name) => changes[name] !== undefined) && { templates }) },
     found.userId !== undefined,
   );
-  const postback = await postbacks.update(postbacksVisibleTo(member), id, {
+  const postback = await postbacks.update(endpointsVisibleTo(member), id, {
     ...templates,
     campaignId,
     enabled,
@@ -102,15 +104,15 @@ export async function updatePostback(
 /** Lists the postbacks that the member can see, oldest first. */
 export async function listPostbacks(
   postbacks: Pick<PostbackStore, 'list'>,
-  member: PostbackMember,
+  member: EndpointMember,
 ): Promise<PostbackView[]> {
-  return (await postbacks.list(postbacksVisibleTo(member))).map(toPostbackView);
+  return (await postbacks.list(endpointsVisibleTo(member))).map(toPostbackView);
 }
 
 /** Returns one postback. @throws LeadsError `not_found` */
 export async function getPostback(
   postbacks: Pick<PostbackStore, 'find'>,
-  member: PostbackMember,
+  member: EndpointMember,
   id: string,
 ): Promise<PostbackView> {
   return toPostbackView(await requirePostback(postbacks, member, id));
@@ -119,10 +121,10 @@ export async function getPostback(
 /** Deletes a postback and its deliveries. @throws LeadsError `not_found` */
 export async function deletePostback(
   postbacks: Pick<PostbackStore, 'remove'>,
-  member: PostbackMember,
+  member: EndpointMember,
   id: string,
 ): Promise<PostbackView> {
-  const postback = await postbacks.remove(postbacksVisibleTo(member), id);
+  const postback = await postbacks.remove(endpointsVisibleTo(member), id);
   if (postback === undefined) throw new LeadsError('not_found');
   return toPostbackView(postback);
 }
@@ -137,7 +139,7 @@ export async function deletePostback(
 export async function previewPostback(
   readEvent: (leadId: string) => Promise<LeadEvent>,
   settings: Pick<WebhookSettings, 'destinations'>,
-  member: PostbackMember,
+  member: EndpointMember,
   { url, method = 'GET', bodyFormat, body, owner, leadId }: PostbackPreview,
 ): Promise<PostbackRequest> {
   const templates = { url, method, bodyFormat, body: textOrNone(body) };

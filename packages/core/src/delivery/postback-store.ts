@@ -1,6 +1,7 @@
 import type { LeadStatus } from '../lead/lead-status.ts';
 import type { PostbackTemplates } from './postback-request.ts';
-import type { EndpointState, WebhookStore } from './webhook-store.ts';
+import type { EndpointScope, EndpointState } from './endpoint.ts';
+import type { WebhookStore } from './webhook-store.ts';
 
 interface Settings extends PostbackTemplates {
   readonly description?: string | undefined;
@@ -31,18 +32,6 @@ interface PostbackUpdate extends Settings {
   readonly enabled?: boolean | undefined;
 }
 
-/** The postbacks of a user, and with `isManager` also those of the workspace. */
-export interface PostbackScope {
-  readonly workspaceId: string;
-  readonly userId: string;
-  readonly isManager: boolean;
-}
-
-/** The log of the visible postbacks. Postbacks that are not visible are not found. */
-export type PostbackLog = {
-  find(workspaceId: string, id: string): Promise<Postback | undefined>;
-} & Pick<WebhookStore, 'listDeliveries' | 'addTest' | 'recover'>;
-
 /**
  * The postbacks of workspaces and their members. Ids are any text. Methods throw LeadsError `unavailable` if the database
  * is unavailable.
@@ -53,11 +42,9 @@ export interface PostbackStore {
   /** @throws LeadsError `limit_reached` */
   create(workspaceId: string, postback: PostbackToStore): Promise<Postback>;
   /** Lists the visible postbacks, oldest first. */
-  list(scope: PostbackScope): Promise<Postback[]>;
-  find(scope: PostbackScope, id: string): Promise<Postback | undefined>;
-  update(scope: PostbackScope, id: string, changes: PostbackUpdate): Promise<Postback | undefined>;
+  list(scope: EndpointScope): Promise<Postback[]>;
+  find(scope: EndpointScope, id: string): Promise<Postback | undefined>;
+  update(scope: EndpointScope, id: string, changes: PostbackUpdate): Promise<Postback | undefined>;
   /** Deletes a postback and, later, its deliveries. Returns the deleted postback. */
-  remove(scope: PostbackScope, id: string): Promise<Postback | undefined>;
-  /** Returns the log of the visible postbacks. */
-  logOf(scope: PostbackScope): PostbackLog;
+  remove(scope: EndpointScope, id: string): Promise<Postback | undefined>;
 }

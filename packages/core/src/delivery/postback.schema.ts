@@ -1,9 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { dateTime, id } from '../fields.ts';
 import { LeadStatus } from '../lead/lead-status.ts';
-import { DeliveryQuery, DeliveryView, deliveryStates } from './delivery.schema.ts';
+import { disabledReasons, endpointHealth } from './endpoint.schema.ts';
 import { bodyFormats } from './postback-request.ts';
-import { disabledReasons } from './webhook.schema.ts';
 
 const postbackOwners = ['user', 'workspace'] as const;
 
@@ -137,11 +136,7 @@ export const PostbackView = Type.Object(
       }),
     ),
     disabledAt: Type.Optional(dateTime('When it was disabled. Absent while it is enabled.')),
-    failures: Type.Integer({ description: 'The failed attempts since the last success.', examples: [0] }),
-    failingSince: Type.Optional(dateTime('The first failed attempt since the last success.')),
-    lastSuccessAt: Type.Optional(dateTime('The last success. The time may be some seconds old.')),
-    createdAt: dateTime('Creation time.'),
-    updatedAt: dateTime('Last update time.'),
+    ...endpointHealth,
   },
   { additionalProperties: false, description: 'A postback.' },
 );
@@ -151,58 +146,6 @@ export type PostbackView = Static<typeof PostbackView>;
 export const PostbackAnswer = Type.Object(
   { success: Type.Literal(true), postback: PostbackView },
   { additionalProperties: false, description: 'The postback.' },
-);
-
-/** The states of a delivery to a postback. */
-const states = [...deliveryStates, 'superseded'] as const;
-export type PostbackDeliveryState = (typeof states)[number];
-
-/** The query of the list of deliveries to a postback. */
-export const PostbackDeliveryQuery = Type.Object(
-  {
-    ...DeliveryQuery.properties,
-    state: Type.Optional(
-      Type.Enum([...states], { description: 'Only deliveries in this state.', examples: ['failed'] }),
-    ),
-  },
-  { additionalProperties: false },
-);
-export type PostbackDeliveryQuery = Static<typeof PostbackDeliveryQuery>;
-
-const { webhookId: _webhookId, messageId: _messageId, ...deliveryFields } = DeliveryView.properties;
-
-/** The representation of a delivery to a postback. */
-export const PostbackDeliveryView = Type.Object(
-  {
-    ...deliveryFields,
-    state: Type.Enum([...states], {
-      description:
-        '`waiting` for the next attempt, `delivered`, `failed` after the last attempt, `skipped`, or `superseded` for a retry that a newer status has overtaken.',
-      examples: ['delivered'],
-    }),
-    postbackId: id('The postback.'),
-    skipReason: Type.Optional(
-      Type.Enum(['no_s1', 'unchanged'], {
-        description:
-          'Why it was skipped: `no_s1` for a lead without `s1`, or `unchanged` if the request equals the last delivered request for the lead. Absent if the postback was disabled.',
-        examples: ['unchanged'],
-      }),
-    ),
-    request: Type.Optional(
-      Type.String({
-        description: 'The last request. Personal data and the reason are masked.',
-        examples: ['GET https://tracker.example/postback?cid=click-8f14e45f'],
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'The delivery of a status to a postback.' },
-);
-export type PostbackDeliveryView = Static<typeof PostbackDeliveryView>;
-
-/** The answer to a test of a postback. */
-export const PostbackDeliveryAnswer = Type.Object(
-  { success: Type.Literal(true), delivery: PostbackDeliveryView },
-  { additionalProperties: false, description: 'The delivery.' },
 );
 
 /** The body that renders templates with a lead. */

@@ -1,6 +1,7 @@
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { checkWebhook } from './check-webhook.ts';
+import { textOrNone } from './endpoint.ts';
 import { requireWebhook, toWebhookView } from './webhook.ts';
 import { requireSecrets, type WebhookSettings } from './webhook-settings.ts';
 import type { WebhookStore } from './webhook-store.ts';
@@ -16,7 +17,7 @@ export async function updateWebhook(
   settings: WebhookSettings,
   { workspaceId }: Pick<Principal, 'workspaceId'>,
   id: string,
-  { headers, campaignCodes, ...changes }: WebhookChanges,
+  { headers, campaignCodes, description, ...changes }: WebhookChanges,
 ): Promise<WebhookView> {
   await requireWebhook(webhooks, workspaceId, id);
   const campaignIds = await checkWebhook(webhooks, settings, workspaceId, {
@@ -27,6 +28,7 @@ export async function updateWebhook(
   const headerNames = headers && Object.keys(headers);
   const webhook = await webhooks.update(workspaceId, id, {
     ...changes,
+    ...(description !== undefined && { description: textOrNone(description) ?? null }),
     campaignIds,
     headerNames,
     headers:

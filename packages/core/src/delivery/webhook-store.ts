@@ -1,7 +1,6 @@
 import type { LeadEventType } from '../event/lead-event.schema.ts';
 import type { LeadStatus } from '../lead/lead-status.ts';
-import type { disabledReasons } from './webhook.schema.ts';
-import type { PostbackDeliveryState } from './postback.schema.ts';
+import type { EndpointState } from './endpoint.ts';
 
 /** The subscription of a webhook: the events that it receives, and where. */
 interface Subscription {
@@ -12,18 +11,6 @@ interface Subscription {
   readonly statuses: readonly LeadStatus[];
   readonly includesImports: boolean;
   readonly headerNames: readonly string[];
-}
-
-/** The state of a webhook or a postback. */
-export interface EndpointState {
-  readonly id: string;
-  readonly disabledAt?: Date | undefined;
-  readonly disabledReason?: (typeof disabledReasons)[number] | undefined;
-  readonly failures: number;
-  readonly failingSince?: Date | undefined;
-  readonly lastSuccessAt?: Date | undefined;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
 }
 
 /** A stored webhook, without its secret and the values of its headers. */
@@ -42,7 +29,9 @@ interface WebhookToStore extends Subscription {
 }
 
 /** The changes of a webhook. Absent fields stay as they are. */
-export interface WebhookUpdate extends Partial<Omit<Subscription, 'headerNames'>> {
+export interface WebhookUpdate extends Partial<Omit<Subscription, 'headerNames' | 'description'>> {
+  /** `null` removes it. */
+  readonly description?: string | null | undefined;
   readonly headerNames?: readonly string[] | undefined;
   readonly campaignIds?: readonly string[] | undefined;
   /** Sealed; `null` removes all headers. */
@@ -51,45 +40,9 @@ export interface WebhookUpdate extends Partial<Omit<Subscription, 'headerNames'>
   readonly enabled?: boolean | undefined;
 }
 
-/** A stored delivery. */
-export interface Delivery {
-  readonly id: string;
-  readonly webhookId: string;
-  readonly type: string;
-  /** Absent for a test, as is `version`. */
-  readonly leadId?: string | undefined;
-  readonly version?: number | undefined;
-  readonly state: PostbackDeliveryState;
-  readonly attempts: number;
-  readonly nextAttemptAt?: Date | undefined;
-  readonly lastAttemptAt?: Date | undefined;
-  readonly durationMs?: number | undefined;
-  readonly statusCode?: number | undefined;
-  readonly error?: string | undefined;
-  readonly answer?: string | undefined;
-  /** Only for postbacks, as is `request`. */
-  readonly skipReason?: 'no_s1' | 'unchanged' | undefined;
-  readonly request?: string | undefined;
-  readonly createdAt: Date;
-}
-
-/** The filters of a list of deliveries. */
-interface DeliverySelection {
-  readonly webhookId: string;
-  readonly state?: PostbackDeliveryState | undefined;
-  readonly leadId?: string | undefined;
-  readonly statusCode?: number | undefined;
-  readonly from?: Date | undefined;
-  /** Exclusive. */
-  readonly to?: Date | undefined;
-}
-
-/** A position in a list of deliveries. */
-type DeliveryPosition = Pick<Delivery, 'createdAt' | 'id'>;
-
 /**
- * The webhooks of workspaces, and the log of their deliveries. Ids are any text. An object of another workspace is not
- * found. Methods throw LeadsError `unavailable` if the database is unavailable.
+ * The webhooks of workspaces. Ids are any text. A webhook of another workspace is not found. Methods throw LeadsError
+ * `unavailable` if the database is unavailable.
  */
 export interface WebhookStore {
   /** Returns the ids of campaigns by code. Unknown codes are left out. */
@@ -109,24 +62,4 @@ export interface WebhookStore {
   ): Promise<Webhook | undefined>;
   /** Deletes a webhook and, later, its deliveries. Returns the deleted webhook. */
   remove(workspaceId: string, id: string): Promise<Webhook | undefined>;
-
-  /** Lists deliveries, newest first. */
-  listDeliveries(
-    workspaceId: string,
-    selection: DeliverySelection,
-    limit: number,
-    after?: DeliveryPosition,
-  ): Promise<Delivery[]>;
-  findDelivery(workspaceId: string, id: string): Promise<Delivery | undefined>;
-  /** Adds a delivery of a test event. */
-  addTest(workspaceId: string, webhookId: string): Promise<Delivery>;
-  /** Makes a delivery of any state wait again, with its first attempt due now. */
-  resend(workspaceId: string, id: string): Promise<Delivery | undefined>;
-  /** Does the same for failed and skipped deliveries of a time range, `max` at most. Returns their number. */
-  recover(
-    workspaceId: string,
-    webhookId: string,
-    range: { readonly since: Date; readonly until: Date },
-    max: number,
-  ): Promise<number>;
 }

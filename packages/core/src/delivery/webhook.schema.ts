@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { LeadEventType } from '../event/lead-event.schema.ts';
 import { dateTime, id } from '../fields.ts';
 import { LeadStatus } from '../lead/lead-status.ts';
+import { disabledReasons, endpointHealth } from './endpoint.schema.ts';
 
 /** The maximum of additional headers of a webhook, and of the campaigns that it is limited to. */
 const maxHeaders = 10;
@@ -98,7 +99,8 @@ export const WebhookChanges = Type.Object(
   {
     additionalProperties: false,
     minProperties: 1,
-    description: 'The fields to change. Absent fields stay as they are. `headers` replaces all headers.',
+    description:
+      'The fields to change. Absent fields stay as they are. `headers` replaces all headers. An empty `description` removes it.',
   },
 );
 export type WebhookChanges = Static<typeof WebhookChanges>;
@@ -119,9 +121,6 @@ export const SecretRotation = Type.Object(
   { additionalProperties: false, description: 'The rotation of a secret.' },
 );
 export type SecretRotation = Static<typeof SecretRotation>;
-
-/** The reasons why a webhook is disabled. */
-export const disabledReasons = ['user', 'receiver', 'failing'] as const;
 
 /** The representation of a webhook. */
 export const WebhookView = Type.Object(
@@ -152,14 +151,10 @@ export const WebhookView = Type.Object(
       }),
     ),
     disabledAt: Type.Optional(dateTime('When it was disabled. Absent while it is enabled.')),
-    failures: Type.Integer({ description: 'The failed attempts since the last success.', examples: [0] }),
-    failingSince: Type.Optional(dateTime('The first failed attempt since the last success.')),
-    lastSuccessAt: Type.Optional(dateTime('The last success. The time may be some seconds old.')),
     previousSecretUntil: Type.Optional(
       dateTime('Until when requests are also signed with the secret before the last rotation.'),
     ),
-    createdAt: dateTime('Creation time.'),
-    updatedAt: dateTime('Last update time.'),
+    ...endpointHealth,
   },
   { additionalProperties: false, description: 'A webhook.' },
 );

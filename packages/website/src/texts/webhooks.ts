@@ -5,6 +5,7 @@ const states: Readonly<Record<DeliveryState, string>> = {
   delivered: 'Delivered',
   failed: 'Failed',
   skipped: 'Skipped',
+  superseded: 'Superseded',
 };
 
 export const webhooks = {

@@ -6,12 +6,13 @@ import {
   listDeliveries,
   listWebhooks,
   recoverDeliveries,
-  testWebhook,
+  sendTest,
   type WebhookView,
 } from '@leads/core/delivery';
 import { LeadsError } from '@leads/core/errors';
 import { LeadEventType } from '@leads/core/event';
 import { LeadStatus } from '@leads/core/lead';
+import type { Workspace } from '@leads/core/workspace';
 import { type Command, Option } from 'commander';
 import { webhookDetails } from '../../deliveries/webhook-details.ts';
 import { webhookSettingsOf } from '../../deliveries/webhook-settings.ts';
@@ -100,7 +101,7 @@ export function addWebhookCommands(program: Command, io: CliIo): void {
     .addOption(workspaceOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('leads webhook test 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'))
-    .action((id, options) => sendTest(io, id, options));
+    .action((id, options) => test(io, id, options));
 
   webhook
     .command('deliveries')
@@ -191,10 +192,10 @@ function stateOf({ enabled, disabledReason, failures }: WebhookView): string {
   return failures > 0 ? `failing (${failures})` : 'enabled';
 }
 
-async function sendTest(io: CliIo, id: string, options: WorkspaceOptions): Promise<void> {
+async function test(io: CliIo, id: string, options: WorkspaceOptions): Promise<void> {
   await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
-  const delivery = await explained(testWebhook(operator.webhooks, { workspaceId: workspace.id }, id));
+  const delivery = await explained(sendTest(operator.deliveries, operatorOf(workspace), 'webhook', id));
   printResult(io, options, delivery, `Queued the test event ${delivery.messageId}.`);
 }
 
@@ -203,7 +204,7 @@ async function showDeliveries(io: CliIo, id: string, options: DeliveriesOptions)
   await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
   const { deliveries } = await explained(
-    listDeliveries(operator.webhooks, { workspaceId: workspace.id }, id, {
+    listDeliveries(operator.deliveries, operatorOf(workspace), 'webhook', id, {
       limit: String(options.limit),
       ...(state !== undefined && { state }),
       ...(lead !== undefined && { leadId: lead }),
@@ -236,7 +237,9 @@ async function recover(io: CliIo, id: string, options: RecoverOptions): Promise<
     since: options.since.toISOString(),
     ...(options.until !== undefined && { until: options.until.toISOString() }),
   };
-  const deliveries = await explained(recoverDeliveries(operator.webhooks, scope, id, range));
+  const deliveries = await explained(
+    recoverDeliveries(operator.deliveries, operatorOf(workspace), 'webhook', id, range),
+  );
   await operator.recordAction({
     action: 'webhook.recovered',
     scope,
@@ -245,6 +248,8 @@ async function recover(io: CliIo, id: string, options: RecoverOptions): Promise<
   });
   printResult(io, options, { deliveries }, `${deliveries} deliveries are sent again.`);
 }
+
+const operatorOf = ({ id }: Workspace) => ({ workspaceId: id, role: 'owner' as const });
 
 /** Waits for a use case. @throws CliError that names the webhook or the wrong values. */
 async function explained<Result>(work: Promise<Result>): Promise<Result> {

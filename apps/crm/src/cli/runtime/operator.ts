@@ -11,6 +11,7 @@ import {
   createCredentialStore,
   createErasableLeads,
   createErasableQuarantine,
+  createDeliveryStore,
   createErasureTable,
   createLeadQuarantine,
   createLeadStore,
@@ -19,7 +20,7 @@ import {
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
-import type { WebhookStore } from '@leads/core/delivery';
+import type { DeliveryStore, WebhookStore } from '@leads/core/delivery';
 import type { ErasableStore, ErasureTable } from '@leads/core/erasure';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
@@ -37,6 +38,7 @@ export interface Operator extends AsyncDisposable {
   readonly credentials: CredentialStore;
   readonly leads: LeadStore;
   readonly quarantine: LeadQuarantine;
+  readonly deliveries: DeliveryStore;
   readonly webhooks: WebhookStore;
   readonly workspaces: WorkspaceStore;
   readonly retention: RetentionStore;
@@ -76,6 +78,7 @@ export function openOperator(io: CliIo): Operator {
     credentials: broadcastRevocations(createCredentialStore(database), broadcast),
     leads: createLeadStore(database),
     quarantine,
+    deliveries: createDeliveryStore(database),
     webhooks: createWebhookStore(database),
     workspaces: createWorkspaceStore(database),
     retention: createRetentionStore(database),

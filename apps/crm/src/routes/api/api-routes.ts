@@ -16,6 +16,7 @@ import { editLeadRoute } from './leads/edit-lead.ts';
 import { getLeadRoute } from './leads/get-lead.ts';
 import { getLeadHistoryRoute } from './leads/get-lead-history.ts';
 import { importLeadsRoute } from './leads/import-leads.ts';
+import { listLeadDeliveriesRoute } from './leads/list-lead-deliveries.ts';
 import { listLeadsRoute } from './leads/list-leads.ts';
 import { createPostbackRoute } from './postbacks/create-postback.ts';
 import { deletePostbackRoute } from './postbacks/delete-postback.ts';
@@ -44,6 +45,7 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   getLeadRoute(app, context);
   editLeadRoute(app, context);
   getLeadHistoryRoute(app, context);
+  listLeadDeliveriesRoute(app, context);
   changeStatusesRoute(app, context);
   // A separate scope, because it accepts only CSV bodies.
   await app.register(async (imports) => importLeadsRoute(imports, context));
@@ -64,8 +66,6 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   testWebhookRoute(app, context);
   listDeliveriesRoute(app, context);
   recoverDeliveriesRoute(app, context);
-  getDeliveryRoute(app, context);
-  resendDeliveryRoute(app, context);
   deleteWebhookRoute(app, context);
 
   createPostbackRoute(app, context);
@@ -78,6 +78,9 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   listPostbackDeliveriesRoute(app, context);
   recoverPostbackRoute(app, context);
   deletePostbackRoute(app, context);
+
+  getDeliveryRoute(app, context);
+  resendDeliveryRoute(app, context);
 
   listAuditLogRoute(app, context);
 }

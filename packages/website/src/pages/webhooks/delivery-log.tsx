@@ -15,6 +15,7 @@ const colors: Readonly<Record<DeliveryState, string>> = {
   delivered: 'green',
   failed: 'red',
   skipped: 'gray',
+  superseded: 'gray',
 };
 
 /** The deliveries of a webhook, newest first, with their results. */
@@ -66,8 +67,18 @@ export function DeliveryLog({ webhookId }: { webhookId: string }) {
 }
 
 function Delivery({ delivery }: { delivery: DeliveryView }) {
-  const { id, webhookId, messageId, event, leadId, state, attempts, statusCode, error, durationMs } =
-    delivery;
+  const {
+    id,
+    webhookId = '',
+    messageId = id,
+    event,
+    leadId,
+    state,
+    attempts,
+    statusCode,
+    error,
+    durationMs,
+  } = delivery;
   const queryClient = useQueryClient();
   const resend = useMutation({
     mutationFn: () => resendDelivery(id),

@@ -9,19 +9,20 @@ export function getDeliveryRoute(app: Server, context: CrmContext): void {
   app.get(
     '/deliveries/:id',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'member', scope: 'admin' },
       schema: {
         operationId: 'getDelivery',
-        tags: ['webhooks'],
+        tags: ['deliveries'],
         summary: 'Get a delivery',
-        description: 'Requires the role owner or manager.',
+        description:
+          'Publishers see only deliveries to postbacks of their own; owners and managers also those to the webhooks and the postbacks of the workspace.',
         params: idPath('delivery'),
         response: { 200: DeliveryAnswer, ...errorResponses('invalid_input', 'not_found', ...commonErrors) },
       },
     },
     async ({ principal, params }) => ({
       success: true as const,
-      delivery: await getDelivery(context.webhooks, principal, params.id),
+      delivery: await getDelivery(context.deliveries, principal, params.id),
     }),
   );
 }

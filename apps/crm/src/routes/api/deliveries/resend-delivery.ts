@@ -9,13 +9,13 @@ export function resendDeliveryRoute(app: Server, context: CrmContext): void {
   app.post(
     '/deliveries/:id/resend',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'member', scope: 'admin' },
       schema: {
         operationId: 'resendDelivery',
-        tags: ['webhooks'],
+        tags: ['deliveries'],
         summary: 'Send a delivery again',
         description:
-          'Sends the delivery at once, whatever its state, with the `webhook-id` that it had. The request body is the event as it happened. A disabled webhook is answered with 409. Requires the role owner or manager.',
+          'Sends the delivery at once, whatever its state. A webhook gets the event as it happened, with the `webhook-id` that it had. A postback gets the status of the delivery, even if the lead has a newer one. A disabled webhook or postback is answered with 409. Publishers see only deliveries to postbacks of their own; owners and managers also those to the webhooks and the postbacks of the workspace.',
         params: idPath('delivery'),
         response: {
           200: DeliveryAnswer,
@@ -25,7 +25,7 @@ export function resendDeliveryRoute(app: Server, context: CrmContext): void {
     },
     async ({ principal, params }) => ({
       success: true as const,
-      delivery: await resendDelivery(context.webhooks, principal, params.id),
+      delivery: await resendDelivery(context.deliveries, principal, params.id),
     }),
   );
 }

@@ -1,9 +1,4 @@
-import {
-  listPostbackDeliveries,
-  PostbackDeliveryQuery,
-  PostbackDeliveryView,
-  postbacksVisibleTo,
-} from '@leads/core/delivery';
+import { DeliveryQuery, DeliveryView, listDeliveries } from '@leads/core/delivery';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
 import { Type } from 'typebox';
@@ -24,9 +19,9 @@ export function listPostbackDeliveriesRoute(app: Server, context: CrmContext): v
         description:
           'Deliveries are kept for 30 days. Those of an erased lead are deleted with it. Personal data is masked.',
         params: idPath('postback'),
-        querystring: PostbackDeliveryQuery,
+        querystring: DeliveryQuery,
         response: {
-          200: Type.Array(PostbackDeliveryView, {
+          200: Type.Array(DeliveryView, {
             description: 'One page of deliveries.',
             headers: { Link: linkHeader },
           }),
@@ -36,8 +31,13 @@ export function listPostbackDeliveriesRoute(app: Server, context: CrmContext): v
     },
     async (request, reply) => {
       const { principal, params, query } = request;
-      const log = context.postbacks.logOf(postbacksVisibleTo(principal));
-      const { deliveries, nextCursor } = await listPostbackDeliveries(log, principal, params.id, query);
+      const { deliveries, nextCursor } = await listDeliveries(
+        context.deliveries,
+        principal,
+        'postback',
+        params.id,
+        query,
+      );
       if (nextCursor !== undefined) linkPages(request, reply, { next: { ...query, cursor: nextCursor } });
       return deliveries;
     },

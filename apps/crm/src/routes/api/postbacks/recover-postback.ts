@@ -1,4 +1,4 @@
-import { postbacksVisibleTo, Recovery, RecoveryAnswer, recoverPostback } from '@leads/core/delivery';
+import { Recovery, RecoveryAnswer, recoverDeliveries } from '@leads/core/delivery';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { auditOrigin } from '../../../audit-origin.ts';
@@ -27,8 +27,7 @@ export function recoverPostbackRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { principal, params, body } = request;
-      const log = context.postbacks.logOf(postbacksVisibleTo(principal));
-      const deliveries = await recoverPostback(log, principal, params.id, body);
+      const deliveries = await recoverDeliveries(context.deliveries, principal, 'postback', params.id, body);
       await context.recordAction(auditOrigin(request), {
         action: 'postback.recovered',
         scope: principal,

@@ -1,4 +1,4 @@
-import { PostbackDeliveryAnswer, postbacksVisibleTo, testPostback } from '@leads/core/delivery';
+import { DeliveryAnswer, sendTest } from '@leads/core/delivery';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
@@ -18,18 +18,14 @@ export function testPostbackRoute(app: Server, context: CrmContext): void {
           'Queues a request with sample values: `s1` and most others are `test`, and the status is the first of the postback. Read the deliveries to see the result. A disabled postback is answered with 409.',
         params: idPath('postback'),
         response: {
-          200: PostbackDeliveryAnswer,
+          200: DeliveryAnswer,
           ...errorResponses(...bodyErrors, 'not_found', 'conflict', ...commonErrors),
         },
       },
     },
     async ({ principal, params }) => ({
       success: true as const,
-      delivery: await testPostback(
-        context.postbacks.logOf(postbacksVisibleTo(principal)),
-        principal,
-        params.id,
-      ),
+      delivery: await sendTest(context.deliveries, principal, 'postback', params.id),
     }),
   );
 }

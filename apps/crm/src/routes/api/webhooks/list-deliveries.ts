@@ -31,7 +31,13 @@ export function listDeliveriesRoute(app: Server, context: CrmContext): void {
     },
     async (request, reply) => {
       const { principal, params, query } = request;
-      const { deliveries, nextCursor } = await listDeliveries(context.webhooks, principal, params.id, query);
+      const { deliveries, nextCursor } = await listDeliveries(
+        context.deliveries,
+        principal,
+        'webhook',
+        params.id,
+        query,
+      );
       if (nextCursor !== undefined) linkPages(request, reply, { next: { ...query, cursor: nextCursor } });
       return deliveries;
     },

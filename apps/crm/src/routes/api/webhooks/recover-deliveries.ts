@@ -27,7 +27,7 @@ export function recoverDeliveriesRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { principal, params, body } = request;
-      const deliveries = await recoverDeliveries(context.webhooks, principal, params.id, body);
+      const deliveries = await recoverDeliveries(context.deliveries, principal, 'webhook', params.id, body);
       await context.recordAction(auditOrigin(request), {
         action: 'webhook.recovered',
         scope: principal,

@@ -1,4 +1,4 @@
-import { DeliveryAnswer, testWebhook } from '@leads/core/delivery';
+import { DeliveryAnswer, sendTest } from '@leads/core/delivery';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
@@ -25,7 +25,7 @@ export function testWebhookRoute(app: Server, context: CrmContext): void {
     },
     async ({ principal, params }) => ({
       success: true as const,
-      delivery: await testWebhook(context.webhooks, principal, params.id),
+      delivery: await sendTest(context.deliveries, principal, 'webhook', params.id),
     }),
   );
 }
