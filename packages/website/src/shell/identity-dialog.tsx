@@ -1,77 +1,20 @@
-import { Anchor, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
-import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { account, meQuery } from '../api/account.ts';
-import { texts } from '../texts/index.ts';
-import { Dialog } from './dialog.tsx';
-import { FormActions } from './form-actions.tsx';
 import { onIdentityQuestion } from './identity-question.ts';
+import { lazyDialog } from './lazy-dialog.tsx';
 
-const t = texts.common;
+const IdentityFormDialog = lazyDialog(async () => (await import('./identity-form.tsx')).IdentityFormDialog);
 
 /** Asks for the password or the second factor while a sensitive action waits for it. */
 export function IdentityDialog() {
   const [question, setQuestion] = useState<{ readonly answer: (isConfirmed: boolean) => void }>();
   useEffect(() => onIdentityQuestion((answer) => setQuestion({ answer })), []);
   if (question === undefined) return null;
-  const close = (isConfirmed: boolean) => {
-    setQuestion(undefined);
-    question.answer(isConfirmed);
-  };
   return (
-    <Dialog title={t.identityTitle} onClose={() => close(false)}>
-      <IdentityForm onDone={() => close(true)} onCancel={() => close(false)} />
-    </Dialog>
-  );
-}
-
-function IdentityForm({ onDone, onCancel }: { onDone: () => void; onCancel: () => void }) {
-  const { user } = useSuspenseQuery(meQuery).data;
-  const [byCode, setByCode] = useState(user.twoFactorEnabled);
-  const form = useForm({ initialValues: { secret: '' } });
-  const confirm = useMutation({
-    mutationFn: (secret: string) =>
-      byCode
-        ? account('/two-factor/verify-totp', { code: secret.trim() })
-        : account('/confirm-password', { password: secret }),
-    gcTime: 0,
-    onSuccess: onDone,
-  });
-  return (
-    <form onSubmit={form.onSubmit(({ secret }) => confirm.mutate(secret))}>
-      <Stack>
-        <Text size="sm">{t.identityLead}</Text>
-        {byCode ? (
-          <TextInput
-            label={texts.account.code}
-            autoComplete="one-time-code"
-            inputMode="numeric"
-            required
-            data-autofocus
-            {...form.getInputProps('secret')}
-          />
-        ) : (
-          <PasswordInput
-            label={texts.profile.currentPassword}
-            autoComplete="current-password"
-            required
-            data-autofocus
-            {...form.getInputProps('secret')}
-          />
-        )}
-        {user.twoFactorEnabled && (
-          <Anchor component="button" type="button" size="sm" onClick={() => setByCode(!byCode)}>
-            {byCode ? t.passwordInstead : texts.account.appInstead}
-          </Anchor>
-        )}
-        <FormActions
-          submit={t.confirm}
-          error={confirm.error}
-          isPending={confirm.isPending}
-          onCancel={onCancel}
-        />
-      </Stack>
-    </form>
+    <IdentityFormDialog
+      onClose={(isConfirmed) => {
+        setQuestion(undefined);
+        question.answer(isConfirmed);
+      }}
+    />
   );
 }

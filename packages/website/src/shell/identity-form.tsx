@@ -1,0 +1,69 @@
+import { Anchor, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { account, meQuery } from '../api/account.ts';
+import { texts } from '../texts/index.ts';
+import { Dialog } from './dialog.tsx';
+import { FormActions } from './form-actions.tsx';
+
+const t = texts.common;
+
+/** A dialog for the password or the second factor. */
+export function IdentityFormDialog({ onClose }: { onClose: (isConfirmed: boolean) => void }) {
+  return (
+    <Dialog title={t.identityTitle} onClose={() => onClose(false)}>
+      <IdentityForm onDone={() => onClose(true)} onCancel={() => onClose(false)} />
+    </Dialog>
+  );
+}
+
+function IdentityForm({ onDone, onCancel }: { onDone: () => void; onCancel: () => void }) {
+  const { user } = useSuspenseQuery(meQuery).data;
+  const [byCode, setByCode] = useState(user.twoFactorEnabled);
+  const form = useForm({ initialValues: { secret: '' } });
+  const confirm = useMutation({
+    mutationFn: (secret: string) =>
+      byCode
+        ? account('/two-factor/verify-totp', { code: secret.trim() })
+        : account('/confirm-password', { password: secret }),
+    gcTime: 0,
+    onSuccess: onDone,
+  });
+  return (
+    <form onSubmit={form.onSubmit(({ secret }) => confirm.mutate(secret))}>
+      <Stack>
+        <Text size="sm">{t.identityLead}</Text>
+        {byCode ? (
+          <TextInput
+            label={texts.account.code}
+            autoComplete="one-time-code"
+            inputMode="numeric"
+            required
+            data-autofocus
+            {...form.getInputProps('secret')}
+          />
+        ) : (
+          <PasswordInput
+            label={texts.profile.currentPassword}
+            autoComplete="current-password"
+            required
+            data-autofocus
+            {...form.getInputProps('secret')}
+          />
+        )}
+        {user.twoFactorEnabled && (
+          <Anchor component="button" type="button" size="sm" onClick={() => setByCode(!byCode)}>
+            {byCode ? t.passwordInstead : texts.account.appInstead}
+          </Anchor>
+        )}
+        <FormActions
+          submit={t.confirm}
+          error={confirm.error}
+          isPending={confirm.isPending}
+          onCancel={onCancel}
+        />
+      </Stack>
+    </form>
+  );
+}
