@@ -24,11 +24,20 @@ notifyManager.setScheduler(queueMicrotask);
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
+      // Without a connection, a request fails at once and says so. The default is to wait without an end.
+      networkMode: 'always',
+      refetchOnReconnect: true,
       // A retry after a 4xx response fails again. A retry after a network error or a 5xx response can succeed.
       retry: (failures, error) =>
-        failures < 2 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+        failures < 2 &&
+        !(
+          error instanceof ApiError &&
+          ((error.status >= 400 && error.status < 500) || error.code === 'no_answer')
+        ),
       staleTime: 5_000,
     },
+    // The default keeps a change while the browser is offline and sends it later, when the user may be on another page.
+    mutations: { networkMode: 'always' },
   },
 });
 const router = createAppRouter(queryClient);

@@ -1,5 +1,9 @@
 import type { Problem } from '@leads/core/error-schema';
 import { texts } from '../texts/index.ts';
+import { recordAnswer, recordNoAnswer } from './connection.ts';
+
+/** The time limit of a request with its response. The server itself answers within 10 s. */
+const timeLimitMs = 20_000;
 
 /** An invalid field of a request. */
 export interface FieldError {
@@ -83,22 +87,16 @@ export async function send(path: string, request: ApiRequest = {}): Promise<Resp
   const query = new URLSearchParams(
     Object.entries(request.query ?? {}).filter((each): each is [string, string] => each[1] !== undefined),
   ).toString();
-  let response: Response;
-  try {
-    response = await fetch(`/api${path}${query === '' ? '' : `?${query}`}`, {
-      method: request.method ?? 'GET',
-      headers: {
-        ...commonHeaders(),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(signal !== undefined && { signal }),
-    });
-  } catch (error) {
-    if (signal?.aborted === true) throw error;
-    throw new ApiError(0, texts.common.unreachable);
-  }
+  const response = await fetchAnswer(`/api${path}${query === '' ? '' : `?${query}`}`, {
+    method: request.method ?? 'GET',
+    headers: {
+      ...commonHeaders(),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal !== undefined && { signal }),
+  });
   if (response.ok) return response;
   const error = await readError(path, response);
   // The server has rejected the request. It is sent again after the confirmation.
@@ -106,6 +104,34 @@ export async function send(path: string, request: ApiRequest = {}): Promise<Resp
     return send(path, request);
   }
   throw error;
+}
+
+/**
+ * Sends a request and returns the response with its whole body.
+ *
+ * @throws ApiError with status 0 if there is no response, also after {@link timeLimitMs}.
+ */
+export async function fetchAnswer(url: string, { signal, ...request }: RequestInit): Promise<Response> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), timeLimitMs);
+  try {
+    const response = await fetch(url, {
+      ...request,
+      signal: AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]),
+    });
+    // The body arrives within the time limit, too.
+    const body = await response.arrayBuffer();
+    recordAnswer();
+    return new Response(body.byteLength === 0 ? null : body, response);
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    recordNoAnswer();
+    if (!limit.signal.aborted) throw new ApiError(0, texts.common.unreachable);
+    const message = request.method === 'GET' ? texts.common.noAnswer : texts.common.noAnswerToChange;
+    throw new ApiError(0, message, [], 'no_answer');
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Returns the error of a response, and calls {@link ClientContext} if the session or the workspace has changed. */

@@ -1,5 +1,5 @@
 import type { IntakeTry, IntakeTryAnswer } from '@leads/core/lead';
-import { call } from './client.ts';
+import { call, fetchAnswer } from './client.ts';
 
 /** The response of a service to a test lead. */
 export interface TestResponse {
@@ -15,7 +15,7 @@ const shownHeaders = ['content-type', 'x-request-id', 'retry-after', 'deprecatio
 /** Sends a lead to the CRM API like an integrator: with both credentials and without the session. */
 export async function tryCrm(headers: Readonly<Record<string, string>>, lead: object): Promise<TestResponse> {
   const start = performance.now();
-  const response = await fetch('/api/v1/order/leads', {
+  const response = await fetchAnswer('/api/v1/order/leads', {
     method: 'POST',
     credentials: 'omit',
     headers,

@@ -28,6 +28,7 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import { lazy, Suspense, useRef } from 'react';
 import { account, meQuery } from '../api/account.ts';
 import { texts } from '../texts/index.ts';
+import { ConnectionBanner, useOnline } from './connection-banner.tsx';
 import { NavigationLink } from './links.tsx';
 import { IdentityDialog } from './identity-dialog.tsx';
 import { PendingPage } from './states.tsx';
@@ -50,6 +51,8 @@ const destinations = [
 const destinationsOf = (role: MemberRole | undefined) =>
   destinations.filter((each) => !('roles' in each) || each.roles.some((allowed) => allowed === role));
 
+const barHeight = 52;
+
 const schemes = ['light', 'dark', 'auto'] as const;
 
 const isWithin = (pathname: string, to: string) => pathname === to || pathname.startsWith(`${to}/`);
@@ -59,6 +62,7 @@ export function WebsiteLayout() {
   const { data: me } = useSuspenseQuery(meQuery);
   const [opened, { toggle, close }] = useDisclosure(false);
   const content = useRef<HTMLElement>(null);
+  const isOnline = useOnline();
   const pathname = useRouterState({ select: (state) => state.location.pathname });
   const leaveNavigation = () => {
     if (!opened) return;
@@ -69,7 +73,7 @@ export function WebsiteLayout() {
 
   return (
     <AppShell
-      header={{ height: 52 }}
+      header={{ height: isOnline ? barHeight : { base: barHeight + 68, sm: barHeight + 48 } }}
       navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding={{ base: 'sm', sm: 'lg' }}
     >
@@ -78,7 +82,7 @@ export function WebsiteLayout() {
         {t.skipToContent}
       </a>
       <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+        <Group h={barHeight} px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap" miw={0}>
             <Burger
               opened={opened}
@@ -94,6 +98,7 @@ export function WebsiteLayout() {
           </Group>
           <UserMenu name={me.user.name} email={me.user.email} />
         </Group>
+        {!isOnline && <ConnectionBanner />}
       </AppShell.Header>
       {/* Hidden, not only moved off screen, because the keyboard would still reach it. */}
       <AppShell.Navbar p="xs" aria-label={t.navigation} {...(!opened && { visibleFrom: 'sm' })}>

@@ -23,6 +23,10 @@ export const common = {
   none: 'None',
   somethingWrong: 'Something went wrong',
   unreachable: 'The server cannot be reached. Check your connection and try again.',
+  noAnswer: 'The server did not answer within 20 seconds. Try again.',
+  noAnswerToChange:
+    'The server did not answer within 20 seconds. Check whether the change was saved before you try again.',
+  disconnected: 'There is no connection to the server. Changes cannot be saved at the moment.',
   notFound: 'Page not found',
   backHome: 'Go to the overview',
   skipToContent: 'Skip to the content',

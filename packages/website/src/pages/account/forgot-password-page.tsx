@@ -11,12 +11,19 @@ import { AccountCard } from './account-card.tsx';
 const t = texts.account;
 
 export function ForgotPasswordPage() {
-  const { data: features } = useQuery(featuresQuery);
+  const { data: features, error: featuresError, refetch } = useQuery(featuresQuery);
   const form = useForm({ initialValues: { email: '' } });
   const ask = useMutation({
     mutationFn: (body: object) => account('/request-password-reset', body),
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
+  if (featuresError !== null) {
+    return (
+      <AccountCard title={t.forgotTitle}>
+        <ErrorNotice error={featuresError} onRetry={() => void refetch()} />
+      </AccountCard>
+    );
+  }
   if (features === undefined) return <PendingPage />;
   return (
     <AccountCard title={t.forgotTitle} lead={features.mail ? t.forgotLead : t.forgotNoMail}>

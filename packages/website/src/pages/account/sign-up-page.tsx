@@ -16,7 +16,7 @@ export function SignUpPage() {
   const { email = '', invitation, to } = route.useSearch();
   const router = useRouter();
   const queryClient = useQueryClient();
-  const { data: features } = useQuery(featuresQuery);
+  const { data: features, error: featuresError, refetch } = useQuery(featuresQuery);
   const form = useForm({ initialValues: { name: '', email, password: '' } });
   const signUp = useMutation({
     mutationFn: (body: object) =>
@@ -36,6 +36,13 @@ export function SignUpPage() {
     mutationFn: () => account('/send-verification-email', { email: form.values.email }),
   });
 
+  if (featuresError !== null) {
+    return (
+      <AccountCard title={t.signUp}>
+        <ErrorNotice error={featuresError} onRetry={() => void refetch()} />
+      </AccountCard>
+    );
+  }
   if (features === undefined) return <PendingPage />;
   if (signUp.data?.signedIn === false) {
     return (
