@@ -66,6 +66,14 @@ describe('an import', () => {
     await page.getByRole('option', { name: 'DEMO' }).click();
     expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-import');
+    // The leads are counted before the list learns of them.
+    const counted = page
+      .waitForResponse((answer) => answer.url().includes('/leads/import'))
+      .then(() => page.waitForResponse((answer) => answer.url().includes('count=exact')));
+    await page.route('**/api/console/order/leads?*updatedSince*', async (route) => {
+      await counted;
+      await route.continue();
+    });
     await page.getByRole('button', { name: 'Import', exact: true }).click();
 
     await page.getByRole('button', { name: 'Download the rejected lines' }).waitFor();
@@ -73,6 +81,8 @@ describe('an import', () => {
     expect(await figure(page, 'Rejected')).toBe('Rejected2');
     expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-import-report');
+    await page.locator('[role="row"]', { hasText: 'Ada Lovelace' }).waitFor();
+    expect(await page.getByText(/^\d+ leads?$/).textContent()).toBe('2 leads');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download the rejected lines' }).click(),

@@ -11,11 +11,13 @@ import type {
   StatusChange,
   StatusChangeAnswer,
 } from '@leads/core/lead';
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query';
 import { texts } from '../texts/index.ts';
 import { ApiError, call, commonHeaders, nextCursorOf, readError, send, workspaceOfPage } from './client.ts';
 
 const pageSize = 200;
+/** The maximum number of changes in one response: the maximum of the service. */
+const changesSize = 1000;
 
 /** A page of the lead list. */
 export interface LeadPage {
@@ -46,15 +48,16 @@ export function listChanges(
   signal: AbortSignal,
 ): Promise<LeadPage> {
   const updatedSince = new Date(sinceMs).toISOString();
-  return listLeads({ ...filters, updatedSince, sort: '-updatedAt' }, signal);
+  return listLeads({ ...filters, updatedSince, sort: '-updatedAt' }, signal, changesSize);
 }
 
 async function listLeads(
   query: LeadFilterQuery & { cursor?: string | undefined },
   signal: AbortSignal,
+  limit = pageSize,
 ): Promise<LeadPage> {
   const response = await send('/console/order/leads', {
-    query: { ...query, limit: String(pageSize) },
+    query: { ...query, limit: String(limit) },
     signal,
   });
   const cursor = nextCursorOf(response);
@@ -65,20 +68,40 @@ async function listLeads(
   };
 }
 
+/** The shortest time until leads are counted again, and how many times longer than the count it is. */
+const minCountMs = 100;
+const countPauses = 10;
+/** The time of the last change of a number of leads, by the clock of the page. */
+let countChangedMs = 0;
+
 /** Queries the number of matching leads. Counting many leads is slow, so the list does not wait for the result. */
 export const leadCountQuery = (filters: LeadFilterQuery) =>
   queryOptions({
     queryKey: ['leads', 'count', filters],
     async queryFn({ signal }) {
+      const startedMs = performance.now();
       const response = await send('/console/order/leads', {
         query: { ...filters, limit: '1', count: 'exact' },
         signal,
       });
-      return Number(response.headers.get('x-total-count'));
+      const count = Number(response.headers.get('x-total-count'));
+      return { count, startedMs, tookMs: performance.now() - startedMs };
     },
+    select: ({ count }) => count,
     staleTime: 30_000,
-    refetchInterval: 30_000,
+    // After a change, also during the last count, the leads are counted again. A slow count waits longer.
+    refetchInterval({ state: { data } }) {
+      if (data === undefined || data.startedMs > countChangedMs) return 30_000;
+      const dueMs = data.startedMs + data.tookMs * countPauses;
+      return Math.max(minCountMs, dueMs - performance.now());
+    },
   });
+
+/** Counts leads again after a change. */
+export function invalidateCounts(queryClient: QueryClient): void {
+  countChangedMs = performance.now();
+  void queryClient.invalidateQueries({ queryKey: ['leads', 'count'], refetchType: 'none' });
+}
 
 /** A lead and its version. */
 export interface LeadVersion {

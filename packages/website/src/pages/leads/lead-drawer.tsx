@@ -18,18 +18,22 @@ import {
 import { notifications } from '@mantine/notifications';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ChangeEvent, type ReactNode, useRef, useState } from 'react';
+import { useBlocker } from '@tanstack/react-router';
+import { type ChangeEvent, type ReactNode, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import type { Me } from '@leads/core/account';
 import { ApiError, fieldErrorsOf } from '../../api/client.ts';
 import { editLead, type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
+import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
 import { keepFocus } from '../../shell/keep-focus.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import { useFocusBack } from '../../shell/use-focus-back.ts';
+import { usePreventReload } from '../../shell/use-prevent-reload.ts';
 import { texts } from '../../texts/index.ts';
 import { type ContactField, contactFields, optionalFields } from './contact-fields.ts';
-import { StatusBadge } from './lead-row.tsx';
+import { PendingStatus, StatusBadge } from './lead-row.tsx';
+import type { LeadSearch } from './lead-search.ts';
 import { nextStatuses } from './lead-status.ts';
 import classes from './leads.module.css';
 import { updateListed } from './use-lead-list.ts';
@@ -53,29 +57,58 @@ export function LeadDrawer({
 }) {
   useFocusBack();
   const found = useQuery(leadQuery(id));
+  const isEdited = useRef(false);
+  const setEdited = useCallback((value: boolean) => {
+    isEdited.current = value;
+  }, []);
+  // Esc, the back button and links ask before they discard edits.
+  const leaving = useBlocker({
+    shouldBlockFn: ({ next }) => isEdited.current && (next.search as LeadSearch).lead !== id,
+    enableBeforeUnload: () => isEdited.current,
+    withResolver: true,
+  });
   return (
-    <Drawer
-      ref={keepFocus}
-      opened
-      onClose={onClose}
-      position="right"
-      closeOnEscape={!statusChanges.isDialogOpen}
-      size="lg"
-      title={<Text fw={600}>{t.detail}</Text>}
-      closeButtonProps={{ 'aria-label': texts.common.close }}
-    >
-      {found.data !== undefined ? (
-        <Detail key={id} found={found.data} me={me} statusChanges={statusChanges} onOpen={onOpen} />
-      ) : found.isError ? (
-        found.error instanceof ApiError && found.error.status === 404 ? (
-          <Text>{t.notFound}</Text>
+    <>
+      <Drawer
+        ref={keepFocus}
+        opened
+        onClose={onClose}
+        position="right"
+        closeOnEscape={!statusChanges.isDialogOpen && leaving.status === 'idle'}
+        size="lg"
+        title={<Text fw={600}>{t.detail}</Text>}
+        closeButtonProps={{ 'aria-label': texts.common.close }}
+      >
+        {found.data !== undefined ? (
+          <Detail
+            key={id}
+            found={found.data}
+            me={me}
+            statusChanges={statusChanges}
+            onOpen={onOpen}
+            onEdited={setEdited}
+          />
+        ) : found.isError ? (
+          found.error instanceof ApiError && found.error.status === 404 ? (
+            <Text>{t.notFound}</Text>
+          ) : (
+            <ErrorNotice error={found.error} onRetry={() => void found.refetch()} />
+          )
         ) : (
-          <ErrorNotice error={found.error} onRetry={() => void found.refetch()} />
-        )
-      ) : (
-        <PendingPage />
+          <PendingPage />
+        )}
+      </Drawer>
+      {leaving.status === 'blocked' && (
+        <ConfirmDialog
+          title={t.discardTitle}
+          action={t.discard}
+          onConfirm={async () => leaving.proceed()}
+          onClose={leaving.reset}
+        >
+          <Text size="sm">{t.discardLead}</Text>
+        </ConfirmDialog>
       )}
-    </Drawer>
+    </>
   );
 }
 
@@ -84,13 +117,16 @@ function Detail({
   me,
   statusChanges,
   onOpen,
+  onEdited,
 }: {
   found: LeadVersion;
   me: Me;
   statusChanges: StatusChanges;
   onOpen: (id: string) => void;
+  onEdited: (isEdited: boolean) => void;
 }) {
   const { lead } = found;
+  const pending = statusChanges.pending.get(lead.id);
   const heading = useRef<HTMLHeadingElement>(null);
   const role = me.workspace?.role ?? 'publisher';
   const { data: members = [] } = useQuery({ ...membersQuery, enabled: role !== 'publisher' });
@@ -105,7 +141,7 @@ function Detail({
           <Title ref={heading} tabIndex={-1} order={2} size="h4" className={classes['wrap']} dir="auto">
             {lead.name}
           </Title>
-          <StatusBadge status={lead.status} />
+          {pending === undefined ? <StatusBadge status={lead.status} /> : <PendingStatus status={pending} />}
         </Group>
         <Group gap="xs">
           {nextStatuses(lead.status, role).map((to) => (
@@ -124,7 +160,7 @@ function Detail({
           ))}
         </Group>
       </Stack>
-      <ContactForm found={found} />
+      <ContactForm found={found} onEdited={onEdited} />
       <Section title={t.about}>
         <Fact label={t.id} value={lead.id} isCopied />
         <Fact label={t.phoneE164} value={lead.phoneE164} isCopied />
@@ -227,12 +263,18 @@ const contactOf = (lead: LeadDetail) =>
   Object.fromEntries(contactFields.map((name) => [name, lead[name] ?? ''])) as Contact;
 
 /** The form for an edit. It sends the version that was edited, so that no concurrent change is lost. */
-function ContactForm({ found }: { found: LeadVersion }) {
+function ContactForm({ found, onEdited }: { found: LeadVersion; onEdited: (isEdited: boolean) => void }) {
   const queryClient = useQueryClient();
   const [edits, setEdits] = useState<Partial<Contact>>({});
   const [held, setHeld] = useState(found);
   const [faults, setFaults] = useState<Partial<Contact>>({});
   const isDirty = Object.keys(edits).length > 0;
+  // A layout effect, because the next key can be Esc.
+  useLayoutEffect(() => {
+    onEdited(isDirty);
+    return () => onEdited(false);
+  }, [isDirty, onEdited]);
+  usePreventReload(isDirty);
   // Without edits, the form shows the latest version.
   const base = isDirty ? held : found;
   const before = contactOf(base.lead);
@@ -268,6 +310,7 @@ function ContactForm({ found }: { found: LeadVersion }) {
     mutationFn: () => queryClient.fetchQuery({ ...leadQuery(id), staleTime: 0 }),
     onSuccess(version) {
       setHeld(version);
+      updateListed(queryClient, (lead) => (lead.id === id ? version.lead : lead));
       save.reset();
     },
   });

@@ -11,6 +11,7 @@ import {
   type RefObject,
   useCallback,
   useEffect,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -60,6 +61,7 @@ export function LeadList({
   const height = isNarrow ? 60 : 42;
   const headHeight = isNarrow ? 36 : 40;
   const [activeId, setActiveId] = useState<string>();
+  const [listed, setListed] = useState(leads);
   const [selected, setSelected] = useState(nothing);
   const [menuId, setMenuId] = useState<string>();
   /** The first lead of a range selection. */
@@ -72,6 +74,17 @@ export function LeadList({
   );
 
   const places = useMemo(() => new Map(leads.map(({ id }, i) => [id, i])), [leads]);
+  // A lead that leaves the list is not selected any more, and the next lead becomes the active one.
+  if (listed !== leads) {
+    setListed(leads);
+    const kept = [...selected].filter((id) => places.has(id));
+    if (kept.length < selected.size) setSelected(new Set(kept));
+    if (activeId !== undefined && !places.has(activeId)) {
+      const from = listed.findIndex(({ id }) => id === activeId);
+      const next = from === -1 ? undefined : listed.slice(from).find(({ id }) => places.has(id));
+      setActiveId(next?.id ?? (from === -1 ? undefined : leads.at(-1)?.id));
+    }
+  }
   const activeIndex = activeId === undefined ? -1 : (places.get(activeId) ?? -1);
   // oxlint-disable-next-line react/incompatible-library -- it renders by itself and is not passed on
   const virtualizer = useVirtualizer({
@@ -90,6 +103,20 @@ export function LeadList({
     },
   });
   useEffect(() => virtualizer.measure(), [virtualizer, height]);
+
+  // The visible rows stay where they are while leads above them arrive and leave.
+  const anchored = useRef({ leads, shownKey });
+  useLayoutEffect(() => {
+    const before = anchored.current;
+    anchored.current = { leads, shownKey };
+    const element = scroller.current;
+    if (element === null || before.leads === leads || before.shownKey !== shownKey) return;
+    if (element.scrollTop < height) return;
+    const top = Math.floor(element.scrollTop / height);
+    const index = before.leads.findIndex(({ id }, i) => i >= top && places.has(id));
+    const moved = (places.get(before.leads[index]?.id ?? '') ?? index) - index;
+    if (index !== -1 && moved !== 0) element.scrollTop += moved * height;
+  }, [leads, shownKey, places, height, scroller]);
 
   // New filters clear the selection at once, before the new list arrives. Leads that the user selects in the old list
   // meanwhile stay selected if the new list contains them.
@@ -181,6 +208,8 @@ export function LeadList({
     else if (event.key === 'Escape') clearSelection();
     else if (event.key === 'u' && canChange) statusChanges.undo();
     else if (status !== undefined && canChange) {
+      // A key that is held down must not change the leads that follow.
+      if (event.repeat) return;
       statusChanges.change(chosen.length > 0 ? chosen : active === undefined ? [] : [active], status);
     } else return;
     event.preventDefault();
@@ -247,7 +276,7 @@ export function LeadList({
               focusList();
             }}
           >
-            {isBehind ? t.manyNew : t.newLeads(waiting)}
+            {isBehind ? t.manyChanges : time === 'createdAt' ? t.newLeads(waiting) : t.changedLeads(waiting)}
           </Button>
         </div>
       )}
@@ -346,6 +375,7 @@ export function LeadList({
                 isSelected={selected.has(lead.id)}
                 isActive={index === activeIndex}
                 isFresh={fresh.has(lead.id)}
+                pending={statusChanges.pending.get(lead.id)}
                 menu={menuId === lead.id ? nextStatuses(statusOf(lead), role) : undefined}
                 onStatus={changeOne}
                 onMenuClose={closeMenu}

@@ -26,6 +26,8 @@ export interface LeadRowProps {
   readonly isSelected: boolean;
   readonly isActive: boolean;
   readonly isFresh: boolean;
+  /** The requested status, until the service has confirmed it. */
+  readonly pending: LeadStatus | undefined;
   /** The possible statuses while the row's menu is open. */
   readonly menu: readonly LeadStatus[] | undefined;
   readonly onStatus: (lead: Lead, to: LeadStatus) => void;
@@ -44,6 +46,7 @@ export const LeadRow = memo(function LeadRow(props: LeadRowProps) {
       aria-selected={isSelectable ? isSelected : undefined}
       data-index={index}
       data-active={props.isActive || undefined}
+      aria-busy={props.pending !== undefined || undefined}
       data-fresh={props.isFresh || undefined}
       className={classes['row']}
       style={{ height: props.height, transform: `translateY(${props.top}px)` }}
@@ -111,8 +114,9 @@ export const LeadRow = memo(function LeadRow(props: LeadRowProps) {
   );
 });
 
-function StatusCell({ lead, isSelectable, menu, onStatus, onMenuClose }: LeadRowProps) {
+function StatusCell({ lead, isSelectable, pending, menu, onStatus, onMenuClose }: LeadRowProps) {
   const status = statusOf(lead);
+  if (pending !== undefined) return <PendingStatus status={pending} />;
   if (!isSelectable) return <StatusBadge status={status} />;
   const button = (
     <button
@@ -139,6 +143,16 @@ function StatusCell({ lead, isSelectable, menu, onStatus, onMenuClose }: LeadRow
         {menu.length === 0 && <Menu.Label>{t.notAllowed}</Menu.Label>}
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+/** A status that the service has not confirmed. */
+export function PendingStatus({ status }: { status: LeadStatus }) {
+  return (
+    <span className={classes['status']} data-pending title={t.saving(t.statuses[status])}>
+      <span aria-hidden className={classes['spinner']} />
+      {t.statuses[status]}
+    </span>
   );
 }
 

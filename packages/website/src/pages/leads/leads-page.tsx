@@ -1,10 +1,10 @@
 import { ActionIcon, Button, Center, Group, Menu, Text, Title, VisuallyHidden } from '@mantine/core';
 import { IconDots, IconDownload, IconKeyboard, IconPlus, IconUpload } from '@tabler/icons-react';
-import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
-import { exportAddress, leadCountQuery } from '../../api/leads.ts';
+import { exportAddress, invalidateCounts, leadCountQuery } from '../../api/leads.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
@@ -33,6 +33,7 @@ const ShortcutsDialog = lazyDialog(async () => (await import('./shortcuts-dialog
 export function LeadsPage() {
   const search = route.useSearch();
   const navigate = useNavigate();
+  const queryClient = useQueryClient();
   const { data: me } = useSuspenseQuery(meQuery);
   const role = me.workspace?.role ?? 'publisher';
   // The same object while the filters do not change. Opening a lead does not change the filters.
@@ -44,7 +45,7 @@ export function LeadsPage() {
   const data = useLeadList(filters, () => (scroller.current?.scrollTop ?? 0) < 8);
   const { list, leads, pollNow } = data;
   const total = useQuery({ ...leadCountQuery(filters), enabled: list.isSuccess && !list.isPlaceholderData });
-  const statusChanges = useStatusChanges(role);
+  const statusChanges = useStatusChanges(role, pollNow);
   const [dialog, setDialog] = useState<'new' | 'import' | 'shortcuts'>();
 
   useTitle(t.title);
@@ -171,7 +172,7 @@ export function LeadsPage() {
           onClose={closeDialog}
           onImported={() => {
             pollNow();
-            void total.refetch();
+            invalidateCounts(queryClient);
           }}
         />
       )}

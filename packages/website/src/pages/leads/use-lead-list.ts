@@ -1,12 +1,21 @@
-import { keepPreviousData, type QueryClient, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  type InfiniteData,
+  keepPreviousData,
+  onlineManager,
+  type QueryClient,
+  type QueryKey,
+  useInfiniteQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import type { Lead } from '@leads/core/lead';
-import { useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
-import { type LeadPage, leadCountQuery, leadListQuery, listChanges } from '../../api/leads.ts';
+import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
+import { ApiError } from '../../api/client.ts';
+import { invalidateCounts, type LeadPage, leadListQuery, leadQuery, listChanges } from '../../api/leads.ts';
 import type { LeadFilters } from './lead-search.ts';
 import { defaultSort, isAbove, mergeLeads } from './merge-leads.ts';
 
-/** The interval of requests for changes, and the longest interval while requests fail. */
-const intervalMs = 2_000;
+/** The interval of requests for changes, and the longest interval while requests fail. Changes show within 2 s. */
+const intervalMs = 1_500;
 const maxIntervalMs = 60_000;
 /** The overlap of successive requests, because a lead can become visible after the time of its change. */
 const overlapMs = 10_000;
@@ -29,7 +38,7 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
   const leads = useMemo(() => pages?.flatMap((page) => page.leads) ?? [], [pages]);
 
   const [waiting, setWaiting] = useState<readonly Lead[]>([]);
-  /** Whether more leads have arrived than one response holds. */
+  /** Whether there are more changes than one response holds. */
   const [isBehind, setBehind] = useState(false);
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
   const [arrived, setArrived] = useState(0);
@@ -43,6 +52,13 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
     setBehind(false);
     setFresh(new Set());
   }
+
+  /** The times of the last known changes of leads, by id. A lead that leaves the list and returns is not new. */
+  const seen = useRef<{ key: string; times: Map<string, string> }>({ key, times: new Map() });
+  useEffect(() => {
+    if (seen.current.key !== shownKey) seen.current = { key: shownKey, times: new Map() };
+    for (const { id, updatedAt } of leads) seen.current.times.set(id, updatedAt);
+  }, [leads, shownKey]);
 
   const restart = async () => {
     setWaiting([]);
@@ -60,35 +76,54 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
     const { pages: merged, added } = mergeLeads(data.pages, changes, sort);
     if (merged.every((page, i) => page === data.pages[i])) return;
     queryClient.setQueryData(options.queryKey, { ...data, pages: merged });
-    if (added.length === 0) return;
-    queryClient.setQueryData(leadCountQuery(filters).queryKey, (count) =>
-      count === undefined ? undefined : count + added.length,
-    );
-    setFresh(new Set(added.map(({ id }) => id)));
+    const unseen = added.filter(({ id }) => !seen.current.times.has(id));
+    if (unseen.length > 0) setFresh(new Set(unseen.map(({ id }) => id)));
   };
 
-  const take = (page: LeadPage) => {
-    const loaded = queryClient.getQueryData(options.queryKey)?.pages ?? [];
-    const known = new Map<string, string>();
-    for (const { id, updatedAt } of [...loaded.flatMap((each) => each.leads), ...waiting]) {
-      known.set(id, updatedAt);
-    }
-    const isNews = ({ id, updatedAt }: Lead) => (known.get(id) ?? '') < updatedAt;
-    const news = page.leads.filter(isNews);
-    if (news.length === 0) return;
+  const take = ({ changed, matching, isComplete }: Changes) => {
     const isTop = isAtTop() && waiting.length === 0;
-    const arrivals = news.filter(({ id }) => !known.has(id)).length;
-    setArrived((before) => before + arrivals);
-    const last = page.leads.at(-1);
-    if (page.cursor !== undefined && last !== undefined && isNews(last)) {
+    const loaded = queryClient.getQueryData(options.queryKey)?.pages ?? [];
+    const listed = new Set([...loaded.flatMap((page) => page.leads), ...waiting].map(({ id }) => id));
+    for (const { id, updatedAt } of waiting) seen.current.times.set(id, updatedAt);
+    const isNews = ({ id, updatedAt }: Lead) => (seen.current.times.get(id) ?? '') < updatedAt;
+
+    const matchingIds = new Set(matching.leads.map(({ id }) => id));
+    const left = new Set(
+      changed.filter((lead) => listed.has(lead.id) && isNews(lead) && !matchingIds.has(lead.id)).map(idOf),
+    );
+    const news = matching.leads.filter(isNews);
+    for (const lead of [...changed, ...news]) {
+      // The drawer shows the current version of its lead.
+      if (isNews(lead)) void queryClient.invalidateQueries({ queryKey: leadQuery(lead.id).queryKey });
+    }
+    if (left.size > 0 || news.some(({ id }) => !listed.has(id))) invalidateCounts(queryClient);
+
+    const arrivals = news.filter(({ id }) => !seen.current.times.has(id));
+    setArrived((before) => before + arrivals.length);
+    const last = matching.leads.at(-1);
+    if (!isComplete || (matching.cursor !== undefined && last !== undefined && isNews(last))) {
       if (isTop) void restart();
       else setBehind(true);
       return;
     }
-    const above = isTop ? [] : news.filter((lead) => isAbove(lead, loaded, sort));
+    if (left.size > 0) {
+      for (const { id, updatedAt } of changed) if (left.has(id)) seen.current.times.set(id, updatedAt);
+      updateListed(queryClient, (lead) => (left.has(lead.id) ? undefined : lead), options.queryKey);
+      setWaiting((before) => before.filter(({ id }) => !left.has(id)));
+    }
+    if (news.length === 0) return;
+    const waits = (lead: Lead) =>
+      !isTop &&
+      // In the order of creation, a lead that was shown before returns to its place.
+      (sort.endsWith('updatedAt') ||
+        !seen.current.times.has(lead.id) ||
+        waiting.some(({ id }) => id === lead.id)) &&
+      isAbove(lead, loaded, sort);
+    const above = news.filter(waits);
     merge(news.filter((lead) => !above.includes(lead)));
+    for (const { id, updatedAt } of news) seen.current.times.set(id, updatedAt);
     if (above.length === 0) return;
-    const ids = new Set(above.map(({ id }) => id));
+    const ids = new Set(above.map(idOf));
     setWaiting((before) => [...above, ...before.filter(({ id }) => !ids.has(id))]);
   };
 
@@ -125,68 +160,141 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
   };
 }
 
-/** Polls for changed leads while the page is visible. */
+const idOf = ({ id }: Lead) => id;
+
+/** The leads that changed since the last request. */
+interface Changes {
+  /** The changed leads, whether they match the filters or not. */
+  readonly changed: readonly Lead[];
+  /** Those that match the filters. */
+  readonly matching: LeadPage;
+  /** Whether `changed` contains every changed lead. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * Polls for changed leads while the page is visible. It requests all changes, because a lead that no longer matches the
+ * filters is missing among those that match. It requests those that match only if there are changes.
+ */
 function useChanges(
   filters: LeadFilters,
   fromMs: number | undefined,
-  onPage: (page: LeadPage) => void,
+  onChanges: (changes: Changes) => void,
 ): { isFailing: boolean; pollNow: () => void } {
   const [isFailing, setFailing] = useState(false);
-  const [pollRequests, setPollRequests] = useState(0);
+  const pollNow = useRef<() => void>(undefined);
   const key = JSON.stringify(filters);
-  const handlePage = useEffectEvent(onPage);
+  const handleChanges = useEffectEvent(onChanges);
 
   useEffect(() => {
     if (fromMs === undefined) return;
     const end = new AbortController();
-    const query = JSON.parse(key) as LeadFilters;
+    const { sort: _sort, ...conditions } = JSON.parse(key) as LeadFilters;
+    const hasConditions = Object.keys(conditions).length > 0;
     let sinceMs = fromMs;
     let failures = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isPolling = false;
+    let isRequested = false;
+    /** The leads of the last response, to recognize those that the overlap repeats. */
+    let handled = new Map<string, string>();
+    const request = async () => {
+      const from = sinceMs - overlapMs;
+      const changed = await listChanges(hasConditions ? {} : conditions, from, end.signal);
+      const isHandled = ({ id, updatedAt }: Lead) => handled.get(id) === updatedAt;
+      const last = changed.leads.at(-1);
+      if (!changed.leads.every(isHandled)) {
+        handleChanges({
+          changed: changed.leads,
+          matching: hasConditions ? await listChanges(conditions, from, end.signal) : changed,
+          isComplete: changed.cursor === undefined || last === undefined || isHandled(last),
+        });
+      }
+      handled = new Map(changed.leads.map(({ id, updatedAt }) => [id, updatedAt]));
+      sinceMs = changed.answeredAt;
+    };
     const poll = async () => {
       clearTimeout(timer);
       // A hidden page does not poll. It polls as soon as it becomes visible again.
-      if (isPolling || document.hidden) return;
+      if (document.hidden) return;
+      if (isPolling) {
+        isRequested = true;
+        return;
+      }
       isPolling = true;
       try {
-        const page = await listChanges(query, sinceMs - overlapMs, end.signal);
-        sinceMs = page.answeredAt;
+        await request();
         failures = 0;
-        handlePage(page);
       } catch {
         failures += 1;
       }
       isPolling = false;
       if (end.signal.aborted) return;
       setFailing(failures >= failuresToReport);
-      timer = setTimeout(() => void poll(), Math.min(intervalMs * 2 ** failures, maxIntervalMs));
+      const waitMs = isRequested ? 0 : Math.min(intervalMs * 2 ** failures, maxIntervalMs);
+      isRequested = false;
+      timer = setTimeout(() => void poll(), waitMs);
     };
     const onVisible = () => void poll();
+    const stopListening = onlineManager.subscribe((isOnline) => {
+      if (isOnline) void poll();
+    });
     document.addEventListener('visibilitychange', onVisible);
-    timer = setTimeout(() => void poll(), pollRequests === 0 ? intervalMs : 0);
+    pollNow.current = () => void poll();
+    timer = setTimeout(() => void poll(), intervalMs);
     return () => {
       end.abort();
       clearTimeout(timer);
+      stopListening();
+      pollNow.current = undefined;
       document.removeEventListener('visibilitychange', onVisible);
     };
-  }, [key, fromMs, pollRequests]);
+  }, [key, fromMs]);
 
-  const pollNow = useCallback(() => setPollRequests((before) => before + 1), []);
-  return { isFailing, pollNow };
+  return { isFailing, pollNow: useCallback(() => pollNow.current?.(), []) };
 }
 
-/** Applies a change to the leads of all cached lists. */
-export function updateListed(queryClient: QueryClient, change: (lead: Lead) => Lead): void {
-  queryClient.setQueriesData<{ pages: LeadPage[]; pageParams: unknown[] }>(
-    { queryKey: ['leads', 'list'] },
-    (data) => {
+/**
+ * Applies a change to the leads of the cached lists. A lead leaves a list if the change returns `undefined`, or if the
+ * list has only leads of another status.
+ *
+ * @param queryKey the lists. The default is all of them.
+ */
+export function updateListed(
+  queryClient: QueryClient,
+  change: (lead: Lead) => Lead | undefined,
+  queryKey: QueryKey = ['leads', 'list'],
+): void {
+  for (const query of queryClient.getQueryCache().findAll({ queryKey })) {
+    const { status } = query.queryKey[2] as LeadFilters;
+    const changeOne = (lead: Lead) => {
+      const changed = change(lead);
+      return changed !== undefined && (changed === lead || status === undefined || changed.status === status)
+        ? [changed]
+        : [];
+    };
+    queryClient.setQueryData<InfiniteData<LeadPage>>(query.queryKey, (data) => {
       if (data === undefined) return undefined;
       const pages = data.pages.map((page) => {
-        const leads = page.leads.map(change);
-        return leads.every((lead, i) => lead === page.leads[i]) ? page : { ...page, leads };
+        const leads = page.leads.flatMap(changeOne);
+        const isUnchanged =
+          leads.length === page.leads.length && leads.every((lead, i) => lead === page.leads[i]);
+        return isUnchanged ? page : { ...page, leads };
       });
-      return { ...data, pages };
-    },
-  );
+      return pages.every((page, i) => page === data.pages[i]) ? data : { ...data, pages };
+    });
+  }
+}
+
+/** Shows the current version of a lead in the cached lists, after the service has rejected a change of an older one. */
+export async function refreshListed(queryClient: QueryClient, id: string): Promise<void> {
+  try {
+    const { lead } = await queryClient.fetchQuery({ ...leadQuery(id), staleTime: 0 });
+    updateListed(queryClient, (each) => (each.id === id ? lead : each));
+  } catch (error) {
+    // Another error leaves the row until the next request for changes.
+    if (!(error instanceof ApiError && error.status === 404)) return;
+    updateListed(queryClient, (each) => (each.id === id ? undefined : each));
+  }
+  invalidateCounts(queryClient);
 }

@@ -1,19 +1,23 @@
 import { Button, Group, Text } from '@mantine/core';
+import { randomId } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { needsReason } from '@leads/core/lead/transitions';
 import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import { type ReactNode, useRef, useState } from 'react';
-import { changeStatuses, type StatusResult } from '../../api/leads.ts';
+import { ApiError } from '../../api/client.ts';
+import { changeStatuses, invalidateCounts, type StatusResult } from '../../api/leads.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { texts } from '../../texts/index.ts';
 import { commonStatuses, statusOf, findTransitions } from './lead-status.ts';
-import { updateListed } from './use-lead-list.ts';
+import { refreshListed, updateListed } from './use-lead-list.ts';
 
 const t = texts.leads;
 /** How long a notification offers to undo its change, in milliseconds. */
 const undoMs = 12_000;
+/** Above this number of rejected leads, the lists are fetched again instead of the single leads. */
+const maxRefreshed = 20;
 /** Mutations of one scope run one after the other, so that quick key presses do not send concurrent changes. */
 const scope = { id: 'status' };
 
@@ -24,6 +28,13 @@ const RefusalsDialog = lazyDialog(async () => (await import('./status-dialogs.ts
 export interface Change {
   readonly leads: readonly Lead[];
   readonly to: LeadStatus;
+}
+
+/** A change that the user requested. */
+interface Requested extends Change {
+  readonly reason?: string;
+  /** How many requests had got no response when the user requested it. */
+  readonly earlierUnanswered: number;
 }
 
 /** A completed change, and the id of its notification. */
@@ -43,35 +54,57 @@ export interface StatusChanges {
   change(leads: readonly Lead[], to: LeadStatus): void;
   /** Undoes the last change. */
   undo(): void;
+  /** The statuses that were requested and not confirmed, by the ids of the leads. */
+  readonly pending: ReadonlyMap<string, LeadStatus>;
   /** Whether a dialog is open, which then handles the keys. */
   readonly isDialogOpen: boolean;
   /** The open dialogs. */
   readonly dialogs: ReactNode;
 }
 
-export function useStatusChanges(role: MemberRole): StatusChanges {
+/** @param onChanged called after each change, also after a rejected one. */
+export function useStatusChanges(role: MemberRole, onChanged: () => void): StatusChanges {
   const queryClient = useQueryClient();
   const [prompt, setPrompt] = useState<Change & { for: 'reason' | 'confirmation' }>();
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   /** Only the last change can be undone, because a later change may depend on an earlier one. */
   const last = useRef<Done>(undefined);
   /** The requested statuses of leads, by id, so that a key that is pressed twice sends one change. */
-  const inFlight = useRef(new Map<string, LeadStatus>());
+  const inFlight = useRef<ReadonlyMap<string, LeadStatus>>(new Map());
+  /** The number of requests without a response. */
+  const unanswered = useRef(0);
+  const [pending, setPending] = useState<ReadonlyMap<string, LeadStatus>>(new Map());
+  const mark = (leads: readonly Lead[], to: LeadStatus | undefined) => {
+    const marked = new Map(inFlight.current);
+    for (const { id } of leads) {
+      if (to === undefined) marked.delete(id);
+      else marked.set(id, to);
+    }
+    inFlight.current = marked;
+    setPending(marked);
+  };
 
   /** Sends a change. @returns the changed leads. */
   const apply = async ({ leads, to }: Change, reason?: string): Promise<readonly Lead[]> => {
+    mark(leads, to);
     const results = await changeStatuses({
       ids: leads.map(({ id }) => id),
       status: to,
       ...(reason !== undefined && { reason }),
-    });
+    }).finally(() => mark(leads, undefined));
     const outcome = new Map(results.map((result) => [result.id, result]));
     const changed = leads.filter(({ id }) => outcome.get(id)?.success === true);
     const ids = new Set(changed.map(({ id }) => id));
     updateListed(queryClient, (lead) => (ids.has(lead.id) ? { ...lead, status: to } : lead));
     for (const id of ids) void queryClient.invalidateQueries({ queryKey: ['lead', id] });
+    invalidateCounts(queryClient);
+    onChanged();
     const refused = leads.filter(({ id }) => !ids.has(id));
-    if (refused.length > 0) setRefusals(refused.map((lead) => refusalOf(lead, outcome.get(lead.id))));
+    if (refused.length > 0) {
+      setRefusals(refused.map((lead) => refusalOf(lead, outcome.get(lead.id))));
+      if (refused.length > maxRefreshed) void queryClient.refetchQueries({ queryKey: ['leads', 'list'] });
+      else for (const { id } of refused) void refreshListed(queryClient, id);
+    }
     return changed;
   };
 
@@ -105,41 +138,55 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
 
   const run = useMutation({
     scope,
-    mutationFn: ({ reason, ...change }: Change & { reason?: string }) => apply(change, reason),
-    onMutate({ leads, to }) {
-      for (const { id } of leads) inFlight.current.set(id, to);
+    async mutationFn({ reason, earlierUnanswered, ...change }: Requested) {
+      // A change that waited for an unanswered request is not sent late, when the user may be on another page.
+      if (earlierUnanswered < unanswered.current) throw new ApiError(0, t.notSent);
+      return apply(change, reason);
     },
-    onSettled(_changed, _error, { leads }) {
-      for (const { id } of leads) inFlight.current.delete(id);
-    },
+    onMutate: ({ leads, to }) => mark(leads, to),
+    onSettled: (_changed, _error, { leads }) => mark(leads, undefined),
     onSuccess(changed, { leads, to }) {
       // Another dialog may be open by now.
       setPrompt((now) => (now?.leads === leads ? undefined : now));
       if (changed.length === 0) return;
       const canUndo = changed.every((lead) => findTransitions(to, statusOf(lead), role) !== undefined);
-      const done = { leads: changed, to, notice: `status-${to}-${Date.now()}`, canUndo };
       if (last.current !== undefined) notifications.hide(last.current.notice);
-      last.current = done;
-      notifications.show({
-        id: done.notice,
+      const message = t.changed(changed.length, t.statuses[to]);
+      const notice = notifications.show({
         autoClose: undoMs,
-        message: (
-          <Group justify="space-between" wrap="nowrap">
-            <Text size="sm">{t.changed(changed.length, t.statuses[to])}</Text>
-            {canUndo && (
-              <Button size="compact-sm" variant="light" onClick={() => undo.mutate(done)}>
-                {t.undo}
-              </Button>
-            )}
-          </Group>
+        message: canUndo ? (
+          <Actionable text={message} action={t.undo} onAction={() => undo.mutate(done)} />
+        ) : (
+          message
+        ),
+      });
+      const done = { leads: changed, to, notice, canUndo };
+      last.current = done;
+    },
+    onError(error, { earlierUnanswered: _earlier, ...requested }) {
+      const isUnanswered = error instanceof ApiError && error.status === 0;
+      if (isUnanswered) unanswered.current += 1;
+      // An open dialog shows the error itself.
+      if (prompt?.leads === requested.leads) return;
+      const notice = randomId();
+      const retry = () => {
+        notifications.hide(notice);
+        send(requested);
+      };
+      notifications.show({
+        id: notice,
+        color: 'red',
+        autoClose: isUnanswered ? false : undoMs,
+        message: isUnanswered ? (
+          <Actionable text={error.message} action={texts.common.retry} onAction={retry} />
+        ) : (
+          error.message
         ),
       });
     },
-    onError(error, { leads }) {
-      // An open dialog shows the error itself.
-      if (prompt?.leads !== leads) notifications.show({ color: 'red', message: error.message });
-    },
   });
+  const send = (change: Omit<Requested, 'earlierUnanswered'>) =>
+    run.mutate({ ...change, earlierUnanswered: unanswered.current });
 
   return {
     change(given, to) {
@@ -154,10 +201,11 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
       } else if (leads.some((lead) => findTransitions(to, statusOf(lead), role) === undefined)) {
         setPrompt({ leads, to, for: 'confirmation' });
       } else {
-        run.mutate({ leads, to });
+        send({ leads, to });
       }
     },
     undo: () => undo.mutate(undefined),
+    pending,
     isDialogOpen: prompt !== undefined || refusals.length > 0,
     dialogs: (
       <>
@@ -167,7 +215,7 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
             isPending={run.isPending}
             error={run.error}
             onCancel={() => setPrompt(undefined)}
-            onReason={(reason) => run.mutate({ leads: prompt.leads, to: prompt.to, reason })}
+            onReason={(reason) => send({ leads: prompt.leads, to: prompt.to, reason })}
           />
         )}
         {prompt?.for === 'confirmation' && (
@@ -176,13 +224,25 @@ export function useStatusChanges(role: MemberRole): StatusChanges {
             isPending={run.isPending}
             error={run.error}
             onCancel={() => setPrompt(undefined)}
-            onConfirm={() => run.mutate({ leads: prompt.leads, to: prompt.to })}
+            onConfirm={() => send({ leads: prompt.leads, to: prompt.to })}
           />
         )}
         {refusals.length > 0 && <RefusalsDialog refusals={refusals} onClose={() => setRefusals([])} />}
       </>
     ),
   };
+}
+
+/** The text of a notification with a button. */
+function Actionable({ text, action, onAction }: { text: string; action: string; onAction: () => void }) {
+  return (
+    <Group justify="space-between" wrap="nowrap">
+      <Text size="sm">{text}</Text>
+      <Button size="compact-sm" variant="light" flex="none" onClick={onAction}>
+        {action}
+      </Button>
+    </Group>
+  );
 }
 
 function refusalOf({ id, name }: Lead, result: StatusResult | undefined): Refusal {
