@@ -1,4 +1,5 @@
 import { type Command, flag, helpOf, readOptions, text } from './command.ts';
+import { deliveries } from './deliveries/command.ts';
 import { faults } from './drills/command.ts';
 import { fuzz } from './fuzz/command.ts';
 import { intake } from './intake/command.ts';
@@ -7,7 +8,16 @@ import { neighbors } from './neighbors/command.ts';
 import { rolls } from './rolls/command.ts';
 import { upgrade } from './upgrade/command.ts';
 
-const commands: Readonly<Record<string, Command>> = { intake, list, neighbors, faults, rolls, upgrade, fuzz };
+const commands: Readonly<Record<string, Command>> = {
+  intake,
+  list,
+  deliveries,
+  neighbors,
+  faults,
+  rolls,
+  upgrade,
+  fuzz,
+};
 /** The options of every command. */
 const common = {
   dataDir: text('directory for the data (default: a temporary one)'),

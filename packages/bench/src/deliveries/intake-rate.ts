@@ -1,0 +1,98 @@
+import { countNot200, type LoadFigures } from '../load/load-process.ts';
+import { submitPath } from '../load/requests.ts';
+import { processorTimeUs } from '../process-tree.ts';
+import { createOwner } from '../stack/credentials.ts';
+import { checkpoint, query, removeLeads } from '../stack/database.ts';
+import { startProgram } from '../stack/programs.ts';
+import { measureInTurn, medianFigures, medianRatio } from '../statistics.ts';
+import type { DeliveryBench } from './bench.ts';
+import { addWebhooks, planAll, startDeliverer } from './delivery-stack.ts';
+import { startReceivers } from './receivers.ts';
+
+const endpoints = 3;
+const connections = 64;
+
+/** What runs beside the intake. */
+const subjects = ['no endpoint', 'queued', 'queued and sent'] as const;
+
+/**
+ * Measures the rate of the intake without an endpoint, with three endpoints whose deliveries are only queued, and with a
+ * process that sends them on the same machine.
+ */
+export async function measureIntakeRate({
+  postgres,
+  createDatabase,
+  load,
+  rounds,
+  seconds,
+  onProgress,
+}: DeliveryBench) {
+  const databaseUrl = await createDatabase('intake_rate');
+  const { API_KEY } = await createOwner(databaseUrl);
+  using receivers = await startReceivers(
+    Array.from({ length: endpoints }, () => ({ status: 204, delayMs: 0 })),
+  );
+  const [workspace] = await query<{ id: string }>(databaseUrl, 'SELECT id FROM workspace');
+  await addWebhooks(databaseUrl, workspace?.id ?? '', receivers.urls);
+  await using intake = await startProgram('intake', { databaseUrl });
+  const target = { port: intake.port, path: submitPath, headers: { API_KEY }, connections };
+  const measured = await measureInTurn(subjects, rounds, async (subject) => {
+    await removeLeads(databaseUrl);
+    await query(databaseUrl, 'TRUNCATE delivery, delivery_outbox');
+    await query(
+      databaseUrl,
+      `UPDATE delivery_endpoint SET deleted_at = ${subject === 'no endpoint' ? 'now()' : 'NULL'}`,
+    );
+    await checkpoint(postgres);
+    await using _deliverer = subject === 'queued and sent' ? await startDeliverer(databaseUrl) : undefined;
+    await load.send({ ...target, durationMs: 300 });
+    const before = { service: processorTimeUs(intake.pid), postgres: processorTimeUs(postgres.pid) };
+    const sent = await load.send({ ...target, durationMs: seconds * 1000 });
+    const leads = sent.statuses['200'] ?? 0;
+    const serviceUs = processorTimeUs(intake.pid) - before.service;
+    const postgresUs = processorTimeUs(postgres.pid) - before.postgres;
+    await assertQueued(databaseUrl, subject, sent);
+    onProgress(`  ${subject}: ${sent.requestsPerSecond.toFixed(0)} leads/s`);
+    return {
+      leadsPerSecond: sent.requestsPerSecond,
+      p99Ms: sent.p99Ms,
+      serviceUsPerLead: serviceUs / leads,
+      postgresUsPerLead: postgresUs / leads,
+      not200: countNot200(sent),
+    };
+  });
+  const [alone = []] = measured;
+  return subjects.map((subject, at) => figuresOf(subject, measured[at] ?? [], alone));
+}
+
+interface Round extends Readonly<Record<string, number>> {
+  readonly leadsPerSecond: number;
+  readonly serviceUsPerLead: number;
+  readonly postgresUsPerLead: number;
+}
+
+function figuresOf<Measured extends Round>(
+  subject: (typeof subjects)[number],
+  measured: readonly Measured[],
+  alone: readonly Measured[],
+) {
+  const rateOf = ({ leadsPerSecond }: Round) => leadsPerSecond;
+  /** The processor time of a lead limits the rate, and varies less with what else runs on the machine. */
+  const costOf = ({ serviceUsPerLead, postgresUsPerLead }: Round) => serviceUsPerLead + postgresUsPerLead;
+  return {
+    subject,
+    ...medianFigures(measured),
+    rateRatio: medianRatio(measured.map(rateOf), alone.map(rateOf)),
+    costRatio: medianRatio(alone.map(costOf), measured.map(costOf)),
+    ...(subject === 'queued' && { required: 'rate ratio 0.95 or more' }),
+  };
+}
+
+/** Checks that each lead has a delivery for each endpoint. @throws Error if one is missing. */
+async function assertQueued(databaseUrl: string, subject: string, { statuses }: LoadFigures): Promise<void> {
+  const planned = await planAll(databaseUrl);
+  const wanted = subject === 'no endpoint' ? 0 : endpoints * (statuses['200'] ?? 0);
+  if (subject === 'no endpoint' ? planned > 0 : planned < wanted) {
+    throw new Error(`${subject}: ${planned} deliveries of ${wanted}`);
+  }
+}

@@ -1,0 +1,39 @@
+import { maxMemoryMb, processorTimeUs } from '../process-tree.ts';
+import type { DeliveryBench } from './bench.ts';
+import { createTenants, LeadWriter, startDeliverer, waitUntilSent } from './delivery-stack.ts';
+import { startReceivers } from './receivers.ts';
+
+/** The maximum of webhooks of a workspace. */
+const perWorkspace = 20;
+const eventsEach = 20;
+
+/** Measures the memory of the process that sends to many endpoints, each with a receiver of its own. */
+export async function measureMemory({ createDatabase, endpoints, onProgress }: DeliveryBench) {
+  const databaseUrl = await createDatabase('memory');
+  using receivers = await startReceivers(
+    Array.from({ length: endpoints }, () => ({ status: 204, delayMs: 50 })),
+  );
+  const urls = Array.from({ length: Math.ceil(endpoints / perWorkspace) }, (_, at) =>
+    receivers.urls.slice(at * perWorkspace, (at + 1) * perWorkspace),
+  );
+  const tenants = await createTenants(databaseUrl, 'memory', urls);
+  await using writer = new LeadWriter(databaseUrl, tenants);
+  await using deliverer = await startDeliverer(databaseUrl);
+  const idleMb = maxMemoryMb(deliverer.pid);
+  const start = performance.now();
+  await writer.write(tenants.length * eventsEach);
+  await waitUntilSent(databaseUrl, { timeoutMs: 600_000 });
+  const seconds = (performance.now() - start) / 1000;
+  const requests = (await receivers.take()).map((received) => received.requests);
+  const delivered = requests.reduce((sum, { size }) => sum + size, 0);
+  const figures = {
+    endpoints,
+    delivered,
+    deliveriesPerSecond: delivered / seconds,
+    deliveriesPerCoreSecond: delivered / (processorTimeUs(deliverer.pid) / 1e6),
+    idleMb,
+    maxMemoryMb: maxMemoryMb(deliverer.pid),
+  };
+  onProgress(`  ${figures.maxMemoryMb.toFixed(0)} MB with ${endpoints} endpoints`);
+  return figures;
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { DeliveryFigures } from '../src/deliveries/command.ts';
+import { runBench } from './run-bench.ts';
+
+test('bench deliveries prints the required figures, in the smallest configuration', {
+  timeout: 180_000,
+}, async () => {
+  const smallest = [
+    '--rounds',
+    '1',
+    '--seconds',
+    '0.3',
+    '--waiting',
+    '100',
+    '--steps',
+    'intake,drain,failing',
+  ];
+  const { code, stdout, stderr } = await runBench(['deliveries', ...smallest, '--json']);
+  expect(code, stderr).toBe(0);
+  const { intake, drain, failing } = JSON.parse(stdout) as DeliveryFigures;
+
+  expect(intake?.map(({ subject }) => subject)).toEqual(['no endpoint', 'queued', 'queued and sent']);
+  for (const { leadsPerSecond, rateRatio, not200 } of intake ?? []) {
+    expect(Math.min(leadsPerSecond, rateRatio)).toBeGreaterThan(0);
+    expect(not200).toBe(0);
+  }
+  expect(drain).toMatchObject({ waiting: 100 });
+  expect(failing?.receivers.map(({ deliveries }) => deliveries)).toEqual([90, 90]);
+});
