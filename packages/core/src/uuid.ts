@@ -1,4 +1,22 @@
-export { uuidv7 as newId } from 'uuidv7';
+import { V7Generator } from 'uuidv7';
+
+/** Random numbers of 32 bits. They are drawn in blocks: by default, the generator draws eight at a time, for 0.4 us an id. */
+const random = new Uint32Array(1024);
+let used = random.length;
+const generator = new V7Generator({
+  nextUint32() {
+    if (used === random.length) {
+      crypto.getRandomValues(random);
+      used = 0;
+    }
+    return random[used++] as number;
+  },
+});
+
+/** Returns a new UUID of version 7 (RFC 9562, 5.7). The ids of one process ascend. */
+export function newId(): string {
+  return generator.generate().toString();
+}
 
 /** Returns the UUID of 32 hexadecimal digits. */
 export function uuidOfHex(hex: string): string {

@@ -25,8 +25,8 @@ export interface StaleKeys {
 const foundMs = 24 * 3_600_000;
 const maxFound = 50_000;
 
-/** A cached API key. Its networks are compiled once, because that takes longer than a request. */
-type CachedKey = KnownApiKey & Pick<Principal, 'networks'>;
+/** A cached API key. Its principal is built once: to compile its networks takes longer than a request. */
+type CachedKey = KnownApiKey & { readonly principal: Principal };
 
 /** Finds the principal of a credential. Results are cached for some seconds, also for unknown credentials. */
 export class CredentialVerifier {
@@ -149,12 +149,7 @@ export class CredentialVerifier {
 }
 
 function compile(key: KnownApiKey): CachedKey {
-  return { ...key, networks: compileNetworks(key.allowedNetworks) };
-}
-
-function principalOf(key: CachedKey | undefined): Principal | undefined {
-  if (key === undefined || credentialState(key) !== 'active') return undefined;
-  return {
+  const principal = {
     workspaceId: key.workspaceId,
     userId: key.userId,
     role: key.role,
@@ -162,6 +157,11 @@ function principalOf(key: CachedKey | undefined): Principal | undefined {
     scope: key.scope,
     defaultCampaignId: key.defaultCampaignId,
     allowedOrigins: key.allowedOrigins,
-    networks: key.networks,
+    networks: compileNetworks(key.allowedNetworks),
   };
+  return { ...key, principal };
+}
+
+function principalOf(key: CachedKey | undefined): Principal | undefined {
+  return key !== undefined && credentialState(key) === 'active' ? key.principal : undefined;
 }

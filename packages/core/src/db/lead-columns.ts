@@ -45,6 +45,18 @@ export const editableColumns: Columns<StoredLead> = {
   words: { of: (lead) => searchWords(lead).join(' '), stored: (sent) => `string_to_array(${sent}, ' ')` },
 };
 
+let lastTime = Number.NaN;
+let lastText = '';
+
+/** Formats a time in ISO 8601. Leads of one batch often have the same time, and it takes a tenth of a lead's arrays. */
+function isoTime(time: Date): string {
+  if (time.getTime() !== lastTime) {
+    lastTime = time.getTime();
+    lastText = time.toISOString();
+  }
+  return lastText;
+}
+
 /** All columns of a lead. */
 export const leadColumns: Columns<StoredLead> = {
   id: { of: (lead) => lead.id, type: 'uuid' },
@@ -60,7 +72,7 @@ export const leadColumns: Columns<StoredLead> = {
     stored: (sent) => `decode(${sent}, 'hex')`,
   },
   duplicate_of: { of: (lead) => lead.duplicateOf, type: 'uuid' },
-  created_at: { of: (lead) => lead.createdAt.toISOString(), type: 'timestamptz' },
+  created_at: { of: (lead) => isoTime(lead.createdAt), type: 'timestamptz' },
   // Omitted if it equals `created_at`, as in nearly every lead, because formatting a time is slow.
   updated_at: {
     of: (lead) => (lead.updatedAt === lead.createdAt ? undefined : lead.updatedAt.toISOString()),

@@ -55,7 +55,8 @@ export function searchWords(lead: {
   const digits = [lead.phone, lead.phoneE164 ?? ''].map(digitsOf).filter((text) => text !== '');
   // `brien` must also find O'Brien.
   const parts = /['’ʼ]/.test(lead.name) ? foldWords(lead.name.replaceAll(/['’ʼ]/g, ' ')) : [];
-  const words = [...digits, ...foldWords(lead.name), ...parts, ...foldWords(lead.email ?? '')];
+  const words = [...digits, ...foldWords(lead.name), ...parts];
+  if (lead.email !== undefined) words.push(...foldWords(lead.email));
   return [...new Set(words)].slice(0, bounds.words);
 }
 

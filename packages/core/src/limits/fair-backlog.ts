@@ -30,8 +30,10 @@ export class FairBacklog<Item extends { readonly size: number }> {
 
   /** Whether the tenant may add an item. */
   hasRoom(tenant: string): boolean {
-    const { items, size } = this.#backlogs.get(tenant) ?? { items: [], size: 0 };
-    return items.length < this.#maxItems - this.#count && size < this.#maxSize - this.#size;
+    const backlog = this.#backlogs.get(tenant);
+    const items = backlog?.items.length ?? 0;
+    const size = backlog?.size ?? 0;
+    return items < this.#maxItems - this.#count && size < this.#maxSize - this.#size;
   }
 
   add(tenant: string, item: Item): void {

@@ -1,4 +1,4 @@
-import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
+import { METHODS, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorTable } from '@leads/core/errors';
@@ -6,10 +6,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../service/metrics.ts';
 import { errorBody } from './errors.ts';
 
-/** The last request of a connection and its response. */
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+/** The response to the last request of a connection. */
+interface LastExchange {
+  response: ServerResponse;
 }
 
 type ClientError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number };
@@ -21,7 +20,8 @@ type ClientError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: nu
 export class ClientErrorAnswers {
   readonly #headers: string;
   readonly #metrics: Metrics | undefined;
-  readonly #exchanges = new WeakMap<Duplex, Exchange>();
+  /** One entry for each connection: an entry for each request would cost the garbage collection measurable time. */
+  readonly #exchanges = new WeakMap<Duplex, LastExchange>();
 
   /** @param headers the headers of every response. */
   constructor(headers: Readonly<Record<string, string>>, metrics: Metrics | undefined) {
@@ -33,8 +33,10 @@ export class ClientErrorAnswers {
 
   /** Watches the requests of a server, and answers its `CONNECT` requests with 405. */
   watch({ server, log }: Pick<FastifyInstance, 'server' | 'log'>): void {
-    server.on('request', (request, response) => {
-      this.#exchanges.set(request.socket, { request, response });
+    server.on('request', ({ socket }, response) => {
+      const exchange = this.#exchanges.get(socket);
+      if (exchange === undefined) this.#exchanges.set(socket, { response });
+      else exchange.response = response;
     });
     // Without a listener, Node closes the connection without a response.
     server.on('connect', ({ method }, socket) => {
@@ -57,14 +59,14 @@ export class ClientErrorAnswers {
       return;
     }
     this.#metrics?.countMalformed(errorTable[code].status);
-    const { request, response } = this.#exchanges.get(socket) ?? {};
-    const isBodyRejected = request !== undefined && !request.complete;
-    if (isBodyRejected && response?.headersSent === true) {
+    const { response } = this.#exchanges.get(socket) ?? {};
+    const isBodyRejected = response !== undefined && !response.req.complete;
+    if (isBodyRejected && response.headersSent) {
       // The request has its response already. A second one would be read as the response to the next request.
       socket.destroy();
       return;
     }
-    if (isBodyRejected) this.#send(socket, code, request.method);
+    if (isBodyRejected) this.#send(socket, code, response.req.method);
     else this.#afterLastResponse(socket, () => this.#send(socket, code, methodOf(error)));
   }
 
