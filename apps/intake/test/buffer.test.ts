@@ -443,7 +443,7 @@ async function startProxy(postgresPort: number) {
     });
     upstream.on('data', (data) => {
       if (!isCutting) client.write(data);
-      else if (data.includes('INSERT 0 ')) {
+      else if (data.includes('SELECT 0')) {
         cuts += 1;
         client.destroy();
       }
