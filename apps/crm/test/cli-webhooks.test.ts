@@ -3,7 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryView, WebhookView } from '@leads/core/delivery';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import { createServiceRoles } from '@leads/test-kit/service-roles';
-import { answering, startReceiver, verified, type WebhookReceiver } from '@leads/test-kit/webhook-receiver';
+import {
+  answering,
+  type Received,
+  startReceiver,
+  verified,
+  type WebhookReceiver,
+} from '@leads/test-kit/webhook-receiver';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { runLeads, startLeads } from './command-line.ts';
 import { startCrm } from './crm.ts';
@@ -49,6 +55,15 @@ async function createLead(): Promise<string> {
   const { name, phone } = personalData;
   const answer = await leads.create(workspace.owner, { name, phone });
   return answer.json<{ lead: { id: string } }>().lead.id;
+}
+
+function isVerified(request: Received, signing: string): boolean {
+  try {
+    verified(request, signing);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Starts `leads deliver`, and waits until it runs. */
@@ -149,6 +164,59 @@ test('`leads deliver` needs only the database role of the CRM', async () => {
     .toEqual([`evt_${lead}_2`]);
   process.child.kill('SIGTERM');
   expect(await process.ended).toMatchObject({ code: 0, stderr: 'Sending webhooks\nStopping\n' });
+});
+
+test('`leads webhook reencrypt` replaces DELIVERIES_SECRET, also after an interruption, and names the webhooks that need another secret', async () => {
+  const rotated = { ...env, DELIVERIES_SECRET: 'the next secret of the command line, 32 characters' };
+  const both = { ...rotated, DELIVERIES_PREVIOUS_SECRET: secret };
+  const run = async (settings: NodeJS.ProcessEnv, ...args: string[]) => {
+    const { code, stdout, stderr } = await runLeads(['webhook', 'reencrypt', '--json', ...args], settings);
+    return { code, stderr, ...(JSON.parse(stdout) as object) };
+  };
+  const { headers } = workspace.owner;
+  const send = (path: string, body: object) =>
+    service.send({ method: 'POST', path: `/api/v1/webhooks${path}`, headers: { ...headers }, body });
+  const created = await send('', {
+    url: receiver.url,
+    events: ['lead.created'],
+    headers: { 'X-Key': 'opaque value' },
+  });
+  const { webhook, secret: signing } = created.json<{ webhook: WebhookView; secret: string }>();
+  expect((await send(`/${webhook.id}/rotate-secret`, {})).status).toBe(200);
+  const others = [await create(), await create()];
+  const ids = [webhook.id, ...others.map(({ id }) => id)].toSorted();
+
+  const refused = await run(rotated);
+  expect(refused).toMatchObject({ code: 1, current: 0, reencrypted: 0, unreadable: ids });
+  expect(refused.stderr).toContain(
+    'DELIVERIES_SECRET and DELIVERIES_PREVIOUS_SECRET do not decrypt 3 webhooks',
+  );
+  expect(await run(both, '--check')).toMatchObject({
+    code: 1,
+    outdated: 3,
+    stderr: 'error: 3 webhooks need DELIVERIES_PREVIOUS_SECRET: keep it, and run `leads webhook reencrypt`\n',
+  });
+  // As after an interruption: one webhook is encrypted again, the others are not.
+  const [kept] = await fixture.sql<{ secret: string }>('SELECT secret FROM delivery_endpoint WHERE id = $1', [
+    webhook.id,
+  ]);
+  expect(await run(both)).toMatchObject({ code: 0, current: 3, reencrypted: 3, outdated: 0, unreadable: [] });
+  await fixture.sql('UPDATE delivery_endpoint SET secret = $2 WHERE id = $1', [webhook.id, kept?.secret]);
+  expect(await run(both)).toMatchObject({ code: 0, current: 3, reencrypted: 1 });
+  expect(await run(both)).toMatchObject({ code: 0, current: 3, reencrypted: 0 });
+  expect(await run(rotated, '--check')).toMatchObject({ code: 0, current: 3, outdated: 0 });
+
+  await createLead();
+  const process = await startDeliverer({ DELIVERIES_SECRET: rotated.DELIVERIES_SECRET });
+  await expect.poll(() => receiver.received.length).toBe(3);
+  const sent = receiver.received.find((request) => request.headers['x-key'] === 'opaque value');
+  // The old signing secret is in its overlap.
+  expect(sent && verified(sent, signing)).toMatchObject({ type: 'lead.created' });
+  for (const other of others) {
+    expect(receiver.received.some((request) => isVerified(request, other.secret))).toBe(true);
+  }
+  process.child.kill('SIGTERM');
+  await process.ended;
 });
 
 test('names what is wrong with a webhook, and the setting that is missing', async () => {

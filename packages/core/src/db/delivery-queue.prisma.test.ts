@@ -15,6 +15,7 @@ import { type Database, openDatabase } from './client.ts';
 import { createDeliveryNotices } from './delivery-notices.prisma.ts';
 import { createDeliveryQueue } from './delivery-queue.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
+import { createSealedTextStore } from './sealed-texts.prisma.ts';
 import { createWebhookStore } from './webhook-store.prisma.ts';
 
 let database: TestDatabase;
@@ -178,6 +179,27 @@ test('the log keeps deliveries for the given time, and waiting ones until they e
   expect(await queue().deleteOld(before, 10)).toBe(1);
   expect(await database.query('SELECT id FROM delivery WHERE id = $1', [old?.id])).toEqual([]);
   expect(await queue().backlog()).toMatchObject({ waiting: 1, lagSeconds: expect.closeTo(31 * 86_400, -2) });
+});
+
+test('a re-encryption replaces the texts of a webhook only if they have not changed meanwhile', async () => {
+  const id = await addEndpoint();
+  const texts = createSealedTextStore(opened);
+  const [listed] = await texts.list(undefined, 10);
+  expect(listed).toEqual({ id, secret: 'sealed' });
+  await createWebhookStore(opened).rotateSecret(
+    tenant.workspaceId,
+    id,
+    'rotated',
+    new Date(Date.now() + 60_000),
+  );
+  expect(await texts.replace(id, { secret: 'sealed' }, { secret: 'stale' })).toBe(false);
+  const [rotated] = await texts.list(undefined, 10);
+  expect(rotated).toEqual({ id, secret: 'rotated', previousSecret: 'sealed' });
+  expect(await texts.replace(id, { secret: 'rotated' }, { secret: 'stale' })).toBe(false);
+  await database.query(`UPDATE delivery_endpoint SET previous_secret_until = now()`);
+  expect(await texts.replace(id, { secret: 'rotated' }, { secret: 'new' })).toBe(true);
+  expect(await texts.replace(id, { secret: 'other' }, { secret: 'stale' })).toBe(false);
+  expect(await texts.list(undefined, 10)).toEqual([{ id, secret: 'new' }]);
 });
 
 describe('notices', () => {

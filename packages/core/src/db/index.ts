@@ -15,6 +15,7 @@ export { createLeadStore } from './lead-store.prisma.ts';
 export { createOverviewStore } from './overview-store.prisma.ts';
 export { Replica, readLeadsFrom, readOverviewFrom } from './replica.ts';
 export { createRetentionStore } from './retention-store.prisma.ts';
+export { createSealedTextStore } from './sealed-texts.prisma.ts';
 export { createSnapshotSource } from './snapshot-source.prisma.ts';
 export { createWorkspaceStore } from './workspace-store.prisma.ts';
 export { createDeliveryStore } from './delivery-store.prisma.ts';

@@ -20,6 +20,7 @@ export type { DeliveryStore } from './delivery-store.ts';
 export type { EndpointKind, EndpointMember } from './endpoint.ts';
 export { getWebhook, listWebhooks } from './list-webhooks.ts';
 export { recoverDeliveries, resendDelivery, sendTest } from './resend-deliveries.ts';
+export { type Reencryption, reencryptSecrets, type SealedTextStore } from './reencrypt-secrets.ts';
 export { rotateWebhookSecret } from './rotate-webhook-secret.ts';
 export { createSecretBox } from './secret-box.ts';
 export { createSender } from './send-request.ts';

@@ -89,7 +89,7 @@ export function createSecretBox({
       if (key === undefined) {
         throw new SealedTextError(
           'unknown_key',
-          `No secret has the key id ${keyId}: add the earlier secret to the previous secrets`,
+          `No secret has the key id ${keyId}: set DELIVERIES_PREVIOUS_SECRET to the earlier DELIVERIES_SECRET`,
         );
       }
       const decipher = createDecipheriv(algorithm, key.bytes, content.subarray(0, nonceBytes), {

@@ -42,7 +42,8 @@ async function deliver(io: CliIo): Promise<void> {
     onError: (error) => printNotice(io, `Deliveries failed in the database; retrying: ${messageOf(error)}`),
     onDisabled: (id) =>
       printNotice(io, `Disabled webhook ${id}, because its receiver fails or wants no more deliveries`),
-    onUnreadable: (id) => printNotice(io, `The secret of webhook ${id} cannot be decrypted; retrying`),
+    onUnreadable: (id, error) =>
+      printNotice(io, `The secret of webhook ${id} cannot be decrypted; retrying: ${messageOf(error)}`),
   });
   if (deliverer === undefined) {
     throw new ConfigError('DELIVERIES_SECRET is required: set it to the value of the CRM service');

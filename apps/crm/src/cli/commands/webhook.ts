@@ -24,6 +24,7 @@ import { findWorkspace } from '../runtime/lookups.ts';
 import { openOperator } from '../runtime/operator.ts';
 import { formatTable, formatTime, printResult } from '../runtime/output.ts';
 import { DeliverySettings, readSettings } from '../runtime/settings.ts';
+import { addReencryptCommand } from './webhook-reencrypt.ts';
 
 interface CreateOptions extends WorkspaceOptions {
   readonly url: string;
@@ -134,6 +135,8 @@ export function addWebhookCommands(program: Command, io: CliIo): void {
     .addOption(jsonOption())
     .addHelpText('after', examples('leads webhook recover 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f --since 2d'))
     .action((id, options) => recover(io, id, options));
+
+  addReencryptCommand(webhook, io);
 }
 
 async function create(io: CliIo, options: CreateOptions): Promise<void> {

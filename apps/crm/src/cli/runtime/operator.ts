@@ -16,11 +16,12 @@ import {
   createLeadQuarantine,
   createLeadStore,
   createRetentionStore,
+  createSealedTextStore,
   createWebhookStore,
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
-import type { DeliveryStore, WebhookStore } from '@leads/core/delivery';
+import type { DeliveryStore, SealedTextStore, WebhookStore } from '@leads/core/delivery';
 import type { ErasableStore, ErasureTable } from '@leads/core/erasure';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
@@ -39,6 +40,7 @@ export interface Operator extends AsyncDisposable {
   readonly leads: LeadStore;
   readonly quarantine: LeadQuarantine;
   readonly deliveries: DeliveryStore;
+  readonly sealedTexts: SealedTextStore;
   readonly webhooks: WebhookStore;
   readonly workspaces: WorkspaceStore;
   readonly retention: RetentionStore;
@@ -79,6 +81,7 @@ export function openOperator(io: CliIo): Operator {
     leads: createLeadStore(database),
     quarantine,
     deliveries: createDeliveryStore(database),
+    sealedTexts: createSealedTextStore(database),
     webhooks: createWebhookStore(database),
     workspaces: createWorkspaceStore(database),
     retention: createRetentionStore(database),
