@@ -51,7 +51,7 @@ test('GET /overview returns zero counts for a new workspace', async () => {
     to: '2026-03-29T22:00:00.000Z',
     unit: 'hour',
     total: { total: 0, approveRate: null, approveRateWithoutTrash: null },
-    previous: { from: '2026-03-27T23:00:00.000Z', total: 0 },
+    previous: { from: '2026-03-27T23:00:00.000Z', to: '2026-03-28T23:00:00.000Z', total: 0 },
     campaigns: [],
   });
   expect(overview.steps).toHaveLength(23);

@@ -124,6 +124,31 @@ describe('the overview', () => {
     await page.waitForURL('**/leads?*');
   });
 
+  test('compares a range that ends today with the same span before', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    // A zone where it is between 11 and 13 o'clock. The signs of these zones are reversed.
+    const hours = new Date().getUTCHours() - 12;
+    const zone = `Etc/GMT${hours < 0 ? '' : '+'}${hours}`;
+    const hourMs = 3_600_000;
+    const created = [0, 23, 25, 7 * 24 - 1, 7 * 24 + 1].map((hoursAgo) =>
+      workspace.lead(member, { createdAt: new Date(Date.now() - hoursAgo * hourMs - 1_000) }),
+    );
+    await website.fixture.leads.insert(created);
+    await page.goto(`/overview?range=today&zone=${encodeURIComponent(zone)}`);
+    await page.getByRole('region', { name: 'Totals' }).waitFor();
+    expect((await figuresOf(page))['Leads']).toEqual([
+      '1',
+      expect.stringMatching(/^0% compared with the day before until 1[12]:\d\d$/),
+    ]);
+    await page.goto(`/overview?range=7d&zone=${encodeURIComponent(zone)}`);
+    await page.getByRole('region', { name: 'Totals' }).waitFor();
+    expect((await figuresOf(page))['Leads']).toEqual([
+      '3',
+      expect.stringMatching(/^\+200% compared with the 7 days before until \d+ \w+, 1[12]:\d\d$/),
+    ]);
+    await screenshot(page, 'overview-today');
+  });
+
   test('keeps range and time zone in the address, and counts days in the time zone', async () => {
     const signedIn = await website.openSignedIn();
     const { page } = signedIn;

@@ -45,8 +45,11 @@ afterAll(async () => {
 const owner = () => ({ workspaceId: tenant.workspaceId, userId: tenant.userId, role: 'owner' }) as const;
 const publisher = () =>
   ({ workspaceId: tenant.workspaceId, userId: publisherId, role: 'publisher' }) as const;
-const overview = (viewer: ReturnType<typeof owner> | ReturnType<typeof publisher>, query: OverviewQuery) =>
-  getOverview(createOverviewStore(opened), viewer, query);
+const overview = (
+  viewer: ReturnType<typeof owner> | ReturnType<typeof publisher>,
+  query: OverviewQuery,
+  nowMs?: number,
+) => getOverview(createOverviewStore(opened), viewer, query, nowMs);
 
 const statuses = ['OnHold', 'Trashed', 'Paid', 'Approved'] as const;
 
@@ -70,7 +73,7 @@ function expectedCounts(leads: readonly StoredLead[], { from, to, steps, previou
       ...countByStatus(between(start, steps[index + 1]?.start ?? to)),
     })),
     total: { total: all.length, ...countByStatus(all) },
-    previous: countByStatus(between(previous.from, from)),
+    previous: countByStatus(between(previous.from, previous.to)),
     campaigns: by(({ campaignId }) => (campaignId === tenant.campaignId ? 'default' : 'extra')),
     landingPages: by(({ lpName }) => (lpName !== undefined && lpName.length > 255 ? undefined : lpName)),
     s1: by(({ s1 }) => s1),
@@ -147,7 +150,8 @@ test(
         fc.array(drawnLead, { maxLength: 40 }),
         fc.array(drawnQuery, { minLength: 1, maxLength: 3 }),
         fc.array(fc.constantFrom(...statuses), { maxLength: 10 }),
-        async (drawn, queries, changes) => {
+        fc.integer({ min: Date.UTC(2026, 9, 20), max: Date.UTC(2026, 10, 8) }),
+        async (drawn, queries, changes, nowMs) => {
           await database.query(
             'DELETE FROM lead; DELETE FROM lead_tally_erased; DELETE FROM lead_tally; DELETE FROM lead_tally_entry',
           );
@@ -165,9 +169,9 @@ test(
           const compare = async () => {
             for (const query of queries) {
               const ours = leads.filter(({ workspaceId }) => workspaceId === tenant.workspaceId);
-              const all = await overview(owner(), query);
+              const all = await overview(owner(), query, nowMs);
               expect(countsOf(all)).toEqual(expectedCounts(ours, all));
-              const own = await overview(publisher(), query);
+              const own = await overview(publisher(), query, nowMs);
               expect(countsOf(own)).toEqual(
                 expectedCounts(
                   ours.filter(({ userId }) => userId === publisherId),
@@ -206,6 +210,33 @@ test(
       { numRuns: 25 },
     ),
 );
+
+test.each([
+  ['a part of a day', '2026-03-11', '2026-03-11', '2026-03-11T09:07:30Z', '2026-03-10T09:07:30.000Z'],
+  ['days that end today', '2026-03-10', '2026-03-11', '2026-03-11T09:07:30Z', '2026-03-09T09:07:30.000Z'],
+  ['days that end later', '2026-03-11', '2026-03-14', '2026-03-11T09:00:00Z', '2026-03-07T09:00:00.000Z'],
+  ['days that have ended', '2026-03-10', '2026-03-11', '2026-03-12T00:00:00Z', '2026-03-10T00:00:00.000Z'],
+])('the overview compares %s with the same span before', async (_case, from, to, now, end) => {
+  const leads = [-1, 1]
+    .map((ms) => new Date(Date.parse(end) + ms))
+    .map((createdAt) => leadOf(tenant, { createdAt, updatedAt: createdAt }));
+  await createLeadStore(opened).insert(leads);
+  const { previous, steps } = await overview(owner(), { from, to }, Date.parse(now));
+  expect(previous).toMatchObject({ to: end, total: 1 });
+  // Nothing of the rest of the previous days is in the first step.
+  expect(steps[0]?.OnHold).toBe(previous.to === `${from}T00:00:00.000Z` ? 1 : 0);
+});
+
+test('the overview compares a day whose clocks change with the same time of the day before', async () => {
+  const compared = async (day: string, now: string) => {
+    const query = { from: day, to: day, zone: 'Europe/Berlin' };
+    return (await overview(owner(), query, Date.parse(now))).previous.to;
+  };
+  // The clocks are set from 2 to 3 on 29 March, and from 3 to 2 on 25 October.
+  expect(await compared('2026-03-29', '2026-03-29T00:30:00Z')).toBe('2026-03-28T00:30:00.000Z');
+  expect(await compared('2026-03-30', '2026-03-30T21:59:00Z')).toBe('2026-03-29T22:00:00.000Z');
+  expect(await compared('2026-10-25', '2026-10-25T22:59:00Z')).toBe('2026-10-24T22:00:00.000Z');
+});
 
 test('the overview counts every lead if inserts and aggregations run at the same time', async () => {
   const leadStore = createLeadStore(opened);

@@ -1,5 +1,10 @@
 import type { LeadScope } from '../lead/lead-scope.ts';
-import type { CountedValue, OverviewStore, StatusCounts } from '../overview/overview-store.ts';
+import {
+  addCounts,
+  type CountedValue,
+  type OverviewStore,
+  type StatusCounts,
+} from '../overview/overview-store.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
@@ -11,6 +16,7 @@ import { Prisma } from './generated/client.ts';
  */
 
 const dayMs = 86_400_000;
+const quarterMs = 900_000;
 
 const counts = Prisma.sql`on_hold, trashed, paid, approved`;
 const sums = Prisma.sql`
@@ -71,6 +77,17 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
     return bounds.map((_, index) => byStep.get(index + 1) ?? noLeads);
   };
 
+  /** Counts leads of less than a quarter of an hour, of which there is no tally. */
+  const countLeads = async (scope: LeadScope, span: Span) => {
+    if (span.from >= span.to) return noLeads;
+    const counting = Prisma.sql`
+      SELECT ${sums} FROM (
+        SELECT ${byStatus('1')} FROM lead WHERE ${ofLead(scope)} AND ${within('created_at', span)}
+      ) AS counted HAVING count(*) > 0`;
+    const [row = noLeads] = await select<StatusCounts>(counting, { workspaceId: scope.workspaceId });
+    return row;
+  };
+
   /** Selects counts of a range: of its whole days from tallies, of the rest from leads and the counts of erased leads. */
   const counted = (scope: LeadScope, kind: Kind, range: Span): Prisma.Sql => {
     const { days, partialDays } = wholeDays(range);
@@ -95,7 +112,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
   };
 
   return {
-    async count(scope, { previousFrom, bounds, top }) {
+    async count(scope, { previousFrom, previousTo, bounds, top }) {
       const [from, to] = [bounds[0], bounds.at(-1)];
       if (from === undefined || to === undefined) throw new RangeError('The range needs at least two bounds');
       const range = { from, to };
@@ -108,10 +125,13 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
           workspaceId,
         });
       // One after the other, so that an overview uses one connection: it takes one turn among the costly reads.
-      const [previous = noLeads, ...steps] = await countSteps(scope, { from: previousFrom, to }, [
+      const lastQuarter = new Date(Math.floor(previousTo.getTime() / quarterMs) * quarterMs);
+      const [quarters = noLeads, , ...steps] = await countSteps(scope, { from: previousFrom, to }, [
         previousFrom,
+        lastQuarter,
         ...bounds.slice(0, -1),
       ]);
+      const previous = addCounts(quarters, await countLeads(scope, { from: lastQuarter, to: previousTo }));
       const campaigns = await select<CountedValue & { name: string }>(
         Prisma.sql`
           SELECT code AS value, name, "OnHold", "Trashed", "Paid", "Approved"

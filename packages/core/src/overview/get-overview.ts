@@ -1,14 +1,15 @@
 import { LeadsError } from '../errors.ts';
 import { type Viewer, visibleTo } from '../lead/lead-scope.ts';
-import { daysOf, parseDay, stepsOf } from './days.ts';
+import { type Day, daysOf, parseDay, stepsOf, type ZoneDays } from './days.ts';
 import type { Overview, OverviewQuery } from './overview.schema.ts';
-import type { OverviewStore, StatusCounts } from './overview-store.ts';
+import { addCounts, type OverviewStore, type StatusCounts } from './overview-store.ts';
 
 const maxDays = 3_660;
 const top = 20;
 
 /**
- * Returns the counts of the leads that a principal may see, for a range of days.
+ * Returns the counts of the leads that a principal may see, for a range of days. They are compared with the same number
+ * of days before. If the range has not ended, the days before end at the same time of day.
  *
  * @throws LeadsError `invalid_input` for an invalid day or time zone, for days in the wrong order, and for more than ten
  *   years.
@@ -17,6 +18,7 @@ export async function getOverview(
   store: OverviewStore,
   principal: Viewer,
   query: OverviewQuery,
+  nowMs = Date.now(),
 ): Promise<Overview> {
   const first = dayOf(query, 'from');
   const last = dayOf(query, 'to');
@@ -29,12 +31,14 @@ export async function getOverview(
   const { unit, bounds } = stepsOf(days, first, last);
   const starts = bounds.slice(0, -1).map((ms) => new Date(ms));
   const previousFrom = new Date(days.startOf(first - length));
+  const previousTo = new Date(endOfPrevious(days, { first, last, nowMs }));
   const figures = await store.count(visibleTo(principal), {
     previousFrom,
+    previousTo,
     bounds: bounds.map((ms) => new Date(ms)),
     top,
   });
-  const total = summaryOf(figures.steps.reduce(sum, nothing));
+  const total = summaryOf(figures.steps.reduce(addCounts, nothing));
   const summarized = <Item extends StatusCounts>(item: Item) => Object.assign({}, item, summaryOf(item));
   return {
     from: new Date(bounds[0] ?? 0).toISOString(),
@@ -44,7 +48,11 @@ export async function getOverview(
       Object.assign({ start: start.toISOString() }, figures.steps[index] ?? nothing),
     ),
     total,
-    previous: { from: previousFrom.toISOString(), ...summaryOf(figures.previous) },
+    previous: {
+      from: previousFrom.toISOString(),
+      to: previousTo.toISOString(),
+      ...summaryOf(figures.previous),
+    },
     campaigns: figures.campaigns.map(summarized),
     landingPages: figures.landingPages.map(summarized),
     s1: figures.s1.map(summarized),
@@ -52,16 +60,16 @@ export async function getOverview(
   };
 }
 
-const nothing: StatusCounts = { OnHold: 0, Approved: 0, Paid: 0, Trashed: 0 };
-
-function sum(one: StatusCounts, other: StatusCounts): StatusCounts {
-  return {
-    OnHold: one.OnHold + other.OnHold,
-    Approved: one.Approved + other.Approved,
-    Paid: one.Paid + other.Paid,
-    Trashed: one.Trashed + other.Trashed,
-  };
+/** Returns the end of the days before a range. It is as far from their start as the present is from the range's start. */
+function endOfPrevious(days: ZoneDays, { first, last, nowMs }: { first: Day; last: Day; nowMs: number }) {
+  const today = days.dayAt(nowMs);
+  if (today < first || today > last) return days.startOf(first);
+  const then = today - (last - first + 1);
+  // A day has 23 to 25 hours where clocks change.
+  return Math.min(days.startOf(then) + nowMs - days.startOf(today), days.startOf(then + 1));
 }
+
+const nothing: StatusCounts = { OnHold: 0, Approved: 0, Paid: 0, Trashed: 0 };
 
 function summaryOf({ OnHold, Approved, Paid, Trashed }: StatusCounts) {
   const total = OnHold + Approved + Paid + Trashed;

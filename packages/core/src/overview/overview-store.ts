@@ -3,6 +3,15 @@ import type { LeadStatus } from '../lead/lead-status.ts';
 
 export type StatusCounts = Readonly<Record<LeadStatus, number>>;
 
+export function addCounts(one: StatusCounts, other: StatusCounts): StatusCounts {
+  return {
+    OnHold: one.OnHold + other.OnHold,
+    Approved: one.Approved + other.Approved,
+    Paid: one.Paid + other.Paid,
+    Trashed: one.Trashed + other.Trashed,
+  };
+}
+
 /** The leads of one campaign, landing page or sub-id. */
 export type CountedValue = StatusCounts & { readonly value: string };
 
@@ -22,7 +31,8 @@ export interface OverviewStore {
   /**
    * Counts leads.
    *
-   * @param range.previousFrom the start of the previous range, which ends where the range begins.
+   * @param range.previousFrom the start of the previous range.
+   * @param range.previousTo its end, at any time up to the start of the range.
    * @param range.bounds the start of each step, and the end of the last step. Each is a multiple of 15 minutes.
    * @param range.top the maximum of campaigns, landing pages and sub-ids.
    */
@@ -30,6 +40,7 @@ export interface OverviewStore {
     scope: LeadScope,
     range: {
       readonly previousFrom: Date;
+      readonly previousTo: Date;
       readonly bounds: readonly Date[];
       readonly top: number;
     },

@@ -67,8 +67,12 @@ export const Overview = Type.Object(
     ),
     total: Summary,
     previous: Type.Object(
-      { from: time('Its first moment.'), ...summary },
-      { additionalProperties: false, description: 'The same number of days before the range.' },
+      { from: time('Its first moment.'), to: time('The first moment after it.'), ...summary },
+      {
+        additionalProperties: false,
+        description:
+          'The same number of days before the range. If the range has not ended, they end at the same time of day.',
+      },
     ),
     campaigns: list(
       Type.Object(

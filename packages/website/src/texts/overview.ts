@@ -24,6 +24,7 @@ export const overview = {
   rateHelp:
     'The approve rate is the share of approved and paid leads among all leads. “Without trash” ignores trashed leads. “–” means that there are no leads.',
   before: (days: number) => (days === 1 ? 'the day before' : `the ${days} days before`),
+  beforeUntil: (before: string, time: string) => `${before} until ${time}`,
   change: (change: string, before: string) => `${change} compared with ${before}`,
   noneBefore: (before: string) => `none in ${before}`,
   points: (change: string) => `${change} points`,

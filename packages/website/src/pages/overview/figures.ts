@@ -27,13 +27,20 @@ export const formatRate = (rate: number | null) =>
 export const formatChange = (share: number) => change.format(share);
 export const formatPoints = (difference: number) => points.format(difference * 100);
 
+const timeOfDay = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 const stepFormats: Readonly<Record<Overview['unit'], Intl.DateTimeFormatOptions>> = {
-  hour: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  hour: { day: 'numeric', month: 'short', ...timeOfDay },
   day: { day: 'numeric', month: 'short' },
   week: { day: 'numeric', month: 'short', year: 'numeric' },
   month: { month: 'short', year: 'numeric' },
   quarter: { month: 'short', year: 'numeric' },
 };
+
+/** Returns the end of a partial range in its time zone: the time, with the day if the range has several days. */
+export function formatEnd(iso: string, days: number, zone: string): string {
+  const options = { ...(days > 1 ? stepFormats.hour : timeOfDay), timeZone: zone };
+  return new Intl.DateTimeFormat('en-GB', options).format(new Date(iso));
+}
 
 /** Returns the label of a step in its time zone. */
 export function stepNames({ unit, steps }: Overview, zone: string): string[] {

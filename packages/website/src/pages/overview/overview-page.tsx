@@ -57,7 +57,7 @@ function Figures({ overview, zone, days }: { overview: Overview; zone: string; d
   if (total.total === 0) {
     return (
       <Stack>
-        <Totals overview={overview} days={days} />
+        <Totals overview={overview} days={days} zone={zone} />
         <Paper withBorder p="xl" ta="center">
           <Stack align="center" gap="xs">
             <Text fw={600}>{t.empty}</Text>
@@ -74,7 +74,7 @@ function Figures({ overview, zone, days }: { overview: Overview; zone: string; d
   }
   return (
     <Stack>
-      <Totals overview={overview} days={days} />
+      <Totals overview={overview} days={days} zone={zone} />
       <Steps overview={overview} zone={zone} />
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Breakdown

@@ -2,15 +2,18 @@ import { Paper, SimpleGrid, Text, VisuallyHidden } from '@mantine/core';
 import type { Overview } from '@leads/core/overview';
 import type { ReactNode } from 'react';
 import { texts } from '../../texts/index.ts';
-import { formatChange, formatNumber, formatPoints, formatRate, statuses } from './figures.ts';
+import { formatChange, formatEnd, formatNumber, formatPoints, formatRate, statuses } from './figures.ts';
 import { LeadsLink } from './leads-link.tsx';
 
 const t = texts.overview;
 
 /** The number of leads, compared with the same number of days before. */
-export function Totals({ overview, days }: { overview: Overview; days: number }) {
+export function Totals({ overview, days, zone }: { overview: Overview; days: number; zone: string }) {
   const { total, previous, from, to } = overview;
-  const before = t.before(days);
+  const isPartial = previous.to < from;
+  const before = isPartial
+    ? t.beforeUntil(t.before(days), formatEnd(previous.to, days, zone))
+    : t.before(days);
   const against = (now: number, then: number) =>
     then === 0 ? t.noneBefore(before) : t.change(formatChange(now / then - 1), before);
   const rateAgainst = (now: number | null, then: number | null) =>
