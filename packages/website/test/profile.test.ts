@@ -186,6 +186,36 @@ describe('credentials', () => {
     expect(await send(apiKey)).toBe(200);
   }, 60_000);
 
+  test('are in an HTML form only if they are for pages, and the form offers to create such a key', async () => {
+    const { page } = await website.openSignedIn();
+    await page.goto('/profile');
+    const apiKey = await createKey(page, 'Server key');
+    await page.getByText('Intake API', { exact: true }).click();
+    await page.getByLabel('Language').first().click();
+    await page.getByRole('option', { name: 'HTML form' }).click();
+    const copy = () => page.getByRole('button', { name: 'Copy the example' }).click();
+    const form = await copied(page, copy);
+    expect(form).toContain('<form method="post"');
+    expect(form).not.toContain(apiKey);
+    await page.getByText('The key "Server key" is not in this example').waitFor();
+    await expectGoodEverywhere(page, 'profile-html');
+    await page.getByRole('button', { name: 'Create a page key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Create a page key' });
+    await dialog.getByLabel('Name').fill('Spring page');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Add the origin of your page').waitFor();
+    await expectGoodEverywhere(page, 'profile-page-key');
+    await dialog.getByLabel('Allowed origins').fill('https://offer.example.com');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const pageKey = await takeSecret(page);
+    await row(page, 'Spring page').waitFor();
+    await page.getByText('This form needs a page key').waitFor({ state: 'detached' });
+    const filled = await copied(page, copy);
+    expect(filled).toContain(pageKey);
+    expect(filled).toContain('value="https://offer.example.com/"');
+  }, 60_000);
+
   test('for the intake can be limited to origins and tested on the page', async () => {
     const { page, workspace } = await website.openSignedIn();
     await page.goto('/profile');

@@ -7,6 +7,7 @@ export const profile = {
     'An API key identifies the sender of leads. The intake needs a key only. The CRM API needs a key and an access token.',
   noApiKeys: 'No API keys yet. Create one to send leads.',
   createApiKey: 'Create an API key',
+  createPageKey: 'Create a page key',
   accessTokens: 'Access tokens',
   accessTokensLead: 'The CRM API needs an access token together with one of your API keys.',
   noAccessTokens: 'No access tokens yet. The CRM API needs one in addition to the key.',
@@ -55,6 +56,8 @@ export const profile = {
   networksHint:
     'Addresses or networks that may use the key, such as 203.0.113.0/24. If empty, every address may use it.',
   allowedOrigins: 'Allowed origins',
+  pageOriginsHint: 'Web pages that may use the key, such as https://offer.example.com',
+  originsNeeded: 'Add the origin of your page, such as https://offer.example.com',
   originsHint:
     'Web pages that may use the key, such as https://offer.example.com. If empty, only servers may use it.',
   listPlaceholder: 'Enter adds one',
@@ -100,7 +103,11 @@ export const profile = {
   noIntake: 'The address of the intake is not configured (INTAKE_URL).',
   masked: 'Secrets are masked here. Copy includes them.',
   htmlNote:
-    'Anyone who opens the page can read the key. Use a key that is for the intake only and bound to the origin of the page. Any other key is rejected. The JavaScript example works on such a page, too.',
+    'Anyone who opens the page can read the key. A page key can only send leads, and only from the origins of your pages. Any other key is rejected. The JavaScript example works on such a page, too.',
+  needsPageKey: 'This form needs a page key',
+  pageKeyLead: 'A page key is for the intake only and bound to the origins of your pages.',
+  otherKeyLead: (name: string) =>
+    `The key "${name}" is not in this example, because it is not for pages. A page key is for the intake only and bound to the origins of your pages.`,
   holds: 'Secrets in the examples, until you close this page:',
   clearSecret: 'Clear',
   clearSecretOf: (name: string) => `Clear ${name}`,

@@ -62,15 +62,23 @@ function bodyOf(values: ApiKeyForm): NewApiKey {
   };
 }
 
+/** @param forPages creates a key for web pages: for the intake only, with at least one origin. */
 export function ApiKeyDialog({
+  forPages = false,
   onClose,
   onMade,
 }: {
+  forPages?: boolean;
   onClose: () => void;
   onMade: (made: MadeCredential) => void;
 }) {
   const { data: campaigns = [] } = useQuery(campaignsQuery);
-  const form = useForm({ initialValues: empty });
+  const form = useForm<ApiKeyForm>({
+    initialValues: forPages ? { ...empty, scope: 'intake' } : empty,
+    validate: {
+      allowedOrigins: (origins) => (forPages && origins.length === 0 ? t.originsNeeded : null),
+    },
+  });
   const create = useMutation({
     mutationFn: (values: ApiKeyForm) => createApiKey(bodyOf(values)),
     // The response contains the key, so it is not cached.
@@ -91,13 +99,14 @@ export function ApiKeyDialog({
     <TagsInput
       label={t[field]}
       description={description}
+      withAsterisk={forPages}
       placeholder={t.listPlaceholder}
       acceptValueOnBlur
       {...form.getInputProps(field)}
     />
   );
   return (
-    <Dialog onClose={onClose} title={t.createApiKey}>
+    <Dialog onClose={onClose} title={forPages ? t.createPageKey : t.createApiKey}>
       <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
         <Stack>
           <TextInput
@@ -130,14 +139,16 @@ export function ApiKeyDialog({
               .map(({ code, name }) => ({ value: code, label: name === code ? code : `${name} (${code})` }))}
             {...form.getInputProps('defaultCampaignCode')}
           />
-          <Radio.Group label={t.scope} {...form.getInputProps('scope')}>
-            <Stack gap="xs" mt="xs">
-              {scopes.map((value) => {
-                const [label, description] = t.scopeChoices[value];
-                return <Radio key={value} value={value} label={label} description={description} />;
-              })}
-            </Stack>
-          </Radio.Group>
+          {!forPages && (
+            <Radio.Group label={t.scope} {...form.getInputProps('scope')}>
+              <Stack gap="xs" mt="xs">
+                {scopes.map((value) => {
+                  const [label, description] = t.scopeChoices[value];
+                  return <Radio key={value} value={value} label={label} description={description} />;
+                })}
+              </Stack>
+            </Radio.Group>
+          )}
           {scope === 'single' && (
             <Checkbox.Group label={t.singleScopes} {...form.getInputProps('singleScopes')}>
               <Stack gap="xs" mt="xs">
@@ -147,8 +158,8 @@ export function ApiKeyDialog({
               </Stack>
             </Checkbox.Group>
           )}
-          {scope === 'intake' && listInput('allowedOrigins', t.originsHint)}
-          {!isForPages(form.values) && listInput('allowedNetworks', t.networksHint)}
+          {scope === 'intake' && listInput('allowedOrigins', forPages ? t.pageOriginsHint : t.originsHint)}
+          {!forPages && !isForPages(form.values) && listInput('allowedNetworks', t.networksHint)}
           <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />
         </Stack>
       </form>

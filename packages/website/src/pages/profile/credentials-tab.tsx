@@ -28,7 +28,7 @@ export function CredentialsTab() {
       <ApiKeys onMade={show} onRevoked={clearSecret} />
       <AccessTokens onMade={show} onRevoked={clearSecret} />
       <Suspense fallback={<PendingPage />}>
-        <TryIt held={held} onClear={clearSecret} />
+        <TryIt held={held} onMade={show} onClear={clearSecret} />
       </Suspense>
       {/* Loaded eagerly: a failed load after a secret was created would lose the secret. */}
       <SecretDialog

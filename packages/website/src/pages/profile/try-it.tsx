@@ -10,11 +10,12 @@ import {
   Text,
   Title,
 } from '@mantine/core';
-import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { campaignsQuery } from '../../api/campaigns.ts';
-import { apiKeysQuery } from '../../api/credentials.ts';
+import { apiKeysQuery, type MadeCredential } from '../../api/credentials.ts';
 import { CodeBlock } from '../../examples/code-block.tsx';
 import {
   type Api,
@@ -28,14 +29,27 @@ import {
 } from '../../examples/example-request.ts';
 import { type Language, languagesOf, writeSnippet } from '../../examples/snippets.ts';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { texts } from '../../texts/index.ts';
 import type { ShownSecrets } from './credentials-tab.tsx';
 import { SendTest } from './send-test.tsx';
 
 const t = texts.profile;
 
+const ApiKeyDialog = lazyDialog(async () => (await import('./api-key-dialog.tsx')).ApiKeyDialog);
+
 /** Examples that send a lead, and a form to send one from here. */
-export function TryIt({ held, onClear }: { held: ShownSecrets; onClear: (id: string) => void }) {
+export function TryIt({
+  held,
+  onMade,
+  onClear,
+}: {
+  held: ShownSecrets;
+  onMade: (made: MadeCredential) => void;
+  onClear: (id: string) => void;
+}) {
+  const queryClient = useQueryClient();
+  const [creating, { open, close }] = useDisclosure(false);
   const { addresses } = useSuspenseQuery(meQuery).data;
   const { data: campaigns = [] } = useQuery(campaignsQuery);
   const { data: keys = [] } = useQuery(apiKeysQuery);
@@ -46,11 +60,15 @@ export function TryIt({ held, onClear }: { held: ShownSecrets; onClear: (id: str
   const languages: readonly Language[] = languagesOf[api];
   const shown = languages.includes(language) ? language : 'curl';
 
+  const key = keys.find(({ id }) => id === held.apiKey?.id);
+  const page = key?.allowedOrigins[0];
+  // A form shows its key to every visitor.
+  const isPublic = shown === 'html';
+  const isPageKey = key?.scope === 'intake' && page !== undefined;
   const secrets: Secrets = {
-    apiKey: held.apiKey?.secret ?? placeholders.apiKey,
+    apiKey: (!isPublic || isPageKey ? held.apiKey?.secret : undefined) ?? placeholders.apiKey,
     accessToken: held.accessToken?.secret ?? placeholders.accessToken,
   };
-  const page = keys.find(({ id }) => id === held.apiKey?.id)?.allowedOrigins[0];
   const masked: Secrets = { apiKey: mask(secrets.apiKey), accessToken: mask(secrets.accessToken) };
   const write = (filled: Secrets) => {
     if (api === 'crm') {
@@ -115,20 +133,43 @@ export function TryIt({ held, onClear }: { held: ShownSecrets; onClear: (id: str
         <Alert color="yellow">{t.noIntake}</Alert>
       ) : (
         <>
+          {isPublic && !isPageKey && (
+            <Alert color="yellow" variant="light" title={t.needsPageKey}>
+              <Stack align="flex-start" gap="xs">
+                <Text size="sm">
+                  {held.apiKey === undefined ? t.pageKeyLead : t.otherKeyLead(held.apiKey.name)}
+                </Text>
+                <Button size="xs" variant="default" onClick={open}>
+                  {t.createPageKey}
+                </Button>
+              </Stack>
+            </Alert>
+          )}
           <CodeBlock label={t.languages[shown]}>{write(masked) ?? ''}</CodeBlock>
           <Group justify="space-between">
             <Text size="sm" c="dimmed">
-              {made.length > 0 && t.masked}
+              {made.length > 0 && (!isPublic || isPageKey) && t.masked}
             </Text>
             <CopyTextButton text={snippet} label={t.copyExample} />
           </Group>
-          {shown === 'html' && (
+          {isPublic && (
             <Text size="sm" c="dimmed">
               {t.htmlNote}
             </Text>
           )}
           <SendTest key={api} api={api} held={held} addresses={addresses} />
         </>
+      )}
+      {creating && (
+        <ApiKeyDialog
+          forPages
+          onClose={close}
+          onMade={(credential) => {
+            close();
+            onMade(credential);
+            void queryClient.invalidateQueries({ queryKey: apiKeysQuery.queryKey });
+          }}
+        />
       )}
     </Stack>
   );
