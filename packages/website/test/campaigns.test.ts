@@ -87,6 +87,7 @@ test('managers create, edit, pause and archive campaigns, and make one the defau
 test('landing pages are mapped with the select and by drag and drop, and can be registered', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   for (const name of ['quiz', 'spring-offer']) await workspace.mapLandingPage(name, null);
+  await workspace.addCampaign('OTHER');
   await website.fixture.leads.insert(
     [1, 2, 3].map(() => workspace.lead(member, { source: 'intake', lpName: 'quiz' })),
   );
@@ -106,6 +107,21 @@ test('landing pages are mapped with the select and by drag and drop, and can be 
     ),
   ).toEqual(['quiz', 'spring-offer'].map((name) => ({ name, campaign_id: workspace.demoCampaignId })));
   await page.getByText('Landing pages without a campaign').waitFor({ state: 'detached' });
+
+  // A page that has a campaign gets another one only after a confirmation.
+  const question = page.getByRole('dialog', { name: 'Change the campaign of quiz?' });
+  await landingPage(page, 'quiz').dragTo(campaign(page, 'OTHER'));
+  await question.getByText('go to OTHER instead of DEMO').waitFor();
+  await expectGoodEverywhere(page, 'campaigns-remap');
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await question.waitFor({ state: 'detached' });
+  await campaign(page, 'DEMO').getByText('quiz, spring-offer').waitFor();
+  await landingPage(page, 'quiz').getByRole('combobox', { name: 'Campaign of quiz' }).click();
+  await page.getByRole('option', { name: 'OTHER' }).click();
+  await question.getByRole('button', { name: 'Change the campaign' }).click();
+  await question.waitFor({ state: 'detached' });
+  await campaign(page, 'OTHER').getByText('quiz').waitFor();
+  await campaign(page, 'DEMO').getByText('spring-offer', { exact: true }).waitFor();
 
   await page.getByRole('button', { name: 'Register a landing page' }).click();
   const dialog = page.getByRole('dialog');

@@ -84,6 +84,29 @@ test('a user who accepts an invitation becomes a member with the permissions of 
   expect(await other.getByRole('button', { name: /Remove|Invite/ }).count()).toBe(0);
   expect(await other.getByRole('combobox', { name: /Role of/ }).count()).toBe(0);
 
+  // A change that gives or takes all rights is confirmed.
+  const rolesOf = () =>
+    website.fixture.sql('SELECT role::text FROM member WHERE workspace_id = $1 ORDER BY role', [
+      workspace.id,
+    ]);
+  const question = page.getByRole('dialog', { name: 'Make Grace Hopper an owner?' });
+  for (const answer of ['Cancel', 'Change the role']) {
+    await row(page, 'Grace Hopper').getByRole('combobox', { name: 'Role of Grace Hopper' }).click();
+    await page.getByRole('option', { name: 'Owner' }).click();
+    await question.waitFor();
+    expect(await rolesOf()).toEqual([{ role: 'manager' }, { role: 'owner' }]);
+    await expectGoodEverywhere(page, 'members-owner');
+    await question.getByRole('button', { name: answer }).click();
+    await question.waitFor({ state: 'detached' });
+  }
+  await expect.poll(rolesOf).toEqual([{ role: 'owner' }, { role: 'owner' }]);
+  await row(page, 'You').getByRole('combobox').click();
+  await page.getByRole('option', { name: 'Publisher' }).click();
+  await page.getByRole('dialog', { name: 'Change your own role to Publisher?' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await rolesOf()).toEqual([{ role: 'owner' }, { role: 'owner' }]);
+
   await page.getByRole('button', { name: 'Remove Grace Hopper' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   await row(page, 'Grace Hopper').waitFor({ state: 'detached' });

@@ -59,6 +59,12 @@ export const campaigns = {
     `${count}${isMore ? ' or more' : ''} landing ${count === 1 ? 'page' : 'pages'}`,
   leads: (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'lead' : 'leads'}`,
   mapped: 'Mapped',
+  remapTitle: (name: string) => `Change the campaign of ${name}?`,
+  remapLead: (from: string, to: string) =>
+    `New leads of the landing page go to ${to} instead of ${from}. Its earlier leads stay in ${from}.`,
+  unmapLead: (from: string) =>
+    `New leads of the landing page go to the default campaign instead of ${from}. Its earlier leads stay in ${from}.`,
+  remap: 'Change the campaign',
   pendingTitle: 'Waiting for approval',
   pendingLead: (pages: string) =>
     `${pages}. An API key in a web page named more new landing pages than it may register on one day. Anyone can use such a key. Their leads go to the default campaign. Approve a landing page, choose its campaign, or dismiss it.`,

@@ -12,6 +12,12 @@ export const members = {
     manager: 'Managers see all leads and change campaigns and statuses.',
     publisher: 'Publishers send leads and see their own.',
   },
+  ownerTitle: (name: string) => `Make ${name} an owner?`,
+  ownerLead:
+    'Owners have all rights. They see all leads and credentials, and they can remove every member, also you.',
+  ownRoleTitle: (role: string) => `Change your own role to ${role}?`,
+  ownRoleLead: 'You lose the rights of an owner at once. Only another owner can give them back.',
+  changeRole: 'Change the role',
   remove: 'Remove',
   removeOf: (name: string) => `Remove ${name}`,
   removeTitle: 'Remove this member?',

@@ -1,4 +1,5 @@
-import { Button, SimpleGrid, Stack, Switch } from '@mantine/core';
+import type { LandingPageView } from '@leads/core/campaign';
+import { Button, SimpleGrid, Stack, Switch, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import {
@@ -8,6 +9,7 @@ import {
   useQueryClient,
   useSuspenseQuery,
 } from '@tanstack/react-query';
+import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import {
   campaignsQuery,
@@ -15,6 +17,7 @@ import {
   landingPagesQuery,
   mapLandingPage,
 } from '../../api/campaigns.ts';
+import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList } from '../../shell/record-row.tsx';
@@ -43,11 +46,20 @@ export function CampaignsPage() {
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['landing-pages'] }),
   });
 
+  /** A new campaign of a page that has one, until it is confirmed. An empty code means no campaign. */
+  const [asked, setAsked] = useState<{ readonly page: LandingPageView; readonly campaignCode: string }>();
+  const pages = mapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
+  const changePage = (changed: LandingPageChange) => {
+    const page = pages.find(({ id }) => id === changed.id);
+    if (page?.campaignCode === undefined || 'dismissed' in changed) change.mutate(changed);
+    else if (page.campaignCode !== changed.campaignCode)
+      setAsked({ page, campaignCode: changed.campaignCode });
+  };
+
   if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (campaigns === undefined) return <PendingPage />;
   const archived = campaigns.filter(({ status }) => status === 'archived').length;
   const shown = campaigns.filter(({ status }) => showsArchived || status !== 'archived');
-  const pages = mapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
   return (
     <>
       <PageHeading title={t.title}>
@@ -70,13 +82,28 @@ export function CampaignsPage() {
                 campaign={campaign}
                 landingPages={pages.filter(({ campaignId }) => campaignId === campaign.id)}
                 isManaging={isManaging}
-                onDropPage={(id) => change.mutate({ id, campaignCode: campaign.code })}
+                onDropPage={(id) => changePage({ id, campaignCode: campaign.code })}
               />
             ))}
           </RecordList>
         </Stack>
-        <LandingPages campaigns={campaigns} isManaging={isManaging} onChange={change.mutate} />
+        <LandingPages campaigns={campaigns} isManaging={isManaging} onChange={changePage} />
       </SimpleGrid>
+      {asked !== undefined && (
+        <ConfirmDialog
+          title={t.remapTitle(asked.page.name)}
+          action={t.remap}
+          color="petrol"
+          onConfirm={() => change.mutateAsync({ id: asked.page.id, campaignCode: asked.campaignCode })}
+          onClose={() => setAsked(undefined)}
+        >
+          <Text size="sm">
+            {asked.campaignCode === ''
+              ? t.unmapLead(asked.page.campaignCode ?? '')
+              : t.remapLead(asked.page.campaignCode ?? '', asked.campaignCode)}
+          </Text>
+        </ConfirmDialog>
+      )}
       {creating && <NewCampaignDialog onClose={close} />}
     </>
   );

@@ -5,7 +5,9 @@ import { Alert, Badge, Select, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { meQuery } from '../../api/account.ts';
 import { changeRole, leaveWorkspace, membersQuery, removeMember } from '../../api/members.ts';
+import { useState } from 'react';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
@@ -75,6 +77,8 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
     // The members are reloaded: a rejected change must not be shown, and a new role changes the user's permissions.
     onSettled: () => queryClient.invalidateQueries(),
   });
+  /** A change of a role that gives or takes all rights, until it is confirmed. */
+  const [asked, setAsked] = useState<{ readonly member: MemberView; readonly role: MemberRole }>();
   if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (members === undefined) return <PendingPage />;
   const owners = members.filter(({ role }) => role === 'owner').length;
@@ -92,7 +96,9 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
         // Not disabled, because that would remove the focus.
         readOnly={change.isPending}
         onChange={(role) => {
-          if (role !== null) change.mutate({ id: member.id, role });
+          if (role === null) return;
+          if (role === 'owner' || member.userId === user.id) setAsked({ member, role });
+          else change.mutate({ id: member.id, role });
         }}
       />
     );
@@ -100,6 +106,16 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
   return (
     <Stack gap="xs">
       {change.isError && <ErrorNotice error={change.error} />}
+      {asked !== undefined && (
+        <ConfirmDialog
+          title={asked.role === 'owner' ? t.ownerTitle(asked.member.name) : t.ownRoleTitle(roles[asked.role])}
+          action={t.changeRole}
+          onConfirm={() => change.mutateAsync({ id: asked.member.id, role: asked.role })}
+          onClose={() => setAsked(undefined)}
+        >
+          <Text size="sm">{asked.role === 'owner' ? t.ownerLead : t.ownRoleLead}</Text>
+        </ConfirmDialog>
+      )}
       <RecordList label={t.title}>
         {members.map((member) => {
           const isMe = member.userId === user.id;
