@@ -148,7 +148,7 @@ export function openDatabase(options: DatabaseOptions) {
     },
     /** @throws LeadsError `unavailable` if Postgres does not answer. */
     async ping(): Promise<void> {
-      await prisma.$queryRaw`SELECT 1`;
+      await run({ text: 'SELECT' });
     },
     poolUsage: () => ({
       max: options.poolSize,
@@ -160,8 +160,10 @@ export function openDatabase(options: DatabaseOptions) {
     /** Whether the newest migration of this release has been applied. */
     async hasNewestMigration(): Promise<boolean> {
       try {
-        const rows = await prisma.$queryRaw<unknown[]>`
-          SELECT FROM _prisma_migrations WHERE migration_name = ${newestMigration} AND finished_at IS NOT NULL`;
+        const rows = await run({
+          text: 'SELECT FROM _prisma_migrations WHERE migration_name = $1 AND finished_at IS NOT NULL',
+          values: [newestMigration],
+        });
         return rows.length > 0;
       } catch (error) {
         if (error instanceof DatabaseError && error.sqlState === undefinedTable) return false;
