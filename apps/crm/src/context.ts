@@ -62,7 +62,7 @@ import { openTracing, type Tracing } from '@leads/http/service/tracing';
 import packageJson from '../package.json' with { type: 'json' };
 import { createAccessTokenCodec } from './access-token-codec.ts';
 import type { CrmConfig } from './config.ts';
-import { registerDeliveryMetrics } from './deliveries/delivery-metrics.ts';
+import { registerAttemptDurations, registerDeliveryMetrics } from './deliveries/delivery-metrics.ts';
 import { openDeliverer } from './deliveries/open-deliverer.ts';
 import { webhookSettingsOf } from './deliveries/webhook-settings.ts';
 import { registerEventMetrics } from './event-metrics.ts';
@@ -263,6 +263,7 @@ export async function createContext(
           ),
         onUnreadable: (webhookId, err) =>
           log.error({ webhookId, err }, 'The secret of a webhook cannot be decrypted; retrying'),
+        onAttempt: registerAttemptDurations(metrics),
       })
     : undefined;
   resources.use(deliverer);

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryView, WebhookView } from '@leads/core/delivery';
 import { personalData } from '@leads/test-kit/log-check/confidential';
+import { freePort } from '@leads/local-stack/processes/free-port';
+import { parseMetrics, sumOf } from '@leads/test-kit/prometheus-text';
 import { createServiceRoles } from '@leads/test-kit/service-roles';
 import {
   answering,
@@ -153,15 +155,28 @@ test('a killed `leads deliver` loses no event, and what it sent twice has the sa
   expect((await second.ended).code).toBe(0);
 });
 
-test('`leads deliver` needs only the database role of the CRM', async () => {
+test('`leads deliver` needs only the database role of the CRM, and serves health and metrics on DELIVER_PORT', async () => {
   await using roles = await createServiceRoles(databaseUrl);
+  const port = String(await freePort());
+  const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
   await create('--event', 'lead.status_changed', '--status', 'Approved');
-  const process = await startDeliverer({ DATABASE_URL: roles.crm });
+  const process = await startDeliverer({ DATABASE_URL: roles.crm, DELIVER_PORT: port });
+  for (const path of ['/health/live', '/health/ready']) expect((await get(path)).status).toBe(200);
+  expect((await get('/api/v1/webhooks')).status).toBe(404);
   const lead = await createLead();
   await leads.edit(workspace.owner, lead, { status: 'Approved' });
   await expect
     .poll(() => receiver.received.map(({ headers }) => headers['webhook-id']), { timeout: 30_000 })
     .toEqual([`evt_${lead}_2`]);
+  const metrics = async () => parseMetrics(await (await get('/metrics')).text());
+  await expect
+    .poll(async () => sumOf((await metrics()).samples, 'delivery_attempts_total', { result: 'delivered' }))
+    .toBe(1);
+  const { samples, families } = await metrics();
+  expect(sumOf(samples, 'delivery_attempt_duration_seconds_count')).toBe(1);
+  expect([...families.keys()]).toEqual(
+    expect.arrayContaining(['deliveries_waiting', 'delivery_lag_seconds', 'db_client_connections']),
+  );
   process.child.kill('SIGTERM');
   expect(await process.ended).toMatchObject({ code: 0, stderr: 'Sending webhooks\nStopping\n' });
 });

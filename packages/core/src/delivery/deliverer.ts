@@ -44,6 +44,8 @@ export interface DelivererEvents {
   readonly onDisabled: (endpointId: string) => void;
   /** Called for a secret that cannot be opened. */
   readonly onUnreadable: (endpointId: string, error: unknown) => void;
+  /** Called with the duration of each attempt, in milliseconds. */
+  readonly onAttempt: (durationMs: number) => void;
 }
 
 /** Sends the deliveries of all workspaces until it is disposed. Any number of processes may run one. */
@@ -250,7 +252,10 @@ export class Deliverer implements AsyncDisposable {
   #finish(outcome: AttemptOutcome): void {
     const isSuccess = outcome.attempt?.isSuccess ?? true;
     this.#pace.end(outcome.endpointId, isSuccess);
-    if (outcome.attempt !== undefined) this.#counts[isSuccess ? 'delivered' : 'failed'] += 1;
+    if (outcome.attempt !== undefined) {
+      this.#counts[isSuccess ? 'delivered' : 'failed'] += 1;
+      this.#events.onAttempt(outcome.attempt.durationMs);
+    }
     this.#outcomes.push(outcome);
     this.#recorder.wake();
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createDeliveryQueue, openDatabase } from '@leads/core/db';
+import { createDeliveryQueue, type Database, openDatabase } from '@leads/core/db';
 import { ConfigError } from '@leads/http/service/config';
 import type { Command } from 'commander';
 import { openDeliverer } from '../../deliveries/open-deliverer.ts';
@@ -19,7 +19,7 @@ export function addDeliverCommand(program: Command, io: CliIo): void {
     .command('deliver')
     .summary('send webhooks until it is stopped')
     .description(
-      'Sends the webhooks of all workspaces until SIGTERM or Ctrl-C. Run it where the CRM service has CRM_DELIVERIES=false, for example because only this process may reach the internet. Any number may run. It needs the database role of the CRM, or the owner of the tables.',
+      'Sends the webhooks of all workspaces until SIGTERM or Ctrl-C. Run it where the CRM service has CRM_DELIVERIES=false, for example because only this process may reach the internet. Any number may run. It needs the database role of the CRM, or the owner of the tables. With DELIVER_PORT, it serves /health/live, /health/ready and /metrics.',
     )
     .option('--json', 'has no effect: the command has no result')
     .addHelpText('after', examples('leads deliver'))
@@ -40,19 +40,30 @@ async function deliver(io: CliIo): Promise<void> {
     applicationName: 'leads-deliver',
   });
   await database.ping();
+  const { DELIVER_HOST: host, DELIVER_PORT: port, METRICS_TOKEN: metricsToken } = settings;
+  await using server = port === undefined ? undefined : await createServer(database, io);
   await using deliverer = openDeliverer(settings, createDeliveryQueue(database), webhookSettings, {
     onError: (error) => printNotice(io, `Deliveries failed in the database; retrying: ${messageOf(error)}`),
     onDisabled: (id) =>
       printNotice(io, `Disabled webhook ${id}, because its receiver fails or wants no more deliveries`),
     onUnreadable: (id, error) =>
       printNotice(io, `The secret of webhook ${id} cannot be decrypted; retrying: ${messageOf(error)}`),
+    onAttempt: (durationMs) => server?.observeAttempt(durationMs),
   });
   if (deliverer === undefined) {
     throw new ConfigError('DELIVERIES_SECRET is required: set it to the value of the CRM service');
   }
+  if (port !== undefined) await server?.listen(deliverer, { host, port, metricsToken });
   printNotice(io, 'Sending webhooks');
   if (!signal.aborted) await once(signal, 'abort');
+  server?.drain();
   printNotice(io, 'Stopping');
+}
+
+/** Loads the server on demand, because no other command needs one. */
+async function createServer(database: Database, { stderr }: CliIo) {
+  const { DeliverServer } = await import('../../deliveries/deliver-server.ts');
+  return new DeliverServer(database, stderr);
 }
 
 function messageOf(error: unknown): string {

@@ -69,6 +69,7 @@ const readBy: Readonly<Record<string, string>> = {
   LEADS_MIGRATIONS_DIR: ' (leads migrate)',
   DATABASE_STATEMENT_TIMEOUT_MS: ' (leads db grant, leads deliver)',
   DATABASE_PREPARED_STATEMENTS: ' (leads deliver)',
+  METRICS_TOKEN: ' (leads deliver)',
   DELIVERIES_SECRET: ' (leads deliver, leads webhook create)',
   DELIVERIES_PREVIOUS_SECRET: ' (leads deliver)',
   DELIVERIES_ALLOW_HTTP: ' (leads deliver, leads webhook create)',

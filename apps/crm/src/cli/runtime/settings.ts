@@ -1,4 +1,4 @@
-import { bufferSettings, loadConfig } from '@leads/http/service/config';
+import { bufferSettings, host, loadConfig } from '@leads/http/service/config';
 import { type Static, type TObject, Type } from 'typebox';
 import { CrmConfig, deliverySettings } from '../../config.ts';
 
@@ -96,6 +96,16 @@ export const DeliverSettings = Type.Object({
   DATABASE_CONNECT_TIMEOUT_MS,
   DATABASE_STATEMENT_TIMEOUT_MS,
   DATABASE_PREPARED_STATEMENTS: CrmConfig.properties.DATABASE_PREPARED_STATEMENTS,
+  DELIVER_HOST: host('The address at which `leads deliver` listens on DELIVER_PORT. 0.0.0.0 means all'),
+  DELIVER_PORT: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      description:
+        'The port at which `leads deliver` serves /health/live, /health/ready and /metrics. If absent, it has no server',
+    }),
+  ),
+  METRICS_TOKEN: CrmConfig.properties.METRICS_TOKEN,
   ...deliverySettings,
 });
 
