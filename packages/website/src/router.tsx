@@ -76,15 +76,23 @@ const members = createRoute({
   path: '/members',
   component: lazyRouteComponent(() => import('./pages/members/members-page.tsx'), 'MembersPage'),
 });
-const webhooks = createRoute({
+const integrations = createRoute({
   getParentRoute: () => console,
-  path: '/webhooks',
-  component: lazyRouteComponent(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  path: '/integrations',
+  component: lazyRouteComponent(
+    () => import('./pages/integrations/integrations-page.tsx'),
+    'IntegrationsPage',
+  ),
 });
 const webhook = createRoute({
   getParentRoute: () => console,
   path: '/webhooks/$id',
-  component: lazyRouteComponent(() => import('./pages/webhooks/webhook-page.tsx'), 'WebhookPage'),
+  component: lazyRouteComponent(() => import('./pages/integrations/endpoint-page.tsx'), 'WebhookPage'),
+});
+const postback = createRoute({
+  getParentRoute: () => console,
+  path: '/postbacks/$id',
+  component: lazyRouteComponent(() => import('./pages/integrations/endpoint-page.tsx'), 'PostbackPage'),
 });
 const audit = createRoute({
   getParentRoute: () => console,
@@ -145,7 +153,17 @@ export function createAppRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree: rootRoute.addChildren([
       home,
-      console.addChildren([overview, leads, campaigns, members, webhooks, webhook, audit, profile]),
+      console.addChildren([
+        overview,
+        leads,
+        campaigns,
+        members,
+        integrations,
+        webhook,
+        postback,
+        audit,
+        profile,
+      ]),
       signIn,
       signUp,
       forgotPassword,

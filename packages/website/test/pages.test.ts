@@ -30,7 +30,7 @@ describe.for([1440, 390])('at a width of %d pixels', (width) => {
       ['lead', `/leads?lead=${lead?.id}`, 'Leads'],
       ['campaigns', '/campaigns', 'Campaigns'],
       ['members', '/members', 'Members'],
-      ['webhooks', '/webhooks', 'Webhooks'],
+      ['integrations', '/integrations', 'Integrations'],
       ['audit', '/audit', 'Audit log'],
       ['profile-credentials', '/profile', 'Profile'],
       ['profile-account', '/profile?tab=account', 'Profile'],

@@ -52,5 +52,6 @@ export {
   PostbackPreviewAnswer,
   PostbackView,
 } from './postback.schema.ts';
+export type { PostbackRequest } from './postback-request.ts';
 export { postbackPresets } from './postback-presets.ts';
 export type { PostbackStore } from './postback-store.ts';

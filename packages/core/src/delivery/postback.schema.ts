@@ -204,3 +204,4 @@ export const PostbackPresetView = Type.Object(
   },
   { additionalProperties: false, description: 'A template for the postback URL of a tracker.' },
 );
+export type PostbackPresetView = Static<typeof PostbackPresetView>;

@@ -11,7 +11,12 @@ import type {
   StatusChange,
   StatusChangeAnswer,
 } from '@leads/core/lead';
-import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query';
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+} from '@tanstack/react-query';
 import { texts } from '../texts/index.ts';
 import { ApiError, call, commonHeaders, nextCursorOf, readError, send, workspaceOfPage } from './client.ts';
 
@@ -67,6 +72,16 @@ async function listLeads(
     answeredAt: Date.parse(response.headers.get('date') ?? '') || Date.now(),
   };
 }
+
+/** Queries the newest leads that a search finds; all leads without one. */
+export const newestLeadsQuery = (search: string) =>
+  queryOptions({
+    queryKey: ['leads', 'newest', search],
+    queryFn: ({ signal }) =>
+      call<Lead[]>('/console/order/leads', { query: { q: search || undefined, limit: '20' }, signal }),
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  });
 
 /** The shortest time until leads are counted again, and how many times longer than the count it is. */
 const minCountMs = 100;

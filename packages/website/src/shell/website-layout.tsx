@@ -43,7 +43,7 @@ const destinations = [
   { to: '/leads', label: t.leads, icon: IconList },
   { to: '/campaigns', label: t.campaigns, icon: IconSpeakerphone },
   { to: '/members', label: t.members, icon: IconUsers },
-  { to: '/webhooks', label: t.webhooks, icon: IconWebhook, roles: ['owner', 'manager'] },
+  { to: '/integrations', label: t.integrations, icon: IconWebhook, also: ['/webhooks', '/postbacks'] },
   { to: '/audit', label: t.audit, icon: IconHistory, roles: ['owner'] },
   { to: '/profile', label: t.profile, icon: IconUserCircle },
 ] as const;
@@ -56,6 +56,10 @@ const barHeight = 52;
 const schemes = ['light', 'dark', 'auto'] as const;
 
 const isWithin = (pathname: string, to: string) => pathname === to || pathname.startsWith(`${to}/`);
+
+/** Whether a page is of a destination. Some pages have an address outside of that of their destination. */
+const isOf = (pathname: string, { to, ...others }: (typeof destinations)[number]) =>
+  [to, ...('also' in others ? others.also : [])].some((each) => isWithin(pathname, each));
 
 /** The layout of every page after sign-in. */
 export function WebsiteLayout() {
@@ -102,14 +106,14 @@ export function WebsiteLayout() {
       </AppShell.Header>
       {/* Hidden, not only moved off screen, because the keyboard would still reach it. */}
       <AppShell.Navbar p="xs" aria-label={t.navigation} {...(!opened && { visibleFrom: 'sm' })}>
-        {destinationsOf(me.workspace?.role).map(({ to, label, icon: Icon }) => (
+        {destinationsOf(me.workspace?.role).map((destination) => (
           <NavigationLink
-            key={to}
-            to={to}
-            label={label}
-            leftSection={<Icon size={18} aria-hidden />}
-            active={isWithin(pathname, to)}
-            aria-current={pathname === to ? 'page' : undefined}
+            key={destination.to}
+            to={destination.to}
+            label={destination.label}
+            leftSection={<destination.icon size={18} aria-hidden />}
+            active={isOf(pathname, destination)}
+            aria-current={pathname === destination.to ? 'page' : undefined}
             onClick={leaveNavigation}
           />
         ))}

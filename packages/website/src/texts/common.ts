@@ -37,7 +37,7 @@ export const common = {
   leads: 'Leads',
   campaigns: 'Campaigns',
   members: 'Members',
-  webhooks: 'Webhooks',
+  integrations: 'Integrations',
   audit: 'Audit log',
   profile: 'Profile',
   apiReference: 'API reference',

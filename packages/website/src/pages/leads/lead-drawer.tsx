@@ -30,8 +30,10 @@ import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import { useFocusBack } from '../../shell/use-focus-back.ts';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
+import { endpoints } from '../../texts/endpoints.ts';
 import { texts } from '../../texts/index.ts';
 import { type ContactField, contactFields, optionalFields } from './contact-fields.ts';
+import { LeadDeliveries } from './lead-deliveries.tsx';
 import { PendingStatus, StatusBadge } from './lead-row.tsx';
 import type { LeadSearch } from './lead-search.ts';
 import { nextStatuses } from './lead-status.ts';
@@ -196,6 +198,9 @@ function Detail({
             {t.noRaw}
           </Text>
         )}
+      </Section>
+      <Section title={endpoints.deliveries}>
+        <LeadDeliveries id={lead.id} status={lead.status} />
       </Section>
       <Section title={t.history}>
         <History id={lead.id} nameOf={nameOf} />

@@ -6,9 +6,10 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
-import { createWebhook, updateWebhook, webhooksQuery } from '../../api/webhooks.ts';
+import { createWebhook, endpointsKey, updateEndpoint } from '../../api/endpoints.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
+import { endpoints } from '../../texts/endpoints.ts';
 import { texts } from '../../texts/index.ts';
 import { webhooks as t } from '../../texts/webhooks.ts';
 import { statuses } from '../leads/lead-status.ts';
@@ -59,13 +60,13 @@ export function WebhookDialog({
       const replacesHeaders = removesHeaders || Object.keys(headers).length > 0;
       const changes = { ...body, ...(replacesHeaders && { headers }) };
       if (webhook === undefined) return createWebhook(changes);
-      await updateWebhook(webhook.id, changes);
+      await updateEndpoint('webhook', webhook.id, changes);
       return undefined;
     },
     // The response contains the secret, so it is not cached.
     gcTime: 0,
     async onSuccess(shown) {
-      await queryClient.invalidateQueries({ queryKey: webhooksQuery.queryKey });
+      await queryClient.invalidateQueries({ queryKey: endpointsKey('webhook') });
       if (shown === undefined) onClose();
       else onCreated?.(shown);
     },
@@ -85,7 +86,7 @@ export function WebhookDialog({
             data-autofocus
             {...form.getInputProps('url')}
           />
-          <TextInput label={t.description} maxLength={255} {...form.getInputProps('description')} />
+          <TextInput label={endpoints.description} maxLength={255} {...form.getInputProps('description')} />
           <Checkbox.Group label={t.events} {...form.getInputProps('events')}>
             <Stack gap="xs" mt="xs">
               {eventTypes.map((type) => (
@@ -114,7 +115,7 @@ export function WebhookDialog({
             {...form.getInputProps('campaignCodes')}
           />
           <Checkbox
-            label={t.includesImports}
+            label={endpoints.includesImports}
             {...form.getInputProps('includesImports', { type: 'checkbox' })}
           />
           <Textarea

@@ -1,18 +1,21 @@
-import type { WebhookView } from '@leads/core/delivery';
+import type { EndpointKind } from '@leads/core/delivery';
 import { Alert, Button, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import {
-  deleteWebhook,
+  deleteEndpoint,
   deliveriesKey,
+  type Endpoint,
+  endpointsKey,
+  postbacksQuery,
   recoverDeliveries,
   rotateWebhookSecret,
-  testWebhook,
-  updateWebhook,
+  testEndpoint,
+  updateEndpoint,
   webhooksQuery,
-} from '../../api/webhooks.ts';
+} from '../../api/endpoints.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { DateInput } from '../../shell/date-input.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
@@ -22,77 +25,111 @@ import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { SecretDialog, type ShownSecret } from '../../shell/secret-dialog.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { webhooks as t } from '../../texts/webhooks.ts';
+import { endpoints as t } from '../../texts/endpoints.ts';
+import { postbacks } from '../../texts/postbacks.ts';
+import { webhooks } from '../../texts/webhooks.ts';
 import { DeliveryLog } from './delivery-log.tsx';
-import { WebhookState, webhookFacts } from './webhook-state.tsx';
+import { EndpointState, endpointFacts } from './endpoint-state.tsx';
 
 const dayMs = 86_400_000;
 
 const WebhookDialog = lazyDialog(async () => (await import('./webhook-dialog.tsx')).WebhookDialog);
+const PostbackDialog = lazyDialog(async () => (await import('./postback-dialog.tsx')).PostbackDialog);
 
-/** One webhook: its state, its actions, and the log of its deliveries. */
+/** One webhook. */
 export function WebhookPage() {
   const { id } = useParams({ from: '/console/webhooks/$id' });
-  const { data: webhooks, error, refetch } = useQuery(webhooksQuery);
-  const webhook = webhooks?.find((each) => each.id === id);
+  const { data, error, refetch } = useQuery(webhooksQuery);
+  return <EndpointPage {...{ id, kind: 'webhook', endpoints: data, error, refetch }} />;
+}
+
+/** One postback. */
+export function PostbackPage() {
+  const { id } = useParams({ from: '/console/postbacks/$id' });
+  const { data, error, refetch } = useQuery(postbacksQuery);
+  return <EndpointPage {...{ id, kind: 'postback', endpoints: data, error, refetch }} />;
+}
+
+interface EndpointOfKind {
+  readonly kind: EndpointKind;
+  readonly id: string;
+}
+
+/** One endpoint: its state, its actions, and the log of its deliveries. */
+function EndpointPage({
+  kind,
+  id,
+  endpoints,
+  error,
+  refetch,
+}: EndpointOfKind & {
+  endpoints: readonly Endpoint[] | undefined;
+  error: Error | null;
+  refetch: () => unknown;
+}) {
+  const endpoint = endpoints?.find((each) => each.id === id);
+  const title = kind === 'webhook' ? webhooks.title : postbacks.title;
   return (
     <>
-      <AnchorLink to="/webhooks" size="sm">
+      <AnchorLink to="/integrations" size="sm">
         {t.back}
       </AnchorLink>
-      <PageHeading title={webhook === undefined ? t.title : new URL(webhook.url).host} />
-      {webhook !== undefined && (
+      <PageHeading title={endpoint === undefined ? title : new URL(endpoint.url).host} />
+      {endpoint !== undefined && (
         <Stack maw={1100} gap="lg">
-          <Summary webhook={webhook} />
-          <DeliveryLog webhookId={id} />
+          <Summary kind={kind} endpoint={endpoint} />
+          <DeliveryLog kind={kind} id={id} />
         </Stack>
       )}
-      {webhook === undefined && webhooks !== undefined && <Alert variant="light">{t.notFound}</Alert>}
-      {webhooks === undefined && error === null && <PendingPage />}
-      {webhooks === undefined && error !== null && (
+      {endpoint === undefined && endpoints !== undefined && <Alert variant="light">{t.notFound(kind)}</Alert>}
+      {endpoints === undefined && error === null && <PendingPage />}
+      {endpoints === undefined && error !== null && (
         <ErrorNotice error={error} onRetry={() => void refetch()} />
       )}
     </>
   );
 }
 
-function Summary({ webhook }: { webhook: WebhookView }) {
-  const { id, url, description, enabled, disabledReason, previousSecretUntil, createdAt } = webhook;
+function Summary({ kind, endpoint }: { kind: EndpointKind; endpoint: Endpoint }) {
+  const { id, url, enabled, disabledReason, createdAt } = endpoint;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const [editing, { open, close }] = useDisclosure(false);
   const [secret, setSecret] = useState<ShownSecret>();
   const [notice, setNotice] = useState<string>();
   const reload = async () => {
-    await queryClient.invalidateQueries({ queryKey: webhooksQuery.queryKey });
+    await queryClient.invalidateQueries({ queryKey: endpointsKey(kind) });
     await queryClient.invalidateQueries({ queryKey: deliveriesKey(id) });
   };
   const test = useMutation({
-    mutationFn: () => testWebhook(id),
+    mutationFn: () => testEndpoint(kind, id),
     async onSuccess() {
       setNotice(t.testSent);
       await reload();
     },
   });
-  const enable = useMutation({ mutationFn: () => updateWebhook(id, { enabled: true }), onSuccess: reload });
+  const enable = useMutation({
+    mutationFn: () => updateEndpoint(kind, id, { enabled: true }),
+    onSuccess: reload,
+  });
   const error = test.error ?? enable.error;
+  const previousSecretUntil = 'events' in endpoint ? endpoint.previousSecretUntil : undefined;
   return (
-    <RecordList label={t.title}>
+    <RecordList label={kind === 'webhook' ? webhooks.title : postbacks.title}>
       <RecordRow
         title={
           <>
             <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
               {url}
             </Text>
-            <WebhookState webhook={webhook} />
+            <EndpointState endpoint={endpoint} />
           </>
         }
         facts={[
-          ...(description === undefined ? [] : [[t.description, description] as const]),
-          ...webhookFacts(webhook),
+          ...endpointFacts(endpoint),
           ...(previousSecretUntil === undefined
             ? []
-            : [[t.overlap, <RelativeTime key="overlap" at={previousSecretUntil} />] as const]),
+            : [[webhooks.overlap, <RelativeTime key="overlap" at={previousSecretUntil} />] as const]),
           [t.created, <RelativeTime key="created" at={createdAt} />],
         ]}
         actions={
@@ -115,10 +152,10 @@ function Summary({ webhook }: { webhook: WebhookView }) {
             {enabled ? (
               <ConfirmButton
                 label={t.disable}
-                title={t.disableTitle}
+                title={t.disableTitle(kind)}
                 action={t.disable}
                 onConfirm={async () => {
-                  await updateWebhook(id, { enabled: false });
+                  await updateEndpoint(kind, id, { enabled: false });
                   await reload();
                 }}
               >
@@ -129,27 +166,31 @@ function Summary({ webhook }: { webhook: WebhookView }) {
                 {t.enable}
               </Button>
             )}
-            {enabled && <Recovery webhookId={id} onRecovered={(count) => setNotice(t.recovered(count))} />}
-            <ConfirmButton
-              label={t.rotate}
-              title={t.rotateTitle}
-              action={t.rotate}
-              color="petrol"
-              onConfirm={async () => {
-                const { secret: made } = await rotateWebhookSecret(id);
-                await reload();
-                setSecret({ title: t.rotatedTitle, name: url, secret: made });
-              }}
-            >
-              <Text size="sm">{t.rotateLead}</Text>
-            </ConfirmButton>
+            {enabled && (
+              <Recovery kind={kind} id={id} onRecovered={(count) => setNotice(t.recovered(count))} />
+            )}
+            {kind === 'webhook' && (
+              <ConfirmButton
+                label={webhooks.rotate}
+                title={webhooks.rotateTitle}
+                action={webhooks.rotate}
+                color="petrol"
+                onConfirm={async () => {
+                  const { secret: made } = await rotateWebhookSecret(id);
+                  await reload();
+                  setSecret({ title: webhooks.rotatedTitle, name: url, secret: made });
+                }}
+              >
+                <Text size="sm">{webhooks.rotateLead}</Text>
+              </ConfirmButton>
+            )}
             <ConfirmButton
               label={t.remove}
-              title={t.removeTitle}
+              title={t.removeTitle(kind)}
               action={t.remove}
               onConfirm={async () => {
-                await deleteWebhook(id);
-                await navigate({ to: '/webhooks' });
+                await deleteEndpoint(kind, id);
+                await navigate({ to: '/integrations' });
               }}
             >
               <Text size="sm">{t.removeLead}</Text>
@@ -169,20 +210,19 @@ function Summary({ webhook }: { webhook: WebhookView }) {
         )}
         {error !== null && <ErrorNotice error={error} />}
       </RecordRow>
-      {editing && <WebhookDialog webhook={webhook} onClose={close} />}
+      {editing &&
+        ('events' in endpoint ? (
+          <WebhookDialog webhook={endpoint} onClose={close} />
+        ) : (
+          <PostbackDialog postback={endpoint} onClose={close} />
+        ))}
       <SecretDialog shown={secret} onClose={() => setSecret(undefined)} />
     </RecordList>
   );
 }
 
 /** The button that sends missed events again, from the beginning of a day. */
-function Recovery({
-  webhookId,
-  onRecovered,
-}: {
-  webhookId: string;
-  onRecovered: (deliveries: number) => void;
-}) {
+function Recovery({ kind, id, onRecovered }: EndpointOfKind & { onRecovered: (deliveries: number) => void }) {
   const queryClient = useQueryClient();
   const [day, setDay] = useState(() => new Date(Date.now() - 3 * dayMs).toISOString().slice(0, 10));
   return (
@@ -193,12 +233,12 @@ function Recovery({
       color="petrol"
       onConfirm={async () => {
         // Without a zone, the time is in the zone of the user.
-        onRecovered(await recoverDeliveries(webhookId, new Date(`${day}T00:00:00`)));
-        await queryClient.invalidateQueries({ queryKey: deliveriesKey(webhookId) });
+        onRecovered(await recoverDeliveries(kind, id, new Date(`${day}T00:00:00`)));
+        await queryClient.invalidateQueries({ queryKey: deliveriesKey(id) });
       }}
     >
       <Stack>
-        <Text size="sm">{t.recoverLead}</Text>
+        <Text size="sm">{t.recoverLead[kind]}</Text>
         <DateInput
           label={t.recoverSince}
           required

@@ -1,28 +1,24 @@
-import type { DeliveryState, DeliveryView } from '@leads/core/delivery';
-import { Badge, Button, Code, Group, Select, Stack, Text, Title } from '@mantine/core';
+import type { DeliveryState, DeliveryView, EndpointKind } from '@leads/core/delivery';
+import { Button, Code, Group, Select, Stack, Text, Title } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import { deliveriesKey, deliveriesQuery, resendDelivery } from '../../api/webhooks.ts';
+import { type ReactNode, useState } from 'react';
+import { deliveriesKey, deliveriesQuery, resendDelivery } from '../../api/endpoints.ts';
+import { DeliveryStateBadge } from '../../shell/delivery-state.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { webhooks as t } from '../../texts/webhooks.ts';
+import { endpoints as t } from '../../texts/endpoints.ts';
 
 const states = Object.keys(t.states) as DeliveryState[];
-const colors: Readonly<Record<DeliveryState, string>> = {
-  waiting: 'yellow',
-  delivered: 'green',
-  failed: 'red',
-  skipped: 'gray',
-  superseded: 'gray',
-};
 
-/** The deliveries of a webhook, newest first, with their results. */
-export function DeliveryLog({ webhookId }: { webhookId: string }) {
+/** The deliveries of a webhook or a postback, newest first, with their results. */
+export function DeliveryLog({ kind, id }: { kind: EndpointKind; id: string }) {
   const [state, setState] = useState<DeliveryState>();
-  const query = useInfiniteQuery(deliveriesQuery(webhookId, state));
+  const query = useInfiniteQuery(deliveriesQuery(kind, id, state));
   const deliveries = query.data?.pages.flatMap((page) => page.deliveries);
+  // A postback only is overtaken by a newer status.
+  const choices = states.filter((each) => kind === 'postback' || each !== 'superseded');
   return (
     <Stack component="section" gap="sm" aria-label={t.deliveries}>
       <Group justify="space-between" align="flex-end">
@@ -37,7 +33,7 @@ export function DeliveryLog({ webhookId }: { webhookId: string }) {
         <Select
           label={t.state}
           placeholder={t.allStates}
-          data={states.map((value) => ({ value, label: t.states[value] }))}
+          data={choices.map((value) => ({ value, label: t.states[value] }))}
           value={state ?? null}
           onChange={(value) => setState(states.find((each) => each === value))}
           clearable
@@ -49,7 +45,7 @@ export function DeliveryLog({ webhookId }: { webhookId: string }) {
       {deliveries !== undefined && deliveries.length > 0 && (
         <RecordList label={t.deliveries}>
           {deliveries.map((delivery) => (
-            <Delivery key={delivery.id} delivery={delivery} />
+            <Delivery key={delivery.id} delivery={delivery} listOf={id} />
           ))}
         </RecordList>
       )}
@@ -66,23 +62,12 @@ export function DeliveryLog({ webhookId }: { webhookId: string }) {
   );
 }
 
-function Delivery({ delivery }: { delivery: DeliveryView }) {
-  const {
-    id,
-    webhookId = '',
-    messageId = id,
-    event,
-    leadId,
-    state,
-    attempts,
-    statusCode,
-    error,
-    durationMs,
-  } = delivery;
+function Delivery({ delivery, listOf }: { delivery: DeliveryView; listOf: string }) {
+  const { id, messageId, event, leadId, state, attempts, statusCode, error, durationMs } = delivery;
   const queryClient = useQueryClient();
   const resend = useMutation({
     mutationFn: () => resendDelivery(id),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: deliveriesKey(webhookId) }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: deliveriesKey(listOf) }),
   });
   const result = error === undefined ? statusCode : t.errorOf(error);
   return (
@@ -90,9 +75,7 @@ function Delivery({ delivery }: { delivery: DeliveryView }) {
       title={
         <>
           <Text fw={600}>{leadId === undefined ? t.testEvent : event}</Text>
-          <Badge variant="dot" color={colors[state]}>
-            {t.states[state]}
-          </Badge>
+          <DeliveryStateBadge state={state} />
         </>
       }
       facts={[
@@ -124,7 +107,7 @@ function Delivery({ delivery }: { delivery: DeliveryView }) {
             size="xs"
             variant="default"
             loading={resend.isPending}
-            aria-label={t.resendOf(messageId)}
+            aria-label={t.resendOf(messageId ?? id)}
             onClick={() => resend.mutate()}
           >
             {t.resend}
@@ -132,12 +115,24 @@ function Delivery({ delivery }: { delivery: DeliveryView }) {
         )
       }
     >
-      {delivery.answer !== undefined && (
-        <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-          {delivery.answer}
-        </Code>
-      )}
+      {delivery.skipReason !== undefined && <Text size="sm">{t.skipReasons[delivery.skipReason]}</Text>}
+      {delivery.request !== undefined && <Sent label={t.request}>{delivery.request}</Sent>}
+      {delivery.answer !== undefined && <Sent label={t.answerText}>{delivery.answer}</Sent>}
       {resend.error !== null && <ErrorNotice error={resend.error} />}
     </RecordRow>
+  );
+}
+
+/** A request or an answer as text. */
+function Sent({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {children}
+      </Code>
+    </div>
   );
 }

@@ -1,0 +1,126 @@
+import type {
+  DeliveryState,
+  DeliveryView,
+  EndpointKind,
+  NewPostback,
+  NewWebhook,
+  PostbackChanges,
+  PostbackPresetView,
+  PostbackPreview,
+  PostbackRequest,
+  PostbackView,
+  WebhookChanges,
+  WebhookShown,
+  WebhookView,
+} from '@leads/core/delivery';
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { call, nextCursorOf, send } from './client.ts';
+
+/* Webhooks and postbacks. Their routes have the same paths, except for the kind. */
+
+/** The number of deliveries in one response. */
+const pageSize = '50';
+/** Deliveries end without a request of this page, so the lists are refreshed in this interval, in milliseconds. */
+const refreshMs = 5_000;
+
+/** A webhook or a postback. */
+export type Endpoint = WebhookView | PostbackView;
+
+const pathOf = (kind: EndpointKind) => `/console/${kind}s`;
+
+export const webhooksQuery = queryOptions({
+  queryKey: ['endpoints', 'webhook'],
+  queryFn: ({ signal }) => call<WebhookView[]>(pathOf('webhook'), { signal }),
+  refetchInterval: refreshMs,
+});
+
+export const postbacksQuery = queryOptions({
+  queryKey: ['endpoints', 'postback'],
+  queryFn: ({ signal }) => call<PostbackView[]>(pathOf('postback'), { signal }),
+  refetchInterval: refreshMs,
+});
+
+/** The key of the query for the webhooks or the postbacks. */
+export const endpointsKey = (kind: EndpointKind) => ['endpoints', kind] as const;
+
+export function createWebhook(body: NewWebhook): Promise<WebhookShown> {
+  return call(pathOf('webhook'), { method: 'POST', body });
+}
+
+export function createPostback(body: NewPostback): Promise<unknown> {
+  return call(pathOf('postback'), { method: 'POST', body });
+}
+
+export function updateEndpoint(
+  kind: EndpointKind,
+  id: string,
+  body: WebhookChanges | PostbackChanges,
+): Promise<unknown> {
+  return call(`${pathOf(kind)}/${id}`, { method: 'PATCH', body });
+}
+
+export function deleteEndpoint(kind: EndpointKind, id: string): Promise<unknown> {
+  return call(`${pathOf(kind)}/${id}`, { method: 'DELETE' });
+}
+
+export function rotateWebhookSecret(id: string): Promise<WebhookShown> {
+  return call(`${pathOf('webhook')}/${id}/rotate-secret`, { method: 'POST', body: {} });
+}
+
+export function testEndpoint(kind: EndpointKind, id: string): Promise<unknown> {
+  return call(`${pathOf(kind)}/${id}/test`, { method: 'POST', body: {} });
+}
+
+/** Sends the failed and skipped deliveries since a time again. Returns their number. */
+export async function recoverDeliveries(kind: EndpointKind, id: string, since: Date): Promise<number> {
+  const answer = await call<{ deliveries: number }>(`${pathOf(kind)}/${id}/recover`, {
+    method: 'POST',
+    body: { since: since.toISOString() },
+  });
+  return answer.deliveries;
+}
+
+export const presetsQuery = queryOptions({
+  queryKey: ['postback-presets'],
+  queryFn: ({ signal }) => call<PostbackPresetView[]>(`${pathOf('postback')}/presets`, { signal }),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** Queries the request that the templates of a postback render for a lead. */
+export const previewQuery = (body: PostbackPreview) =>
+  queryOptions({
+    queryKey: ['postback-preview', body],
+    async queryFn({ signal }) {
+      const path = `${pathOf('postback')}/preview`;
+      return (await call<{ request: PostbackRequest }>(path, { method: 'POST', body, signal })).request;
+    },
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+
+/** The beginning of the keys of all lists of deliveries of a webhook, of a postback, or of a lead. */
+export const deliveriesKey = (id: string) => ['deliveries', id] as const;
+
+/** Queries the deliveries of a webhook or a postback, newest first. @param state only deliveries in this state. */
+export const deliveriesQuery = (kind: EndpointKind, id: string, state: DeliveryState | undefined) =>
+  listOfDeliveries(`${pathOf(kind)}/${id}/deliveries`, id, state);
+
+/** Queries the deliveries of a lead to all webhooks and postbacks that the user can see, newest first. */
+export const leadDeliveriesQuery = (leadId: string) =>
+  listOfDeliveries(`/console/order/leads/${leadId}/deliveries`, leadId);
+
+const listOfDeliveries = (path: string, id: string, state?: DeliveryState) =>
+  infiniteQueryOptions({
+    queryKey: [...deliveriesKey(id), state],
+    initialPageParam: undefined as string | undefined,
+    async queryFn({ pageParam, signal }) {
+      const response = await send(path, { query: { state, limit: pageSize, cursor: pageParam }, signal });
+      return { deliveries: (await response.json()) as DeliveryView[], nextCursor: nextCursorOf(response) };
+    },
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: refreshMs,
+  });
+
+export function resendDelivery(id: string): Promise<unknown> {
+  return call(`/console/deliveries/${id}/resend`, { method: 'POST', body: {} });
+}

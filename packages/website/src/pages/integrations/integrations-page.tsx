@@ -1,0 +1,128 @@
+import type { EndpointKind } from '@leads/core/delivery';
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import { type UseQueryResult, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { meQuery } from '../../api/account.ts';
+import { type Endpoint, endpointsKey, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { AnchorLink } from '../../shell/links.tsx';
+import { PageHeading } from '../../shell/page-heading.tsx';
+import { RecordList, RecordRow } from '../../shell/record-row.tsx';
+import { SecretDialog, type ShownSecret } from '../../shell/secret-dialog.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { endpoints as t } from '../../texts/endpoints.ts';
+import { postbacks } from '../../texts/postbacks.ts';
+import { webhooks } from '../../texts/webhooks.ts';
+import { EndpointState, endpointFacts } from './endpoint-state.tsx';
+
+const WebhookDialog = lazyDialog(async () => (await import('./webhook-dialog.tsx')).WebhookDialog);
+const PostbackDialog = lazyDialog(async () => (await import('./postback-dialog.tsx')).PostbackDialog);
+
+/** The webhooks of the workspace, for owners and managers, and the postbacks that the user manages. */
+export function IntegrationsPage() {
+  const { workspace } = useSuspenseQuery(meQuery).data;
+  return (
+    <>
+      <PageHeading title={t.title} />
+      <Stack maw={1100} gap="xl">
+        <Text size="sm" c="dimmed">
+          {t.lead}
+        </Text>
+        {workspace !== undefined && workspace.role !== 'publisher' && <Webhooks />}
+        <Postbacks />
+      </Stack>
+    </>
+  );
+}
+
+function Webhooks() {
+  const queryClient = useQueryClient();
+  const [creating, { open, close }] = useDisclosure(false);
+  const [secret, setSecret] = useState<ShownSecret>();
+  return (
+    <Endpoints kind="webhook" texts={webhooks} query={useQuery(webhooksQuery)} onCreate={open}>
+      {creating && (
+        <WebhookDialog
+          onClose={close}
+          onCreated={({ webhook, secret: made }) => {
+            close();
+            setSecret({ title: webhooks.createdTitle, name: webhook.url, secret: made });
+            void queryClient.invalidateQueries({ queryKey: endpointsKey('webhook') });
+          }}
+        />
+      )}
+      <SecretDialog shown={secret} onClose={() => setSecret(undefined)} />
+    </Endpoints>
+  );
+}
+
+function Postbacks() {
+  const [creating, { open, close }] = useDisclosure(false);
+  return (
+    <Endpoints kind="postback" texts={postbacks} query={useQuery(postbacksQuery)} onCreate={open}>
+      {creating && <PostbackDialog onClose={close} />}
+    </Endpoints>
+  );
+}
+
+/** The section of the webhooks or of the postbacks. */
+function Endpoints({
+  kind,
+  texts,
+  query: { data, error, refetch },
+  onCreate,
+  children,
+}: {
+  kind: EndpointKind;
+  texts: Readonly<Record<'title' | 'lead' | 'none' | 'create', string>>;
+  query: UseQueryResult<readonly Endpoint[]>;
+  onCreate: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Stack component="section" gap="sm" aria-label={texts.title}>
+      <Group justify="space-between" align="flex-end" gap="sm">
+        <div>
+          <Title order={2} size="h4">
+            {texts.title}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {texts.lead}
+          </Text>
+        </div>
+        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={onCreate}>
+          {texts.create}
+        </Button>
+      </Group>
+      {data === undefined &&
+        (error === null ? <PendingPage /> : <ErrorNotice error={error} onRetry={() => void refetch()} />)}
+      {data?.length === 0 && <Text size="sm">{texts.none}</Text>}
+      {data !== undefined && data.length > 0 && (
+        <RecordList label={texts.title}>
+          {data.map((endpoint) => (
+            <RecordRow
+              key={endpoint.id}
+              title={
+                <>
+                  <AnchorLink
+                    to={kind === 'webhook' ? '/webhooks/$id' : '/postbacks/$id'}
+                    params={{ id: endpoint.id }}
+                    fw={600}
+                    style={{ overflowWrap: 'anywhere' }}
+                  >
+                    {endpoint.url}
+                  </AnchorLink>
+                  <EndpointState endpoint={endpoint} />
+                </>
+              }
+              facts={endpointFacts(endpoint)}
+            />
+          ))}
+        </RecordList>
+      )}
+      {children}
+    </Stack>
+  );
+}

@@ -1,0 +1,255 @@
+import { answering, startReceiver, verified, type WebhookReceiver } from '@leads/test-kit/webhook-receiver';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { choose, expectFocusOn, press as pressByKeyboard, write } from './by-keyboard.ts';
+import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
+import { startWebsite, type Website } from './website.ts';
+
+let website: Website;
+beforeAll(async () => {
+  website = await startWebsite({
+    DELIVERIES_SECRET: 'a secret of the deliveries in tests, 32 characters and more',
+    DELIVERIES_ALLOW_HTTP: 'true',
+    DELIVERIES_ALLOW_NETWORKS: '127.0.0.0/8',
+  });
+}, 400_000);
+afterAll(() => website?.[Symbol.asyncDispose]());
+
+let receiver: WebhookReceiver;
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await website.closePages();
+  await receiver[Symbol.asyncDispose]();
+});
+
+const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true }).click();
+
+/** Creates a webhook of the receiver with the keyboard, and opens its page. Returns its secret. */
+async function createWebhook(page: Page): Promise<string> {
+  await page.goto('/integrations');
+  await page.getByText('No webhook yet').waitFor();
+  await pressByKeyboard(page, 'New webhook');
+  await expectFocusOn(page, 'URL');
+  await write(page, 'URL', `${receiver.url}/hook`);
+  await write(page, 'Additional headers', 'X-Key: opaque value');
+  await pressByKeyboard(page, 'Create');
+  const shown = page.getByRole('dialog', { name: 'The secret of your new webhook' });
+  const secret = await shown.getByRole('textbox').textContent();
+  await shown.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('link', { name: `${receiver.url}/hook` }).click();
+  await page.getByRole('heading', { name: new URL(receiver.url).host }).waitFor();
+  return secret ?? '';
+}
+
+/** Confirms an action in its dialog, whose button has the same name. */
+async function confirm(page: Page, name: string): Promise<void> {
+  await press(page, name);
+  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+}
+
+test('a manager creates a webhook, sends a test, and sees the result', async () => {
+  const { page } = await website.openSignedIn({ role: 'manager' });
+  await page.goto('/integrations');
+  await page.getByText('No webhook yet').waitFor();
+  await press(page, 'New webhook');
+  const form = page.getByRole('dialog', { name: 'New webhook' });
+  await form.getByLabel('URL').fill('ftp://example.com');
+  await form.getByLabel('Additional headers').fill('no header');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await form.getByText('Every line must have the form Name: value').waitFor();
+  await form.getByLabel('Additional headers').fill('');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await expect.poll(() => form.getByLabel('URL').getAttribute('aria-invalid')).toBe('true');
+  await expectGoodEverywhere(page, 'webhooks-new');
+  await form.getByRole('button', { name: 'Cancel' }).click();
+
+  const secret = await createWebhook(page);
+  await press(page, 'Send a test');
+  const deliveries = page.getByRole('list', { name: 'Deliveries' });
+  await deliveries.getByText('Delivered').waitFor();
+  const [sent] = receiver.received;
+  expect(sent && verified(sent, secret)).toMatchObject({ type: 'webhook.test' });
+  expect(sent?.headers['x-key']).toBe('opaque value');
+  await expectGoodEverywhere(page, 'webhook');
+  // The page is also reached by its address, and the secret is not shown again.
+  await page.reload();
+  await deliveries.getByText('Delivered').waitFor();
+  expect(await page.content()).not.toContain(secret);
+});
+
+test('failures are shown with their answers, and can be sent again', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  await createWebhook(page);
+  receiver.answer = answering(500, {}, 'the receiver is broken');
+  const lead = workspace.lead(member);
+  await website.fixture.leads.insert([lead]);
+  const deliveries = page.getByRole('list', { name: 'Deliveries' });
+  await deliveries.getByText('the receiver is broken').waitFor();
+  await page.getByText('Failing', { exact: true }).waitFor();
+  await page.getByRole('link', { name: lead.id }).waitFor();
+
+  await confirm(page, 'Disable');
+  await page.getByText('Disabled by a member.', { exact: false }).waitFor();
+  await press(page, 'Enable');
+  await press(page, 'Disable');
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+
+  receiver.answer = answering(204);
+  const [waiting] = await website.fixture.sql<{ state: string }>(
+    `UPDATE delivery SET state = 'failed', next_attempt_at = NULL, lease_id = NULL WHERE lead_id = $1 RETURNING state`,
+    [lead.id],
+  );
+  expect(waiting).toEqual({ state: 'failed' });
+  await confirm(page, 'Send missed events');
+  await page.getByText('1 event is sent again.').waitFor();
+  await deliveries.getByText('Delivered').waitFor();
+  await press(page, `Send again: evt_${lead.id}_1`);
+  await expect.poll(() => receiver.received.length).toBe(3);
+  await expectGoodPage(page);
+});
+
+test('the secret is rotated, headers are replaced, and the webhook is deleted', async () => {
+  const { page } = await website.openSignedIn();
+  const before = await createWebhook(page);
+  await confirm(page, 'Rotate the secret');
+  const shown = page.getByRole('dialog', { name: 'The new secret of your webhook' });
+  const after = (await shown.getByRole('textbox').textContent()) ?? '';
+  expect(after).toMatch(/^whsec_/);
+  expect(after).not.toBe(before);
+  await press(page, 'I have stored it');
+  await page.getByText('Old secret signs until').waitFor();
+
+  await press(page, 'Edit');
+  const form = page.getByRole('dialog', { name: 'Edit the webhook' });
+  await form.getByText('Now: X-Key.', { exact: false }).waitFor();
+  await form.getByLabel('Description').fill('Sales CRM');
+  await form.getByLabel('Remove all additional headers').check();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Sales CRM').waitFor();
+  await press(page, 'Send a test');
+  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(1);
+  const [sent] = receiver.received;
+  for (const secret of [before, after]) {
+    expect(sent && verified(sent, secret)).toMatchObject({ type: 'webhook.test' });
+  }
+  expect(sent?.headers['x-key']).toBeUndefined();
+
+  await confirm(page, 'Delete');
+  await page.getByText('No webhook yet').waitFor();
+});
+
+test('a manager creates a postback from a preset, sees the request for a lead, and corrects what the service rejects', async () => {
+  const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+  const lead = workspace.lead(member, { s1: 'click 1', name: 'Ann & Bo' });
+  await website.fixture.leads.insert([lead]);
+  await page.goto('/integrations');
+  await page.getByText('No postback yet').waitFor();
+  await pressByKeyboard(page, 'New postback');
+  const form = page.getByRole('dialog', { name: 'New postback' });
+  await expectFocusOn(page, 'Tracker');
+  await choose(page, 'Tracker', 'Keitaro');
+  expect(await form.getByLabel('Trashed is sent as').inputValue()).toBe('rejected');
+  const preview = form.getByRole('region', { name: 'Preview' });
+  await preview.getByText(`GET https://tracker.example/KEY/postback?subid=click%201`).waitFor();
+
+  // Errors of a template are beside its field, before it is saved, too.
+  await form.getByLabel('URL').fill(`${receiver.url}/p?cid={clickId}`);
+  await form.getByText('Has the unknown macro {clickId}; the known macros are {order_id}').waitFor();
+  await form.getByText('Correct the fields to see the request.').waitFor();
+  await form.getByRole('button', { name: 'Create' }).click();
+  await expectFocusOn(page, 'URL');
+  expect(await form.getByLabel('URL').getAttribute('aria-invalid')).toBe('true');
+  await expectGoodEverywhere(page, 'postback-invalid');
+
+  await form.getByLabel('URL').fill(`${receiver.url}/p?cid={s1}`);
+  await choose(page, 'Request', 'POST with JSON');
+  await form.getByLabel('Body').fill('{"name":"{name}","status":"{status}"}');
+  await form.getByLabel('Trashed', { exact: true }).check();
+  await form.getByLabel('On hold is sent as').fill('lead');
+  expect(await form.getByLabel('Body').inputValue()).toContain('{status:OnHold=lead}');
+  await preview.getByText(`{"name":"Ann & Bo","status":"lead"}`).waitFor();
+  await preview.scrollIntoViewIfNeeded();
+  await expectGoodEverywhere(page, 'postback-new');
+  await form.getByRole('button', { name: 'Create' }).click();
+
+  const link = page.getByRole('link', { name: `${receiver.url}/p?cid={s1}` });
+  await link.waitFor();
+  await expectGoodEverywhere(page, 'integrations');
+  await link.click();
+  receiver.answer = answering(500, {}, 'the tracker is broken');
+  await press(page, 'Send a test');
+  const deliveries = page.getByRole('list', { name: 'Deliveries' });
+  await deliveries.getByText('the tracker is broken').waitFor();
+  await deliveries.getByText('"name":"masked"').waitFor();
+  await page.getByText('Next attempt').first().waitFor();
+  receiver.answer = answering(204);
+  await website.fixture.sql(`UPDATE delivery SET state = 'failed', next_attempt_at = NULL, lease_id = NULL`);
+  const before = receiver.received.length;
+  await press(page, /^Send again: /);
+  await deliveries.getByText('Delivered').waitFor();
+  expect(receiver.received.length).toBeGreaterThan(before);
+  await expectGoodEverywhere(page, 'postback');
+});
+
+test('a publisher manages postbacks of its own only, without webhooks and personal data', async () => {
+  const { page: ownersPage, workspace } = await website.openSignedIn();
+  await createWebhook(ownersPage);
+  const { page, member } = await website.openSignedIn({ workspace, role: 'publisher' });
+  const create = async (url: string) => {
+    await press(page, 'New postback');
+    const form = page.getByRole('dialog', { name: 'New postback' });
+    await form.getByLabel('URL').fill(url);
+    await form.getByLabel('On hold', { exact: true }).check();
+    await form.getByRole('button', { name: 'Create' }).click();
+    return form;
+  };
+  await page.goto('/overview');
+  await page.getByRole('link', { name: 'Integrations' }).click();
+  await page.getByText('No postback yet').waitFor();
+  expect(await page.getByRole('heading', { name: 'Webhooks' }).count()).toBe(0);
+  const form = await create(`${receiver.url}/p?phone={phone}`);
+  await form.getByText('Must not have {phone}', { exact: false }).waitFor();
+  expect(await form.getByLabel('Leads', { exact: true }).count()).toBe(0);
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await (await create(`${receiver.url}/mine?cid={s1}`)).waitFor({ state: 'detached' });
+
+  // The panel of a lead shows only deliveries to the endpoints that the user manages.
+  const lead = workspace.lead(member, { s1: 'click-1' });
+  await website.fixture.leads.insert([lead]);
+  const { host } = new URL(receiver.url);
+  await page.goto(`/leads?lead=${lead.id}`);
+  const sent = page.getByRole('dialog').getByRole('list', { name: 'Deliveries' });
+  await sent.getByText('Delivered').waitFor();
+  expect(await sent.getByRole('listitem').count()).toBe(1);
+  expect(await sent.textContent()).toContain(`${host}On holdDelivered`);
+  await sent.scrollIntoViewIfNeeded();
+  await expectGoodEverywhere(page, 'lead-deliveries');
+  await ownersPage.goto(`/leads?lead=${lead.id}`);
+  const seen = ownersPage.getByRole('dialog').getByRole('list', { name: 'Deliveries' });
+  await seen.getByText('lead.created').waitFor();
+  expect(await seen.getByRole('listitem').count()).toBe(1);
+
+  await sent.getByRole('link', { name: host }).click();
+  await page.getByText('My own leads').waitFor();
+  await press(page, 'Edit');
+  const edit = page.getByRole('dialog', { name: 'Edit the postback' });
+  await edit.getByLabel('Description').fill('My tracker');
+  await choose(page, 'Only leads of this campaign', 'DEMO');
+  await edit.getByLabel('Also send leads without s1').check();
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('My tracker').waitFor();
+  const [stored] = await website.fixture.sql(
+    `SELECT user_id, sends_without_s1, cardinality(campaign_ids) AS campaigns FROM delivery_endpoint
+     WHERE workspace_id = $1 AND kind = 'postback'`,
+    [workspace.id],
+  );
+  expect(stored).toEqual({ user_id: member.userId, sends_without_s1: true, campaigns: 1 });
+  await confirm(page, 'Disable');
+  await page.getByText('Disabled by a member.', { exact: false }).waitFor();
+  await press(page, 'Enable');
+  await page.getByText('Enabled', { exact: true }).waitFor();
+  await confirm(page, 'Delete');
+  await page.getByText('No postback yet').waitFor();
+});
