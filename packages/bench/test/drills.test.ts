@@ -15,6 +15,9 @@ import { pidsOfTree } from '../src/process-tree.ts';
 import { verifyLeads } from '../src/stack/verify-leads.ts';
 import { runBench, startBench } from './run-bench.ts';
 
+/** The scenarios whose leads also go to webhooks. */
+const withWebhooks = new Set(['relay-killed', 'postgres-killed', 'nats-killed']);
+
 /**
  * Runs scenarios at a rate that a busy machine can serve. The guarantees hold at any rate; only the bench
  * measures times.
@@ -39,6 +42,11 @@ async function drill(scenarios: readonly string[], rate = 15): Promise<DrillFigu
     expect(figures.stored).toBeGreaterThanOrEqual(figures.acknowledged);
     expect(figures.acknowledged).toBeGreaterThan(0);
   }
+  const delivering = drills.filter(({ deliveries = 0 }) => deliveries > 0);
+  expect(delivering.map(({ scenario }) => scenario)).toEqual(
+    scenarios.filter((name) => withWebhooks.has(name)),
+  );
+  expect(delivering.map(({ missingDeliveries }) => missingDeliveries)).toEqual(delivering.map(() => 0));
   return drills;
 }
 

@@ -1,30 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, createLeadStore, createWebhookStore, createWorkspaceStore } from '@leads/core/db';
-import {
-  createDestinationGuard,
-  createSecretBox,
-  createWebhook,
-  type WebhookSettings,
-} from '@leads/core/delivery';
+import { type Database, createLeadStore, createWorkspaceStore } from '@leads/core/db';
 import type { LeadToInsert } from '@leads/core/lead';
 import { type SupervisedProcess, startProcess } from '@leads/local-stack/processes/supervisor';
 import { repositoryRoot } from '@leads/local-stack/repository';
 import { uuidv7 as newId } from 'uuidv7';
 import { openForBench, query } from '../stack/database.ts';
+import { deliverySettings, storeWebhooks } from '../stack/webhooks.ts';
 import { waitUntil } from '../stack/wait-until.ts';
-
-/** The settings of processes that send webhooks to receivers of this machine. */
-const deliverySettings = {
-  DELIVERIES_SECRET: 'a secret of the benchmarks, of 32 characters or more',
-  DELIVERIES_ALLOW_HTTP: 'true',
-  DELIVERIES_ALLOW_NETWORKS: '127.0.0.1',
-} as const;
-
-const webhookSettings: WebhookSettings = {
-  secrets: createSecretBox({ current: deliverySettings.DELIVERIES_SECRET, previous: [] }),
-  destinations: createDestinationGuard({ allowHttp: true, allowNetworks: ['127.0.0.1/32'] }),
-};
 
 /** The owner and the default campaign of a workspace. */
 export type Tenant = Pick<LeadToInsert, 'workspaceId' | 'userId' | 'campaignId'>;
@@ -55,31 +38,13 @@ export async function createTenants(
       [workspace.id],
     );
     tenants.push({ workspaceId: workspace.id, userId: user.id, campaignId: campaign?.id ?? '' });
-    await storeWebhooks(database, workspace.id, urlsOfWorkspace);
+    await storeWebhooks(
+      database,
+      workspace.id,
+      urlsOfWorkspace.map((url) => ({ url })),
+    );
   }
   return tenants;
-}
-
-/** Creates a webhook for each URL. Each gets all events of the workspace. */
-export async function addWebhooks(
-  databaseUrl: string,
-  workspaceId: string,
-  urls: readonly string[],
-): Promise<void> {
-  await using database = openForBench(databaseUrl);
-  await storeWebhooks(database, workspaceId, urls);
-}
-
-async function storeWebhooks(
-  database: Database,
-  workspaceId: string,
-  urls: readonly string[],
-): Promise<void> {
-  const webhooks = createWebhookStore(database);
-  const events = ['lead.created', 'lead.updated', 'lead.status_changed'] as const;
-  for (const url of urls) {
-    await createWebhook(webhooks, webhookSettings, { workspaceId }, { url, events: [...events] });
-  }
 }
 
 /** Stores leads of several workspaces. */

@@ -2,7 +2,7 @@ import { processorTimeUs } from '../process-tree.ts';
 import { checkpoint } from '../stack/database.ts';
 import type { DeliveryBench } from './bench.ts';
 import { createTenants, LeadWriter, planAll, startDeliverer, waitUntilSent } from './delivery-stack.ts';
-import { startReceivers } from './receivers.ts';
+import { startReceivers } from '../stack/receivers.ts';
 
 const endpoints = 10;
 const chunk = 1_000;
@@ -12,7 +12,9 @@ const delayMs = 50;
 /** Measures how fast one process sends waiting deliveries to receivers that take 50 ms. */
 export async function measureDrain({ postgres, createDatabase, waiting, onProgress }: DeliveryBench) {
   const databaseUrl = await createDatabase('drain');
-  using receivers = await startReceivers(Array.from({ length: endpoints }, () => ({ status: 204, delayMs })));
+  await using receivers = await startReceivers(
+    Array.from({ length: endpoints }, () => ({ status: 204, delayMs })),
+  );
   const tenants = await createTenants(
     databaseUrl,
     'drain',

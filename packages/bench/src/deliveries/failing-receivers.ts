@@ -2,8 +2,9 @@ import { freePort } from '@leads/local-stack/processes/free-port';
 import { query } from '../stack/database.ts';
 import { measureInTurn, medianFigures, medianRatio, percentile } from '../statistics.ts';
 import type { DeliveryBench } from './bench.ts';
-import { addWebhooks, createTenants, LeadWriter, startDeliverer, waitUntilSent } from './delivery-stack.ts';
-import { startReceivers } from './receivers.ts';
+import { createTenants, LeadWriter, startDeliverer, waitUntilSent } from './delivery-stack.ts';
+import { addWebhooks } from '../stack/webhooks.ts';
+import { startReceivers } from '../stack/receivers.ts';
 
 const healthy = 100;
 const perWorkspace = 10;
@@ -21,7 +22,7 @@ export async function measureFailingReceivers({
   onProgress,
 }: DeliveryBench) {
   const databaseUrl = await createDatabase('failing');
-  using receivers = await startReceivers([
+  await using receivers = await startReceivers([
     ...Array.from({ length: healthy }, () => ({ status: 204, delayMs: 50 })),
     'hangs',
     { status: 500, delayMs: 50 },
@@ -37,7 +38,7 @@ export async function measureFailingReceivers({
   );
   const unhealthyUrls = [hanging, failing, refusing];
   for (const [at, url] of unhealthyUrls.entries())
-    await addWebhooks(databaseUrl, tenants[at]?.workspaceId ?? '', [url]);
+    await addWebhooks(databaseUrl, tenants[at]?.workspaceId ?? '', [{ url }]);
   await using writer = new LeadWriter(databaseUrl, tenants);
   await using _deliverer = await startDeliverer(databaseUrl);
   const measured = await measureInTurn(['alone', 'beside'] as const, rounds, async (subject) => {

@@ -2,7 +2,7 @@ import { processorTimeUs } from '../process-tree.ts';
 import { percentile } from '../statistics.ts';
 import type { DeliveryBench } from './bench.ts';
 import { createTenants, LeadWriter, startDeliverer, waitUntilSent } from './delivery-stack.ts';
-import { startReceivers } from './receivers.ts';
+import { startReceivers } from '../stack/receivers.ts';
 
 const endpoints = 10;
 const eventsPerSecond = 500;
@@ -11,7 +11,7 @@ const warmUpSeconds = 1;
 /** Measures the time from an event to its first request, at a steady rate. */
 export async function measureFirstAttempts({ createDatabase, seconds, rounds, onProgress }: DeliveryBench) {
   const databaseUrl = await createDatabase('first_attempts');
-  using receivers = await startReceivers(
+  await using receivers = await startReceivers(
     Array.from({ length: endpoints }, () => ({ status: 204, delayMs: 50 })),
   );
   const tenants = await createTenants(

@@ -6,8 +6,9 @@ import { checkpoint, query, removeLeads } from '../stack/database.ts';
 import { startProgram } from '../stack/programs.ts';
 import { measureInTurn, medianFigures, medianRatio } from '../statistics.ts';
 import type { DeliveryBench } from './bench.ts';
-import { addWebhooks, planAll, startDeliverer } from './delivery-stack.ts';
-import { startReceivers } from './receivers.ts';
+import { planAll, startDeliverer } from './delivery-stack.ts';
+import { addWebhooks } from '../stack/webhooks.ts';
+import { startReceivers } from '../stack/receivers.ts';
 
 const endpoints = 3;
 const connections = 64;
@@ -29,11 +30,15 @@ export async function measureIntakeRate({
 }: DeliveryBench) {
   const databaseUrl = await createDatabase('intake_rate');
   const { API_KEY } = await createOwner(databaseUrl);
-  using receivers = await startReceivers(
+  await using receivers = await startReceivers(
     Array.from({ length: endpoints }, () => ({ status: 204, delayMs: 0 })),
   );
   const [workspace] = await query<{ id: string }>(databaseUrl, 'SELECT id FROM workspace');
-  await addWebhooks(databaseUrl, workspace?.id ?? '', receivers.urls);
+  await addWebhooks(
+    databaseUrl,
+    workspace?.id ?? '',
+    receivers.urls.map((url) => ({ url })),
+  );
   await using intake = await startProgram('intake', { databaseUrl });
   const target = { port: intake.port, path: submitPath, headers: { API_KEY }, connections };
   const measured = await measureInTurn(subjects, rounds, async (subject) => {

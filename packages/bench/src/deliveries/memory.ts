@@ -1,7 +1,7 @@
 import { maxMemoryMb, processorTimeUs } from '../process-tree.ts';
 import type { DeliveryBench } from './bench.ts';
 import { createTenants, LeadWriter, startDeliverer, waitUntilSent } from './delivery-stack.ts';
-import { startReceivers } from './receivers.ts';
+import { startReceivers } from '../stack/receivers.ts';
 
 /** The maximum of webhooks of a workspace. */
 const perWorkspace = 20;
@@ -10,7 +10,7 @@ const eventsEach = 20;
 /** Measures the memory of the process that sends to many endpoints, each with a receiver of its own. */
 export async function measureMemory({ createDatabase, endpoints, onProgress }: DeliveryBench) {
   const databaseUrl = await createDatabase('memory');
-  using receivers = await startReceivers(
+  await using receivers = await startReceivers(
     Array.from({ length: endpoints }, () => ({ status: 204, delayMs: 50 })),
   );
   const urls = Array.from({ length: Math.ceil(endpoints / perWorkspace) }, (_, at) =>

@@ -8,7 +8,10 @@ import { createMigratedDatabase } from '../stack/database.ts';
 import { pendingWork } from '../stack/pending-work.ts';
 import { readiness } from '../stack/programs.ts';
 import { Restartable } from '../stack/restartable.ts';
+import type { Receivers } from '../stack/receivers.ts';
+import { deliverySettings } from '../stack/webhooks.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
+import { startDrillReceivers } from './webhooks.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 export const databaseName = 'faults';
@@ -26,6 +29,8 @@ export interface StackOptions {
   readonly proxy?: { readonly tap?: () => ProxyTap };
   /** More settings of the intake. */
   readonly intakeSettings?: Readonly<Record<string, string>>;
+  /** Starts receivers of webhooks, which get the events of all leads. */
+  readonly webhooks?: boolean;
   /** The size of a disk for Postgres alone. */
   readonly postgresMegabytes?: number;
 }
@@ -52,6 +57,8 @@ export interface DrillStack extends Backends {
   /** A connection string that bypasses the proxy. It changes when a replica is promoted. */
   databaseUrl: string;
   readonly credentials: Credentials;
+  /** The receivers of the webhooks, if the scenario has some. */
+  readonly receivers: Receivers | undefined;
   /**
    * Returns why the stack has not recovered: a service is not ready, or events or buffered leads wait. Undefined when it
    * has recovered.
@@ -85,6 +92,8 @@ export async function startDrillStack(
   stop.throwIfAborted();
   const databaseUrl = await createMigratedDatabase(postgres.process, databaseName);
   const credentials = await createOwner(databaseUrl);
+  const receivers =
+    options.webhooks === true ? resources.use(await startDrillReceivers(databaseUrl)) : undefined;
   stop.throwIfAborted();
 
   const proxy = resources.use(await startTcpProxy({ port: postgres.process.port, ...options.proxy }));
@@ -97,7 +106,7 @@ export async function startDrillStack(
   const intake = resources.use(
     new Restartable(() => startService('intake', { port: intakePort, env: intakeEnv })),
   );
-  const relayEnv = { ...env, JWT_SECRET: jwtSecret, EVENTS_STREAM_REPLICAS: replicas };
+  const relayEnv = { ...env, JWT_SECRET: jwtSecret, EVENTS_STREAM_REPLICAS: replicas, ...deliverySettings };
   const relays: Restartable<Service>[] = [];
   for (let index = 0; index < (options.relays ?? 1); index++) {
     const port = await freePort();
@@ -115,6 +124,7 @@ export async function startDrillStack(
     intakePort,
     databaseUrl,
     credentials,
+    receivers,
     async notRecovered(maxEventAgeMs) {
       for (const service of [intake, ...relays]) {
         const isReady = service.isRunning && (await readiness(service.process.url)) === 200;

@@ -17,6 +17,7 @@ import { verifyLeads } from '../stack/verify-leads.ts';
 import { waitUntil } from '../stack/wait-until.ts';
 import { formatPercent } from '../table.ts';
 import { type CommonOptions, type DrillStack, type StackOptions, startDrillStack } from './drill-stack.ts';
+import { type DeliveryVerification, endLeases, hasNoDeliveries, verifyDeliveries } from './webhooks.ts';
 import { StatusChanges } from './status-changes.ts';
 
 /** A scenario with faults. */
@@ -121,6 +122,7 @@ async function runOn(stack: DrillStack, load: LoadProcess, options: DrillOptions
   const seconds = (Date.now() - startedAt) / 1000;
   options.onProgress('  comparing acknowledged leads with the table and the event stream');
   await recovers(0);
+  const deliveries = await verifyDeliveriesOf(stack, options);
   const answers = await readAnswers(answersFile);
   return {
     scenario: name,
@@ -128,6 +130,7 @@ async function runOn(stack: DrillStack, load: LoadProcess, options: DrillOptions
     rate,
     seconds,
     ...(await verifyLeads(answers, stack)),
+    ...deliveries,
     /** The number of responses with 503. */
     unavailable: answers.filter(({ status }) => status === '503').length,
     broken: answers.filter(({ status }) => status === 'broken').length,
@@ -137,6 +140,18 @@ async function runOn(stack: DrillStack, load: LoadProcess, options: DrillOptions
     recoveryMs,
     notes: [{ name: 'accepted', found: formatPercent(acceptedShare(answers)) }, ...notes(answers)],
   };
+}
+
+/** Waits until no delivery waits, and returns whether all have arrived. Undefined without webhooks. */
+async function verifyDeliveriesOf(
+  { receivers, databaseUrl }: DrillStack,
+  { isShort, onProgress }: DrillOptions,
+): Promise<DeliveryVerification | undefined> {
+  if (receivers === undefined) return undefined;
+  onProgress('  waiting for the deliveries of killed processes');
+  if (isShort) await endLeases(databaseUrl);
+  await waitUntil(() => hasNoDeliveries(databaseUrl), recoveryTimeoutMs);
+  return await verifyDeliveries(receivers, databaseUrl);
 }
 
 function sendSteadily(

@@ -47,7 +47,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
 
     'relay-killed': {
       title: 'two relays, one killed every 2 s for a minute',
-      stack: { relays: 2 },
+      stack: { relays: 2, webhooks: true },
       async run({ stack: { relays }, isShort }) {
         let endedAt = 0;
         for (let kill = 0; kill < (isShort ? 3 : 30); kill++) {
@@ -64,6 +64,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
 
     'postgres-killed': {
       title: 'kill -9 of Postgres, 20 times',
+      stack: { webhooks: true },
       async run({ stack: { postgres }, isShort }) {
         const kills: number[] = [];
         const startsMs: number[] = [];
@@ -144,6 +145,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
 
     'nats-killed': {
       title: 'kill -9 of NATS 20 times during a drain, then Postgres and NATS down for 60 s',
+      stack: { webhooks: true },
       async run({ stack: { postgres, nats }, isShort, onProgress }) {
         await postgres.kill();
         await sleep(isShort ? 5_000 : 20_000);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ReceivedEvents, ReceiverKind, ReceiverOrder } from './receiver-process.ts';
 
 /** Receivers of webhooks in a process of their own. */
-export interface Receivers extends Disposable {
+export interface Receivers extends AsyncDisposable {
   /** The URL of each receiver. */
   readonly urls: readonly string[];
   /** Returns what each receiver has got since the last call. */
@@ -13,7 +13,7 @@ export interface Receivers extends Disposable {
 
 export async function startReceivers(kinds: readonly ReceiverKind[]): Promise<Receivers> {
   // JSON, the default serialization, has no maps.
-  const child = fork(join(import.meta.dirname, 'deliveries/receiver-process.js'), {
+  const child = fork(join(import.meta.dirname, 'stack/receiver-process.js'), {
     execArgv: [],
     serialization: 'advanced',
   });
@@ -26,6 +26,8 @@ export async function startReceivers(kinds: readonly ReceiverKind[]): Promise<Re
   return {
     urls: ports.map((port) => `http://127.0.0.1:${port}/hook`),
     take: () => ask('take') as Promise<ReceivedEvents[]>,
-    [Symbol.dispose]: () => child.kill(),
+    async [Symbol.asyncDispose]() {
+      child.kill();
+    },
   };
 }
