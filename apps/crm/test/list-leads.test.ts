@@ -379,8 +379,8 @@ describe('the query of a page', () => {
     await fixture.sql('ANALYZE lead');
 
     for (const [member, index] of [
-      [workspace.owner, 'lead_workspace_id_created_at_id_idx'],
-      [publisher, 'lead_workspace_id_user_id_created_at_id_idx'],
+      [workspace.owner, 'lead_by_creation_idx'],
+      [publisher, 'lead_by_user_idx'],
     ] as const) {
       const middle = await walkTo(member, 3_000);
       for (const search of ['', middle]) {

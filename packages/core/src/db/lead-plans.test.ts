@@ -194,12 +194,12 @@ describe.each(Object.keys(scopes) as Scope[])('a count of the %s', (scope) => {
 
 /** Without its index, each query reads more pages than the maximum. */
 test.each<[index: string, scope: Scope, query: LeadQuery]>([
-  ['lead_workspace_id_created_at_id_idx', 'owner', {}],
-  ['lead_workspace_id_user_id_created_at_id_idx', 'rare publisher', {}],
-  ['lead_workspace_id_updated_at_id_idx', 'owner', { sort: '-updatedAt' }],
-  ['lead_workspace_id_status_created_at_id_idx', 'owner', { status: 'Paid' }],
-  ['lead_workspace_id_source_created_at_id_idx', 'owner', { source: 'crm' }],
-  ['lead_campaign_id_created_at_id_idx', 'owner', { campaignCode: 'extra' }],
+  ['lead_by_creation_idx', 'owner', {}],
+  ['lead_by_user_idx', 'rare publisher', {}],
+  ['lead_by_update_idx', 'owner', { sort: '-updatedAt' }],
+  ['lead_by_status_idx', 'owner', { status: 'Paid' }],
+  ['lead_by_source_idx', 'owner', { source: 'crm' }],
+  ['lead_by_campaign_idx', 'owner', { campaignCode: 'extra' }],
   ['lead_workspace_id_s1_created_at_id_idx', 'owner', { s1: 'click-2500' }],
   ['lead_workspace_id_lp_name_created_at_id_idx', 'owner', { lpName: 'rare' }],
   ['lead_workspace_id_phone_idx', 'owner', { phone: '+44 20 1979 7500' }],
