@@ -2,11 +2,13 @@ import { statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
-import { defineCommand, integer, listOf, number, oneOf } from '../command.ts';
+import { defineCommand, flag, integer, listOf, number, oneOf } from '../command.ts';
 import { startLoadProcess } from '../load/load-process.ts';
 import { query } from '../stack/database.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
-import type { Bench } from './bench.ts';
+import { type Ratio, worseRatios } from './baseline.ts';
+import baseline from './baseline.json' with { type: 'json' };
+import { type Bench, usualConnections } from './bench.ts';
 import { compareWithReferences } from './comparison.ts';
 import { measureCrmAtLoad } from './crm-at-load.ts';
 import { measureCrmCreates } from './crm-creates.ts';
@@ -42,9 +44,11 @@ export const intake = defineCommand({
     seconds: number(0.1, 600, '3', 'duration of one measurement'),
     minutes: number(0.01, 1440, '30', 'duration of the soak'),
     workers: integer(64, '1', 'INTAKE_WORKERS of the intake'),
+    check: flag('fails if a ratio at 64 connections is worse than in the committed baseline'),
   },
   async run(options, { dataDir, onProgress }) {
-    const { rounds, seconds, workers, connections, minutes } = options;
+    const { rounds, seconds, workers, minutes } = options;
+    const connections = options.check ? [usualConnections] : options.connections;
     await using temporary = temporaryDirectory(dataDir);
     const directory = temporary.path;
     await using postgres = await startPostgres({
@@ -76,7 +80,12 @@ export const intake = defineCommand({
       onProgress(`Step: ${name}`);
       figures[name] = await steps[name](bench);
     }
-    return { figures };
+    if (!options.check) return { figures };
+    const ratios = Object.values(figures as Record<string, { ratios?: readonly Ratio[] }>).flatMap(
+      (step) => step?.ratios ?? [],
+    );
+    const worse = worseRatios(ratios, baseline.ratios);
+    return { figures: { ...figures, worseThanBaseline: worse }, passed: worse.length === 0 };
   },
 });
 

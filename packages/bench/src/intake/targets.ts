@@ -14,7 +14,9 @@ export const targetTitles = {
   fastify: 'Fastify, no database',
   prisma: 'prisma.lead.create',
   pg: 'pg, one insert',
+  pgOneIndex: 'pg, one insert, one index',
   pgbench: 'pgbench',
+  pgbenchOneIndex: 'pgbench, one index',
 } as const;
 export type TargetName = keyof typeof targetTitles;
 
@@ -50,7 +52,12 @@ export async function startTargets(bench: Bench, resources: DisposeStack): Promi
     const reference = resources.use(await startIntakeReference(bench, name));
     targets.push(httpTarget(name, bench, { ...reference, headers: {} }));
   }
-  if (isPgbenchInstalled()) targets.push(await pgbenchTarget(bench));
+  const options = { databaseName: 'pg_one_index', indexes: 'one' } as const;
+  const reference = resources.use(await startIntakeReference(bench, 'pg', options));
+  targets.push(httpTarget('pgOneIndex', bench, { ...reference, headers: {} }));
+  if (isPgbenchInstalled()) {
+    targets.push(await pgbenchTarget('pgbench', bench), await pgbenchTarget('pgbenchOneIndex', bench, 'one'));
+  }
   return targets;
 }
 
@@ -141,10 +148,14 @@ async function assertStored(name: TargetName, databaseUrl: string, acknowledged:
   throw new Error(`${targetTitles[name]} acknowledged ${acknowledged} leads and stored ${stored}`);
 }
 
-async function pgbenchTarget({ postgres, directory, durationMs }: Bench): Promise<Target> {
-  const databaseUrl = await createReferenceDatabase(postgres, 'pgbench');
+async function pgbenchTarget(
+  name: 'pgbench' | 'pgbenchOneIndex',
+  { postgres, directory, durationMs }: Bench,
+  indexes?: 'one',
+): Promise<Target> {
+  const databaseUrl = await createReferenceDatabase(postgres, name.toLowerCase(), indexes);
   return {
-    name: 'pgbench',
+    name,
     async measure(connections) {
       const run = async (extent: { seconds: number } | { leadsEach: number }) => {
         const before = processorTimeUs(postgres.pid);
@@ -157,7 +168,7 @@ async function pgbenchTarget({ postgres, directory, durationMs }: Bench): Promis
       // pgbench connects within its measured time, so the cost of the connections is subtracted.
       const connecting = await run({ leadsEach: 1 });
       const inserting = await run({ seconds: durationMs / 1000 + connecting.connectSeconds });
-      await assertStored('pgbench', databaseUrl, connecting.inserted + inserting.inserted);
+      await assertStored(name, databaseUrl, connecting.inserted + inserting.inserted);
       await removeLeads(databaseUrl);
       const { p50Ms, p99Ms, p999Ms } = inserting;
       return {
