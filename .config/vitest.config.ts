@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -19,7 +20,7 @@ export default defineConfig({
     env: { NODE_ENV: 'test' },
     pool: 'forks',
     // More workers than processors, because many tests wait for timers and processes: two workers use two thirds of 2.
-    maxWorkers: 3,
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // Loading the same modules again for each file took 10 % of the run. A test file restores what it replaces.
     isolate: false,
     // High enough for a busy machine.

@@ -26,3 +26,5 @@ try {
   console.error((error as Error).message);
   process.exitCode = 1;
 }
+// Node 20 may loop forever in its own cleanup when it ends by itself, if a killed process held a connection.
+process.exit();

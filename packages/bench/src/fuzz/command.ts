@@ -9,7 +9,7 @@ import { defineCommand, integer } from '../command.ts';
 import { createMigratedDatabase } from '../stack/database.ts';
 import { startProgram } from '../stack/programs.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
-import { type GeneratedRequest, generateRequests } from './generate.ts';
+import type { GeneratedRequest } from './generate.ts';
 
 const concurrency = 16;
 const maxExamples = 10;
@@ -36,6 +36,8 @@ export const fuzz = defineCommand({
     seed: integer(1_000_000_000, '1', 'seed of the generator; the same seed sends the same requests'),
   },
   async run({ requests, seed }, { dataDir, onProgress, stop }) {
+    // The generator takes a second to load, which no other command needs.
+    const { generateRequests } = await import('./generate.ts');
     await using resources = new DisposeStack();
     const { path: directory } = resources.use(temporaryDirectory(dataDir));
     const postgres = resources.use(await startPostgres({ dataDir: join(directory, 'postgres') }));

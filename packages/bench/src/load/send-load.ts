@@ -25,6 +25,9 @@ export interface Load {
   readonly unsent: number;
 }
 
+/** The load may end early, so it does not wait longer for its next request. */
+const longestPauseMs = 100;
+
 /** The response to one request. */
 export interface LoadAnswer {
   /** Three digits, or `broken`. */
@@ -100,7 +103,8 @@ export async function sendLoad(options: {
     for (let now = start; !isOver(now); now = performance.now()) {
       due = Math.floor(((now - start) / 1000) * rate) + 1;
       sendDue();
-      await sleep(1);
+      // A timer each millisecond would take more processor time than a slow load itself.
+      await sleep(Math.min(start + (due / rate) * 1000 - performance.now(), longestPauseMs));
     }
     unsent = due - sent;
     await Promise.all(inFlight);
