@@ -8,6 +8,8 @@ export interface AccessTokenClaims {
   readonly jti: string;
   /** The id of the workspace. */
   readonly ws: string;
+  /** When the token expires, in seconds since the epoch. The codec adds it. */
+  readonly exp?: number;
 }
 
 /** Signs access tokens, and verifies their signature, algorithm, issuer, audience and lifetime. */

@@ -333,6 +333,31 @@ describe('an access token', () => {
     expect(lookup.queries).toBe(2);
   });
 
+  test('has its signature verified once in 10 s, and not after it has expired', async () => {
+    const { row } = addToken();
+    const exp = Math.floor(Date.now() / 1_000) + 12;
+    const token = tokenOf({ sub: member.userId, ws: member.workspaceId, jti: row.id, exp });
+    let verified = 0;
+    const counting: AccessTokenCodec = {
+      ...codec,
+      verify(sent) {
+        verified += 1;
+        return Date.now() < exp * 1_000 ? codec.verify(sent) : undefined;
+      },
+    };
+    const verifyCounted = () => verifier.verifyAccessToken(counting, token, principal);
+    for (const [afterMs, times] of [
+      [0, 1],
+      [9_000, 1],
+      [1_100, 2],
+    ] as const) {
+      vi.advanceTimersByTime(afterMs);
+      expect([await verifyCounted(), verified]).toEqual([row.id, times]);
+    }
+    vi.advanceTimersByTime(2_000);
+    expect([await verifyCounted(), verified]).toEqual([undefined, 3]);
+  });
+
   test('expires with its row', async () => {
     const { token } = addToken({ expiresAt: new Date(Date.now() + 500) });
     expect(await verify(token)).toBeDefined();
