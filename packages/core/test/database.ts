@@ -159,9 +159,10 @@ export function changeOf(
 ): { lead: StoredLead; change: LeadChange } {
   const version = lead.version + 1;
   const status = { from: 'OnHold', to: 'Approved' } as const;
+  const fields = changed && Object.fromEntries(Object.keys(changed).map((field) => [field, {}]));
   return {
     lead: { ...lead, status: status.to, version, ...changed },
-    change: { version, userId: lead.userId, status, createdAt: new Date(), ...change },
+    change: { version, userId: lead.userId, status, fields, createdAt: new Date(), ...change },
   };
 }
 

@@ -5,6 +5,7 @@ import { DatabaseError } from '../db/database-error.ts';
 import { batchLeadChanges } from './lead-change-batcher.ts';
 
 type Changes = Parameters<LeadStore['change']>[1];
+type Workspaces = Parameters<LeadStore['changeInEach']>[0];
 
 /** A lead store that records its statements, and rejects changes of the reason `Poison` like Postgres. */
 function setUp() {
@@ -22,16 +23,27 @@ function setUp() {
         .filter((id) => id.startsWith(workspaceId))
         .map((id) => ({ id, version: versions.get(id) ?? 1 }) as FoundLead);
     },
-    async change(workspaceId: string, all: Changes) {
-      const ids = all.map(({ lead }) => lead.id);
-      changes.push(`${workspaceId}: ${ids.join(' ')}`);
+    async changeInEach(workspaces: Workspaces) {
+      const all = workspaces.flatMap((each) => each.changes);
+      const ids = workspaces.flatMap((each) =>
+        each.changes.map(({ lead }) => `${each.workspaceId}/${lead.id}`),
+      );
+      changes.push(
+        workspaces
+          .map((each) => `${each.workspaceId}: ${each.changes.map(({ lead }) => lead.id).join(' ')}`)
+          .join('; '),
+      );
       await turn();
       if (failure !== undefined) throw failure;
       if (new Set(ids).size < ids.length) throw new Error('A lead occurs twice');
       if (all.some(({ change }) => change.reason === 'Poison')) throw new DatabaseError('23514', undefined);
-      const current = all.filter(({ lead }) => (versions.get(lead.id) ?? 1) === lead.version - 1);
-      for (const { lead } of current) versions.set(lead.id, lead.version);
-      return new Map(current.map(({ lead, change }) => [lead.id, change.createdAt]));
+      return workspaces.map(({ workspaceId, changes: ofWorkspace }) => {
+        const current = ofWorkspace.filter(
+          ({ lead }) => lead.id.startsWith(workspaceId) && (versions.get(lead.id) ?? 1) === lead.version - 1,
+        );
+        for (const { lead } of current) versions.set(lead.id, lead.version);
+        return new Map(current.map(({ lead, change }) => [lead.id, change.createdAt]));
+      });
     },
   } as unknown as LeadStore);
   const change = async (workspaceId: string, id: string, reason = '', version = 2) => {
@@ -55,11 +67,20 @@ function setUp() {
   };
 }
 
-test('concurrent changes of leads share one statement for each workspace', async () => {
+test('concurrent changes of leads share one transaction, also those of different workspaces', async () => {
   const { changes, change } = setUp();
   const ids = ['a1', 'b1', 'a2', 'b2', 'a3'];
   expect(await Promise.all(ids.map((id) => change(id.slice(0, 1), id)))).toEqual(ids.map(() => 'changed'));
-  expect(changes).toEqual(['a: a1 a2 a3', 'b: b1 b2']);
+  expect(changes).toEqual(['a: a1 a2 a3; b: b1 b2']);
+});
+
+test('a change of a lead of another workspace changes nothing, and does not affect the change of its own workspace', async () => {
+  const { change } = setUp();
+  expect(await Promise.all([change('b', 'a1', '', 9), change('a', 'a1'), change('b', 'a1')])).toEqual([
+    'outdated',
+    'changed',
+    'outdated',
+  ]);
 });
 
 test('of concurrent changes of one lead, the first of the newest version succeeds, and one statement is sent', async () => {

@@ -1,9 +1,8 @@
 import { StoreError } from '@leads/core/errors';
-import type { FoundLead, LeadStore } from '@leads/core/lead';
+import type { ChangedLead, FoundLead, LeadStore } from '@leads/core/lead';
 import { Batcher, type Batched } from './batcher.ts';
 
 type Scope = Parameters<LeadStore['find']>[0];
-type Change = Parameters<LeadStore['change']>[1][number];
 
 interface LeadToFind {
   readonly scope: Scope;
@@ -12,14 +11,14 @@ interface LeadToFind {
 
 interface LeadToChange {
   readonly workspaceId: string;
-  readonly change: Change;
+  readonly change: ChangedLead;
 }
 
 type BatchedChange = Batched<LeadToChange, Date | undefined>;
 
 /**
- * Returns a lead store that combines concurrent reads and changes of single leads. The leads of a workspace share a
- * statement and a commit. Statements of several leads are not combined.
+ * Returns a lead store that combines concurrent reads and changes of single leads. Reads of one scope share a statement.
+ * Changes share a commit, also those of different workspaces. Statements of several leads are not combined.
  */
 export function batchLeadChanges(leads: LeadStore): LeadStore & AsyncDisposable {
   const finds = new Batcher<LeadToFind, FoundLead | undefined>({
@@ -34,10 +33,7 @@ export function batchLeadChanges(leads: LeadStore): LeadStore & AsyncDisposable 
     workspaceOf: ({ workspaceId }) => workspaceId,
     charactersOf: ({ change: { lead, change } }) =>
       (lead.extra?.length ?? 0) + JSON.stringify(change.fields ?? {}).length,
-    async process(batch) {
-      const groups = grouped(batch, ({ workspaceId }) => workspaceId);
-      await eachSettled(groups, (group) => changeInTurn(leads, group));
-    },
+    process: (batch) => changeInTurn(leads, batch),
   });
   return {
     ...leads,
@@ -80,35 +76,46 @@ async function changeInTurn(leads: LeadStore, group: readonly BatchedChange[]): 
   while (waiting.length > 0) {
     const newest = new Map<string, BatchedChange>();
     for (const each of waiting) {
-      const { lead } = each.item.change;
-      const other = newest.get(lead.id);
-      if (other === undefined || other.item.change.lead.version < lead.version) newest.set(lead.id, each);
+      const key = leadKeyOf(each.item);
+      const other = newest.get(key);
+      if (other === undefined || other.item.change.lead.version < each.item.change.lead.version)
+        newest.set(key, each);
     }
     const accepted = await changeEach(leads, [...newest.values()]);
     // If the change was rejected, the next one of the lead is sent.
-    for (const { item, resolve } of waiting) if (accepted.has(item.change.lead.id)) resolve(undefined);
+    for (const { item, resolve } of waiting) if (accepted.has(leadKeyOf(item))) resolve(undefined);
     waiting = waiting.filter((each) => {
-      const { id } = each.item.change.lead;
-      return !accepted.has(id) && newest.get(id) !== each;
+      const key = leadKeyOf(each.item);
+      return !accepted.has(key) && newest.get(key) !== each;
     });
   }
 }
 
+/** Returns the key of a lead. The id alone does not suffice: a request may name a lead of another workspace. */
+function leadKeyOf({ workspaceId, change: { lead } }: LeadToChange): string {
+  return `${workspaceId}/${lead.id}`;
+}
+
 /**
- * Changes leads in one statement. If the store rejects a change, the leads are halved until the lead is alone.
+ * Changes leads in one transaction. If the store rejects a change, the leads are halved until the lead is alone.
  *
- * @returns the ids of the leads whose change was not rejected, also if it was outdated.
+ * @returns the keys of the leads whose change was not rejected, also if it was outdated.
  */
 async function changeEach(leads: LeadStore, group: readonly BatchedChange[]): Promise<ReadonlySet<string>> {
   const [first] = group;
   if (first === undefined) return new Set();
   try {
-    const changed = await leads.change(
-      first.item.workspaceId,
-      group.map(({ item }) => item.change),
+    const workspaces = grouped(group, ({ workspaceId }) => workspaceId);
+    const changed = await leads.changeInEach(
+      workspaces.map((each) => ({
+        workspaceId: each[0]?.item.workspaceId ?? '',
+        changes: each.map(({ item }) => item.change),
+      })),
     );
-    for (const { item, resolve } of group) resolve(changed.get(item.change.lead.id));
-    return new Set(group.map(({ item }) => item.change.lead.id));
+    for (const [at, each] of workspaces.entries()) {
+      for (const { item, resolve } of each) resolve(changed[at]?.get(item.change.lead.id));
+    }
+    return new Set(group.map(({ item }) => leadKeyOf(item)));
   } catch (error) {
     if (!(error instanceof StoreError && error.isRowRejected)) throw error;
     if (group.length === 1) {

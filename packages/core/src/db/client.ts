@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { prepareToAct, queryInWorkspace } from './acting-query.ts';
+import { type ActingTurn, prepareToAct, queryInWorkspaces } from './acting-query.ts';
 import { DatabaseError, translateDatabaseError } from './database-error.ts';
 import { type Prisma, PrismaClient } from './generated/client.ts';
 import { newestMigration } from './generated/newest-migration.ts';
@@ -86,21 +86,13 @@ export function openDatabase(options: DatabaseOptions) {
     },
   );
 
-  /** Runs a statement as `pool.query` does, but keeps the connection of a statement that Postgres rejects. */
-  const run = async <Row extends pg.QueryResultRow | (string | null)[]>(
-    unnamed: pg.QueryConfig & { rowMode?: 'array' },
-    { name, workspaceId }: StatementOptions = {},
-  ): Promise<Row[]> => {
-    const config = name === undefined || !preparedStatements ? unnamed : { ...unnamed, name };
+  /** Runs work on a connection as `pool.query` does, but keeps the connection of a statement that Postgres rejects. */
+  const onConnection = async <Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> => {
     let broken = false;
     let client: pg.PoolClient | undefined;
     try {
       client = await pool.connect();
-      const result =
-        workspaceId === undefined
-          ? await client.query<pg.QueryResultRow>(config)
-          : await queryInWorkspace(client, workspaceId, config, preparedStatements);
-      return result.rows as Row[];
+      return await work(client);
     } catch (error) {
       const translated = translateDatabaseError(error);
       broken = !(translated instanceof DatabaseError && error instanceof pg.DatabaseError);
@@ -108,6 +100,22 @@ export function openDatabase(options: DatabaseOptions) {
     } finally {
       client?.release(broken);
     }
+  };
+  const named = <Config extends pg.QueryConfig>(config: Config, { name }: StatementOptions): Config =>
+    name === undefined || !preparedStatements ? config : { ...config, name };
+
+  const run = async <Row extends pg.QueryResultRow | (string | null)[]>(
+    { values = [], ...unnamed }: pg.QueryConfig & { rowMode?: 'array' },
+    statementOptions: StatementOptions = {},
+  ): Promise<Row[]> => {
+    const config = named(unnamed, statementOptions);
+    const { workspaceId } = statementOptions;
+    return onConnection(async (client) => {
+      if (workspaceId === undefined) return (await client.query({ ...config, values })).rows as Row[];
+      const turns = [{ workspaceId, values }];
+      const [rows = []] = await queryInWorkspaces<Row>(client, turns, config, preparedStatements);
+      return rows;
+    });
   };
 
   return {
@@ -117,6 +125,21 @@ export function openDatabase(options: DatabaseOptions) {
       { text, values }: Pick<Prisma.Sql, 'text' | 'values'>,
       statementOptions?: StatementOptions,
     ): Promise<Row[]> => run<Row>({ text, values }, statementOptions),
+    /**
+     * Runs a statement for each of some workspaces, in order and in one transaction.
+     *
+     * @returns the rows of each.
+     */
+    selectForEach: async <Row extends pg.QueryResultRow>(
+      text: string,
+      turns: readonly ActingTurn[],
+      statementOptions: Pick<StatementOptions, 'name'>,
+    ): Promise<Row[][]> =>
+      turns.length === 0
+        ? []
+        : onConnection((client) =>
+            queryInWorkspaces<Row>(client, turns, named({ text }, statementOptions), preparedStatements),
+          ),
     /** Reads rows as `select` does, but as arrays of the texts that Postgres sends. */
     selectTexts: async (
       { text, values }: Prisma.Sql,

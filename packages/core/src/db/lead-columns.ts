@@ -31,10 +31,15 @@ export function columnOf(field: LeadFieldName): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The columns that a change of a lead can write. */
-export const editableColumns: Columns<StoredLead> = {
+/** The columns that a change of the status writes. */
+export const statusColumns: Columns<StoredLead> = {
   version: { of: (lead) => lead.version, type: 'int' },
   status: { of: (lead) => lead.status, stored: cast('lead_status') },
+};
+
+/** The columns that a change of a lead can write. */
+export const editableColumns: Columns<StoredLead> = {
+  ...statusColumns,
   name: { of: (lead) => lead.name },
   phone: { of: (lead) => lead.phone },
   phone_e164: { of: (lead) => lead.phoneE164 },

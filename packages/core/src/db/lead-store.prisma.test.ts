@@ -551,7 +551,10 @@ describe('change', () => {
       Object.entries(bare).filter(([field]) => !(field in optional)),
     ) as unknown as StoredLead;
     await store.change(tenant.workspaceId, [
-      changeOf({ ...cleared, version: 2 }, { change: { status: { from: 'OnHold', to: 'Approved' } } }),
+      changeOf(
+        { ...cleared, version: 2 },
+        { change: { status: { from: 'OnHold', to: 'Approved' }, fields: { email: {} } } },
+      ),
     ]);
     expect(await found(from.id)).toEqual({
       ...cleared,

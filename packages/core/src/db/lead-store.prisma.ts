@@ -2,6 +2,7 @@ import type { FoundLead, StoredLead } from '../lead/lead.ts';
 import { newLeadFieldNames } from '../lead/lead-fields.ts';
 import type { LeadScope } from '../lead/lead-scope.ts';
 import type {
+  ChangedLead,
   InsertOutcome,
   LeadChange,
   LeadPage,
@@ -23,6 +24,7 @@ import {
   leadColumns,
   names,
   parameters,
+  statusColumns,
   stored,
   valuesOf,
 } from './lead-columns.ts';
@@ -48,7 +50,7 @@ export const changeColumnsWithAliases = Prisma.sql`
   CASE WHEN to_status IS NOT NULL THEN json_build_object('from', from_status, 'to', to_status) END AS status`;
 
 /** Creates the lead store in Postgres. */
-export function createLeadStore({ select, selectTexts, transaction }: Database): LeadStore {
+export function createLeadStore({ select, selectForEach, selectTexts, transaction }: Database): LeadStore {
   /** Replaces the campaign's code by its id. Returns undefined if the workspace has no campaign with this code. */
   const found = async ({ scope, filter, order }: LeadSelection): Promise<FoundSelection | undefined> => {
     const { campaignCode, ...others } = filter;
@@ -79,6 +81,26 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
     if ('page' in written) return written.page;
     const again = new Map((await find(scope, written.unclearIds)).map((lead) => [lead.id, lead]));
     return (writePage(texts, hasMore, again) as { page: LeadPage }).page;
+  };
+
+  const changeInEach: LeadStore['changeInEach'] = async (workspaces) => {
+    const all = workspaces.flatMap(({ changes }) => changes);
+    const parents = traceparentsOf(all.map(({ lead: { id }, traceparent }) => ({ id, traceparent })));
+    // Most changes are of the status only. Their statement has less to send, and less to write.
+    const isOfStatus = all.every(({ change: { fields } }) => fields === undefined);
+    // Rows are locked in one order, since two changes of the same leads could deadlock otherwise.
+    const inOrder = workspaces.toSorted((a, b) => (a.workspaceId < b.workspaceId ? -1 : 1));
+    const statements = inOrder.map(({ changes }) =>
+      changing(changes, isOfStatus ? statusColumns : editableColumns, parents),
+    );
+    const changed = await selectForEach<{ id: string; updatedAt: Date }>(
+      statements[0]?.text ?? '',
+      inOrder.map(({ workspaceId }, at) => ({ workspaceId, values: statements[at]?.values ?? [] })),
+      { name: `change_${parents === undefined ? '' : 'traced_'}${isOfStatus ? 'statuses' : 'leads'}` },
+    );
+    return workspaces.map(
+      (each) => new Map(changed[inOrder.indexOf(each)]?.map(({ id, updatedAt }) => [id, updatedAt])),
+    );
   };
 
   return {
@@ -167,39 +189,10 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
     find,
 
     async change(workspaceId, changes) {
-      const leads = changes.map(({ lead }) => lead);
-      const entries = changes.map(({ change }) => change);
-      const parents = traceparentsOf(changes.map(({ lead: { id }, traceparent }) => ({ id, traceparent })));
-      const noting = parents === undefined ? Prisma.empty : noteTraceparents(Prisma.sql`${parents}`);
-      // Rows are locked in the order of their ids, since two changes of the same leads could deadlock otherwise.
-      const changed = await select<{ id: string; updatedAt: Date }>(
-        Prisma.sql`
-        WITH sent AS (
-          SELECT * FROM unnest(
-            ${leads.map((lead) => lead.id)}::uuid[], ${arrays(editableColumns, leads)},
-            ${arrays(changeColumns, entries)}, ${entries.map((entry) => entry.createdAt.toISOString())}::timestamptz[]
-          ) AS sent (id, ${names(editableColumns)}, ${names(changeColumns)}, changed_at)
-        ), locked AS MATERIALIZED (
-          SELECT lead.id FROM lead JOIN sent ON sent.id = lead.id AND sent.version = lead.version + 1 ${noting}
-          ORDER BY lead.id FOR NO KEY UPDATE OF lead
-        ), changed AS (
-          UPDATE lead SET
-            (${names(editableColumns)}) = ROW (${stored(editableColumns)}),
-            -- The clocks of two instances may differ, but the times in a history must not decrease.
-            updated_at = GREATEST(sent.changed_at, lead.updated_at)
-          FROM sent JOIN locked ON locked.id = sent.id
-          WHERE lead.id = sent.id AND lead.version = sent.version - 1
-          RETURNING lead.id, lead.updated_at
-        ), noted AS (
-          INSERT INTO lead_change (lead_id, version, created_at, ${names(changeColumns)})
-          SELECT sent.id, sent.version, changed.updated_at, ${stored(changeColumns)}
-          FROM sent JOIN changed ON changed.id = sent.id
-        )
-        SELECT id, updated_at AS "updatedAt" FROM changed`,
-        { name: parents === undefined ? 'change_leads' : 'change_traced_leads', workspaceId },
-      );
-      return new Map(changed.map(({ id, updatedAt }) => [id, updatedAt]));
+      const [changed = new Map<string, Date>()] = await changeInEach([{ workspaceId, changes }]);
+      return changed;
     },
+    changeInEach,
 
     async history({ id, workspaceId }, aboveVersion, limit) {
       const rows = await select<Record<string, unknown>>(
@@ -211,6 +204,40 @@ export function createLeadStore({ select, selectTexts, transaction }: Database):
       return rows.map((row) => withoutNulls(row) as unknown as LeadChange);
     },
   };
+}
+
+/** Returns the statement that changes leads, and returns the ids and times of the changed ones. */
+function changing(
+  changes: readonly ChangedLead[],
+  columns: typeof editableColumns,
+  parents: string | undefined,
+): Prisma.Sql {
+  const leads = changes.map(({ lead }) => lead);
+  const entries = changes.map(({ change }) => change);
+  const noting = parents === undefined ? Prisma.empty : noteTraceparents(Prisma.sql`${parents}`);
+  return Prisma.sql`
+    WITH sent AS (
+      SELECT * FROM unnest(
+        ${leads.map((lead) => lead.id)}::uuid[], ${arrays(columns, leads)},
+        ${arrays(changeColumns, entries)}, ${entries.map((entry) => entry.createdAt.toISOString())}::timestamptz[]
+      ) AS sent (id, ${names(columns)}, ${names(changeColumns)}, changed_at)
+    ), locked AS MATERIALIZED (
+      SELECT lead.id FROM lead JOIN sent ON sent.id = lead.id AND sent.version = lead.version + 1 ${noting}
+      ORDER BY lead.id FOR NO KEY UPDATE OF lead
+    ), changed AS (
+      UPDATE lead SET
+        (${names(columns)}) = ROW (${stored(columns)}),
+        -- The clocks of two instances may differ, but the times in a history must not decrease.
+        updated_at = GREATEST(sent.changed_at, lead.updated_at)
+      FROM sent JOIN locked ON locked.id = sent.id
+      WHERE lead.id = sent.id AND lead.version = sent.version - 1
+      RETURNING lead.id, lead.updated_at
+    ), noted AS (
+      INSERT INTO lead_change (lead_id, version, created_at, ${names(changeColumns)})
+      SELECT sent.id, sent.version, changed.updated_at, ${stored(changeColumns)}
+      FROM sent JOIN changed ON changed.id = sent.id
+    )
+    SELECT id, updated_at AS "updatedAt" FROM changed`;
 }
 
 function reversed({ order, ...selection }: LeadSelection): LeadSelection {

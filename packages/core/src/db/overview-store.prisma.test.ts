@@ -149,7 +149,7 @@ test(
       fc.asyncProperty(
         fc.array(drawnLead, { maxLength: 40 }),
         fc.array(drawnQuery, { minLength: 1, maxLength: 3 }),
-fc.array(fc.constantFrom(...statuses), { maxLength: 30 }),
+        fc.array(fc.constantFrom(...statuses), { maxLength: 30 }),
         fc.integer({ min: Date.UTC(2026, 9, 20), max: Date.UTC(2026, 10, 8) }),
         async (drawn, queries, changes, nowMs) => {
           await database.query(

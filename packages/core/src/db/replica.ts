@@ -166,6 +166,13 @@ export function readLeadsFrom(
         replica.wrote(new Set([workspaceId]));
       }
     },
+    async changeInEach(workspaces) {
+      try {
+        return await stores.primary.changeInEach(workspaces);
+      } finally {
+        replica.wrote(new Set(workspaces.map(({ workspaceId }) => workspaceId)));
+      }
+    },
     list: (selection, page) =>
       replica.read(selection.scope.workspaceId, stores, (store) => store.list(selection, page)),
     scan: (selection, page) =>

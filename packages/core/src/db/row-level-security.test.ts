@@ -239,6 +239,54 @@ test('an invalid workspace id is rejected, and a failed statement leaves the con
   expect(await crm.select(Prisma.sql`SELECT FROM no_table`, named)).toEqual([]);
 });
 
+test.each([true, false])(
+  'one transaction changes leads of several workspaces, each for its acting workspace (prepared: %s)',
+  async (preparedStatements) => {
+    await using changing = openDatabase({
+      ...databaseOptions(databaseUrl(database.name, { name: names.crm, password })),
+      poolSize: 1,
+      preparedStatements,
+    });
+    const store = createLeadStore(changing);
+    const [first, second, third] = [leadOf(a), leadOf(b), leadOf(b)];
+    const leads = [first, second, third].map((lead) =>
+      Object.assign(lead, { actingWorkspaceId: lead.workspaceId }),
+    );
+    await store.insert(leads);
+    try {
+      const changed = await store.changeInEach([
+        { workspaceId: b.workspaceId, changes: [changeOf(second), changeOf(first), changeOf(third)] },
+        { workspaceId: a.workspaceId, changes: [changeOf(second), changeOf(first)] },
+      ]);
+      expect(changed.map((each) => [...each.keys()].toSorted())).toEqual([
+        [second.id, third.id].toSorted(),
+        [first.id],
+      ]);
+      const rejected = changeOf({ ...second, version: 2 }, { change: { userId: newId() } });
+      await expect(
+        store.changeInEach([
+          { workspaceId: a.workspaceId, changes: [changeOf({ ...first, version: 2 })] },
+          { workspaceId: b.workspaceId, changes: [rejected] },
+        ]),
+      ).rejects.toMatchObject({ sqlState: '23503' });
+      for (const { id, workspaceId } of leads) {
+        expect(await store.find({ workspaceId }, [id])).toMatchObject([{ status: 'Approved', version: 2 }]);
+      }
+      const history = Prisma.sql`SELECT FROM lead_change WHERE lead_id = ANY(${leads.map(({ id }) => id)}::uuid[])`;
+      const entriesOf = async (workspaceId?: string) =>
+        (await changing.select(history, { workspaceId })).length;
+      expect([await entriesOf(a.workspaceId), await entriesOf(b.workspaceId), await entriesOf()]).toEqual([
+        1, 2, 0,
+      ]);
+    } finally {
+      await database.query(`SET session_replication_role = replica;
+        DELETE FROM lead_change WHERE lead_id = ANY('{${leads.map(({ id }) => id).join()}}');
+        DELETE FROM lead WHERE id = ANY('{${leads.map(({ id }) => id).join()}}');
+        RESET session_replication_role`);
+    }
+  },
+);
+
 test('without prepared statements, a statement sees only the rows of its acting workspace', async () => {
   await using unprepared = openDatabase({
     ...databaseOptions(databaseUrl(database.name, { name: names.crm, password })),

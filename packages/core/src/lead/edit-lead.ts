@@ -88,7 +88,8 @@ function edited(
   const version = found.version + 1;
   const lead = { ...found, ...values, status: status ?? found.status, version, updatedAt: now };
   return {
-    lead: { ...lead, phoneE164: parsePhone(lead.phone, lead.country)?.e164 },
+    // Parsing takes longer than the rest of a status change.
+    lead: isEdit ? { ...lead, phoneE164: parsePhone(lead.phone, lead.country)?.e164 } : lead,
     change: {
       version,
       userId: principal.userId,

@@ -38,6 +38,6 @@ export {
 } from './lead-quarantine.ts';
 export { visibleTo } from './lead-scope.ts';
 export { LeadStatus } from './lead-status.ts';
-export type { InsertOutcome, LeadStore, LeadToInsert } from './lead-store.ts';
+export type { ChangedLead, InsertOutcome, LeadStore, LeadToInsert } from './lead-store.ts';
 export { countLeads, listLeads } from './list-leads.ts';
 export { type LeadSink, submitLead } from './submit-lead.ts';

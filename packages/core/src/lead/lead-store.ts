@@ -108,10 +108,13 @@ export interface LeadChange {
   readonly userId: string;
   readonly status?: { readonly from: LeadStatus; readonly to: LeadStatus } | undefined;
   readonly reason?: string | undefined;
-  /** The old and the new value of each changed field. */
+  /** The old and the new value of each changed field. If absent, the change is stored for the status only. */
   readonly fields?: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>> | undefined;
   readonly createdAt: Date;
 }
+
+/** A lead in its new state, and the entry in its history. */
+export type ChangedLead = Traced & { readonly lead: StoredLead; readonly change: LeadChange };
 
 /** A store of leads. Every method throws LeadsError `unavailable` if the database is unavailable. */
 export interface LeadStore {
@@ -140,10 +143,16 @@ export interface LeadStore {
    *
    * @returns the times of the changes, by the ids of the changed leads.
    */
-  change(
-    workspaceId: string,
-    changes: readonly (Traced & { readonly lead: StoredLead; readonly change: LeadChange })[],
-  ): Promise<ReadonlyMap<string, Date>>;
+  change(workspaceId: string, changes: readonly ChangedLead[]): Promise<ReadonlyMap<string, Date>>;
+
+  /**
+   * Changes leads as {@link LeadStore.change} does, those of several workspaces in one transaction.
+   *
+   * @returns the times of the changes of each workspace, in the order of the workspaces.
+   */
+  changeInEach(
+    workspaces: readonly { readonly workspaceId: string; readonly changes: readonly ChangedLead[] }[],
+  ): Promise<readonly ReadonlyMap<string, Date>[]>;
 
   /** Returns up to `limit` changes of a lead after a version, oldest first. */
   history(
