@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { addDemoLeads } from '@leads/local-stack/demo-leads';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -16,6 +17,73 @@ beforeAll(async () => {
 }, 400_000);
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
+
+test('a banner names webhooks and postbacks that fail or were disabled, until they recover or are hidden', async () => {
+  const own = await website.fixture.createWorkspace();
+  const { page, member } = await website.openSignedIn({ workspace: own, role: 'manager' });
+  const add = (url: string, fields: object) => {
+    const row = {
+      id: randomUUID(),
+      workspace_id: own.id,
+      url,
+      event_types: '{lead.created}',
+      statuses: '{Approved}',
+      campaign_ids: '{}',
+      failures: 3,
+      ...fields,
+    };
+    const names = Object.keys(row);
+    return website.fixture.sql<{ id: string }>(
+      `INSERT INTO delivery_endpoint (${names.join()}, failing_since)
+       VALUES (${names.map((_, index) => `$${index + 1}`).join()}, now() - interval '25 hours') RETURNING id`,
+      Object.values(row),
+    );
+  };
+  const publisher = await own.addMember('publisher');
+  const [webhook] = await add('https://crm.example.com/hook', { secret: 'x' });
+  await add('https://tracker.example.com/p?cid={s1}', {
+    kind: 'postback',
+    method: 'GET',
+    description: 'Tracker',
+    disabled_at: new Date(),
+    disabled_reason: 'failing',
+  });
+  await add('https://theirs.example.com/', { kind: 'postback', method: 'GET', user_id: publisher.userId });
+  await add('https://recent.example.com/', { secret: 'x', description: 'Recent' });
+  await website.fixture.sql(
+    `UPDATE delivery_endpoint SET failing_since = now() WHERE description = 'Recent'`,
+  );
+  await page.goto('/overview');
+  const banner = page.getByRole('alert').filter({ hasText: 'Your systems do not receive changes of leads' });
+  await expect
+    .poll(() => banner.getByRole('listitem').allInnerTexts())
+    .toEqual([
+      'Webhook crm.example.com: no request has succeeded for 24 hours or more.',
+      'Postback Tracker: disabled, because no request had succeeded for 3 days.',
+    ]);
+  await expectGoodInBothColors(page, 'banner-1440');
+  await banner.getByRole('link', { name: 'Webhook crm.example.com' }).click();
+  await page.waitForURL(`**/webhooks/${webhook?.id}`);
+  await website.fixture.sql('UPDATE delivery_endpoint SET failures = 0, failing_since = NULL WHERE id = $1', [
+    webhook?.id,
+  ]);
+  await page.reload();
+  await expect.poll(() => banner.getByRole('listitem').count()).toBe(1);
+  await banner.getByRole('button', { name: 'Hide' }).click();
+  await banner.waitFor({ state: 'detached' });
+  await page.reload();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  expect(await banner.count()).toBe(0);
+
+  await website.fixture.sql('UPDATE delivery_endpoint SET user_id = $2 WHERE user_id = $1', [
+    publisher.userId,
+    member.userId,
+  ]);
+  await page.reload();
+  await expect
+    .poll(() => banner.getByRole('listitem').allInnerTexts())
+    .toEqual(['Postback theirs.example.com: no request has succeeded for 24 hours or more.']);
+});
 
 describe.for([1440, 390])('at a width of %d pixels', (width) => {
   test('pages after sign-in have no accessibility violations and do not overflow', async () => {

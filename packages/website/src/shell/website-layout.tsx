@@ -30,6 +30,7 @@ import { account, meQuery } from '../api/account.ts';
 import { texts } from '../texts/index.ts';
 import { ConnectionBanner, useOnline } from './connection-banner.tsx';
 import { NavigationLink } from './links.tsx';
+import { FailingEndpoints } from './failing-endpoints.tsx';
 import { IdentityDialog } from './identity-dialog.tsx';
 import { PendingPage } from './states.tsx';
 import { WorkspaceMenu } from './workspace-menu.tsx';
@@ -129,7 +130,14 @@ export function WebsiteLayout() {
       <AppShell.Main ref={content} id="content" tabIndex={-1}>
         <Box maw={1600} mx="auto">
           <Suspense fallback={<PendingPage />}>
-            {me.workspace === undefined ? <NoWorkspace /> : <Outlet />}
+            {me.workspace === undefined ? (
+              <NoWorkspace />
+            ) : (
+              <>
+                <FailingEndpoints role={me.workspace.role} />
+                <Outlet />
+              </>
+            )}
           </Suspense>
         </Box>
       </AppShell.Main>

@@ -29,6 +29,17 @@ export const common = {
   disconnected: 'There is no connection to the server. Changes cannot be saved at the moment.',
   notFound: 'Page not found',
   backHome: 'Go to the overview',
+  endpointsFail: 'Your systems do not receive changes of leads',
+  endpointName: {
+    webhook: (name: string) => `Webhook ${name}`,
+    postback: (name: string) => `Postback ${name}`,
+  },
+  endpointStates: {
+    enabled: 'no request has succeeded for 24 hours or more.',
+    failing: 'disabled, because no request had succeeded for 3 days.',
+    receiver: 'disabled, because its receiver wants no more requests.',
+  },
+  hide: 'Hide',
   skipToContent: 'Skip to the content',
   navigation: 'Navigation',
   openNavigation: 'Open the navigation',
