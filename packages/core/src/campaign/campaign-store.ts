@@ -178,10 +178,15 @@ export interface CampaignStore {
    * Lists at most `limit` landing pages, sorted by name, after the name `after` if it is given.
    *
    * @param filter.state lists the landing pages of this state; the default is `approved`.
+   * @param filter.userId lists only landing pages that sent leads of this user, or that a key of this user registered.
    */
   listLandingPages(
     workspaceId: string,
-    filter: { readonly mapped?: boolean | undefined; readonly state?: LandingPageState | undefined },
+    filter: {
+      readonly mapped?: boolean | undefined;
+      readonly state?: LandingPageState | undefined;
+      readonly userId?: string | undefined;
+    },
     piece: { readonly limit: number; readonly after?: string | undefined },
   ): Promise<LandingPage[]>;
 

@@ -1,5 +1,6 @@
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
+import { visibleTo } from '../lead/lead-scope.ts';
 import { pageLimit } from '../paging.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { LandingPageQuery, LandingPageView } from './campaign.schema.ts';
@@ -7,7 +8,8 @@ import type { CampaignStore } from './campaign-store.ts';
 import { toLandingPageViews } from './landing-page.ts';
 
 /**
- * Lists one page of the landing pages of the principal's workspace, sorted by name.
+ * Lists one page of the landing pages of the principal's workspace, sorted by name. A publisher gets its own only: those
+ * that sent its leads, and those that its keys registered.
  *
  * @returns the page, and the cursor of the next page if there is one.
  * @throws LeadsError `invalid_cursor` for a malformed cursor, and for a cursor of another workspace.
@@ -30,6 +32,7 @@ export async function listLandingPages(
     workspaceId,
     {
       mapped: mapped === undefined ? undefined : mapped === 'true',
+      userId: visibleTo(principal).userId,
       state: pending === 'true' ? 'pending' : dismissed === 'true' ? 'dismissed' : 'approved',
     },
     { limit: limit + 1, after },

@@ -19,6 +19,27 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
     workspaceId: string,
     work: (tx: Transaction) => Promise<Result>,
   ): Promise<Result> => transaction(work, { workspaceId });
+  /** Returns the ids of the landing pages that sent leads of a user, or that a key of the user registered. */
+  const ownLandingPages = async (workspaceId: string, userId: string) => {
+    // The aggregated counts of the user are few rows, also if the landing pages have millions of leads of others.
+    const rows = await select<{ id: string }>(
+      Prisma.sql`
+        SELECT id FROM landing_page WHERE workspace_id = ${workspaceId}::uuid AND (
+          name IN (
+            SELECT value FROM lead_tally
+            WHERE workspace_id = ${workspaceId}::uuid AND of_id = ${userId}::uuid AND kind = 'landing_page'
+            UNION
+            SELECT lp_name FROM lead_tally_entry WHERE workspace_id = ${workspaceId}::uuid AND user_id = ${userId}::uuid
+          )
+          OR registered_by IN (
+            SELECT id FROM api_key WHERE workspace_id = ${workspaceId}::uuid AND user_id = ${userId}::uuid
+          )
+        )`,
+      { workspaceId },
+    );
+    return rows.map(({ id }) => id);
+  };
+
   return {
     async findByCode(workspaceId, code) {
       // A prepared statement, because every lead that the CRM creates runs it.
@@ -243,7 +264,8 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
       });
     },
 
-    async listLandingPages(workspaceId, { mapped, state = 'approved' }, { limit, after }) {
+    async listLandingPages(workspaceId, { mapped, state = 'approved', userId }, { limit, after }) {
+      const own = userId === undefined ? undefined : await ownLandingPages(workspaceId, userId);
       const pages = await ofWorkspace(workspaceId, (tx) =>
         tx.landingPage.findMany({
           where: {
@@ -251,6 +273,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
             ...states[state],
             ...(mapped !== undefined && { campaignId: mapped ? { not: null } : null }),
             ...(after !== undefined && { name: { gt: after } }),
+            ...(own !== undefined && { id: { in: own } }),
           },
           orderBy: { name: 'asc' },
           take: limit,
