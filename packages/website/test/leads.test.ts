@@ -332,6 +332,48 @@ describe('the lead list', () => {
     await screenshot(page, 'leads-detail-390');
   });
 
+  test.each([
+    ['at 200 % zoom', 720, 450],
+    ['on a phone in landscape', 844, 390],
+  ])(
+    'has filters that can all be reached %s, by scrolling and with the keyboard',
+    async (_where, width, height) => {
+      const { page } = await website.openSignedIn({ width, height });
+      await page.goto('/leads');
+      await page.getByRole('button', { name: 'Filters' }).click();
+      const filters = page.getByRole('dialog');
+      const sort = filters.getByLabel('Sort').first();
+      await sort.waitFor();
+      await sort.scrollIntoViewIfNeeded();
+      const box = await sort.boundingBox();
+      expect([(box?.y ?? -1) >= 0, (box?.y ?? height) + (box?.height ?? 0) <= height]).toEqual([true, true]);
+      const seen = new Set<string>();
+      for (let i = 0; i < 14; i++) {
+        await page.keyboard.press('Tab');
+        const focus = await page.evaluate(() => {
+          const active = document.activeElement;
+          const { top = -1, bottom = -1 } = active?.getBoundingClientRect() ?? {};
+          const isVisible = top >= 0 && bottom <= innerHeight;
+          return { isInside: active?.closest('[role="dialog"]') !== null, isVisible, id: active?.id ?? '' };
+        });
+        expect(focus).toMatchObject({ isInside: true, isVisible: true });
+        seen.add(focus.id);
+      }
+      expect(seen.size).toBeGreaterThan(6);
+      expect(await overflow(page)).toBe(0);
+    },
+  );
+
+  test('counts at the filter button only filters that are behind it', async () => {
+    const { page } = await website.openSignedIn();
+    await page.goto('/leads?status=Paid&campaignCode=DEMO&source=crm');
+    await page.getByText('No lead matches these filters.').waitFor();
+    const badge = page.locator('.mantine-Indicator-indicator');
+    expect(await badge.allInnerTexts()).toEqual(['1']);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect.poll(() => badge.allInnerTexts()).toEqual(['3']);
+  });
+
   test('has no accessibility violations in light and in dark mode', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, workspace, member } = await website.openSignedIn({ colorScheme });
@@ -474,6 +516,14 @@ describe('a status change', () => {
     await page.getByText('1 lead', { exact: true }).waitFor();
     expect(await page.getByRole('checkbox').count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Change the status' }).count()).toBe(0);
+    await page.keyboard.press('?');
+    const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await shortcuts.getByText('Move to another lead').waitFor();
+    for (const action of ['Select', 'Approve', 'Trash', 'Undo the last change of status']) {
+      expect(await shortcuts.getByText(action, { exact: true }).count()).toBe(0);
+    }
+    await page.keyboard.press('Escape');
+    await shortcuts.waitFor({ state: 'detached' });
     await grid(page).focus();
     await page.keyboard.press('a');
     await page.keyboard.press('Enter');

@@ -196,16 +196,20 @@ export const leads = {
   shortcutList: [
     ['/', 'Search'],
     ['↑ ↓ or k j', 'Move to another lead'],
+    ['Enter', 'Open'],
+    ['Esc', 'Close'],
+    ['?', 'These shortcuts'],
+  ],
+  /** Only for users who may change the status of leads. */
+  changeShortcutList: [
     ['Space', 'Select'],
     ['Shift ↑ ↓', 'Select a range'],
-    ['Enter', 'Open'],
-    ['Esc', 'Close, or clear the selection'],
+    ['Esc', 'Clear the selection'],
     ['a', 'Approve'],
     ['t', 'Trash'],
     ['p', 'Mark as paid'],
     ['h', 'Put on hold'],
     ['u', 'Undo the last change of status'],
-    ['?', 'These shortcuts'],
   ],
   shortcutsHint: '/ and ? work everywhere. The others work while the list has the focus.',
 } as const;

@@ -41,6 +41,9 @@ export function LeadFilterBar({
   const { data: campaigns } = useQuery(campaignsQuery);
   const isNarrow = useMediaQuery('(max-width: 62em)', undefined, { getInitialValueInEffect: false });
   const count = countFilters(filters);
+  // On a wide screen, status and campaign are beside the button.
+  const { status: _status, campaignCode: _campaignCode, ...hidden } = filters;
+  const hiddenCount = isNarrow ? count : countFilters(hidden);
   const status = (
     <SegmentedControl
       size="xs"
@@ -84,15 +87,22 @@ export function LeadFilterBar({
       />
       {!isNarrow && status}
       {!isNarrow && campaign}
-      <Popover position="bottom-end" width={320} trapFocus returnFocus withinPortal>
-        <Indicator label={count} size={16} disabled={count === 0}>
+      <Popover
+        position="bottom-end"
+        width={320}
+        trapFocus
+        returnFocus
+        withinPortal
+        middlewares={{ flip: true, shift: true, size: true }}
+      >
+        <Indicator label={hiddenCount} size={16} disabled={hiddenCount === 0}>
           <Popover.Target>
             <Button size="xs" variant="default" leftSection={<IconFilter size={16} aria-hidden />}>
               {t.filters}
             </Button>
           </Popover.Target>
         </Indicator>
-        <Popover.Dropdown>
+        <Popover.Dropdown style={{ overflowY: 'auto' }}>
           <Stack gap="xs">
             {isNarrow && status}
             {isNarrow && campaign}

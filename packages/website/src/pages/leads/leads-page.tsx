@@ -176,7 +176,7 @@ export function LeadsPage() {
           }}
         />
       )}
-      {dialog === 'shortcuts' && <ShortcutsDialog onClose={closeDialog} />}
+      {dialog === 'shortcuts' && <ShortcutsDialog canChange={role !== 'publisher'} onClose={closeDialog} />}
     </div>
   );
 }

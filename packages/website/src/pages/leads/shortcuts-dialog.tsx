@@ -4,13 +4,14 @@ import { texts } from '../../texts/index.ts';
 
 const t = texts.leads;
 
-/** Lists the keyboard shortcuts. */
-export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
+/** Lists the keyboard shortcuts. @param canChange whether the user may select leads and change their status. */
+export function ShortcutsDialog({ canChange, onClose }: { canChange: boolean; onClose: () => void }) {
+  const shortcuts = canChange ? [...t.shortcutList, ...t.changeShortcutList] : t.shortcutList;
   return (
     <Dialog onClose={onClose} title={t.shortcuts}>
       <Table
         withRowBorders={false}
-        data={{ body: t.shortcutList.map(([keys, what]) => [<kbd key={keys}>{keys}</kbd>, what]) }}
+        data={{ body: shortcuts.map(([keys, what]) => [<kbd key={keys}>{keys}</kbd>, what]) }}
       />
       <Text size="sm" c="dimmed" mt="sm">
         {t.shortcutsHint}
