@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
@@ -27,6 +28,16 @@ const statusOf = async (workspaceId: string, code: string) => {
   return row;
 };
 
+/** Adds an archived campaign with the code `OLD`. Returns its id. */
+async function archivedCampaign(workspace: TestWorkspace): Promise<string> {
+  await workspace.addCampaign('OLD');
+  const [row] = await website.fixture.sql<{ id: string }>(
+    `UPDATE campaign SET status = 'archived' WHERE workspace_id = $1 AND code = 'OLD' RETURNING id`,
+    [workspace.id],
+  );
+  return row?.id ?? '';
+}
+
 test('managers create, edit, pause and archive campaigns, and make one the default', async () => {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   await page.goto('/campaigns');
@@ -34,6 +45,9 @@ test('managers create, edit, pause and archive campaigns, and make one the defau
   await page.getByRole('button', { name: 'New campaign' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Spring offer');
+  await dialog.getByLabel('Code').fill('SPRING SALE');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText('must not have spaces').waitFor();
   await dialog.getByLabel('Code').fill('DEMO');
   await dialog.getByLabel('Duplicate window').first().click();
   await page.getByRole('option', { name: '7 days' }).click();
@@ -201,15 +215,59 @@ test('landing pages are shown in pages of 50', async () => {
   await page.getByText('60 landing pages without a campaign').waitFor();
 });
 
-test('publishers see campaigns and landing pages but cannot change them', async () => {
-  const { page, workspace } = await website.openSignedIn({ role: 'publisher' });
+test('landing pages of an archived campaign are not listed as mapped, and their leads are explained', async () => {
+  const { page, workspace } = await website.openSignedIn();
   await workspace.mapLandingPage('quiz', workspace.demoCampaignId);
+  await workspace.mapLandingPage('old', await archivedCampaign(workspace));
+  await page.goto('/campaigns');
+  const section = page.getByRole('region', { name: 'Landing pages' });
+  await section.getByText('1 landing page with an archived campaign. Their leads go to').waitFor();
+  const listed = async (name: string) =>
+    section.getByRole('list', { name, exact: true }).locator('[data-landing-page]').allInnerTexts();
+  expect((await listed('Mapped to an archived campaign')).join()).toContain('old');
+  expect((await listed('Mapped')).join()).not.toContain('old');
+  await expectGoodEverywhere(page, 'campaigns-archived-pages');
+});
+
+test('a campaign shows no number of landing pages before they are loaded', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  await workspace.mapLandingPage('quiz', workspace.demoCampaignId);
+  let answer = () => undefined as void;
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/api/console/landing-pages?mapped=true*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto('/campaigns');
+  await campaign(page, 'DEMO').waitFor();
+  const fact = campaign(page, 'DEMO');
+  await fact.getByText('Loading').waitFor();
+  expect(await fact.getByText('None').count()).toBe(0);
+  answer();
+  await fact.getByText('quiz').waitFor();
+});
+
+test('publishers see campaigns and their own landing pages but cannot change them', async () => {
+  const { page, workspace, member } = await website.openSignedIn({ role: 'publisher' });
+  await workspace.mapLandingPage('quiz', workspace.demoCampaignId);
+  await workspace.mapLandingPage('old', await archivedCampaign(workspace));
+  await workspace.mapLandingPage('theirs', workspace.demoCampaignId);
+  await website.fixture.leads.insert([
+    workspace.lead(member, { lpName: 'quiz' }),
+    workspace.lead(member, { lpName: 'old' }),
+    workspace.lead(workspace.owner, { lpName: 'theirs' }),
+  ]);
   await page.goto('/campaigns');
   await landingPage(page, 'quiz').getByText('DEMO').waitFor();
+  await landingPage(page, 'old').getByText('OLD (archived)').waitFor();
+  expect(await landingPage(page, 'theirs').count()).toBe(0);
   await campaign(page, 'DEMO').getByText('quiz').waitFor();
   const main = page.getByRole('main');
   expect(await main.getByRole('button').count()).toBe(0);
-  expect(await main.locator('input').count()).toBe(0);
+  // The switch for archived campaigns.
+  expect(await main.locator('input').count()).toBe(1);
   await expectGoodEverywhere(page, 'campaigns-publisher');
 });
 

@@ -4,7 +4,8 @@ export const campaigns = {
   statuses: { active: 'Active', paused: 'Paused', archived: 'Archived' },
   isDefault: 'Default',
   code: 'Code',
-  codeHint: 'Integrators send it as campaignCode. It cannot be changed later.',
+  codeHint: 'Integrators send it as campaignCode, without spaces. It cannot be changed later.',
+  codeSpaces: 'must not have spaces, because it cannot be changed later: use - or _ instead',
   name: 'Name',
   duplicates: 'Duplicates',
   noDuplicates: 'Not detected',
@@ -19,6 +20,7 @@ export const campaigns = {
   makeDefaultToo: 'Make it the default campaign',
   landingPagesOf: 'Landing pages',
   none: 'None',
+  notLoaded: 'See the list',
   more: (count: number) => `and ${count} more`,
   showArchived: (count: number) => `Show archived (${count})`,
   edit: 'Edit',
@@ -65,6 +67,10 @@ export const campaigns = {
   unmapLead: (from: string) =>
     `New leads of the landing page go to the default campaign instead of ${from}. Its earlier leads stay in ${from}.`,
   remap: 'Change the campaign',
+  archivedTitle: 'Mapped to an archived campaign',
+  archivedLead: (pages: string) =>
+    `${pages} with an archived campaign. Their leads go to the default campaign of the key or of the workspace.`,
+  archivedCode: (code: string) => `${code} (archived)`,
   pendingTitle: 'Waiting for approval',
   pendingLead: (pages: string) =>
     `${pages}. An API key in a web page named more new landing pages than it may register on one day. Anyone can use such a key. Their leads go to the default campaign. Approve a landing page, choose its campaign, or dismiss it.`,

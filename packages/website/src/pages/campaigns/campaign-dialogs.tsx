@@ -15,6 +15,8 @@ export function NewCampaignDialog({ onClose }: { onClose: () => void }) {
   const queryClient = useQueryClient();
   const form = useForm({
     initialValues: { name: '', code: '', duplicateWindowSeconds: 0, isDefault: false },
+    // The API accepts spaces in codes. Here they are most likely a mistake, which could not be corrected.
+    validate: { code: (code) => (/\s/.test(code) ? t.codeSpaces : null) },
   });
   const create = useMutation({
     mutationFn: createCampaign,

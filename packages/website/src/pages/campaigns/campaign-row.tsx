@@ -40,11 +40,15 @@ const named = 3;
 export function CampaignRow({
   campaign,
   landingPages,
+  isComplete,
   isManaging,
   onDropPage,
 }: {
   campaign: CampaignView;
-  landingPages: readonly LandingPageView[];
+  /** The loaded landing pages of the campaign. Absent while they load. */
+  landingPages: readonly LandingPageView[] | undefined;
+  /** Whether all landing pages are loaded. */
+  isComplete: boolean;
   isManaging: boolean;
   /** Called when a landing page is dropped on the campaign. */
   onDropPage: (id: string) => void;
@@ -55,8 +59,9 @@ export function CampaignRow({
   const close = () => setDialog(undefined);
   const { id, code, name, status, isDefault } = campaign;
   const takesPages = isManaging && status !== 'archived';
-  const names = landingPages.slice(0, named).map((page) => page.name);
-  const rest = landingPages.length - names.length;
+  const names = landingPages?.slice(0, named).map((page) => page.name) ?? [];
+  const rest = (landingPages?.length ?? 0) - names.length;
+  const noNames = landingPages === undefined ? texts.common.loading : isComplete ? t.none : t.notLoaded;
 
   return (
     <RecordRow
@@ -92,7 +97,7 @@ export function CampaignRow({
         [t.duplicates, writeWindow(campaign.duplicateWindowSeconds)],
         [
           t.landingPagesOf,
-          names.length === 0 ? t.none : [names.join(', '), rest > 0 ? t.more(rest) : ''].join(' ').trim(),
+          names.length === 0 ? noNames : [names.join(', '), rest > 0 ? t.more(rest) : ''].join(' ').trim(),
         ],
       ]}
       actions={

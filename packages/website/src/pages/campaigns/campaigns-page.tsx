@@ -48,9 +48,9 @@ export function CampaignsPage() {
 
   /** A new campaign of a page that has one, until it is confirmed. An empty code means no campaign. */
   const [asked, setAsked] = useState<{ readonly page: LandingPageView; readonly campaignCode: string }>();
-  const pages = mapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
+  const pages = mapped.data?.pages.flatMap(({ landingPages }) => landingPages);
   const changePage = (changed: LandingPageChange) => {
-    const page = pages.find(({ id }) => id === changed.id);
+    const page = pages?.find(({ id }) => id === changed.id);
     if (page?.campaignCode === undefined || 'dismissed' in changed) change.mutate(changed);
     else if (page.campaignCode !== changed.campaignCode)
       setAsked({ page, campaignCode: changed.campaignCode });
@@ -80,7 +80,8 @@ export function CampaignsPage() {
               <CampaignRow
                 key={campaign.id}
                 campaign={campaign}
-                landingPages={pages.filter(({ campaignId }) => campaignId === campaign.id)}
+                landingPages={pages?.filter(({ campaignId }) => campaignId === campaign.id)}
+                isComplete={mapped.data !== undefined && !mapped.hasNextPage}
                 isManaging={isManaging}
                 onDropPage={(id) => changePage({ id, campaignCode: campaign.code })}
               />

@@ -39,7 +39,12 @@ export function LandingPages(props: LandingPagesProps) {
   const isLoading = queries.some(({ data }) => data === undefined);
   const error = queries.find((query) => query.error !== null)?.error ?? null;
   const without = unmapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
-  const having = mapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
+  const archived = new Set(props.campaigns.filter(({ status }) => status === 'archived').map(({ id }) => id));
+  const isArchived = ({ campaignId }: LandingPageView) =>
+    campaignId !== undefined && archived.has(campaignId);
+  const allMapped = mapped.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
+  const having = allMapped.filter((page) => !isArchived(page));
+  const misled = allMapped.filter(isArchived);
   const waiting = pending.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
   const hidden = dismissed.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
   return (
@@ -68,7 +73,7 @@ export function LandingPages(props: LandingPagesProps) {
         />
       )}
       {isLoading && error === null && <PendingPage />}
-      {!isLoading && [...without, ...having, ...waiting, ...hidden].length === 0 && (
+      {!isLoading && [...without, ...allMapped, ...waiting, ...hidden].length === 0 && (
         <Text size="sm">{t.noLandingPages}</Text>
       )}
       {waiting.length > 0 && (
@@ -90,6 +95,15 @@ export function LandingPages(props: LandingPagesProps) {
           </Alert>
           <Pages {...props} label={t.unmappedTitle} pages={without} />
           <MoreButton query={unmapped} />
+        </>
+      )}
+      {misled.length > 0 && (
+        <>
+          <Alert color="yellow" variant="light" title={t.archivedTitle}>
+            {t.archivedLead(t.pages(misled.length, mapped.hasNextPage))}
+          </Alert>
+          <Pages {...props} label={t.archivedTitle} pages={misled} />
+          {having.length === 0 && <MoreButton query={mapped} />}
         </>
       )}
       {having.length > 0 && (
@@ -163,10 +177,15 @@ function Pages({
   onChange,
 }: LandingPagesProps & { label: string; pages: readonly LandingPageView[] }) {
   const choices = choicesOf(campaigns);
+  const badgeOf = ({ campaignId, campaignCode }: LandingPageView) => {
+    const isArchived = campaigns.some(({ id, status }) => id === campaignId && status === 'archived');
+    if (campaignCode === undefined) return t.unmapped;
+    return isArchived ? t.archivedCode(campaignCode) : campaignCode;
+  };
   const choicesFor = ({ campaignCode }: LandingPageView) =>
     campaignCode === undefined || choices.some(({ value }) => value === campaignCode)
       ? choices
-      : [...choices, { value: campaignCode, label: `${campaignCode} (${t.statuses.archived})` }];
+      : [...choices, { value: campaignCode, label: t.archivedCode(campaignCode) }];
   return (
     <RecordList label={label}>
       {pages.map((page) => (
@@ -217,7 +236,7 @@ function Pages({
               </Group>
             ) : (
               <Badge variant="default" tt="none">
-                {page.campaignCode ?? t.unmapped}
+                {badgeOf(page)}
               </Badge>
             )
           }
