@@ -86,12 +86,12 @@ describe('the overview', () => {
       'Approve rate without trash': ['37.5%', '-12.5 points compared with the 2 days before'],
     });
     expect((await rowsOf(page, 'By campaign')).slice(1)).toEqual([
-      ['DEMO', '6', '60%', '1', '2', '2', '50%'],
-      [expect.any(String), '4', '40%', '0', '0', '0', '0%'],
+      ['DEMO', '6', '50%', '60%', '1', '2', '2'],
+      [expect.any(String), '4', '0%', '40%', '0', '0', '0'],
     ]);
     expect((await rowsOf(page, 'By landing page')).slice(1)).toEqual([
-      ['spring offer', '3', '30%', '1', '2', '0', '100%'],
-      ['quiz', '1', '10%', '0', '0', '1', '0%'],
+      ['spring offer', '3', '100%', '30%', '1', '2', '0'],
+      ['quiz', '1', '0%', '10%', '0', '0', '1'],
     ]);
     expect((await rowsOf(page, 'By sub-id (s1)')).slice(1).map((row) => row.slice(0, 2))).toEqual([
       ['click/1', '2'],
@@ -187,6 +187,23 @@ describe('the overview', () => {
     await tabTo(page, 'From');
     await page.goto('/overview?range=7d&zone=Nowhere%2FLand');
     await page.getByText(/must be a time zone/i).waitFor();
+  });
+
+  test('shows the approve rates of the breakdowns on tablets and phones without scrolling', async () => {
+    const signedIn = await website.openSignedIn({ width: 768 });
+    const { page } = signedIn;
+    await addLeads(signedIn);
+    await page.goto(twoDays);
+    for (const width of [768, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      for (const name of ['By campaign', 'By landing page', 'By sub-id (s1)']) {
+        const region = page.getByRole('region', { name });
+        const column = await region.getByRole('columnheader', { name: 'Approve rate' }).boundingBox();
+        const visible = await region.getByRole('group', { name }).boundingBox();
+        const hiddenBy = (column?.x ?? 0) + (column?.width ?? 0) - (visible?.x ?? 0) - (visible?.width ?? 0);
+        expect([width, name, hiddenBy <= 0]).toEqual([width, name, true]);
+      }
+    }
   });
 
   test('shows an empty state if there are no leads', async () => {
