@@ -359,9 +359,14 @@ describe('an account', () => {
     const secret = await dialog.locator('pre').innerText();
     const codes = await dialog.getByRole('listitem').allInnerTexts();
     expect(codes).toHaveLength(10);
+    await page.setViewportSize({ width: 1440, height: 600 });
     await dialog.getByLabel('Current code of the app').fill('000000');
     await page.keyboard.press('Enter');
-    await dialog.getByText(/Invalid.*code/i).waitFor();
+    const error = dialog.getByText(/Invalid.*code/i);
+    await error.waitFor();
+    const box = await error.boundingBox();
+    expect((box?.y ?? 600) + (box?.height ?? 0)).toBeLessThanOrEqual(600);
+    await page.setViewportSize({ width: 1440, height: 900 });
     await dialog.getByLabel('Current code of the app').fill(totp(secret));
     await page.keyboard.press('Enter');
     await page.getByText('On. Signing in needs your password and a code').waitFor();

@@ -43,10 +43,20 @@ export function ErrorPage({ error: thrown }: ErrorComponentProps) {
   );
 }
 
+/** Scrolls an error into view, because it may be below the fold of a long form. */
+const scrollIntoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
+
 /** An empty state: the reason, and the next step. */
 export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   return (
-    <Alert color="red" variant="light" title={texts.common.somethingWrong} role="alert" w="100%">
+    <Alert
+      ref={scrollIntoView}
+      color="red"
+      variant="light"
+      title={texts.common.somethingWrong}
+      role="alert"
+      w="100%"
+    >
       <Stack align="flex-start" gap="sm">
         <Text size="sm">{error.message}</Text>
         {onRetry !== undefined && (
