@@ -3,6 +3,7 @@ import type { MemberRole } from '@leads/core/credential';
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { acceptInvitation } from '../../api/accept-invitation.ts';
 import { account } from '../../api/account.ts';
 import { ApiError, call } from '../../api/client.ts';
 import { ButtonLink } from '../../shell/links.tsx';
@@ -39,9 +40,7 @@ export function InvitationPage() {
   });
   const answer = useMutation({
     mutationFn: (accepts: boolean) =>
-      account(accepts ? '/organization/accept-invitation' : '/organization/reject-invitation', {
-        invitationId: id,
-      }),
+      accepts ? acceptInvitation(id) : account('/organization/reject-invitation', { invitationId: id }),
     async onSuccess() {
       queryClient.clear();
       await navigate({ to: '/overview' });
@@ -70,9 +69,11 @@ export function InvitationPage() {
     >
       <Stack>
         <Text size="sm">
-          {me.data === null || me.data.user.email === email
-            ? t.invitationFor(email)
-            : t.invitationOther(me.data.user.email)}
+          {me.data === null
+            ? t.invitationForNew(email)
+            : me.data.user.email === email
+              ? t.invitationFor(email)
+              : t.invitationOther(me.data.user.email)}
         </Text>
         {me.data === null && (
           <Group>

@@ -2,6 +2,7 @@ import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { acceptKeptInvitation, keepInvitation } from '../../api/accept-invitation.ts';
 import { account, featuresQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { AnchorLink } from '../../shell/links.tsx';
@@ -24,11 +25,15 @@ export function SignUpPage() {
         ...body,
         ...(invitation !== undefined && { invitationId: invitation }),
       }),
-    onSuccess({ signedIn }) {
+    async onSuccess({ signedIn }) {
+      // A sign-up from an invitation accepts it.
+      if (invitation !== undefined) keepInvitation(invitation);
       // Otherwise the address must be confirmed first.
       if (!signedIn) return;
+      const isAccepted = await acceptKeptInvitation();
       queryClient.clear();
-      router.history.push(to?.startsWith('/') === true && !to.startsWith('//') ? to : '/profile');
+      if (isAccepted) router.history.push('/overview');
+      else router.history.push(to?.startsWith('/') === true && !to.startsWith('//') ? to : '/profile');
     },
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });

@@ -3,6 +3,7 @@ import { Loader } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { acceptKeptInvitation } from '../../api/accept-invitation.ts';
 import { call } from '../../api/client.ts';
 import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
 import { texts } from '../../texts/index.ts';
@@ -25,8 +26,11 @@ export function VerifyEmailPage() {
   const { next, passwordToken } = verify.data ?? {};
   useEffect(() => {
     if (next !== 'signedIn') return;
-    queryClient.removeQueries({ queryKey: ['me'] });
-    void navigate({ to: '/profile' });
+    void (async () => {
+      const isAccepted = await acceptKeptInvitation();
+      queryClient.removeQueries({ queryKey: ['me'] });
+      await navigate({ to: isAccepted ? '/overview' : '/profile' });
+    })();
   }, [next, navigate, queryClient]);
   if (verify.isError) {
     return (
