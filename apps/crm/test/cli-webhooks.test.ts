@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DeliveryView, WebhookView } from '@leads/core/delivery';
+import type { DeliveryView, PostbackView, WebhookView } from '@leads/core/delivery';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { parseMetrics, sumOf } from '@leads/test-kit/prometheus-text';
@@ -234,6 +234,101 @@ test('`leads webhook reencrypt` replaces DELIVERIES_SECRET, also after an interr
   await process.ended;
 });
 
+test('`leads postback` manages the postbacks of a workspace and of its members', async () => {
+  const { email } = await workspace.addMember('publisher');
+  const createPostback = (...args: string[]) => json<PostbackView>('postback', 'create', ...args);
+  const options =
+    '--form name={name} --status OnHold Paid --campaign DEMO --imports --without-s1 --answer-contains OK --description T';
+  const ofWorkspace = await createPostback('--url', `${receiver.url}/p?cid={s1}`, ...options.split(' '));
+  expect(ofWorkspace).toMatchObject({
+    owner: 'workspace',
+    method: 'POST',
+    bodyFormat: 'form',
+    body: 'name={name}',
+    statuses: ['OnHold', 'Paid'],
+    campaignCode: 'DEMO',
+    includesImports: true,
+    sendsWithoutS1: true,
+    answerContains: 'OK',
+    description: 'T',
+  });
+  const ofUser = await createPostback('--user', email, '--url', `${receiver.url}/mine?cid={s1}`);
+  expect(ofUser).toMatchObject({ owner: 'user', method: 'GET', statuses: ['Approved'] });
+  const idsOf = async (...args: string[]) =>
+    (await json<PostbackView[]>('postback', 'list', ...args)).map(({ id }) => id);
+  expect(await idsOf()).toEqual([ofWorkspace.id, ofUser.id]);
+  expect(await idsOf('--user', email)).toEqual([ofUser.id]);
+  const table = await runLeads(['postback', 'list', '--workspace', workspace.slug], env);
+  expect(table.stdout).toContain(`${ofUser.id}, of a member, Approved`);
+  const refused = ['postback', 'create', '--user', email, '--url', `${receiver.url}/?n={name}`];
+  expect(await failure(...refused)).toMatch(/^error: url must not have \{name\}: only postbacks of the w/);
+  expect(await failure('postback', 'create', '--url', `${receiver.url}/?n={x}`)).toContain(
+    'url has the unknown macro {x}; the known macros are {order_id}',
+  );
+});
+
+test.each(['webhook', 'postback'])(
+  '`leads %s` sends again, disables, enables and deletes, in its workspace only',
+  async (kind) => {
+    const { id } = await json<WebhookView>(kind, 'create', '--url', `${receiver.url}/hook`);
+    const tested = await json<DeliveryView>(kind, 'test', id);
+    expect(tested).toMatchObject({ event: `${kind}.test`, state: 'waiting', [`${kind}Id`]: id });
+    const fail = () => fixture.sql(`UPDATE delivery SET state = 'failed', next_attempt_at = NULL`);
+    await fail();
+    expect(await json(kind, 'deliveries', id)).toMatchObject([{ id: tested.id, state: 'failed' }]);
+    expect(await json(kind, 'resend', tested.id)).toMatchObject({ id: tested.id, state: 'waiting' });
+    const other = kind === 'webhook' ? 'postback' : 'webhook';
+    expect(await failure(other, 'resend', tested.id)).toBe(
+      `error: The workspace has no such delivery of a ${other}: see \`leads ${other} deliveries\`\n`,
+    );
+    await fail();
+    expect(await json(kind, 'recover', id, '--since', '1d')).toEqual({ deliveries: 1 });
+
+    expect(await json(kind, 'disable', id)).toMatchObject({ id, enabled: false, disabledReason: 'user' });
+    expect(await failure(kind, 'resend', tested.id)).toContain(`The ${kind} is disabled: enable it first`);
+    expect(await json(kind, 'enable', id)).toMatchObject({ id, enabled: true });
+
+    const { slug } = await fixture.createWorkspace();
+    for (const [command = '', ...args] of [
+      ['test', id],
+      ['deliveries', id],
+      ['resend', tested.id],
+      ['recover', id, '--since', '1d'],
+      ['disable', id],
+      ['delete', id, '--yes'],
+    ]) {
+      const { code, stderr } = await runLeads([kind, command, ...args, '--workspace', slug], env);
+      expect([command, code, stderr]).toEqual([
+        command,
+        1,
+        expect.stringContaining('The workspace has no such'),
+      ]);
+    }
+
+    expect(await failure(kind, 'delete', id)).toContain(`No ${kind} was deleted; use --yes`);
+    expect(await json(kind, 'delete', id, '--yes')).toMatchObject({ id });
+    expect(await json(kind, 'list')).toEqual([]);
+    const entries = await service.send({ path: '/api/v1/audit', headers: { ...workspace.owner.headers } });
+    const ofEndpoint = entries
+      .json<{ action: string; source: string; targetId: string }[]>()
+      .filter(({ targetId }) => targetId === id);
+    expect(ofEndpoint.map(({ action, source }) => `${source} ${action}`)).toEqual(
+      ['deleted', 'changed', 'changed', 'recovered', 'created'].map((action) => `cli ${kind}.${action}`),
+    );
+  },
+);
+
+test('`leads webhook rotate-secret` prints a new secret, and the old one signs during the overlap', async () => {
+  const { id, secret: before } = await create();
+  const rotate = ['webhook', 'rotate-secret', id, '--overlap'] as const;
+  const rotated = await json<WebhookView & { secret: string }>(...rotate, '2h');
+  expect(rotated.secret).toMatch(/^whsec_/);
+  expect(rotated.secret).not.toBe(before);
+  const minutes = (Date.parse(rotated.previousSecretUntil ?? '') - Date.now()) / 60_000;
+  expect(Math.ceil(minutes / 10)).toBe(12);
+  expect(await failure(...rotate, '8d')).toBe('error: --overlap must be at most 7d\n');
+});
+
 test('names what is wrong with a webhook, and the setting that is missing', async () => {
   expect(await failure('webhook', 'create', '--url', 'ftp://example.com')).toBe(
     'error: url must have the scheme https or http\n',
@@ -247,7 +342,10 @@ test('names what is wrong with a webhook, and the setting that is missing', asyn
     );
   }
   const without = { DATABASE_URL: databaseUrl };
-  const created = await runLeads(['webhook', 'create', '--url', 'https://example.com/'], without);
+  const created = await runLeads(
+    ['webhook', 'create', '--url', 'https://example.com/', '--workspace', workspace.slug],
+    without,
+  );
   expect([created.code, created.stderr]).toEqual([
     1,
     'error: Webhooks are not available: the operator must set DELIVERIES_SECRET\n',

@@ -11,6 +11,7 @@ import { addKeyCommands } from './commands/key.ts';
 import { addLandingPageCommands } from './commands/landing-page.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addNatsCommands } from './commands/nats.ts';
+import { addPostbackCommands } from './commands/postback.ts';
 import { addQuarantineCommands } from './commands/quarantine.ts';
 import { addRetentionCommands } from './commands/retention.ts';
 import { addTokenCommands } from './commands/token.ts';
@@ -70,6 +71,7 @@ export function createProgram(io: CliIo): Command {
     addQuarantineCommands,
     addEventsCommands,
     addWebhookCommands,
+    addPostbackCommands,
     addDeliverCommand,
     addEraseCommand,
     addRetentionCommands,

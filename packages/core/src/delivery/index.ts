@@ -21,7 +21,7 @@ export type { EndpointKind, EndpointMember } from './endpoint.ts';
 export { getWebhook, listWebhooks } from './list-webhooks.ts';
 export { recoverDeliveries, resendDelivery, sendTest } from './resend-deliveries.ts';
 export { type Reencryption, reencryptSecrets, type SealedTextStore } from './reencrypt-secrets.ts';
-export { rotateWebhookSecret } from './rotate-webhook-secret.ts';
+export { maxOverlapSeconds, rotateWebhookSecret } from './rotate-webhook-secret.ts';
 export { createSecretBox } from './secret-box.ts';
 export { createSender } from './send-request.ts';
 export { updateWebhook } from './update-webhook.ts';

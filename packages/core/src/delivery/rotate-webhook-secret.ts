@@ -6,6 +6,9 @@ import { requireSecrets, type WebhookSettings } from './webhook-settings.ts';
 import type { WebhookStore } from './webhook-store.ts';
 import { overlapSeconds as overlap, type SecretRotation, type WebhookView } from './webhook.schema.ts';
 
+/** The maximum overlap, in seconds. */
+export const maxOverlapSeconds = overlap.maximum;
+
 /**
  * Replaces the secret of a webhook. During the overlap, requests are signed with both secrets.
  *

@@ -15,13 +15,14 @@ import {
   createErasureTable,
   createLeadQuarantine,
   createLeadStore,
+  createPostbackStore,
   createRetentionStore,
   createSealedTextStore,
   createWebhookStore,
   createWorkspaceStore,
   openDatabase,
 } from '@leads/core/db';
-import type { DeliveryStore, SealedTextStore, WebhookStore } from '@leads/core/delivery';
+import type { DeliveryStore, PostbackStore, SealedTextStore, WebhookStore } from '@leads/core/delivery';
 import type { ErasableStore, ErasureTable } from '@leads/core/erasure';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
@@ -40,6 +41,7 @@ export interface Operator extends AsyncDisposable {
   readonly leads: LeadStore;
   readonly quarantine: LeadQuarantine;
   readonly deliveries: DeliveryStore;
+  readonly postbacks: PostbackStore;
   readonly sealedTexts: SealedTextStore;
   readonly webhooks: WebhookStore;
   readonly workspaces: WorkspaceStore;
@@ -81,6 +83,7 @@ export function openOperator(io: CliIo): Operator {
     leads: createLeadStore(database),
     quarantine,
     deliveries: createDeliveryStore(database),
+    postbacks: createPostbackStore(database),
     sealedTexts: createSealedTextStore(database),
     webhooks: createWebhookStore(database),
     workspaces: createWorkspaceStore(database),

@@ -87,7 +87,7 @@ export const NatsSetupSettings = Type.Object({
   ...bufferSettings,
 });
 
-/** The additional settings of `leads webhook create`. */
+/** The additional settings of commands that create or change webhooks and postbacks. */
 export const DeliverySettings = Type.Object(deliverySettings);
 
 /** The settings of `leads deliver`. */
