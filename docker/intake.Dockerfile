@@ -56,4 +56,5 @@ USER 1000:1000
 EXPOSE 3001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --start-interval=1s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.INTAKE_PORT + '/health/live').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "apps/intake/dist/server.js"]
+# The young generation of Node 20. With that of Node 24, the service uses 267 instead of 188 MB under load, and is not faster.
+CMD ["node", "--max-semi-space-size=16", "apps/intake/dist/server.js"]
