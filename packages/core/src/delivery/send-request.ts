@@ -1,5 +1,6 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { callbackify } from 'node:util';
 import { Agent, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
 import {
@@ -169,7 +170,9 @@ function createDispatcher(
   }: SenderInternals,
 ): { dispatcher: Dispatcher; openSockets: () => number } {
   let openSockets = 0;
-  const tls = { timeout: connectTimeoutMs, ...(ca === undefined ? {} : { ca }) };
+  // Shared, because Node otherwise creates a context for each connection, which stays in memory until its collection.
+  const secureContext = createSecureContext(ca === undefined ? {} : { ca });
+  const tls = { timeout: connectTimeoutMs, secureContext };
   const pool: Agent.Options = {
     connections: maxSocketsPerHost,
     // The deadline of the request takes their place.
