@@ -52,7 +52,7 @@ describe('an unknown path', () => {
     ['/Leads?q=a%2Fb&status=OnHold', '/leads?q=a%2Fb&status=OnHold'],
     ['/Webhooks/AbC/', '/webhooks/AbC'],
     ['//leads//', '/leads'],
-    ['/webhooks/', '/webhooks'],
+    ['/integrations/', '/integrations'],
   ])('%s redirects to the page %s', async (path, location) => {
     const { status, headers } = await get(path);
     expect([status, headers.location]).toEqual([308, location]);
