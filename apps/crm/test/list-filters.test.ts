@@ -144,6 +144,12 @@ const filters: Readonly<Record<string, readonly Case[]>> = {
       query: { q: '+1 202 555 0143' },
       matches: ({ phone }) => phone.replace(/\D/g, '').endsWith('2025550143'),
     },
+    { query: { q: ' click-1 ' }, matches: ({ s1 }) => s1 === 'click-1' },
+    { query: { q: "a'b%_\\" }, matches: ({ s1 }) => s1 === "a'b%_\\" },
+    ...[...campaigns].map(([code, id]) => ({
+      query: { q: code.toLowerCase().slice(0, 4) },
+      matches: ({ campaignId }: StoredLead) => campaignId === id,
+    })),
     ...[leads[17], leads[200]].flatMap((lead) => [
       { query: { q: lead?.id ?? '' }, matches: ({ id }: StoredLead) => id === lead?.id },
       {

@@ -194,6 +194,30 @@ describe('the lead list', () => {
     await page.getByRole('alert').getByText('phone must contain a digit').waitFor();
   });
 
+  test('finds a lead by the part of its id that it shows, by its sub-id and by its campaign', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const campaignId = await workspace.addCampaign('SPRING');
+    await addLeads(workspace, member, 4, (i) => ({
+      id: `0190a3e${i}-5d2b-7c4e-9f10-2a6b8c0d1e2f`,
+      s1: `Click/${i}`,
+      ...(i === 2 && { campaignId }),
+    }));
+    await page.goto('/leads');
+    await page.getByText('4 leads').waitFor();
+    const shownId = (await rowOf(page, 'Person 0001').getByTitle('0190a3e1-').textContent()) ?? '';
+    expect(shownId).toMatch(/^0190a3e1/);
+    for (const [text, name] of [
+      [shownId, 'Person 0001'],
+      ['Click/3', 'Person 0003'],
+      ['spring', 'Person 0002'],
+    ] as const) {
+      await page.getByRole('searchbox', { name: 'Search leads' }).fill(text);
+      await page.getByText('1 lead', { exact: true }).waitFor();
+      await rowOf(page, name).waitFor();
+    }
+    await screenshot(page, 'leads-search');
+  });
+
   test('clears the selection when the filters change, and keeps leads selected meanwhile', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     await addLeads(workspace, member, 4);

@@ -114,6 +114,9 @@ const filters: Record<string, LeadQuery> = {
   'q: end of a phone number': { q: '19797500' },
   'q: beginning of a phone number': { q: '+44 20 19797' },
   'q: id': { q: '01944a7f' },
+  'q: sub-id': { q: 'click-2500' },
+  'q: common campaign': { q: 'default' },
+  'q: rare campaign': { q: 'extra' },
 };
 
 const halfWay: LeadPosition = { time: new Date('2025-04-15'), id: '0195ffff-0000-7000-8000-000000000000' };
@@ -136,9 +139,11 @@ const cases = Object.keys(scopes).flatMap((scope) =>
 
 /** Whether so many leads may match that a scan of the whole table is the best plan. */
 function mayReadAll(scope: Scope, query: LeadQuery, sort: string): boolean {
-  const { createdTo, updatedSince, status, q } = query;
+  const { createdFrom, createdTo, updatedSince, status, q } = query;
   // A quarter of all leads was created before the day, and no index has these leads by their last update.
   if (createdTo !== undefined && (sort.endsWith('updatedAt') || updatedSince !== undefined)) return true;
+  // Three quarters of all leads were created since the day and are of the campaign.
+  if (createdFrom !== undefined && q === 'default' && sort.endsWith('updatedAt')) return true;
   // A twelfth of all leads matches, which is fewer than the first statement scans.
   return scope === 'publisher' && status === 'Approved' && (q !== undefined || updatedSince !== undefined);
 }

@@ -5,6 +5,7 @@ import type {
   ChangedLead,
   InsertOutcome,
   LeadChange,
+  LeadFilter,
   LeadPage,
   PageBounds,
   LeadSelection,
@@ -49,15 +50,35 @@ export const changeColumnsWithAliases = Prisma.sql`
   version, user_id AS "userId", reason, fields, created_at AS "createdAt",
   CASE WHEN to_status IS NOT NULL THEN json_build_object('from', from_status, 'to', to_status) END AS status`;
 
+/** The minimum length of a text that finds campaigns, and the maximum number of campaigns. */
+const minCampaignText = 3;
+const maxSearchedCampaigns = 50;
+
 /** Creates the lead store in Postgres. */
 export function createLeadStore({ select, selectForEach, selectTexts, transaction }: Database): LeadStore {
-  /** Replaces the campaign's code by its id. Returns undefined if the workspace has no campaign with this code. */
+  /** Finds the campaigns of a selection. Returns undefined if the workspace has no campaign with the code. */
   const found = async ({ scope, filter, order }: LeadSelection): Promise<FoundSelection | undefined> => {
     const { campaignCode, ...others } = filter;
-    if (campaignCode === undefined) return { scope, filter: others, order };
+    const selection = {
+      scope,
+      filter: { ...others, searchedCampaignIds: await campaignsOf(scope, filter) },
+      order,
+    };
+    if (campaignCode === undefined) return selection;
     const [campaign] = await select<{ id: string }>(Prisma.sql`
       SELECT id FROM campaign WHERE workspace_id = ${scope.workspaceId}::uuid AND code = ${campaignCode}`);
-    return campaign && { scope, filter: { ...others, campaignId: campaign.id }, order };
+    return campaign && { ...selection, filter: { ...selection.filter, campaignId: campaign.id } };
+  };
+
+  /** Returns the campaigns that a search finds. Shorter texts are the beginnings of too many words. */
+  const campaignsOf = async ({ workspaceId }: LeadScope, { search }: LeadFilter) => {
+    if (search === undefined || search.text.length < minCampaignText) return undefined;
+    const campaigns = await select<{ id: string }>(Prisma.sql`
+      SELECT id FROM campaign WHERE workspace_id = ${workspaceId}::uuid AND (
+        starts_with(lower(code), lower(${search.text})) OR
+        position(' ' || lower(${search.text}) IN ' ' || lower(name)) > 0
+      ) ORDER BY code LIMIT ${maxSearchedCampaigns}`);
+    return campaigns.length === 0 ? undefined : campaigns.map(({ id }) => id);
   };
 
   const find = async (scope: LeadScope, ids: readonly string[]): Promise<FoundLead[]> => {

@@ -49,7 +49,9 @@ function parse(text: string): LeadCursor | undefined {
 
 /** Returns a hash that does not depend on the order of the selection's members. */
 function fingerprint({ scope, filter, order }: LeadSelection): string {
-  const parts = { ...scope, ...filter, ...order };
+  // The parts of a search depend on its text, so the hash does not need it.
+  const { text: _text, ...search } = filter.search ?? { text: '' };
+  const parts = { ...scope, ...filter, ...order, search: filter.search && search };
   const given = Object.entries(parts)
     .filter(([, value]) => value !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -248,7 +248,7 @@ export const LeadFilterQuery = Type.Object(
     lpName: term('Only leads from this landing page.', 'spring-offer'),
     source: Type.Optional(LeadSource),
     q: term(
-      'Search text. It matches the beginnings of words in the name or email address. It also matches the beginning or the end of the phone number, and the beginning of the id (at least 8 digits).',
+      'Search text. It matches the beginnings of words in the name or email address. It also matches the beginning or the end of the phone number, the beginning of the id (at least 8 digits), and the whole sub-id. At least 3 characters also match the beginning of a campaign code or of a word in a campaign name, for up to 50 campaigns.',
       'ada love',
     ),
     sort: Type.Optional(

@@ -165,10 +165,10 @@ describe('the search words', () => {
 
 describe('the search for a text', () => {
   test('looks for the words of the text, without the .io of an email address', () => {
-    expect(leadSearch("  O'Bri PAT ")).toEqual({ words: ['obri', 'pat'] });
-    expect(leadSearch(' ')).toEqual({ words: [] });
-    expect(leadSearch('ada@example.IO')).toEqual({ words: ['ada', 'example'] });
-    expect(leadSearch('example.io')).toEqual({ words: ['example', 'io'] });
+    expect(leadSearch("  O'Bri PAT ")).toEqual({ text: "O'Bri PAT", words: ['obri', 'pat'] });
+    expect(leadSearch(' ')).toEqual({ text: '', words: [] });
+    expect(leadSearch('ada@example.IO')).toMatchObject({ words: ['ada', 'example'] });
+    expect(leadSearch('example.io')).toMatchObject({ words: ['example', 'io'] });
   });
 
   test('looks for a part of a phone number if the text has at least 3 digits and no letters', () => {

@@ -111,8 +111,10 @@ export function phoneSearch(phone: string): PhoneSearch | undefined {
   };
 }
 
-/** The text of a search box, read as words, as a part of a phone number and as an id. */
+/** The text of a search box, also read as words, as a part of a phone number and as an id. */
 export interface LeadSearch {
+  /** The whole text. A sub-id equals it, and a campaign's code or a word of its name begins with it. */
+  readonly text: string;
   /** Beginnings of words. A lead must have all of them. */
   readonly words: readonly string[];
   /** The beginning of a phone number, and the reversed end. */
@@ -135,6 +137,7 @@ export function leadSearch(text: string): LeadSearch {
   const digits = phoneLike.test(typed) ? digitsOf(typed) : '';
   const hex = idLike.test(typed) ? typed.replaceAll('-', '').toLowerCase() : '';
   return {
+    text: typed,
     words: foldWords(typed.replace(endOfEmail, '$1')).slice(0, bounds.words),
     ...(digits.length >= 3 && {
       phone: { digits, reversed: phoneEnd(typed, digits) },

@@ -35,7 +35,7 @@ export const leads = {
   loadedCount: (count: number) => `${leadsOf(count)} loaded`,
 
   search: 'Search leads',
-  searchHint: 'Name, email, phone or id',
+  searchHint: 'Name, email, phone, id, sub-id or campaign',
   clearSearch: 'Clear the search',
   allStatuses: 'All',
   status: 'Status',
