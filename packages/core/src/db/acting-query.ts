@@ -49,7 +49,8 @@ class ActingQuery extends Query {
   #isLast = false;
 
   constructor(turns: readonly ActingTurn[], config: pg.QueryConfig, isPrepared: boolean, callback: Callback) {
-    super({ ...config, queryMode: 'extended' }, callback);
+    // The values of the first turn are set at once for observers of the client, such as tests that explain statements.
+    super({ ...config, values: [...(turns[0]?.values ?? [])], queryMode: 'extended' }, callback);
     this.#turns = turns;
     this.#isPrepared = isPrepared;
   }
