@@ -41,7 +41,7 @@ export class CredentialVerifier {
   /** The SHA-256 of the keys that were found, in base64. */
   readonly #found = new LRUCache<string, true>({ max: maxFound, ttl: foundMs });
   readonly #tokens = new AnswerCache<AccessToken | undefined>();
-  /** The claims of tokens with a valid signature. Verifying one takes 4 % of the time of a request. */
+  /** The claims of tokens with a valid signature. In a profile, verifying one took 3 % of the time of a request. */
   readonly #claims = new LRUCache<string, AccessTokenClaims>({
     max: maxSignatures,
     ttl: signatureMs,

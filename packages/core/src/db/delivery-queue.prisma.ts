@@ -117,7 +117,7 @@ export function createDeliveryQueue({ select }: Database): DeliveryQueue {
     async complete(outcomes) {
       const health = healthOf(outcomes);
       const each = <Value>(value: (endpoint: EndpointHealth) => Value) => health.map(value);
-      // One statement, because a transaction of several takes several round trips, and Prisma takes twice the time.
+      // One statement, because a transaction of several takes several round trips.
       const rows = await select<{ id: string; reason: string | null }>(
         Prisma.sql`
           WITH recorded AS (${recordOutcomes(outcomes)}), health AS (
