@@ -4,12 +4,8 @@ import { finiteRoutesOf, exampleBody, exampleEntity, fillPath } from '@leads/tes
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 
-// Without the worker, which changes deliveries at any time, and with room for many requests.
-const crm = await startCrm({
-  CRM_DELIVERIES: 'false',
-  CRM_KEY_REQUESTS_PER_MINUTE: '100000',
-  CRM_WORKSPACE_REQUESTS_PER_MINUTE: '100000',
-});
+// Without the worker, which changes deliveries at any time.
+const crm = await startCrm({ CRM_DELIVERIES: 'false' });
 afterAll(() => crm[Symbol.asyncDispose]());
 const { service, fixture } = crm;
 

@@ -9,7 +9,10 @@ const crm = await startCrm({
   CRM_WORKSPACE_REQUESTS_PER_MINUTE: '5',
   UNKNOWN_KEYS_PER_MINUTE: '4',
 });
-const byDefault = await startCrm();
+const byDefault = await startCrm({
+  CRM_KEY_REQUESTS_PER_MINUTE: undefined,
+  CRM_WORKSPACE_REQUESTS_PER_MINUTE: undefined,
+});
 afterAll(() => Promise.all([crm[Symbol.asyncDispose](), byDefault[Symbol.asyncDispose]()]));
 const { service, fixture } = crm;
 
