@@ -455,7 +455,8 @@ describe('the download of an export', () => {
       expect(answer.status).toBe(200);
       created += 1;
     }
-    expect(created).toBeGreaterThan(5);
+    // A create that waits for the exports would be the only one.
+    expect(created).toBeGreaterThan(1);
     for (const leads of await exported) {
       const old = leads.filter(({ name }) => name !== 'New').map(({ id }) => id);
       expect(new Set(old).size).toBe(15_000);
