@@ -22,6 +22,16 @@ export function linkPages(
   if (links.length > 0) reply.header('link', links.join(', '));
 }
 
+/** Sets `Link` to the URL of the next page, if there is one. @param query the query of this page. */
+export function linkNextPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  query: Readonly<Record<string, string>>,
+  nextCursor: string | undefined,
+): void {
+  if (nextCursor !== undefined) linkPages(request, reply, { next: { ...query, cursor: nextCursor } });
+}
+
 /** The `Link` header in a route's response. */
 export const linkHeader = {
   description: 'The URLs of the next and the previous page, `rel="next"` and `rel="prev"` (RFC 8288).',

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
-import { linkHeader, linkPages } from '../page-links.ts';
+import { linkHeader, linkNextPage } from '../page-links.ts';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 
@@ -63,7 +63,7 @@ export function listAuditLogRoute(app: Server, context: CrmContext): void {
         return sendAuditLog(context, request, reply, query);
       }
       const { entries, nextCursor } = await listAuditLog(context.auditStore, principal.workspaceId, query);
-      if (nextCursor !== undefined) linkPages(request, reply, { next: { ...query, cursor: nextCursor } });
+      linkNextPage(request, reply, query, nextCursor);
       return entries;
     },
   );

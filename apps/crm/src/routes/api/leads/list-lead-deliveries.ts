@@ -1,10 +1,10 @@
-import { DeliveryView, LeadDeliveryQuery, listLeadDeliveries } from '@leads/core/delivery';
+import { LeadDeliveryQuery, listLeadDeliveries } from '@leads/core/delivery';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
-import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
-import { linkHeader, linkPages } from '../page-links.ts';
+import { DeliveryPage } from '../deliveries/delivery-page.ts';
+import { linkNextPage } from '../page-links.ts';
 
 /** Registers the route that lists the deliveries of a lead. */
 export function listLeadDeliveriesRoute(app: Server, context: CrmContext): void {
@@ -21,10 +21,7 @@ export function listLeadDeliveriesRoute(app: Server, context: CrmContext): void 
         params: idPath('lead'),
         querystring: LeadDeliveryQuery,
         response: {
-          200: Type.Array(DeliveryView, {
-            description: 'One page of deliveries.',
-            headers: { Link: linkHeader },
-          }),
+          200: DeliveryPage,
           ...errorResponses('invalid_input', 'invalid_cursor', 'not_found', ...commonErrors),
         },
       },
@@ -32,7 +29,7 @@ export function listLeadDeliveriesRoute(app: Server, context: CrmContext): void 
     async (request, reply) => {
       const { principal, params, query } = request;
       const { deliveries, nextCursor } = await listLeadDeliveries(context, principal, params.id, query);
-      if (nextCursor !== undefined) linkPages(request, reply, { next: { ...query, cursor: nextCursor } });
+      linkNextPage(request, reply, query, nextCursor);
       return deliveries;
     },
   );

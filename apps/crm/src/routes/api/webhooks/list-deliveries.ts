@@ -1,10 +1,10 @@
-import { DeliveryQuery, DeliveryView, listDeliveries } from '@leads/core/delivery';
+import { DeliveryQuery, listDeliveries } from '@leads/core/delivery';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
-import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
-import { linkHeader, linkPages } from '../page-links.ts';
+import { DeliveryPage } from '../deliveries/delivery-page.ts';
+import { linkNextPage } from '../page-links.ts';
 
 /** Registers the route that lists the deliveries of a webhook. */
 export function listDeliveriesRoute(app: Server, context: CrmContext): void {
@@ -21,10 +21,7 @@ export function listDeliveriesRoute(app: Server, context: CrmContext): void {
         params: idPath('webhook'),
         querystring: DeliveryQuery,
         response: {
-          200: Type.Array(DeliveryView, {
-            description: 'One page of deliveries.',
-            headers: { Link: linkHeader },
-          }),
+          200: DeliveryPage,
           ...errorResponses('invalid_input', 'invalid_cursor', 'not_found', ...commonErrors),
         },
       },
@@ -38,7 +35,7 @@ export function listDeliveriesRoute(app: Server, context: CrmContext): void {
         params.id,
         query,
       );
-      if (nextCursor !== undefined) linkPages(request, reply, { next: { ...query, cursor: nextCursor } });
+      linkNextPage(request, reply, query, nextCursor);
       return deliveries;
     },
   );
