@@ -4,6 +4,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconGripVertical, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { CampaignView, LandingPageView } from '@leads/core/campaign';
+import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { createLandingPage, landingPagesQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
@@ -153,9 +154,7 @@ function MoreButton({
 
 /** The campaigns that landing pages can be mapped to. */
 const choicesOf = (campaigns: readonly CampaignView[]) =>
-  campaigns
-    .filter(({ status }) => status !== 'archived')
-    .map(({ code, name }) => ({ value: code, label: name === code ? code : `${name} (${code})` }));
+  campaigns.filter(({ status }) => status !== 'archived').map(campaignOption);
 
 /** The buttons of a landing page that is not approved. */
 const approvalsOf = ({ name, pendingSince, dismissedAt }: LandingPageView) => {

@@ -18,6 +18,7 @@ import { meQuery } from '../../api/account.ts';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { createPostback, endpointsKey, presetsQuery, updateEndpoint } from '../../api/endpoints.ts';
+import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { endpoints } from '../../texts/endpoints.ts';
@@ -214,10 +215,7 @@ export function PostbackDialog({ postback, onClose }: { postback?: PostbackView;
             label={t.campaign}
             description={t.campaignHint}
             placeholder={t.every}
-            data={campaigns.map(({ code, name }) => ({
-              value: code,
-              label: name === code ? code : `${name} (${code})`,
-            }))}
+            data={campaigns.map(campaignOption)}
             clearable
             searchable
             {...form.getInputProps('campaignCode')}

@@ -7,6 +7,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { createWebhook, endpointsKey, updateEndpoint } from '../../api/endpoints.ts';
+import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { endpoints } from '../../texts/endpoints.ts';
@@ -106,10 +107,7 @@ export function WebhookDialog({
           <MultiSelect
             label={t.campaigns}
             placeholder={t.every}
-            data={campaigns.map(({ code, name }) => ({
-              value: code,
-              label: name === code ? code : `${name} (${code})`,
-            }))}
+            data={campaigns.map(campaignOption)}
             clearable
             searchable
             {...form.getInputProps('campaignCodes')}

@@ -4,6 +4,7 @@ import { useRef, useState } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import type { ImportAnswer } from '@leads/core/lead';
 import { importLeads } from '../../api/leads.ts';
+import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
@@ -232,10 +233,7 @@ function ImportOneFile({
         searchable
         value={campaignCode ?? null}
         onChange={setCampaign}
-        data={active.map(({ code, name }) => ({
-          value: code,
-          label: name === code ? code : `${name} (${code})`,
-        }))}
+        data={active.map(campaignOption)}
       />
       {faults.map((fault) => (
         <Alert key={fault} color="yellow">

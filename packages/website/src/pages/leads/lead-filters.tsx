@@ -14,6 +14,7 @@ import { IconFilter, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
+import { campaignOption } from '../../shell/campaign-option.ts';
 import { DateInput } from '../../shell/date-input.tsx';
 import { texts } from '../../texts/index.ts';
 import { countFilters, type LeadFilters } from './lead-search.ts';
@@ -69,12 +70,7 @@ export function LeadFilterBar({
       comboboxProps={{ withinPortal: !isNarrow }}
       value={filters.campaignCode ?? null}
       onChange={(value) => onChange({ campaignCode: value ?? undefined })}
-      data={
-        campaigns?.map(({ code, name }) => ({
-          value: code,
-          label: name === code ? code : `${name} (${code})`,
-        })) ?? []
-      }
+      data={campaigns?.map(campaignOption) ?? []}
     />
   );
   return (

@@ -17,6 +17,7 @@ import {
   useState,
 } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
+import { campaignLabel } from '../../shell/campaign-option.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';
 import { texts } from '../../texts/index.ts';
@@ -69,7 +70,7 @@ export function LeadList({
   const nowMs = useNow();
   const { data: campaigns } = useQuery(campaignsQuery);
   const campaignNames = useMemo(
-    () => new Map(campaigns?.map(({ id, code, name }) => [id, name === code ? code : `${name} (${code})`])),
+    () => new Map(campaigns?.map((campaign) => [campaign.id, campaignLabel(campaign)])),
     [campaigns],
   );
 

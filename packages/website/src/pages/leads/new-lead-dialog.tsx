@@ -6,6 +6,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { createLead } from '../../api/leads.ts';
+import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { texts } from '../../texts/index.ts';
@@ -54,10 +55,7 @@ export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onC
               searchable
               allowDeselect={false}
               nothingFoundMessage={t.noCampaigns}
-              data={active.map(({ code, name }) => ({
-                value: code,
-                label: name === code ? code : `${name} (${code})`,
-              }))}
+              data={active.map(campaignOption)}
               {...form.getInputProps('campaignCode')}
               value={form.values.campaignCode || preferred}
             />

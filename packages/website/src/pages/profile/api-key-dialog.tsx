@@ -2,6 +2,7 @@ import { Checkbox, Group, Radio, Select, Stack, TagsInput, TextInput } from '@ma
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { NewApiKey, SingleScope } from '@leads/core/credential';
+import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
@@ -134,9 +135,7 @@ export function ApiKeyDialog({
             placeholder={t.campaignOfWorkspace}
             clearable
             searchable
-            data={campaigns
-              .filter(({ status }) => status === 'active')
-              .map(({ code, name }) => ({ value: code, label: name === code ? code : `${name} (${code})` }))}
+            data={campaigns.filter(({ status }) => status === 'active').map(campaignOption)}
             {...form.getInputProps('defaultCampaignCode')}
           />
           {!forPages && (

@@ -1,0 +1,13 @@
+interface NamedCampaign {
+  readonly code: string;
+  readonly name: string;
+}
+
+/** Returns the name of a campaign with its code, or the code alone if the name equals it. */
+export const campaignLabel = ({ code, name }: NamedCampaign) => (name === code ? code : `${name} (${code})`);
+
+/** Returns the option of a select that has the code of a campaign as its value. */
+export const campaignOption = (campaign: NamedCampaign) => ({
+  value: campaign.code,
+  label: campaignLabel(campaign),
+});
