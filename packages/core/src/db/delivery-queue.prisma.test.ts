@@ -14,7 +14,9 @@ import { newId } from '../uuid.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createDeliveryNotices } from './delivery-notices.prisma.ts';
 import { createDeliveryQueue } from './delivery-queue.prisma.ts';
+import { createDeliveryStore } from './delivery-store.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
+import { createPostbackStore } from './postback-store.prisma.ts';
 import { createSealedTextStore } from './sealed-texts.prisma.ts';
 import { createWebhookStore } from './webhook-store.prisma.ts';
 
@@ -56,7 +58,12 @@ async function addEndpoint({ workspaceId }: Tenant = tenant): Promise<string> {
 async function planAll(): Promise<void> {
   while ((await queue().plan(10)) > 0);
 }
-const claim = (id: string, count = 100) => queue().claim(new Map([[id, count]]), leaseMs);
+/** Postgres rounds the times of rows to milliseconds, so a row can be due half a millisecond after its statement. */
+const untilDue = () => sleep(1);
+async function claim(id: string, count = 100): Promise<ClaimedDelivery[]> {
+  await untilDue();
+  return queue().claim(new Map([[id, count]]), leaseMs);
+}
 const success = ({ id, endpointId, leaseId, attempts }: ClaimedDelivery): AttemptOutcome => ({
   id,
   endpointId,
@@ -129,6 +136,48 @@ test('workers claim each delivery once; after the lease it is due again, and the
   expect(await states()).toEqual([{ state: 'waiting', count: 30 }]);
   await queue().complete(again.map(success));
   expect(await states()).toEqual([{ state: 'delivered', count: 30 }]);
+});
+
+test('a postback that is sent again is compared with no earlier request, also with one that ends meanwhile', async () => {
+  const { workspaceId } = tenant;
+  const { id } = await createPostbackStore(opened).create(workspaceId, {
+    id: newId(),
+    url: 'https://example.com',
+    method: 'GET',
+    statuses: ['OnHold', 'Approved'],
+    includesImports: false,
+    sendsWithoutS1: true,
+  });
+  const lead = leadOf(tenant);
+  await leads().insert([lead]);
+  await leads().change(workspaceId, [changeOf(lead)]);
+  await planAll();
+  const store = createDeliveryStore(opened);
+  const scope = { workspaceId, userId: undefined, isManager: true };
+  const delivered = (claimed: ClaimedDelivery): AttemptOutcome => {
+    const { attempt, ...outcome } = success(claimed);
+    return { ...outcome, ...(attempt && { attempt: { ...attempt, requestHash: 'hash' } }) };
+  };
+  const claimOne = async (version: number, hash: string | undefined) => {
+    const [claimed, ...others] = await claim(id);
+    expect([claimed?.version, claimed?.postback?.lastRequestHash, others]).toEqual([version, hash, []]);
+    return claimed as ClaimedDelivery;
+  };
+  const original = await claimOne(1, undefined);
+  await queue().complete([delivered(original)]);
+  const second = await claimOne(2, 'hash');
+  await queue().complete([{ ...second, state: 'skipped', skipReason: 'unchanged' }]);
+
+  await store.resend(scope, original.id);
+  const first = await claimOne(1, undefined);
+  await store.resend(scope, second.id);
+  await queue().complete([delivered(first)]);
+  const again = await claimOne(2, undefined);
+  await queue().complete([{ ...again, attempts: 1, state: 'failed' }]);
+  expect(
+    await store.recover(workspaceId, id, { since: new Date(0), until: new Date(Date.now() + 60_000) }, 10),
+  ).toBe(1);
+  await claimOne(2, 'hash');
 });
 
 test('the planning of a lead that is being erased waits, and leaves no delivery; so does an erasure after it', async () => {
@@ -207,7 +256,10 @@ describe('notices', () => {
   const incident = (id: string, fields: string) =>
     database.query(`UPDATE delivery_endpoint SET ${fields} WHERE id = $1`, [id]);
   const failing = `failures = 5, failing_since = now() - interval '25 hours'`;
-  const claimNotices = () => notices().claim(10, leaseMs);
+  const claimNotices = async () => {
+    await untilDue();
+    return notices().claim(10, leaseMs);
+  };
 
   beforeAll(() => database.query('UPDATE "user" SET email_verified = true'));
 

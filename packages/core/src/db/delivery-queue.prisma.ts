@@ -36,6 +36,7 @@ const postbackOfClaim = Prisma.sql`CASE WHEN kind = 'postback' THEN jsonb_build_
   'lastRequestHash', (
     SELECT request_hash FROM delivery AS last
     WHERE last.lead_id = delivery.lead_id AND last.endpoint_id = delivery.endpoint_id AND request_hash IS NOT NULL
+      AND NOT delivery.is_resent
     ORDER BY last_attempt_at DESC LIMIT 1),
   'isOvertaken', EXISTS (SELECT FROM delivery AS newer WHERE ${overtakes})
 ) END`;

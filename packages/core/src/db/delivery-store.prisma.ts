@@ -32,7 +32,7 @@ export const overtakes = Prisma.sql`newer.lead_id = delivery.lead_id AND newer.e
   AND newer.version > delivery.version AND newer.skip_reason IS DISTINCT FROM 'no_s1'`;
 
 /** Creates the store of the deliveries of webhooks and postbacks in Postgres. */
-export function createDeliveryStore({ select, transaction }: Database): DeliveryStore {
+export function createDeliveryStore({ select }: Database): DeliveryStore {
   return {
     async findEndpoint(scope, kind, id) {
       if (!uuidPattern.test(id)) return undefined;
@@ -88,31 +88,22 @@ export function createDeliveryStore({ select, transaction }: Database): Delivery
       return toDelivery(row as object);
     },
 
-    resend: (scope, id) =>
-      transaction(
-        async (tx) => {
-          // In the order of their ids, as workers change them, so that the statements cannot deadlock.
-          await tx.$queryRaw`
-            SELECT FROM delivery WHERE (lead_id, endpoint_id) IN (
-              SELECT lead_id, endpoint_id FROM delivery WHERE id = ${id}::uuid) ORDER BY id FOR UPDATE`;
-          const [row] = await tx.$queryRaw<object[]>`
-            UPDATE delivery SET ${waitingAgain} WHERE ${isVisible(scope)} AND id = ${id}::uuid
-            RETURNING ${deliveryColumns}`;
-          if (row === undefined) return undefined;
-          const delivery = toDelivery(row);
-          // Without a last request, none is unchanged.
-          await tx.$executeRaw`
-            UPDATE delivery SET request_hash = NULL WHERE lead_id = ${delivery.leadId ?? null}::uuid
-              AND endpoint_id = ${delivery.endpointId}::uuid AND request_hash IS NOT NULL`;
-          return delivery;
-        },
+    async resend(scope, id) {
+      if (!uuidPattern.test(id)) return undefined;
+      // The hash is that of a delivered request. Without it, a failure is not taken for the last delivered one.
+      const [row] = await select(
+        Prisma.sql`
+          UPDATE delivery SET ${waitingAgain}, is_resent = true, request_hash = NULL
+          WHERE ${isVisible(scope)} AND id = ${id}::uuid RETURNING ${deliveryColumns}`,
         { workspaceId: scope.workspaceId },
-      ),
+      );
+      return row && toDelivery(row);
+    },
 
     async recover(workspaceId, endpointId, { since, until }, max) {
       const rows = await select(
         Prisma.sql`
-          UPDATE delivery SET ${waitingAgain} WHERE id IN (
+          UPDATE delivery SET ${waitingAgain}, is_resent = false WHERE id IN (
             SELECT id FROM delivery WHERE workspace_id = ${workspaceId}::uuid AND endpoint_id = ${endpointId}::uuid
               AND (state = 'failed' OR (state = 'skipped' AND skip_reason IS NULL))
               AND NOT EXISTS (

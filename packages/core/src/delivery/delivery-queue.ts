@@ -32,7 +32,7 @@ export interface ClaimedPostback {
   readonly statuses: readonly [LeadStatus, ...LeadStatus[]];
   readonly sendsWithoutS1: boolean;
   readonly answerContains?: string | undefined;
-  /** The hash of the last delivered request for the lead. */
+  /** The hash of the last delivered request for the lead. Absent for a delivery that a member sends again. */
   readonly lastRequestHash?: string | undefined;
   /** Whether the postback has a delivery of a newer status of the lead. */
   readonly isOvertaken: boolean;
