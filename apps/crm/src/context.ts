@@ -23,6 +23,7 @@ import {
   createOverviewStore,
   createDeliveryStore,
   createPostbackStore,
+  createStatusAliasStore,
   createWebhookStore,
   createWorkspaceStore,
   type Database,
@@ -46,7 +47,7 @@ import {
   publishToNats,
 } from '@leads/core/event';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
-import type { LeadStore } from '@leads/core/lead';
+import type { LeadStore, StatusAliasStore } from '@leads/core/lead';
 import { createRateLimit, FairQueue, fairLeadReads, fairOverview, RecentTenants } from '@leads/core/limits';
 import { EventPublisher, eventStreamName, Invalidations, NatsEventReader } from '@leads/core/nats';
 import { LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
@@ -97,6 +98,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly transfers: TransferLimits;
   readonly deliveries: DeliveryStore;
   readonly postbacks: PostbackStore;
+  readonly statusAliases: StatusAliasStore;
   readonly webhooks: WebhookStore;
   readonly webhookSettings: WebhookSettings;
   readonly workspaces: WorkspaceStore;
@@ -342,6 +344,7 @@ export async function createContext(
     transfers: createTransferLimits(),
     deliveries: createDeliveryStore(database),
     postbacks: createPostbackStore(database),
+    statusAliases: createStatusAliasStore(database),
     webhooks: createWebhookStore(database),
     webhookSettings,
     workspaces,

@@ -128,23 +128,25 @@ describe('the audit log', () => {
     const send = async (method: string, path: string, body: object) => {
       const answer = await service.send({
         method,
-        path: `/api/v1/landing-pages${path}`,
+        path: `/api/v1${path}`,
         headers: owner.headers,
         body,
       });
       expect(answer.status).toBe(200);
     };
-    await send('POST', '', { name: 'spring', campaignCode: 'DEMO' });
+    await send('PUT', '/status-aliases', { aliases: [{ alias: 'Junk', status: 'Trashed' }] });
+    await send('POST', '/landing-pages', { name: 'spring', campaignCode: 'DEMO' });
     const spring = await idOf('spring');
-    await send('PATCH', `/${spring}`, { campaignCode: '' });
-    await send('POST', `/${junk}/dismissal`, { dismissed: true });
-    await send('POST', `/${junk}/dismissal`, { dismissed: false });
+    await send('PATCH', `/landing-pages/${spring}`, { campaignCode: '' });
+    await send('POST', `/landing-pages/${junk}/dismissal`, { dismissed: true });
+    await send('POST', `/landing-pages/${junk}/dismissal`, { dismissed: false });
     const entries = await logOf(owner);
     expect(entries.map(({ action, targetId, details }) => [action, targetId, details])).toEqual([
       ['landing_page.restored', junk, { name: 'junk' }],
       ['landing_page.dismissed', junk, { name: 'junk' }],
       ['landing_page.mapped', spring, { name: 'spring', campaignCode: '' }],
       ['landing_page.created', spring, { name: 'spring', campaignCode: 'DEMO' }],
+      ['status_aliases.changed', undefined, { aliases: 'junk: Trashed' }],
     ]);
     for (const { apiKeyId } of entries) expect(apiKeyId).toBe(owner.apiKeyId);
   });

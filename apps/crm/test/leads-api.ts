@@ -38,7 +38,7 @@ export function leadsApi(service: RunningService) {
       send(member, 'POST', '', { body: { campaignCode: 'DEMO', ...body }, ...(headers && { headers }) }),
     edit: (member: TestMember, id: string, body: unknown, headers?: Headers) =>
       send(member, 'PATCH', `/${id}`, { body, ...(headers && { headers }) }),
-    changeStatuses: (member: TestMember, ids: readonly string[], status: LeadStatus, reason?: string) =>
+    changeStatuses: (member: TestMember, ids: readonly string[], status: string, reason?: string) =>
       send(member, 'POST', '/status', { body: { ids, status, reason } }),
     async get(member: TestMember, id: string): Promise<LeadDetail> {
       return ok<LeadDetail>(await send(member, 'GET', `/${id}`));

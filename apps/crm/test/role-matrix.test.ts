@@ -292,6 +292,14 @@ const common: Matrix = {
       body: { ids: [await leadOf(of)], status: 'Approved' },
     }),
   },
+  'GET /status-aliases': { ...managers, request: () => ({ path: '/status-aliases' }) },
+  'PUT /status-aliases': {
+    ...managers,
+    request: () => ({
+      path: '/status-aliases',
+      body: { aliases: [{ alias: randomUUID(), status: 'Paid' }] },
+    }),
+  },
   'POST /order/leads/import': {
     ...everyone,
     request: () => ({
@@ -376,6 +384,8 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'GET /order/leads/{id}/history': ['leads:read'],
   'GET /order/leads/{id}/deliveries': ['admin'],
   'POST /order/leads/status': ['leads:status'],
+  'GET /status-aliases': ['leads:read'],
+  'PUT /status-aliases': ['admin'],
   'POST /order/leads/import': ['leads:write'],
   'GET /campaigns': ['leads:read'],
   'POST /campaigns': ['admin'],
@@ -515,6 +525,7 @@ const lacking = (scope: string | undefined) => ({
 });
 
 const writtenTables = [
+  'status_alias',
   'lead',
   'lead_change',
   'campaign',

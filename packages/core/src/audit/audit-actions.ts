@@ -26,6 +26,7 @@ export const auditActions = [
   'workspace.renamed',
   'campaign.created',
   'campaign.changed',
+  'status_aliases.changed',
   'landing_page.created',
   'landing_page.mapped',
   'landing_page.dismissed',

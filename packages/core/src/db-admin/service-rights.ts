@@ -90,6 +90,7 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   // The intake reads which of its leads already existed. It can read their ids, and no other column.
   lead: { crm: change, intake: { select: ['id'], insert: 'all' } },
   lead_change: { crm: add },
+  status_alias: { crm: { ...add, delete: true } },
   lead_of_workspace: { crm: read },
   lead_tally: { crm: change },
   // Only the owner of the tables erases leads.
@@ -149,6 +150,7 @@ export const rowRights: Readonly<Record<string, Readonly<Partial<Record<Service,
     // The changes of the leads that it can read.
     crm: [{ to: 'all', rows: 'EXISTS (SELECT FROM lead WHERE lead.id = lead_change.lead_id)' }],
   },
+  status_alias: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   campaign: {
     crm: [{ to: 'all', rows: ofActingWorkspace }],
     intake: [{ to: 'select', rows: 'true' }],

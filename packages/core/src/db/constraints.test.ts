@@ -33,6 +33,12 @@ const rows = {
     name: 'C',
     updated_at: 'now()',
   }),
+  status_alias: () => ({
+    workspace_id: a.workspaceId,
+    alias: newId(),
+    status: 'Trashed',
+    reason: 'x'.repeat(1000),
+  }),
   landing_page: () => ({
     id: newId(),
     workspace_id: a.workspaceId,
@@ -253,6 +259,7 @@ const tablesWithId = (Object.keys(rows) as Table[]).filter(
     ![
       'attempt',
       'lead_change',
+      'status_alias',
       'lead_tally',
       'lead_tally_entry',
       'lead_tally_erased',
@@ -341,6 +348,21 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
       await insert('landing_page', { name: 'same' });
     },
   ],
+  [
+    'status_alias_pkey',
+    '23505',
+    async () => {
+      await insert('status_alias', { alias: 'same' });
+      await insert('status_alias', { alias: 'same' });
+    },
+  ],
+  ...['', ' x', 'x'.repeat(257)].map((alias): [string, string, () => Promise<void>] => [
+    'status_alias_alias_check',
+    '23514',
+    () => insert('status_alias', { alias }),
+  ]),
+  ['status_alias_reason_check', '23514', () => insert('status_alias', { reason: '' })],
+  ['status_alias_workspace_id_fkey', '23503', () => insert('status_alias', { workspace_id: newId() })],
   ['landing_page_name_check', '23514', () => insert('landing_page', { name: '' })],
   ['landing_page_name_check', '23514', () => insert('landing_page', { name: 'x'.repeat(256) })],
   [

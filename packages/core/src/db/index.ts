@@ -17,6 +17,7 @@ export { Replica, readLeadsFrom, readOverviewFrom } from './replica.ts';
 export { createRetentionStore } from './retention-store.prisma.ts';
 export { createSealedTextStore } from './sealed-texts.prisma.ts';
 export { createSnapshotSource } from './snapshot-source.prisma.ts';
+export { createStatusAliasStore } from './status-alias-store.prisma.ts';
 export { createWorkspaceStore } from './workspace-store.prisma.ts';
 export { createDeliveryStore } from './delivery-store.prisma.ts';
 export { createPostbackStore } from './postback-store.prisma.ts';

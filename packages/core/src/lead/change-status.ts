@@ -5,7 +5,7 @@ import { concurrentChange } from './edit-lead.ts';
 import type { StatusChange } from './lead.schema.ts';
 import type { FoundLead } from './lead.ts';
 import { visibleTo } from './lead-scope.ts';
-import { checkTransition } from './lead-status.ts';
+import { checkTransition, type LeadStatus } from './lead-status.ts';
 import type { LeadStore } from './lead-store.ts';
 
 /** The result for one lead: its new version, or the error. */
@@ -23,7 +23,7 @@ type StatusResult =
 export async function changeStatuses(
   leads: LeadStore,
   principal: Principal,
-  { ids, status, reason }: StatusChange,
+  { ids, status, reason }: StatusChange & { readonly status: LeadStatus },
 ): Promise<StatusResult[]> {
   requireManager(principal);
   const known = await leads.find(

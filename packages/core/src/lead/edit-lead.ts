@@ -5,12 +5,15 @@ import { keepExtra } from './extra.ts';
 import { findLead } from './get-lead.ts';
 import { LeadDetail, LeadPatch } from './lead.schema.ts';
 import { type FoundLead, toLeadDetail } from './lead.ts';
-import { checkTransition } from './lead-status.ts';
+import { checkTransition, type LeadStatus } from './lead-status.ts';
 import type { LeadChange, LeadStore } from './lead-store.ts';
 import { parsePhone } from './phone.ts';
 
 /** Fields of a lead that an edit cannot change. An edit with such a field is invalid: it does not go to `extra`. */
 const fixed = new Set(Object.keys(LeadDetail.properties).filter((field) => !(field in LeadPatch.properties)));
+
+/** An edit whose status is not an alias. */
+type ResolvedPatch = Omit<LeadPatch, 'status'> & { readonly status?: LeadStatus };
 
 /** The maximum number of attempts of an edit while concurrent changes of the lead succeed first. */
 const maxAttempts = 100;
@@ -28,7 +31,7 @@ export async function editLead(
   leads: LeadStore,
   principal: Principal,
   id: string,
-  patch: LeadPatch,
+  patch: ResolvedPatch,
   ifMatch?: ReadonlySet<number>,
 ): Promise<{ lead: LeadDetail; extraLeftOut: number }> {
   if (patch.status === undefined && patch.reason !== undefined) {
@@ -69,7 +72,7 @@ export const concurrentChange = 'The lead was changed by a concurrent request';
 /** Returns a lead after an edit, and the entry for its history unless the edit changes nothing. */
 function edited(
   found: FoundLead,
-  patch: LeadPatch,
+  patch: ResolvedPatch,
   principal: Principal,
 ): { lead: FoundLead; change: LeadChange | undefined; extraLeftOut: number } {
   const { status, reason } = patch;
@@ -105,7 +108,7 @@ function edited(
 const named = new Set(Object.keys(LeadPatch.properties));
 
 /** Returns the values that an edit sets; `undefined` for the fields that it removes. */
-function patched(found: FoundLead, patch: LeadPatch) {
+function patched(found: FoundLead, patch: ResolvedPatch) {
   const { status: _status, reason: _reason, ...given } = patch;
   const values = Object.fromEntries(
     Object.entries(given)

@@ -40,4 +40,11 @@ export { visibleTo } from './lead-scope.ts';
 export { LeadStatus } from './lead-status.ts';
 export type { ChangedLead, InsertOutcome, LeadStore, LeadToInsert } from './lead-store.ts';
 export { countLeads, listLeads } from './list-leads.ts';
+export { StatusAliases, StatusAliasesAnswer } from './status-alias.schema.ts';
+export {
+  listStatusAliases,
+  replaceStatusAliases,
+  type StatusAliasStore,
+  withStatus,
+} from './status-aliases.ts';
 export { type LeadSink, submitLead } from './submit-lead.ts';

@@ -10,6 +10,14 @@ export const LeadStatus = Type.Enum(leadStatuses, {
 });
 export type LeadStatus = Static<typeof LeadStatus>;
 
+/** The reason for a status change. */
+export const StatusReason = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  description: 'Reason for the status change. Required for a change to Trashed or from Paid.',
+  examples: ['Number is not in service'],
+});
+
 /** The status of a new lead that is not a duplicate. */
 export const initialStatus: LeadStatus = 'OnHold';
 

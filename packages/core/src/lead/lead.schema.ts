@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox';
 import { dateTime } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
 import { type LeadFieldName, leadFieldNames, leadFields, newLeadFieldNames } from './lead-fields.ts';
-import { LeadStatus } from './lead-status.ts';
+import { LeadStatus, StatusReason } from './lead-status.ts';
+import { StatusName } from './status-alias.schema.ts';
 
 const text = (
   description: string,
@@ -72,13 +73,6 @@ export const IntakeLead = Type.Object(
   { description: 'A lead from a landing page. Unknown fields are stored with the lead.' },
 );
 export type IntakeLead = Static<typeof IntakeLead>;
-
-const StatusReason = Type.String({
-  minLength: 1,
-  maxLength: 1000,
-  description: 'Reason for the status change. Required for a change to Trashed or from Paid.',
-  examples: ['Number is not in service'],
-});
 
 const LeadSource = Type.Enum(['crm', 'intake'], {
   description: 'Service that received the lead.',
@@ -151,7 +145,7 @@ export const LeadPatch = Type.Object(
         examples: ['ada@example.io'],
       }),
     ),
-    status: Type.Optional(LeadStatus),
+    status: Type.Optional(StatusName),
     reason: Type.Optional(StatusReason),
   },
   { minProperties: 1, description: 'The changes of a lead.' },
@@ -171,7 +165,7 @@ export const StatusChange = Type.Object(
       description: `Identifiers of the leads, at most ${statusChangeLimit}.`,
       examples: [['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f']],
     }),
-    status: LeadStatus,
+    status: StatusName,
     reason: Type.Optional(StatusReason),
   },
   { additionalProperties: false, description: 'A status change of several leads.' },

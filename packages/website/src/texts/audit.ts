@@ -27,6 +27,7 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'workspace.renamed': 'Renamed the workspace',
   'campaign.created': 'Created a campaign',
   'campaign.changed': 'Changed a campaign',
+  'status_aliases.changed': 'Changed the status aliases',
   'landing_page.created': 'Registered a landing page',
   'landing_page.mapped': 'Mapped a landing page',
   'landing_page.dismissed': 'Dismissed a landing page',

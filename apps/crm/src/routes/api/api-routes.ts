@@ -28,6 +28,8 @@ import { previewPostbackRoute } from './postbacks/preview-postback.ts';
 import { recoverPostbackRoute } from './postbacks/recover-postback.ts';
 import { testPostbackRoute } from './postbacks/test-postback.ts';
 import { updatePostbackRoute } from './postbacks/update-postback.ts';
+import { listStatusAliasesRoute } from './status-aliases/list-status-aliases.ts';
+import { replaceStatusAliasesRoute } from './status-aliases/replace-status-aliases.ts';
 import { createWebhookRoute } from './webhooks/create-webhook.ts';
 import { deleteWebhookRoute } from './webhooks/delete-webhook.ts';
 import { getWebhookRoute } from './webhooks/get-webhook.ts';
@@ -57,6 +59,9 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   createLandingPageRoute(app, context);
   mapLandingPageRoute(app, context);
   dismissLandingPageRoute(app, context);
+
+  listStatusAliasesRoute(app, context);
+  replaceStatusAliasesRoute(app, context);
 
   createWebhookRoute(app, context);
   listWebhooksRoute(app, context);

@@ -1,4 +1,4 @@
-import { changeStatuses, StatusChange, StatusChangeAnswer } from '@leads/core/lead';
+import { changeStatuses, StatusChange, StatusChangeAnswer, withStatus } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { withTraceparent } from '@leads/http/service/trace-leads';
@@ -21,12 +21,10 @@ export function changeStatusesRoute(app: Server, context: CrmContext): void {
       },
     },
     async (request) => {
-      const { status } = request.body;
-      const outcomes = await changeStatuses(
-        withTraceparent(context.leads, request),
-        request.principal,
-        request.body,
-      );
+      const { principal } = request;
+      const change = await withStatus(context.statusAliases, principal, request.body);
+      const outcomes = await changeStatuses(withTraceparent(context.leads, request), principal, change);
+      const { status } = change;
       const results = outcomes.map((outcome) =>
         'error' in outcome
           ? { id: outcome.id, success: false, error: outcome.error.kind, message: outcome.error.message }

@@ -1,4 +1,4 @@
-import { editLead, LeadEdited, LeadPatch } from '@leads/core/lead';
+import { editLead, LeadEdited, LeadPatch, withStatus } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { withTraceparent } from '@leads/http/service/trace-leads';
@@ -38,12 +38,17 @@ export function editLeadRoute(app: Server, context: CrmContext): void {
     },
     async (request, reply) => {
       const versions = versionsOf(request.headers['if-match']);
-      const { principal, params, body } = request;
+      const { principal, params } = request;
+      const { status, ...fields } = request.body;
+      const patch =
+        status === undefined
+          ? fields
+          : await withStatus(context.statusAliases, principal, { ...fields, status });
       const { lead, extraLeftOut } = await editLead(
         withTraceparent(context.leads, request),
         principal,
         params.id,
-        body,
+        patch,
         versions,
       );
       if (extraLeftOut > 0)
