@@ -419,6 +419,7 @@ const forPages: Matrix = {
     ...everyone,
     forOtherUser: hidden,
     request: async (of) => ({ path: `/api-keys/${await createCredential(of, '/api-keys')}/rotate` }),
+  'GET /failing-endpoints': { ...everyone, request: () => ({ path: '/failing-endpoints' }) },
   },
   'DELETE /api-keys/{id}': {
     ...everyone,

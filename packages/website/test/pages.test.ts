@@ -49,6 +49,7 @@ test('a banner names webhooks and postbacks that fail or were disabled, until th
     disabled_reason: 'failing',
   });
   await add('https://theirs.example.com/', { kind: 'postback', method: 'GET', user_id: publisher.userId });
+  await add('https://foreign.example.com/', { secret: 'x', workspace_id: workspace.id });
   await add('https://recent.example.com/', { secret: 'x', description: 'Recent' });
   await website.fixture.sql(
     `UPDATE delivery_endpoint SET failing_since = now() WHERE description = 'Recent'`,

@@ -29,6 +29,14 @@ export const isVisiblePostback = ({ workspaceId, userId, isManager }: EndpointSc
 export const isVisibleWebhook = ({ workspaceId, isManager }: Omit<EndpointScope, 'userId'>) => Prisma.sql`
   (kind = 'webhook' AND workspace_id = ${workspaceId}::uuid AND deleted_at IS NULL AND ${isManager})`;
 
+/** The time without a success after which members get a notice about an endpoint. */
+const noticeAfter = '24 hours';
+
+/** Whether the members that manage a row of `delivery_endpoint` should know that it fails or was disabled. */
+export const hasIncident = Prisma.sql`
+  (deleted_at IS NULL AND CASE WHEN disabled_at IS NULL THEN failing_since <= now() - ${noticeAfter}::interval
+    ELSE disabled_reason <> 'user' END)`;
+
 /** Returns the function of a store that finds campaigns. */
 export function createFindCampaigns({ select }: Pick<Database, 'select'>): WebhookStore['findCampaigns'] {
   return async (workspaceId, codes) => {

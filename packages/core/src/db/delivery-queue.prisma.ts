@@ -1,6 +1,7 @@
 import type { AttemptOutcome, ClaimedDelivery, DeliveryQueue } from '../delivery/delivery-queue.ts';
 import { newId } from '../uuid.ts';
 import type { Database } from './client.ts';
+import { hasIncident } from './delivery-endpoints.ts';
 import { Prisma } from './generated/client.ts';
 import { eventsFrom } from './lead-events.ts';
 import { overtakes } from './delivery-store.prisma.ts';
@@ -12,9 +13,6 @@ import { withoutNulls } from './without-nulls.ts';
  * minimum of time. An endpoint with few events is therefore not disabled for one bad hour.
  */
 const failing = { withoutSuccess: '3 days', failures: 20, over: '12 hours' } as const;
-
-/** The time without a success after which members get a notice about an endpoint. */
-const noticeAfter = '24 hours';
 
 /** A success is recorded at the endpoint at most this often, unless the endpoint was failing. */
 const successInterval = '5 seconds';
@@ -166,9 +164,7 @@ export function createDeliveryQueue({ select }: Database): DeliveryQueue {
         WITH noticed AS (
           UPDATE delivery_endpoint SET noticed_at = coalesce(disabled_at, failing_since) WHERE id IN (
             SELECT id FROM delivery_endpoint
-            WHERE deleted_at IS NULL AND noticed_at IS DISTINCT FROM coalesce(disabled_at, failing_since)
-              AND CASE WHEN disabled_at IS NULL THEN failing_since <= now() - ${noticeAfter}::interval
-                ELSE disabled_reason <> 'user' END
+            WHERE ${hasIncident} AND noticed_at IS DISTINCT FROM coalesce(disabled_at, failing_since)
             FOR UPDATE SKIP LOCKED
           ) RETURNING id, workspace_id, user_id
         )

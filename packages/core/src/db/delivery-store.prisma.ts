@@ -1,9 +1,9 @@
 import { testEventType, testPostbackType } from '../delivery/delivery.schema.ts';
-import type { Delivery, DeliveryStore } from '../delivery/delivery-store.ts';
+import type { Delivery, DeliveryStore, StoredFailingEndpoint } from '../delivery/delivery-store.ts';
 import type { EndpointScope, EndpointState } from '../delivery/endpoint.ts';
 import { newId, uuidPattern } from '../uuid.ts';
 import type { Database } from './client.ts';
-import { isVisiblePostback, isVisibleWebhook } from './delivery-endpoints.ts';
+import { hasIncident, isVisiblePostback, isVisibleWebhook } from './delivery-endpoints.ts';
 import { Prisma } from './generated/client.ts';
 import { withoutNulls } from './without-nulls.ts';
 
@@ -43,6 +43,18 @@ export function createDeliveryStore({ select }: Database): DeliveryStore {
         { workspaceId: scope.workspaceId },
       );
       return row && (withoutNulls(row) as Pick<EndpointState, 'id' | 'disabledAt'>);
+    },
+
+    async listFailing(scope) {
+      const rows = await select(
+        Prisma.sql`
+          SELECT id, kind, url, description, disabled_reason AS "disabledReason",
+            coalesce(disabled_at, failing_since) AS since
+          FROM delivery_endpoint WHERE (${isVisibleWebhook(scope)} OR ${isVisiblePostback(scope)}) AND ${hasIncident}
+          ORDER BY kind DESC, created_at, id`,
+        { workspaceId: scope.workspaceId },
+      );
+      return rows.map((row) => withoutNulls(row) as unknown as StoredFailingEndpoint);
     },
 
     async list(scope, { endpointId, state, leadId, statusCode, from, to }, limit, after) {

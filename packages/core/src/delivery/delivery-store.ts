@@ -1,5 +1,6 @@
 import type { DeliveryState } from './delivery.schema.ts';
 import type { EndpointKind, EndpointScope, EndpointState } from './endpoint.ts';
+import type { FailingEndpoint } from './endpoint.schema.ts';
 
 /** A stored delivery. */
 export interface Delivery {
@@ -37,6 +38,14 @@ interface DeliverySelection {
   readonly to?: Date | undefined;
 }
 
+/** An endpoint that has failed for 24 h, or that the service has disabled. */
+export interface StoredFailingEndpoint extends Pick<FailingEndpoint, 'id' | 'kind' | 'disabledReason'> {
+  readonly url: string;
+  readonly description?: string | undefined;
+  /** When it was disabled, or its first failed attempt since the last success. */
+  readonly since: Date;
+}
+
 /** A position in a list of deliveries. */
 type DeliveryPosition = Pick<Delivery, 'createdAt' | 'id'>;
 
@@ -50,6 +59,8 @@ export interface DeliveryStore {
     kind: EndpointKind,
     id: string,
   ): Promise<Pick<EndpointState, 'id' | 'disabledAt'> | undefined>;
+  /** Lists the endpoints that have failed for 24 h or that the service has disabled: webhooks first, oldest first. */
+  listFailing(scope: EndpointScope): Promise<StoredFailingEndpoint[]>;
   /** Lists deliveries, newest first. */
   list(
     scope: EndpointScope,

@@ -1,8 +1,27 @@
-import { Type } from 'typebox';
-import { dateTime } from '../fields.ts';
+import { type Static, Type } from 'typebox';
+import { dateTime, id } from '../fields.ts';
 
 /** The reasons why a webhook or a postback is disabled. */
 export const disabledReasons = ['user', 'receiver', 'failing'] as const;
+
+/** The lead that a preview renders a request for. */
+export const previewedLead = Type.String({
+  format: 'uuid',
+  description: 'The lead. The caller must be able to see it.',
+  examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'],
+});
+
+/** A webhook or postback that has failed for 24 h, or that the service has disabled. */
+export const FailingEndpoint = Type.Object({
+  id: id('The webhook or the postback.'),
+  kind: Type.Enum(['webhook', 'postback'], { description: 'What it is.' }),
+  name: Type.String({ description: 'Its description, or without one its host.' }),
+  disabledReason: Type.Optional(
+    Type.Enum(['receiver', 'failing'], { description: 'Absent while it is enabled.' }),
+  ),
+  since: dateTime('When it was disabled, or its first failed attempt since the last success.'),
+});
+export type FailingEndpoint = Static<typeof FailingEndpoint>;
 
 /** The number of the newest deliveries that the success rate is of. */
 export const ratedDeliveries = 1_000;

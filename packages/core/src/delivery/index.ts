@@ -18,6 +18,8 @@ export { createDestinationGuard } from './destination.ts';
 export { getDelivery, listDeliveries, listLeadDeliveries } from './list-deliveries.ts';
 export type { DeliveryStore } from './delivery-store.ts';
 export type { EndpointKind, EndpointMember } from './endpoint.ts';
+export { FailingEndpoint } from './endpoint.schema.ts';
+export { listFailingEndpoints } from './list-failing-endpoints.ts';
 export { getWebhook, listWebhooks } from './list-webhooks.ts';
 export { recoverDeliveries, resendDelivery, sendTest } from './resend-deliveries.ts';
 export { type Reencryption, reencryptSecrets, type SealedTextStore } from './reencrypt-secrets.ts';

@@ -2,6 +2,7 @@ import type {
   DeliveryState,
   DeliveryView,
   EndpointKind,
+  FailingEndpoint,
   NewPostback,
   NewWebhook,
   PostbackChanges,
@@ -25,23 +26,34 @@ const refreshMs = 5_000;
 
 /** A webhook or a postback. */
 export type Endpoint = WebhookView | PostbackView;
+/** Every page has the banner about failing webhooks and postbacks. */
+const failingRefreshMs = 60_000;
+
 
 const pathOf = (kind: EndpointKind) => `/console/${kind}s`;
 
+/** The beginning of the keys of the queries for webhooks and postbacks. */
+export const endpointsKey = ['endpoints'] as const;
+
 export const webhooksQuery = queryOptions({
-  queryKey: ['endpoints', 'webhook'],
+  queryKey: [...endpointsKey, 'webhook'],
   queryFn: ({ signal }) => call<WebhookView[]>(pathOf('webhook'), { signal }),
   refetchInterval: refreshMs,
 });
 
 export const postbacksQuery = queryOptions({
-  queryKey: ['endpoints', 'postback'],
+  queryKey: [...endpointsKey, 'postback'],
   queryFn: ({ signal }) => call<PostbackView[]>(pathOf('postback'), { signal }),
   refetchInterval: refreshMs,
 });
 
-/** The key of the query for the webhooks or the postbacks. */
-export const endpointsKey = (kind: EndpointKind) => ['endpoints', kind] as const;
+/** Queries the webhooks and postbacks that have failed for 24 h or that the service has disabled. */
+export const failingEndpointsQuery = queryOptions({
+  queryKey: [...endpointsKey, 'failing'],
+  queryFn: ({ signal }) => call<FailingEndpoint[]>('/console/failing-endpoints', { signal }),
+  refetchInterval: failingRefreshMs,
+  staleTime: failingRefreshMs,
+});
 
 export function createWebhook(body: NewWebhook): Promise<WebhookShown> {
   return call(pathOf('webhook'), { method: 'POST', body });

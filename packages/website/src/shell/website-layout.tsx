@@ -134,7 +134,7 @@ export function WebsiteLayout() {
               <NoWorkspace />
             ) : (
               <>
-                <FailingEndpoints role={me.workspace.role} />
+                <FailingEndpoints />
                 <Outlet />
               </>
             )}

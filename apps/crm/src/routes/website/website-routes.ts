@@ -22,6 +22,7 @@ import { listApiKeysRoute } from './api-keys/list-api-keys.ts';
 import { revokeApiKeyRoute } from './api-keys/revoke-api-key.ts';
 import { rotateApiKeyRoute } from './api-keys/rotate-api-key.ts';
 import { reportClientErrorRoute } from './client-errors/report-client-error.ts';
+import { listFailingEndpointsRoute } from './endpoints/list-failing-endpoints.ts';
 import { tryIntakeRoute } from './intake/try-intake.ts';
 import { getIntegrationPageRoute } from './integration/get-integration-page.ts';
 import { integrationLinkRoutes } from './integration/integration-links.ts';
@@ -45,6 +46,7 @@ export async function websiteRoutes(app: Server, config: CrmConfig, context: Crm
       exportFileRoutes(scope, context);
       auditFileRoute(scope, context);
       getOverviewRoute(scope, context);
+      listFailingEndpointsRoute(scope, context);
 
       listApiKeysRoute(scope, context);
       createApiKeyRoute(scope, context);

@@ -98,7 +98,7 @@ function Summary({ kind, endpoint }: { kind: EndpointKind; endpoint: Endpoint })
   const [secret, setSecret] = useState<ShownSecret>();
   const [notice, setNotice] = useState<string>();
   const reload = async () => {
-    await queryClient.invalidateQueries({ queryKey: endpointsKey(kind) });
+    await queryClient.invalidateQueries({ queryKey: endpointsKey });
     await queryClient.invalidateQueries({ queryKey: deliveriesKey(id) });
   };
   const test = useMutation({

@@ -49,7 +49,7 @@ function Webhooks() {
           onCreated={({ webhook, secret: made }) => {
             close();
             setSecret({ title: webhooks.createdTitle, name: webhook.url, secret: made });
-            void queryClient.invalidateQueries({ queryKey: endpointsKey('webhook') });
+            void queryClient.invalidateQueries({ queryKey: endpointsKey });
           }}
         />
       )}

@@ -97,7 +97,7 @@ export function PostbackDialog({ postback, onClose }: { postback?: PostbackView;
         : updateEndpoint('postback', postback.id, changes);
     },
     async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: endpointsKey('postback') });
+      await queryClient.invalidateQueries({ queryKey: endpointsKey });
       onClose();
     },
     onError(error) {

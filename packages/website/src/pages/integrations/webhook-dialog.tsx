@@ -67,7 +67,7 @@ export function WebhookDialog({
     // The response contains the secret, so it is not cached.
     gcTime: 0,
     async onSuccess(shown) {
-      await queryClient.invalidateQueries({ queryKey: endpointsKey('webhook') });
+      await queryClient.invalidateQueries({ queryKey: endpointsKey });
       if (shown === undefined) onClose();
       else onCreated?.(shown);
     },
