@@ -117,6 +117,15 @@ const hidden = { owner: 404, manager: 404, publisher: 404 } as const;
 const common: Matrix = {
   'GET /webhooks': { ...managers, request: () => ({ path: '/webhooks' }) },
   'POST /webhooks': { ...managers, request: () => ({ path: '/webhooks', body: newWebhook }) },
+  'POST /webhooks/preview': {
+    ...managers,
+    isRead: true,
+    forOtherUser: managers,
+    request: async (of) => ({
+      path: '/webhooks/preview',
+      body: { url: newWebhook.url, leadId: await leadOf(of) },
+    }),
+  },
   'GET /webhooks/{id}': { ...managers, request: async () => ({ path: `/webhooks/${await webhook()}` }) },
   'PATCH /webhooks/{id}': {
     ...managers,
@@ -351,6 +360,7 @@ const forIntegrators: Matrix = {
 const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'GET /webhooks': ['admin'],
   'POST /webhooks': ['admin'],
+  'POST /webhooks/preview': ['admin', 'leads:read'],
   'GET /webhooks/{id}': ['admin'],
   'PATCH /webhooks/{id}': ['admin'],
   'DELETE /webhooks/{id}': ['admin'],
@@ -409,6 +419,7 @@ const forPages: Matrix = {
     forOtherUser: everyone,
     request: async (of) => ({ path: `${leads}.ndjson`, hidden: await leadOf(of) }),
   },
+  'GET /failing-endpoints': { ...everyone, request: () => ({ path: '/failing-endpoints' }) },
   'GET /overview': { ...everyone, request: () => ({ path: '/overview?from=2026-01-01&to=2026-01-31' }) },
   'GET /api-keys': {
     ...everyone,
@@ -419,7 +430,6 @@ const forPages: Matrix = {
     ...everyone,
     forOtherUser: hidden,
     request: async (of) => ({ path: `/api-keys/${await createCredential(of, '/api-keys')}/rotate` }),
-  'GET /failing-endpoints': { ...everyone, request: () => ({ path: '/failing-endpoints' }) },
   },
   'DELETE /api-keys/{id}': {
     ...everyone,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DeliveryView, WebhookView } from '@leads/core/delivery';
+import type { DeliveryView, WebhookRequest, WebhookView } from '@leads/core/delivery';
 import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import {
@@ -103,6 +103,37 @@ describe('requests', () => {
     const [delivery] = await deliveriesOf({ secret, webhook }, '?state=delivered&statusCode=204');
     expect(delivery).toMatchObject({ webhookId: webhook.id, attempts: 1, statusCode: 204, leadId: id });
     expect(delivery).not.toHaveProperty('answer');
+  });
+
+  test('are shown by the preview as they are sent, without the signature and the values of additional headers', async () => {
+    const { webhook } = await createWebhook({ headers: { 'X-Key': 'opaque value' } });
+    const leadId = await createLead();
+    await leads.edit(owner, leadId, { status: 'Approved' });
+    await requests(2);
+    const preview = (fields: object) =>
+      send(
+        'POST',
+        '/webhooks/preview',
+        { url: webhook.url, headerNames: ['X-Key'], leadId, ...fields },
+        problem,
+      );
+    const { request } = (await preview({})).json<{ request: WebhookRequest }>();
+    const sent = receiver.received.find((each) => idOf(each).endsWith('_2'));
+    expect([request.method, request.url, request.body]).toEqual(['POST', webhook.url, sent?.body]);
+    const {
+      'X-Key': key,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': signature,
+      ...same
+    } = request.headers as Record<string, string>;
+    expect(sent?.headers).toMatchObject(same);
+    expect([key, signature]).toEqual(['(hidden)', 'v1,(signature)']);
+    expect(Number(timestamp)).toBeGreaterThanOrEqual(Number(sent?.headers['webhook-timestamp']));
+    expect((await preview({ leadId: randomUUID() })).status).toBe(404);
+    expect((await preview({ url: 'ftp://example.com', headerNames: ['Host'] })).json()).toMatchObject({
+      status: 400,
+      errors: [{ pointer: '#/url' }, { pointer: '#/headerNames' }],
+    });
   });
 
   test('are signed with both secrets during the overlap of a rotation, and then with the new one only', async () => {

@@ -50,11 +50,21 @@ async function confirm(page: Page, name: string): Promise<void> {
 }
 
 test('a manager creates a webhook, sends a test, and sees the result', async () => {
-  const { page } = await website.openSignedIn({ role: 'manager' });
+  const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+  const lead = workspace.lead(member);
+  await website.fixture.leads.insert([lead]);
   await page.goto('/integrations');
   await page.getByText('No webhook yet').waitFor();
   await press(page, 'New webhook');
   const form = page.getByRole('dialog', { name: 'New webhook' });
+  await form.getByLabel('URL').fill(`${receiver.url}/hook`);
+  await form.getByLabel('Additional headers').fill('X-Key: opaque value');
+  const preview = form.getByRole('region', { name: 'Preview' });
+  await preview.getByText(`POST ${receiver.url}/hook\nX-Key: (hidden)\n`).waitFor();
+  await preview.getByText(`webhook-id: evt_${lead.id}_1`).waitFor();
+  await preview.getByText(`"subject": "${lead.id}"`).waitFor();
+  await preview.scrollIntoViewIfNeeded();
+  await expectGoodEverywhere(page, 'webhooks-preview');
   await form.getByLabel('URL').fill('ftp://example.com');
   await form.getByLabel('Additional headers').fill('no header');
   await form.getByRole('button', { name: 'Create' }).click();

@@ -14,21 +14,11 @@ type Checked = Partial<Pick<NewWebhook, 'url' | 'headers' | 'campaignCodes'>>;
  */
 export async function checkWebhook(
   webhooks: Pick<WebhookStore, 'findCampaigns'>,
-  { destinations }: Pick<WebhookSettings, 'destinations'>,
+  settings: Pick<WebhookSettings, 'destinations'>,
   workspaceId: string,
-  { url, headers, campaignCodes }: Checked,
+  { url, headers = {}, campaignCodes }: Checked,
 ): Promise<string[] | undefined> {
-  const fields: FieldError[] = [];
-  if (url !== undefined) {
-    try {
-      destinations.checkUrl(url);
-    } catch (error) {
-      if (!(error instanceof DestinationError)) throw error;
-      fields.push({ at: 'body', path: '/url', reason: error.message });
-    }
-  }
-  const reason = headers === undefined ? undefined : faultOfHeaders(Object.keys(headers));
-  if (reason !== undefined) fields.push({ at: 'body', path: '/headers', reason });
+  const fields = faultsOfDestination(settings, { url, headerNames: Object.keys(headers) }, 'headers');
   const found = campaignCodes && (await webhooks.findCampaigns(workspaceId, campaignCodes));
   const unknown = campaignCodes?.findIndex((code) => found?.has(code) !== true) ?? -1;
   if (unknown !== -1) {
@@ -40,6 +30,26 @@ export async function checkWebhook(
   }
   if (fields.length > 0) throw new LeadsError('invalid_input', { fields });
   return found && [...found.values()];
+}
+
+/** Returns the faults of a URL and of the names of headers. @param headersField the field that has the names. */
+export function faultsOfDestination(
+  { destinations }: Pick<WebhookSettings, 'destinations'>,
+  { url, headerNames }: { readonly url?: string | undefined; readonly headerNames: readonly string[] },
+  headersField: 'headers' | 'headerNames',
+): FieldError[] {
+  const fields: FieldError[] = [];
+  if (url !== undefined) {
+    try {
+      destinations.checkUrl(url);
+    } catch (error) {
+      if (!(error instanceof DestinationError)) throw error;
+      fields.push({ at: 'body', path: '/url', reason: error.message });
+    }
+  }
+  const reason = faultOfHeaders(headerNames);
+  if (reason !== undefined) fields.push({ at: 'body', path: `/${headersField}`, reason });
+  return fields;
 }
 
 function faultOfHeaders(names: readonly string[]): string | undefined {

@@ -11,7 +11,7 @@ import { type PlannedRequest, planPostback } from './plan-postback.ts';
 import { retryPauseMs } from './retry-schedule.ts';
 import { SealedTextError, type SecretBox } from './secret-box.ts';
 import { type Sender, SendError } from './send-request.ts';
-import { signWebhook } from './webhook-signature.ts';
+import { fixedWebhookHeaders, signWebhook } from './webhook-signature.ts';
 
 /** The maximum of concurrent requests of a process. */
 const maxRunning = 256;
@@ -243,8 +243,7 @@ export class Deliverer implements AsyncDisposable {
     const added = headers === undefined ? {} : (JSON.parse(open(headers)) as Record<string, string>);
     return {
       ...added,
-      'content-type': 'application/cloudevents+json',
-      'user-agent': 'leads-webhooks/1',
+      ...fixedWebhookHeaders,
       ...signWebhook({ id: webhookMessageId(delivery), timestamp: new Date(), body, secrets }),
     };
   }

@@ -23,6 +23,7 @@ export { listFailingEndpoints } from './list-failing-endpoints.ts';
 export { getWebhook, listWebhooks } from './list-webhooks.ts';
 export { recoverDeliveries, resendDelivery, sendTest } from './resend-deliveries.ts';
 export { type Reencryption, reencryptSecrets, type SealedTextStore } from './reencrypt-secrets.ts';
+export { previewWebhook } from './preview-webhook.ts';
 export { maxOverlapSeconds, rotateWebhookSecret } from './rotate-webhook-secret.ts';
 export { createSecretBox } from './secret-box.ts';
 export { createSender } from './send-request.ts';
@@ -32,6 +33,9 @@ export {
   SecretRotation,
   WebhookAnswer,
   WebhookChanges,
+  WebhookPreview,
+  WebhookPreviewAnswer,
+  type WebhookRequest,
   WebhookShown,
   WebhookView,
 } from './webhook.schema.ts';

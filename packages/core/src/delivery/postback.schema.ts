@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { dateTime, id } from '../fields.ts';
 import { LeadStatus } from '../lead/lead-status.ts';
-import { disabledReasons, endpointHealth } from './endpoint.schema.ts';
+import { disabledReasons, endpointHealth, previewedLead } from './endpoint.schema.ts';
 import { bodyFormats } from './postback-request.ts';
 
 const postbackOwners = ['user', 'workspace'] as const;
@@ -154,11 +154,7 @@ export const PostbackPreview = Type.Object(
     url,
     ...templates,
     owner: Type.Optional(owner),
-    leadId: Type.String({
-      format: 'uuid',
-      description: 'The lead. The caller must be able to see it.',
-      examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'],
-    }),
+    leadId: previewedLead,
   },
   { additionalProperties: false, description: 'Templates, and the lead to render them with.' },
 );

@@ -14,6 +14,15 @@ export interface WebhookHeaders {
   readonly 'webhook-signature': string;
 }
 
+/** The headers that every webhook has besides. */
+export const fixedWebhookHeaders = {
+  'content-type': 'application/cloudevents+json',
+  'user-agent': 'leads-webhooks/1',
+} as const;
+
+/** Returns a time as `webhook-timestamp` has it. */
+export const signatureTime = (time: Date) => String(Math.floor(time.getTime() / 1000));
+
 /** Returns a new secret: `whsec_` and 32 random bytes in base64 (Standard Webhooks 1.0, "Signature scheme"). */
 export function createWebhookSecret(): string {
   return prefix + randomBytes(secretBytes).toString('base64');
@@ -42,14 +51,14 @@ export function signWebhook({
 }): WebhookHeaders {
   if (id === '' || id.includes('.')) throw new RangeError('The id of a webhook must be a text without dots');
   if (secrets.length === 0) throw new RangeError('A webhook needs one secret or more');
-  const seconds = Math.floor(timestamp.getTime() / 1000);
+  const seconds = signatureTime(timestamp);
   const signed = `${id}.${seconds}.${body}`;
   const signatures = secrets.map(
     (secret) => `v1,${createHmac('sha256', keyOf(secret)).update(signed).digest('base64')}`,
   );
   return {
     'webhook-id': id,
-    'webhook-timestamp': String(seconds),
+    'webhook-timestamp': seconds,
     'webhook-signature': signatures.join(' '),
   };
 }

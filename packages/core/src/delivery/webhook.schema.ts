@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { LeadEventType } from '../event/lead-event.schema.ts';
 import { dateTime, id } from '../fields.ts';
 import { LeadStatus } from '../lead/lead-status.ts';
-import { disabledReasons, endpointHealth } from './endpoint.schema.ts';
+import { disabledReasons, endpointHealth, previewedLead } from './endpoint.schema.ts';
 
 /** The maximum of additional headers of a webhook, and of the campaigns that it is limited to. */
 const maxHeaders = 10;
@@ -104,6 +104,64 @@ export const WebhookChanges = Type.Object(
   },
 );
 export type WebhookChanges = Static<typeof WebhookChanges>;
+
+/** The body that renders the request of a webhook for a lead. */
+export const WebhookPreview = Type.Object(
+  {
+    url,
+    headerNames: Type.Optional(
+      Type.Array(Type.String({ examples: ['X-Key'] }), {
+        description: `The names of additional request headers, ${maxHeaders} at most.`,
+        examples: [['X-Key']],
+      }),
+    ),
+    leadId: previewedLead,
+  },
+  { additionalProperties: false, description: 'The webhook, and the lead to render its request for.' },
+);
+export type WebhookPreview = Static<typeof WebhookPreview>;
+
+/** The answer to a preview. */
+export const WebhookPreviewAnswer = Type.Object(
+  {
+    success: Type.Literal(true),
+    request: Type.Object(
+      {
+        method: Type.Literal('POST', { description: 'The method.', examples: ['POST'] }),
+        url,
+        headers: Type.Object(
+          {},
+          {
+            additionalProperties: Type.String(),
+            description:
+              'The headers. `webhook-id` is the same in every attempt, and `webhook-timestamp` is the time of the attempt in seconds. `webhook-signature` is a placeholder: requests have `v1,` and the HMAC-SHA256 in base64 of `{webhook-id}.{webhook-timestamp}.{body}`, with the secret of the webhook as the key. The values of additional headers are hidden.',
+            examples: [
+              {
+                'X-Key': '(hidden)',
+                'content-type': 'application/cloudevents+json',
+                'user-agent': 'leads-webhooks/1',
+                'webhook-id': 'evt_019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f_1',
+                'webhook-timestamp': '1795433400',
+                'webhook-signature': 'v1,(signature)',
+              },
+            ],
+          },
+        ),
+        body: Type.String({
+          description: 'The body: the event as a CloudEvent.',
+          examples: ['{"specversion":"1.0","type":"lead.created"}'],
+        }),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'The request for the newest event of the lead, as a webhook for all events would get it.',
+      },
+    ),
+  },
+  { additionalProperties: false, description: 'The request. It is not sent.' },
+);
+export type WebhookRequest = Static<typeof WebhookPreviewAnswer>['request'];
 
 /** The body that rotates the secret of a webhook. */
 export const SecretRotation = Type.Object(

@@ -11,6 +11,8 @@ import type {
   PostbackRequest,
   PostbackView,
   WebhookChanges,
+  WebhookPreview,
+  WebhookRequest,
   WebhookShown,
   WebhookView,
 } from '@leads/core/delivery';
@@ -24,16 +26,16 @@ const pageSize = '50';
 /** Deliveries end without a request of this page, so the lists are refreshed in this interval, in milliseconds. */
 const refreshMs = 5_000;
 
-/** A webhook or a postback. */
-export type Endpoint = WebhookView | PostbackView;
 /** Every page has the banner about failing webhooks and postbacks. */
 const failingRefreshMs = 60_000;
 
-
-const pathOf = (kind: EndpointKind) => `/console/${kind}s`;
+/** A webhook or a postback. */
+export type Endpoint = WebhookView | PostbackView;
 
 /** The beginning of the keys of the queries for webhooks and postbacks. */
 export const endpointsKey = ['endpoints'] as const;
+
+const pathOf = (kind: EndpointKind) => `/console/${kind}s`;
 
 export const webhooksQuery = queryOptions({
   queryKey: [...endpointsKey, 'webhook'],
@@ -98,13 +100,16 @@ export const presetsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** Queries the request that the templates of a postback render for a lead. */
-export const previewQuery = (body: PostbackPreview) =>
+/** The request of a webhook or a postback for a lead. */
+export type RenderedRequest = PostbackRequest | WebhookRequest;
+
+/** Queries the request of a webhook or a postback for a lead. */
+export const previewQuery = (kind: EndpointKind, body: PostbackPreview | WebhookPreview) =>
   queryOptions({
-    queryKey: ['postback-preview', body],
+    queryKey: ['preview', kind, body],
     async queryFn({ signal }) {
-      const path = `${pathOf('postback')}/preview`;
-      return (await call<{ request: PostbackRequest }>(path, { method: 'POST', body, signal })).request;
+      const path = `${pathOf(kind)}/preview`;
+      return (await call<{ request: RenderedRequest }>(path, { method: 'POST', body, signal })).request;
     },
     placeholderData: keepPreviousData,
     retry: false,

@@ -20,6 +20,12 @@ export const endpoints = {
   edit: 'Edit',
   description: 'Description',
   includesImports: 'Also send imported leads',
+  preview: 'Preview',
+  previewLead: 'Lead',
+  previewLeadHint: 'Nothing is sent.',
+  noLeads: 'There is no lead yet.',
+  previewFailed: 'Correct the fields to see the request.',
+  previewEmpty: 'Enter a URL to see the request.',
 
   enabled: 'Enabled',
   failing: 'Failing',

@@ -35,10 +35,4 @@ export const postbacks = {
   sendsWithoutS1: 'Also send leads without s1',
   answerContains: 'The answer must contain',
   answerContainsHint: 'An answer without this text is a failed attempt. Empty accepts every answer with 2xx.',
-  preview: 'Preview',
-  previewLead: 'Lead',
-  previewLeadHint: 'Nothing is sent.',
-  noLeads: 'There is no lead yet.',
-  previewFailed: 'Correct the fields to see the request.',
-  previewEmpty: 'Enter a URL to see the request.',
 } as const;

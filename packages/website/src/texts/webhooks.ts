@@ -22,6 +22,8 @@ export const webhooks = {
   headersKept: (names: string) => `Now: ${names}. Lines that you enter here replace all of them.`,
   removeHeaders: 'Remove all additional headers',
   headerLine: 'Every line must have the form Name: value',
+  previewHint:
+    'Nothing is sent. The request is that for the newest event of the lead. The secret signs the two headers before the signature, and the body as one line.',
   overlap: 'Old secret signs until',
   rotate: 'Rotate the secret',
   rotateTitle: 'Create a new secret?',

@@ -35,6 +35,7 @@ import { deleteWebhookRoute } from './webhooks/delete-webhook.ts';
 import { getWebhookRoute } from './webhooks/get-webhook.ts';
 import { listDeliveriesRoute } from './webhooks/list-deliveries.ts';
 import { listWebhooksRoute } from './webhooks/list-webhooks.ts';
+import { previewWebhookRoute } from './webhooks/preview-webhook.ts';
 import { recoverDeliveriesRoute } from './webhooks/recover-deliveries.ts';
 import { rotateWebhookSecretRoute } from './webhooks/rotate-webhook-secret.ts';
 import { testWebhookRoute } from './webhooks/test-webhook.ts';
@@ -65,6 +66,7 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
 
   createWebhookRoute(app, context);
   listWebhooksRoute(app, context);
+  previewWebhookRoute(app, context);
   getWebhookRoute(app, context);
   updateWebhookRoute(app, context);
   rotateWebhookSecretRoute(app, context);

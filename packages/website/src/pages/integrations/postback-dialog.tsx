@@ -25,7 +25,7 @@ import { endpoints } from '../../texts/endpoints.ts';
 import { texts } from '../../texts/index.ts';
 import { postbacks as t } from '../../texts/postbacks.ts';
 import { statuses } from '../leads/lead-status.ts';
-import { PostbackPreview, usePreview } from './postback-preview.tsx';
+import { RequestPreview, usePreview } from './request-preview.tsx';
 import { readMapping, type StatusMapping, writeMapping } from './status-mapping.ts';
 
 /** The method, and with a body its format. */
@@ -88,7 +88,15 @@ export function PostbackDialog({ postback, onClose }: { postback?: PostbackView;
     },
   });
   const { owner, url, request, body } = form.values;
-  const preview = usePreview({ owner, ...templatesOf(form.values) });
+  const { body: template, ...templates } = templatesOf(form.values);
+  // An empty body has no format.
+  const hasTemplate = 'bodyFormat' in templates && template !== '';
+  const preview = usePreview('postback', {
+    owner,
+    url: templates.url,
+    method: templates.method,
+    ...(hasTemplate && { body: template, bodyFormat: templates.bodyFormat }),
+  });
   const save = useMutation({
     mutationFn({ owner: chosen, preset: _preset, request: _request, ...fields }: PostbackForm) {
       const changes = { ...fields, ...templatesOf({ ...fields, request: _request }) };
@@ -210,7 +218,7 @@ export function PostbackDialog({ postback, onClose }: { postback?: PostbackView;
               </SimpleGrid>
             </Fieldset>
           )}
-          <PostbackPreview preview={preview} />
+          <RequestPreview preview={preview} />
           <Select
             label={t.campaign}
             description={t.campaignHint}

@@ -15,6 +15,7 @@ import { texts } from '../../texts/index.ts';
 import { webhooks as t } from '../../texts/webhooks.ts';
 import { statuses } from '../leads/lead-status.ts';
 import { parseHeaderLines } from './header-lines.ts';
+import { RequestPreview, usePreview } from './request-preview.tsx';
 
 const eventTypes = Object.keys(t.eventTypes) as LeadEventType[];
 
@@ -30,7 +31,7 @@ interface WebhookForm {
   readonly removesHeaders: boolean;
 }
 
-/** Creates a webhook, or changes the given one. */
+/** Creates a webhook, or changes the given one. A preview shows the request for a lead. */
 export function WebhookDialog({
   webhook,
   onClose,
@@ -74,8 +75,15 @@ export function WebhookDialog({
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   const headerNames = webhook?.headerNames ?? [];
+  const { url, headers, removesHeaders } = form.values;
+  const newNames = Object.keys(parseHeaderLines(headers) ?? {});
+  const preview = usePreview('webhook', {
+    url: url.trim(),
+    headerNames: removesHeaders ? [] : newNames.length > 0 ? newNames : headerNames,
+  });
+  const previewErrors = fieldErrorsOf(preview.error);
   return (
-    <Dialog onClose={onClose} title={webhook === undefined ? t.create : t.editTitle}>
+    <Dialog onClose={onClose} title={webhook === undefined ? t.create : t.editTitle} size="lg">
       <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
         <Stack>
           <TextInput
@@ -86,6 +94,7 @@ export function WebhookDialog({
             maxLength={2048}
             data-autofocus
             {...form.getInputProps('url')}
+            error={form.errors['url'] ?? previewErrors['url']}
           />
           <TextInput label={endpoints.description} maxLength={255} {...form.getInputProps('description')} />
           <Checkbox.Group label={t.events} {...form.getInputProps('events')}>
@@ -123,6 +132,7 @@ export function WebhookDialog({
             minRows={2}
             disabled={form.values.removesHeaders}
             {...form.getInputProps('headers')}
+            error={form.errors['headers'] ?? previewErrors['headerNames']}
           />
           {headerNames.length > 0 && (
             <Checkbox
@@ -130,6 +140,7 @@ export function WebhookDialog({
               {...form.getInputProps('removesHeaders', { type: 'checkbox' })}
             />
           )}
+          <RequestPreview preview={preview} hint={t.previewHint} />
           <FormActions
             submit={webhook === undefined ? texts.common.create : texts.common.save}
             error={save.error}

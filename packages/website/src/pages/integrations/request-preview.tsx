@@ -1,21 +1,24 @@
-import type { PostbackPreview as Preview } from '@leads/core/delivery';
+import type { EndpointKind, PostbackPreview, WebhookPreview } from '@leads/core/delivery';
 import { Code, Fieldset, Select, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { fieldErrorsOf } from '../../api/client.ts';
-import { previewQuery } from '../../api/endpoints.ts';
+import { previewQuery, type RenderedRequest } from '../../api/endpoints.ts';
 import { newestLeadsQuery } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
-import { postbacks as t } from '../../texts/postbacks.ts';
+import { endpoints as t } from '../../texts/endpoints.ts';
 import { statusOf } from '../leads/lead-status.ts';
 
 /** The pause after the last change before the preview is requested, in milliseconds. */
 const debounceMs = 300;
 
-/** Renders templates with a lead, by default with the newest one, after each change of the templates. */
-export function usePreview({ body, bodyFormat, ...templates }: Omit<Preview, 'leadId'>) {
+/** Returns the request for a lead, by default for the newest one, after each change of the settings. */
+export function usePreview(
+  kind: EndpointKind,
+  settings: Omit<PostbackPreview, 'leadId'> | Omit<WebhookPreview, 'leadId'>,
+) {
   const [leadId, setLeadId] = useState<string>();
   const [search, setSearch] = useState('');
   const [searched] = useDebouncedValue(search, debounceMs);
@@ -25,11 +28,11 @@ export function usePreview({ body, bodyFormat, ...templates }: Omit<Preview, 'le
   const first = leads?.[0]?.id;
   if (newest === undefined && first !== undefined) setNewest(first);
   const chosen = leadId ?? newest;
-  const given = JSON.stringify({ ...templates, ...(body && { body, bodyFormat }), leadId: chosen });
+  const given = JSON.stringify({ ...settings, leadId: chosen });
   const [debounced] = useDebouncedValue(given, debounceMs);
-  const request = JSON.parse(debounced) as Preview;
+  const request = JSON.parse(debounced) as PostbackPreview | WebhookPreview;
   const isReady = request.url !== '' && chosen !== undefined;
-  const { data, error } = useQuery({ ...previewQuery(request), enabled: isReady });
+  const { data, error } = useQuery({ ...previewQuery(kind, request), enabled: isReady });
   return {
     leads,
     chosen,
@@ -40,8 +43,25 @@ export function usePreview({ body, bodyFormat, ...templates }: Omit<Preview, 'le
   };
 }
 
-/** The lead of the preview, and the request that it renders. */
-export function PostbackPreview({ preview }: { preview: ReturnType<typeof usePreview> }) {
+/** Returns the text of a request. Only a webhook has `headers`; its body is JSON in one line. */
+function textOf(request: RenderedRequest): string {
+  const { method, url, body } = request;
+  const head = `${method} ${url}`;
+  if ('headers' in request) {
+    const lines = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
+    return [head, ...lines, '', JSON.stringify(JSON.parse(request.body), undefined, 2)].join('\n');
+  }
+  return body === undefined ? head : `${head}\ncontent-type: ${request.contentType}\n\n${body}`;
+}
+
+/** The lead of the preview, and the request for it. */
+export function RequestPreview({
+  preview,
+  hint = t.previewLeadHint,
+}: {
+  preview: ReturnType<typeof usePreview>;
+  hint?: string;
+}) {
   const { leads, chosen, setLeadId, setSearch, request, error } = preview;
   const isFieldError = Object.keys(fieldErrorsOf(error)).length > 0;
   return (
@@ -52,7 +72,7 @@ export function PostbackPreview({ preview }: { preview: ReturnType<typeof usePre
         ) : (
           <Select
             label={t.previewLead}
-            description={t.previewLeadHint}
+            description={hint}
             searchable
             allowDeselect={false}
             // The service has searched.
@@ -77,8 +97,7 @@ export function PostbackPreview({ preview }: { preview: ReturnType<typeof usePre
             aria-label={t.preview}
             style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
           >
-            {request.method} {request.url}
-            {request.body !== undefined && `\ncontent-type: ${request.contentType}\n\n${request.body}`}
+            {textOf(request)}
           </Code>
         ) : error !== null && !isFieldError ? (
           <ErrorNotice error={error} />
