@@ -234,7 +234,11 @@ describe('leads export', () => {
   test('reports each failure in one line', async () => {
     for (const [args, code, line] of [
       [['export', '--json', '--workspace', slug], 2, '--json'],
-      [['export', '--workspace', slug, '--status', 'Lost'], 2, "option '--status <status>' must be OnHold"],
+      [
+        ['export', '--workspace', slug, '--status', 'Lost'],
+        2,
+        "option '--status <statuses>' must be one or more of OnHold",
+      ],
       [['export', '--workspace', slug, '--created-to', 'soon'], 2, "'--created-to <time>'"],
       [['export', '--workspace', slug, '--phone', 'x'], 1, 'phone must contain a digit'],
       [['export', '--workspace', 'none'], 1, 'Workspace none does not exist'],

@@ -76,9 +76,21 @@ const london = new Set(['+44 20 7946 0958', '020 7946 0958', '(020) 7946 0958'])
 const washington = new Set(['+1 202 555 0143', '202-555-0143']);
 /** The filters, each with values that match some leads, and with its meaning as a predicate. */
 const filters: Readonly<Record<string, readonly Case[]>> = {
-  status: (['OnHold', 'Trashed', 'Paid', 'Approved'] as const).map((status) => ({
+  status: [
+    'OnHold',
+    'Trashed',
+    'Paid',
+    'Approved',
+    'OnHold,Approved',
+    'Approved,OnHold,Paid',
+    'Trashed,Paid,Trashed',
+  ].map((status) => ({
     query: { status },
-    matches: (lead) => lead.status === status,
+    matches: (lead) => status.split(',').includes(lead.status),
+  })),
+  user: [publisher.userId, owner.userId.toUpperCase()].map((user) => ({
+    query: { user },
+    matches: (lead) => lead.userId === user.toLowerCase(),
   })),
   source: (['crm', 'intake'] as const).map((source) => ({
     query: { source },
@@ -286,6 +298,8 @@ describe('pages', () => {
       [7, [filters['status']?.[0]]],
       [50, []],
       [1, [filters['campaignCode']?.[1], filters['status']?.[3]]],
+      [5, [filters['status']?.[5]]],
+      [7, [filters['status']?.[6], filters['source']?.[0]]],
       [48, [filters['source']?.[1]]],
       [112, [filters['source']?.[1]]],
       [113, [filters['source']?.[1]]],
@@ -521,7 +535,11 @@ describe('a query string', () => {
       'status=',
       'status=onhold',
       'status[]=OnHold',
-      'status=OnHold,Paid',
+      'status=OnHold,',
+      'status=OnHold,onhold',
+      'status=OnHold%20,Paid',
+      'user=x',
+      `user=${owner.userId}&user=${owner.userId}`,
       'source=web',
       'source=crm&source=intake',
       'campaignCode=DEMO&campaignCode=DEMO',

@@ -95,6 +95,10 @@ const filters: Record<string, LeadQuery> = {
   'no filter': {},
   status: { status: 'Approved' },
   'rare status': { status: 'Paid' },
+  'two statuses': { status: 'OnHold,Approved' },
+  'rare statuses': { status: 'Paid,Trashed' },
+  user: { user: publishers.busy },
+  'rare user': { user: publishers.rare },
   campaignCode: { campaignCode: 'default' },
   'rare campaignCode': { campaignCode: 'extra' },
   'unknown campaignCode': { campaignCode: 'none' },
@@ -145,7 +149,11 @@ function mayReadAll(scope: Scope, query: LeadQuery, sort: string): boolean {
   // Three quarters of all leads were created since the day and are of the campaign.
   if (createdFrom !== undefined && q === 'default' && sort.endsWith('updatedAt')) return true;
   // A twelfth of all leads matches, which is fewer than the first statement scans.
-  return scope === 'publisher' && status === 'Approved' && (q !== undefined || updatedSince !== undefined);
+  return (
+    scope === 'publisher' &&
+    status?.includes('Approved') === true &&
+    (q !== undefined || updatedSince !== undefined)
+  );
 }
 
 /** Whether an index has the leads of a filter in the requested order, or the filter matches only a few. */

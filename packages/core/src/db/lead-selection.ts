@@ -50,24 +50,36 @@ export function statementsOf(
   selection: FoundSelection,
   { limit, after }: PageBounds,
 ): readonly [Prisma.Sql, Prisma.Sql?] {
-  const { inOrder, others } = conditionsOf(selection, after);
+  const { inOrder, branches, others } = conditionsOf(selection, after);
   const ordered = Prisma.sql`ORDER BY ${direction(selection.order)}`;
-  if (others.length === 0) {
-    return [Prisma.sql`SELECT ${columns} FROM ${searched} WHERE ${all(inOrder)} ${ordered} LIMIT ${limit}`];
-  }
+  /** Returns the first leads that meet the conditions `inOrder`. */
+  const firstLeads = (selected: Prisma.Sql, count: number) => {
+    const first = (condition?: Prisma.Sql) => {
+      const conditions = condition === undefined ? inOrder : [...inOrder, condition];
+      const what = condition === undefined ? selected : Prisma.sql`*`;
+      return Prisma.sql`SELECT ${what} FROM ${searched} WHERE ${all(conditions)} ${ordered} LIMIT ${count}`;
+    };
+    if (branches.length === 0) return first();
+    const each = Prisma.join(
+      branches.map((branch) => Prisma.sql`(${first(branch)})`),
+      ' UNION ALL ',
+    );
+    return Prisma.sql`SELECT ${selected} FROM (${each}) AS lead ${ordered} LIMIT ${count}`;
+  };
+  if (others.length === 0) return [firstLeads(columns, limit)];
   const { search, searchedCampaignIds } = selection.filter;
   const scanLimit = search === undefined ? scanLimits.column : scanLimits.search;
   const columnsOfFound = Prisma.sql`id, created_at, updated_at`;
   const found =
     search === undefined || searchedCampaignIds === undefined || selection.order.by !== 'createdAt'
-      ? Prisma.sql`SELECT ${columnsOfFound} FROM ${searched} WHERE ${all([...inOrder, ...others])}`
+      ? Prisma.sql`SELECT ${columnsOfFound} FROM ${searched} WHERE ${all([...inOrder, ...anyOf(branches), ...others])}`
       : // A campaign can have most of the leads. Its index has them in order, so only one page of them is read.
         Prisma.join(
           [
-            Prisma.sql`SELECT ${columnsOfFound} FROM ${searched} WHERE ${all([...inOrder, isFoundBy(search)])}`,
+            Prisma.sql`SELECT ${columnsOfFound} FROM ${searched} WHERE ${all([...inOrder, ...anyOf(branches), isFoundBy(search)])}`,
             ...searchedCampaignIds.map(
               (id) => Prisma.sql`(
-                SELECT ${columnsOfFound} FROM ${searched} WHERE ${all(inOrder)} AND campaign_id = ${id}::uuid
+                SELECT ${columnsOfFound} FROM ${searched} WHERE ${all([...inOrder, ...anyOf(branches)])} AND campaign_id = ${id}::uuid
                 ${ordered} LIMIT ${limit}
               )`,
             ),
@@ -76,7 +88,7 @@ export function statementsOf(
         );
   return [
     Prisma.sql`
-      SELECT ${columns} FROM (SELECT * FROM ${searched} WHERE ${all(inOrder)} ${ordered} LIMIT ${scanLimit}) AS lead
+      SELECT ${columns} FROM (${firstLeads(Prisma.sql`*`, scanLimit)}) AS lead
       WHERE ${all(others)} ${ordered} LIMIT ${limit}`,
     Prisma.sql`
       WITH found AS MATERIALIZED (${found})
@@ -89,23 +101,37 @@ const scanLimits = { column: 10_000, search: 3_000 } as const;
 
 /** Returns the condition that all leads of a selection meet. */
 export function matching(selection: FoundSelection): Prisma.Sql {
-  const { inOrder, others } = conditionsOf(selection);
-  return all([...inOrder, ...others]);
+  const { inOrder, branches, others } = conditionsOf(selection);
+  return all([...inOrder, ...anyOf(branches), ...others]);
+}
+
+/** Returns the condition that a lead meets one of the branches; no condition without branches. */
+function anyOf(branches: readonly Prisma.Sql[]): readonly Prisma.Sql[] {
+  return branches.length === 0 ? [] : [Prisma.sql`(${Prisma.join([...branches], ' OR ')})`];
 }
 
 /**
- * Returns the conditions of a selection and of a position in it, in two groups. Conditions `inOrder` have an index in the
- * selection's order, or only a few leads meet them.
+ * Returns the conditions of a selection and of a position in it, in groups. Conditions `inOrder` have an index in the
+ * selection's order, or only a few leads meet them. If there are `branches`, a lead also meets one of them. An index has
+ * the leads of each branch in the selection's order, but not those of several.
  */
 function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosition) {
   const inOrder = [Prisma.sql`workspace_id = ${scope.workspaceId}::uuid`];
   const others: Prisma.Sql[] = [];
+  let branches: Prisma.Sql[] = [];
   const byCreation = order.by === 'createdAt' ? inOrder : others;
   const byUpdate = order.by === 'updatedAt' ? inOrder : others;
-  const { status, campaignId, createdFrom, createdTo, updatedSince, phone, s1, lpName, source } = filter;
+  const { statuses, user, campaignId, createdFrom, createdTo, updatedSince, phone, s1, lpName, source } =
+    filter;
   const { search, searchedCampaignIds } = filter;
   if (scope.userId !== undefined) byCreation.push(Prisma.sql`user_id = ${scope.userId}::uuid`);
-  if (status !== undefined) byCreation.push(Prisma.sql`status = ${status}::lead_status`);
+  if (user !== undefined) byCreation.push(Prisma.sql`user_id = ${user}::uuid`);
+  if (statuses !== undefined) {
+    const ofStatus = statuses.map((status) => Prisma.sql`status = ${status}::lead_status`);
+    if (ofStatus.length === 1) byCreation.push(...ofStatus);
+    else if (order.by === 'createdAt') branches = ofStatus;
+    else others.push(...anyOf(ofStatus));
+  }
   if (source !== undefined) byCreation.push(Prisma.sql`source = ${source}::lead_source`);
   if (campaignId !== undefined) byCreation.push(Prisma.sql`campaign_id = ${campaignId}::uuid`);
   if (createdFrom !== undefined) byCreation.push(Prisma.sql`created_at >= ${time(createdFrom)}`);
@@ -125,7 +151,7 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
       Prisma.sql`(${times[order.by]}, id) ${beyond(order)} (${time(after.time)}, ${after.id}::uuid)`,
     );
   }
-  return { inOrder, others };
+  return { inOrder, branches, others };
 }
 
 function all(conditions: readonly Prisma.Sql[]): Prisma.Sql {

@@ -72,8 +72,10 @@ describe('a cursor', () => {
       selected(),
       selected({}, { by: 'createdAt', direction: 'ascending' }),
       selected({}, { by: 'updatedAt', direction: 'descending' }),
-      selected({ status: 'OnHold' }),
-      selected({ status: 'Paid' }),
+      selected({ statuses: ['OnHold'] }),
+      selected({ statuses: ['Paid'] }),
+      selected({ statuses: ['OnHold', 'Paid'] }),
+      selected({ user: newId() }),
       selected({ campaignCode: 'A' }),
       selected({ s1: 'A' }),
       selected({ lpName: 'A' }),
@@ -95,7 +97,7 @@ describe('a cursor', () => {
         if (i !== j) expectRejected(cursor, to);
       }
     }
-    const both = encodeCursor(place, selected({ s1: 'A', lpName: 'B', status: undefined }));
+    const both = encodeCursor(place, selected({ s1: 'A', lpName: 'B', statuses: undefined }));
     expect(decodeCursor(both, selected({ lpName: 'B', s1: 'A' }))).toEqual(place);
   });
 

@@ -37,7 +37,10 @@ export type InsertOutcome =
 
 /** Conditions for leads of a scope. An absent condition matches every lead. */
 export interface LeadFilter {
-  readonly status?: LeadStatus | undefined;
+  /** A lead must have one of them. */
+  readonly statuses?: readonly LeadStatus[] | undefined;
+  /** The id of the user that the leads belong to. */
+  readonly user?: string | undefined;
   readonly campaignCode?: string | undefined;
   readonly createdFrom?: Date | undefined;
   /** Exclusive. */

@@ -3,6 +3,7 @@ import { dateTime } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
 import { type LeadFieldName, leadFieldNames, leadFields, newLeadFieldNames } from './lead-fields.ts';
 import { LeadStatus, StatusReason } from './lead-status.ts';
+import { leadStatuses } from './lead-transitions.ts';
 import { StatusName } from './status-alias.schema.ts';
 
 const text = (
@@ -229,10 +230,26 @@ const term = (description: string, example: string) =>
     }),
   );
 
+/** One status, or several in one parameter. An array would be another type for one status. */
+const StatusList = Type.String({
+  pattern: `^(${leadStatuses.join('|')})(,(${leadStatuses.join('|')}))*$`,
+  maxLength: 255,
+  'x-reason': `must be one or more of ${leadStatuses.join(', ')}, separated by commas`,
+  description: `Only leads of this status, or of one of these statuses, separated by commas: ${leadStatuses.join(', ')}.`,
+  examples: ['OnHold', 'OnHold,Approved'],
+});
+
 /** A filter of leads. A lead must match every given condition. */
 export const LeadFilterQuery = Type.Object(
   {
-    status: Type.Optional(LeadStatus),
+    status: Type.Optional(StatusList),
+    user: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: 'Only leads of this user, such as a publisher. A publisher sees only its own leads.',
+        examples: ['019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f'],
+      }),
+    ),
     campaignCode: term('Only leads of the campaign with this code.', 'DEMO'),
     createdFrom: time('Only leads created at this time or later.'),
     createdTo: time('Only leads created before this time.'),

@@ -5,6 +5,7 @@ import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { LeadFilterQuery, LeadQuery } from './lead.schema.ts';
 import { type Viewer, visibleTo } from './lead-scope.ts';
 import type { LeadFilter, LeadOrder, LeadPosition, LeadSelection, LeadEnd, LeadStore } from './lead-store.ts';
+import { type LeadStatus, leadStatuses } from './lead-transitions.ts';
 import { leadSearch, phoneSearch } from './search.ts';
 
 /** A page of a list, with the cursors of the next and the previous page if they exist. */
@@ -71,9 +72,11 @@ function positionOf(lead: LeadEnd, { by }: LeadOrder): LeadPosition {
 }
 
 function toFilter(query: LeadFilterQuery): LeadFilter {
-  const { status, campaignCode, s1, lpName, source } = query;
+  const { status, user, campaignCode, s1, lpName, source } = query;
   return {
-    status,
+    statuses: status === undefined ? undefined : toStatuses(status),
+    // Both spellings of an id are the same user, also in a cursor.
+    user: user?.toLowerCase(),
     campaignCode,
     s1,
     lpName,
@@ -84,6 +87,13 @@ function toFilter(query: LeadFilterQuery): LeadFilter {
     phone: query.phone === undefined ? undefined : toPhone(query.phone),
     search: query.q === undefined ? undefined : leadSearch(query.q),
   };
+}
+
+/** Returns the statuses of a list, in one order and each once; undefined for all statuses. */
+function toStatuses(list: string): readonly LeadStatus[] | undefined {
+  const given = new Set<string>(list.split(','));
+  const found = leadStatuses.filter((status) => given.has(status));
+  return found.length === leadStatuses.length ? undefined : found;
 }
 
 function toPhone(text: string) {

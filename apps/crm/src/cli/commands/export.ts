@@ -24,14 +24,16 @@ interface ExportCommandOptions extends WorkspaceOptions, Filters {
 }
 
 /** The filters of the lead list, by commander's option names. */
-type Filters = Omit<LeadFilterQuery, 'campaignCode' | 'q'> & {
+type Filters = Omit<LeadFilterQuery, 'campaignCode' | 'q' | 'user'> & {
+  readonly publisher?: string;
   readonly campaign?: string;
   readonly search?: string;
 };
 
 /** The command-line option of each query parameter of the lead list. */
 const filterFlags = {
-  status: ['--status <status>', 'only leads of this status'],
+  status: ['--status <statuses>', 'only leads of this status, or of these statuses, separated by commas'],
+  user: ['--publisher <id>', 'only leads of the user with this id'],
   campaignCode: ['--campaign <code>', 'only leads of this campaign'],
   createdFrom: ['--created-from <time>', 'only leads created at this time or later'],
   createdTo: ['--created-to <time>', 'only leads created before this time'],
@@ -134,9 +136,9 @@ async function runExport(
 
 /** Returns the filters. Exits with a usage error if one is invalid. */
 async function readFilters(options: ExportCommandOptions, command: Command): Promise<LeadFilterQuery> {
-  const { campaign, search } = options;
+  const { campaign, publisher, search } = options;
   const names = Object.keys(filterFlags) as (keyof typeof filterFlags)[];
-  const given = { ...options, campaignCode: campaign, q: search } as Record<string, unknown>;
+  const given = { ...options, campaignCode: campaign, user: publisher, q: search } as Record<string, unknown>;
   const query = Object.fromEntries(
     names.map((name) => [name, given[name]]).filter(([, value]) => value !== undefined),
   );

@@ -12,6 +12,7 @@ import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } fro
 import { ApiError } from '../../api/client.ts';
 import { invalidateCounts, type LeadPage, leadListQuery, leadQuery, listChanges } from '../../api/leads.ts';
 import type { LeadFilters } from './lead-search.ts';
+import { statusOf } from './lead-status.ts';
 import { defaultSort, isAbove, mergeLeads } from './merge-leads.ts';
 
 /** The interval of requests for changes, and the longest interval while requests fail. Changes show within 2 s. */
@@ -256,7 +257,7 @@ function useChanges(
 
 /**
  * Applies a change to the leads of the cached lists. A lead leaves a list if the change returns `undefined`, or if the
- * list has only leads of another status.
+ * list has only leads of other statuses.
  *
  * @param queryKey the lists. The default is all of them.
  */
@@ -269,9 +270,8 @@ export function updateListed(
     const { status } = query.queryKey[2] as LeadFilters;
     const changeOne = (lead: Lead) => {
       const changed = change(lead);
-      return changed !== undefined && (changed === lead || status === undefined || changed.status === status)
-        ? [changed]
-        : [];
+      const hasStatus = status === undefined || status.split(',').includes(statusOf(changed ?? lead));
+      return changed !== undefined && (changed === lead || hasStatus) ? [changed] : [];
     };
     queryClient.setQueryData<InfiniteData<LeadPage>>(query.queryKey, (data) => {
       if (data === undefined) return undefined;
