@@ -40,6 +40,7 @@ const compose = parse(text, { merge: true }) as ComposeFile;
 const services = Object.entries(compose.services);
 const readers: Readonly<Record<string, string>> = {
   crm: 'CRM',
+  deliver: '`leads`',
   intake: 'intake',
   migrate: '`leads`',
   'nats-setup': '`leads`',
@@ -174,6 +175,15 @@ test('every service has limits of memory and processes, and the services have ro
     expect([name, mem_limit, pids_limit]).toEqual([name, expect.any(String), expect.any(Number)]);
   }
   expect(compose.services['migrate']?.command?.join(' ')).toContain('leads migrate && leads db grant');
+});
+
+test('the container of deliveries is optional, and serves its health at the port of the health check of its image', () => {
+  const { deliver, crm } = compose.services;
+  expect(deliver).toMatchObject({ profiles: ['deliver'], image: crm?.image, command: ['leads', 'deliver'] });
+  const { stages } = parseDockerfile(readFileSync(join(directory, 'crm.Dockerfile'), 'utf8'));
+  const exposed = stages.at(-1)?.steps.find(({ kind }) => kind === 'expose');
+  expect(exposed).toMatchObject({ value: deliver?.environment?.['DELIVER_PORT'] });
+  expect(crm?.environment).toHaveProperty('CRM_DELIVERIES');
 });
 
 test('every service except Postgres has a read-only file system and no capabilities', () => {

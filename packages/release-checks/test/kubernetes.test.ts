@@ -45,7 +45,10 @@ interface Workload extends KubernetesObject {
         readonly containers: readonly Container[];
         readonly volumes: readonly {
           readonly name: string;
-          readonly secret: { readonly secretName: string };
+          readonly secret: {
+            readonly secretName: string;
+            readonly items?: readonly { readonly key: string; readonly path: string }[];
+          };
         }[];
         readonly terminationGracePeriodSeconds?: number;
         readonly securityContext: object;
@@ -83,9 +86,9 @@ function load(folder: string): { objects: KubernetesObject[]; kustomizations: Ku
   return { objects, kustomizations };
 }
 
-const folders = { base: load('base'), migrate: load('migrate') };
-const objects = [...folders.base.objects, ...folders.migrate.objects];
-const kustomizations = [...folders.base.kustomizations, ...folders.migrate.kustomizations];
+const folders = { base: load('base'), deliver: load('deliver'), migrate: load('migrate') };
+const objects = Object.values(folders).flatMap((folder) => folder.objects);
+const kustomizations = Object.values(folders).flatMap((folder) => folder.kustomizations);
 const ofKind = <Kind extends KubernetesObject>(kind: string) =>
   objects.filter((object) => object.kind === kind) as Kind[];
 const deployments = ofKind<Workload>('Deployment');
@@ -108,6 +111,7 @@ const containers = workloads.flatMap(({ metadata, spec }) =>
 const readers: Readonly<Record<string, string>> = {
   'leads-crm': 'CRM',
   'leads-intake': 'intake',
+  'leads-deliver': '`leads`',
   'leads-migrate': '`leads`',
   'leads-retention': '`leads`',
   'leads-nats-setup': '`leads`',
@@ -218,6 +222,38 @@ test('the CRM reaches the intake inside the cluster, and only pods that use Post
   });
 });
 
+test('pods that only send deliveries serve their probes, are the only ones with a way out, and lack secrets of the CRM', () => {
+  const { objects: own, kustomizations: kustomization } = folders.deliver;
+  expect(own.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+    'NetworkPolicy leads-deliver',
+    'PodDisruptionBudget leads-deliver',
+    'Deployment leads-deliver',
+  ]);
+  const container = containers.find(({ of }) => of === 'leads-deliver')?.container;
+  expect(container?.command).toEqual(['leads', 'deliver']);
+  expect(kustomization[0]?.configMapGenerator).toEqual([
+    {
+      name: 'leads-deliver',
+      literals: ['DELIVER_HOST=0.0.0.0', `DELIVER_PORT=${container?.ports?.[0]?.containerPort}`],
+    },
+  ]);
+  expect(container?.env.map(({ name }) => name)).toEqual([
+    'DATABASE_URL_FILE',
+    'DELIVERIES_SECRET_FILE',
+    'METRICS_TOKEN_FILE',
+  ]);
+  // The overlay of the comment removes the CRM's policy.
+  const comment = readText('docker/kubernetes/deliver/kustomization.yaml');
+  expect(comment).toContain('target: { kind: NetworkPolicy, name: send-webhooks }');
+  const policyOf = (name: string) =>
+    ofKind<KubernetesObject & { spec: { egress: { to?: unknown; ports: { port: number }[] }[] } }>(
+      'NetworkPolicy',
+    ).find(({ metadata }) => metadata.name === name)?.spec.egress ?? [];
+  const toReceivers = policyOf('leads-deliver').filter(({ to }) => to !== undefined);
+  expect(toReceivers).toEqual(policyOf('send-webhooks'));
+  expect(toReceivers).not.toEqual([]);
+});
+
 test('the job that migrates also creates the Postgres roles of the services, with their passwords', () => {
   const job = containers.find(({ of }) => of === 'leads-migrate')?.container;
   expect(job?.command?.join(' ')).toBe('sh -c leads migrate && leads db grant');
@@ -249,8 +285,11 @@ test('secrets are files that a command of the README creates, and no variables',
   );
   for (const { of, container, volumes } of containers) {
     const files = container.volumeMounts.flatMap(({ name, mountPath }) => {
-      const secret = volumes.find((volume) => volume.name === name)?.secret.secretName ?? '';
-      return (createdSecrets.get(secret) ?? []).map((key) => `${key}_FILE=${mountPath}/${key}`);
+      const { secretName = '', items } = volumes.find((volume) => volume.name === name)?.secret ?? {};
+      const created = createdSecrets.get(secretName) ?? [];
+      for (const { key, path } of items ?? []) expect([created.includes(key), path]).toEqual([true, key]);
+      const keys = items?.map(({ key }) => key) ?? created;
+      return keys.map((key) => `${key}_FILE=${mountPath}/${key}`);
     });
     const variables = container.env.map(({ name, value = '' }) => `${name}=${value}`);
     expect(variables.toSorted(), `${of}: the files of its secret`).toEqual(files.toSorted());

@@ -54,7 +54,11 @@ const expressions = [
 
 const config = parse(read('prometheus.yaml')) as {
   rule_files: string[];
-  scrape_configs: { job_name: string; authorization: { credentials_file: string } }[];
+  scrape_configs: {
+    job_name: string;
+    authorization: { credentials_file: string };
+    dns_sd_configs: [{ names: [string]; port: number }];
+  }[];
 };
 
 /** Replaces the variables of Grafana. */
@@ -123,7 +127,13 @@ beforeAll(async () => {
   try {
     await using environment = await prepareEnvironment();
     await using nats = await startNats({ binary: await findNatsServer(), dataDir });
-    const env = { ...environment.env, NATS_URL: nats.url, INTAKE_WORKERS: '2', LOG_LEVEL: 'warn' };
+    const env = {
+      ...environment.env,
+      NATS_URL: nats.url,
+      DELIVERIES_SECRET: 'a secret of the deliveries in tests, 32 characters and more',
+      INTAKE_WORKERS: '2',
+      LOG_LEVEL: 'warn',
+    };
     const services = await Promise.all(serviceNames.map((name) => startService(name, { env })));
     const texts: string[] = [];
     for (const service of services) {
@@ -206,13 +216,13 @@ test('the legend of each panel uses labels that its query returns', () => {
   }
 });
 
-test('every lead metric is shown in a panel or used in an alert', () => {
+test('every metric of leads and deliveries is shown in a panel or used in an alert', () => {
   const usedFamilies = new Set(
     expressions.flatMap(({ expr }) => readExpression(expr).selectors.map(({ metric }) => familyOf(metric))),
   );
-  expect([...families.keys()].filter((name) => name.startsWith('lead') && !usedFamilies.has(name))).toEqual(
-    [],
-  );
+  expect(
+    [...families.keys()].filter((name) => /^(lead|deliver)/.test(name) && !usedFamilies.has(name)),
+  ).toEqual([]);
 });
 
 test('each alert has a severity, a summary and a description in the README', () => {
@@ -247,6 +257,17 @@ test('the files of the compose file exist, and Prometheus can read its token and
     expect(compose.services['prometheus']?.secrets).toContain(name);
   }
   expect(config.rule_files.filter((file) => !existsSync(join(directory, file)))).toEqual([]);
+  const { services } = parse(readFileSync(join(repositoryRoot, 'docker/compose.yaml'), 'utf8'), {
+    merge: true,
+  }) as { services: Record<string, { image: string; environment?: Record<string, string> }> };
+  for (const { job_name, dns_sd_configs } of config.scrape_configs) {
+    const [{ names, port }] = dns_sd_configs;
+    const { image = '', environment } = services[names[0]] ?? {};
+    const dockerfile = `docker/${image.replace('leads-', '')}.Dockerfile`;
+    const [, exposed] = /^EXPOSE (\d+)$/m.exec(readFileSync(join(repositoryRoot, dockerfile), 'utf8')) ?? [];
+    const served = environment?.['DELIVER_PORT'] ?? exposed;
+    expect([job_name, String(port)]).toEqual([`leads-${names[0]}`, served]);
+  }
 });
 
 test('promtool accepts the configuration, and the alerts fire as their tests expect', async () => {
