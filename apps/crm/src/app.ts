@@ -22,6 +22,7 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
     servedHosts: config.SERVED_HOSTS,
     metrics: context.metrics,
     tracing: context.tracing,
+    requestLog: context.requestLog,
     answerUnknownPath: createUnknownPageAnswer(),
   });
   context.transfers.watch(app);

@@ -23,6 +23,7 @@ import {
   createOverviewStore,
   createDeliveryStore,
   createPostbackStore,
+  createRequestLogStore,
   createStatusAliasStore,
   createWebhookStore,
   createWorkspaceStore,
@@ -51,12 +52,14 @@ import type { LeadStore, StatusAliasStore } from '@leads/core/lead';
 import { createRateLimit, FairQueue, fairLeadReads, fairOverview, RecentTenants } from '@leads/core/limits';
 import { EventPublisher, eventStreamName, Invalidations, NatsEventReader } from '@leads/core/nats';
 import { LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
+import { type RequestLog, RequestLogRetention, type RequestLogStore } from '@leads/core/request-log';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import type { RateLimits } from '@leads/http/server/rate-limit';
 import { observeBatches, registerBatchMetrics } from '@leads/http/service/batch-metrics';
 import { openBroker } from '@leads/http/service/broker';
 import type { Logger } from '@leads/http/service/log';
 import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
+import { openRequestLog } from '@leads/http/service/request-log';
 import { createSchemaCheck } from '@leads/http/service/schema-check';
 import { traceInserts } from '@leads/http/service/trace-leads';
 import { openTracing, type Tracing } from '@leads/http/service/tracing';
@@ -93,6 +96,8 @@ export interface CrmContext extends AsyncDisposable {
   /** Records an action in the audit log. */
   readonly recordAction: RecordAction;
   readonly rateLimits: RateLimits;
+  readonly requestLog: RequestLog;
+  readonly requestLogStore: RequestLogStore;
   /** Absent without a trace exporter. */
   readonly tracing: Tracing | undefined;
   readonly transfers: TransferLimits;
@@ -202,6 +207,13 @@ export async function createContext(
   const credentialUse = resources.use(
     new CredentialUse(credentialStore, (err) =>
       log.warn({ err }, 'Last uses of credentials were not recorded; retrying'),
+    ),
+  );
+  const requestLogStore = createRequestLogStore(database);
+  const requestLog = resources.use(openRequestLog('crm', requestLogStore, metrics, log));
+  resources.use(
+    new RequestLogRetention(requestLogStore, (err) =>
+      log.warn({ err }, 'Expired requests of the request log were not deleted; retrying'),
     ),
   );
   registerPoolMetrics(metrics, database.poolUsage);
@@ -330,6 +342,8 @@ export async function createContext(
     credentialStore,
     credentialUse,
     events,
+    requestLog,
+    requestLogStore,
     leads,
     leadBatcher,
     metrics,

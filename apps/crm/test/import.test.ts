@@ -577,6 +577,15 @@ describe('an upload', () => {
     const logged = service.logs.entries().filter(({ level }) => level !== 'debug');
     expect(logged.at(-1)).toMatchObject({ level: 'info', msg: 'The client disconnected during the request' });
     expect(service.logs.entries().filter(({ level }) => level === 'error')).toEqual([]);
+    // The client finds it in the request log of its key.
+    await until(
+      async () =>
+        (
+          await fixture.sql('SELECT FROM api_request WHERE api_key_id = $1 AND status = 499', [
+            owner.apiKeyId,
+          ])
+        ).length === 1,
+    );
   });
 
   test('that is rejected early returns its response to a client that still sends', async () => {

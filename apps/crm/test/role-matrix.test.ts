@@ -436,6 +436,16 @@ const forPages: Matrix = {
     forOtherUser: hidden,
     request: async (of) => ({ path: `/api-keys/${await createCredential(of, '/api-keys')}` }),
   },
+  'GET /api-keys/{id}/requests': {
+    ...everyone,
+    forOtherUser: { ...everyone, publisher: 404 },
+    request: async (of) => ({ path: `/api-keys/${await createCredential(of, '/api-keys')}/requests` }),
+  },
+  'GET /api-keys/{id}/usage': {
+    ...everyone,
+    forOtherUser: { ...everyone, publisher: 404 },
+    request: async (of) => ({ path: `/api-keys/${await createCredential(of, '/api-keys')}/usage` }),
+  },
   'GET /audit.csv': { ...owners, request: () => ({ path: '/audit.csv' }) },
   'GET /access-tokens': { ...everyone, request: () => ({ path: '/access-tokens' }) },
   'POST /access-tokens': { ...everyone, request: () => ({ path: '/access-tokens', body: { name: 'One' } }) },

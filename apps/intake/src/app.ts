@@ -21,6 +21,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
     servedHosts: config.SERVED_HOSTS,
     metrics: context.metrics,
     tracing: context.tracing,
+    requestLog: context.requestLog,
   });
 
   await describeApi(app, {

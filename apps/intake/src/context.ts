@@ -7,6 +7,7 @@ import {
   createCredentialStore,
   createLeadQuarantine,
   createLeadStore,
+  createRequestLogStore,
   createSnapshotSource,
   type Database,
   openDatabase,
@@ -14,12 +15,14 @@ import {
 import { DisposeStack } from '@leads/core/dispose-stack';
 import { createRateLimit } from '@leads/core/limits';
 import { Invalidations, NatsSnapshotStore } from '@leads/core/nats';
+import type { RequestLog } from '@leads/core/request-log';
 import { SnapshotCache, SnapshotRefresher } from '@leads/core/snapshot';
 import type { RateLimits } from '@leads/http/server/rate-limit';
 import { observeBatches, registerBatchMetrics } from '@leads/http/service/batch-metrics';
 import { openBroker } from '@leads/http/service/broker';
 import type { Logger } from '@leads/http/service/log';
 import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
+import { openRequestLog } from '@leads/http/service/request-log';
 import { createSchemaCheck } from '@leads/http/service/schema-check';
 import { traceInserts } from '@leads/http/service/trace-leads';
 import { openTracing, type Tracing } from '@leads/http/service/tracing';
@@ -37,6 +40,7 @@ export interface IntakeContext extends AsyncDisposable {
   readonly leads: LeadBatcher;
   readonly routes: CampaignRouter;
   readonly rateLimits: RateLimits;
+  readonly requestLog: RequestLog;
   readonly metrics: Metrics;
   /** Absent without a trace exporter. */
   readonly tracing: Tracing | undefined;
@@ -85,6 +89,7 @@ export async function createContext(
       log.warn({ err }, 'Last uses of credentials were not recorded; retrying'),
     ),
   );
+  const requestLog = resources.use(openRequestLog('intake', createRequestLogStore(database), metrics, log));
   const campaigns = createCampaignStore(database);
   const landingPages = resources.use(
     new LandingPageRegistrar(
@@ -155,6 +160,7 @@ export async function createContext(
     credentialUse,
     leads,
     metrics,
+    requestLog,
     routes,
     tracing,
     rateLimits: {

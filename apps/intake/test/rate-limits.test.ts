@@ -4,7 +4,7 @@ import type { Answer } from '@leads/test-kit/http-client';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import type { RunningService } from '@leads/test-kit/running-service';
 import { createTestDatabase } from '@leads/test-kit/test-database';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { startIntakeService } from './intake.ts';
 
 const database = await createTestDatabase();
@@ -73,6 +73,35 @@ test('rejects a key beyond its quota with 429 and Retry-After', async () => {
   expect(refused.headers['access-control-expose-headers']).toContain(
     'Retry-After, RateLimit, RateLimit-Policy',
   );
+});
+
+test('the request log has the requests of a key, also those beyond its quota and from other pages', async () => {
+  const apiKey = await browserKey();
+  await send(limited, apiKey, {});
+  await send(limited, apiKey, person, 'https://evil.example');
+  for (let i = 0; i < 3; i++) await send(limited, apiKey);
+  await limited.send({ method: 'POST', path, headers: { API_KEY: generateApiKey().apiKey }, body: person });
+  const read = () =>
+    fixture.sql<{ status: number; code: string | null }>(
+      `SELECT status, code, service, method, route FROM api_request
+       JOIN api_key ON api_key.id = api_key_id WHERE prefix = $1 ORDER BY at, api_request.id`,
+      [apiKey.slice(0, 11)],
+    );
+  await vi.waitFor(async () => expect(await read()).toHaveLength(5), { timeout: 15_000 });
+  const route = { service: 'intake', method: 'POST', route: path };
+  expect(await read()).toEqual([
+    { ...route, status: 400, code: 'invalid_input' },
+    { ...route, status: 403, code: 'forbidden' },
+    { ...route, status: 200, code: null },
+    { ...route, status: 200, code: null },
+    { ...route, status: 429, code: 'too_many_requests' },
+  ]);
+  const usage = await fixture.sql(
+    `SELECT success, client_errors, server_errors FROM api_usage
+     JOIN api_key ON api_key.id = api_key_id WHERE prefix = $1`,
+    [apiKey.slice(0, 11)],
+  );
+  expect(usage).toEqual([{ success: 2, client_errors: 3, server_errors: 0 }]);
 });
 
 test('rejects a key beyond its quota before the body arrives, and does not affect other keys', async () => {

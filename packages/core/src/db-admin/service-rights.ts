@@ -86,6 +86,9 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
       update: lastUse,
     },
   },
+  // A function adds to the request log. The CRM reads it and deletes expired rows.
+  api_request: { crm: { ...read, delete: true } },
+  api_usage: { crm: { ...read, delete: true } },
   access_token: { crm: { ...add, update: ['revoked_at', ...lastUse] } },
   // The intake reads which of its leads already existed. It can read their ids, and no other column.
   lead: { crm: change, intake: { select: ['id'], insert: 'all' } },
@@ -122,6 +125,7 @@ export const functionRights: Readonly<Record<string, readonly Service[]>> = {
   plan_deliveries: ['crm'],
   log_events: ['crm'],
   return_logged_events: ['crm'],
+  log_requests: ['crm', 'intake'],
 };
 
 /** A right on the rows that meet a condition in SQL. */
@@ -174,6 +178,9 @@ export const rowRights: Readonly<Record<string, Readonly<Partial<Record<Service,
   delivery_endpoint: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   delivery: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   delivery_notice: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  // Expired rows of all workspaces are deleted together.
+  api_request: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  api_usage: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   // One aggregation reads the entries of all workspaces.
   lead_tally: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   lead_tally_entry: { crm: [{ to: 'all', rows: ofActingWorkspace }] },

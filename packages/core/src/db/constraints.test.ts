@@ -17,9 +17,10 @@ import { createLeadStore } from './lead-store.prisma.ts';
 let database: TestDatabase;
 let a: Tenant;
 let b: Tenant;
-/** A stored lead that changes can refer to, and a webhook that deliveries can refer to. */
+/** A stored lead, webhook and API key that other rows can refer to. */
 let leadId: string;
 let endpointId: string;
+let apiKeyId: string;
 
 /** A valid row of every table. Each case makes it invalid in one way. */
 const rows = {
@@ -56,6 +57,26 @@ const rows = {
     default_campaign_id: a.campaignId,
     created_at: '2026-01-01T00:00:00Z',
     expires_at: '2026-01-02T00:00:00Z',
+  }),
+  api_request: () => ({
+    api_key_id: apiKeyId,
+    at: '2026-01-01T00:00:00Z',
+    id: leadId,
+    workspace_id: a.workspaceId,
+    service: 'intake',
+    method: 'POST',
+    route: '/api/v1/leads',
+    status: 200,
+    duration_ms: 1.5,
+  }),
+  api_usage: () => ({
+    api_key_id: apiKeyId,
+    day: '2026-01-01',
+    workspace_id: a.workspaceId,
+    success: 1,
+    client_errors: 0,
+    server_errors: 0,
+    unlisted: 0,
   }),
   audit_entry: () => ({
     id: newId(),
@@ -219,6 +240,8 @@ beforeAll(async () => {
   await insert('lead', { id: leadId });
   endpointId = newId();
   await insert('delivery_endpoint', { id: endpointId });
+  apiKeyId = newId();
+  await insert('api_key', { id: apiKeyId, default_campaign_id: null });
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -258,6 +281,8 @@ const tablesWithId = (Object.keys(rows) as Table[]).filter(
   (table) =>
     ![
       'attempt',
+      'api_request',
+      'api_usage',
       'lead_change',
       'status_alias',
       'lead_tally',
@@ -337,6 +362,9 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     },
   ]),
 
+  ['api_request_service_check', '23514', () => insert('api_request', { service: 'other' })],
+  ['api_request_api_key_id_fkey', '23503', () => insert('api_request', { api_key_id: newId() })],
+  ['api_usage_api_key_id_fkey', '23503', () => insert('api_usage', { api_key_id: newId() })],
   ['audit_entry_source_check', '23514', () => insert('audit_entry', { source: 'other' })],
   ['audit_entry_details_check', '23514', () => insert('audit_entry', { details: '[]' })],
 
@@ -714,6 +742,8 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
 
   ...(
     [
+      'api_request',
+      'api_usage',
       'lead_change',
       'lead_tally',
       'lead_tally_entry',

@@ -14,6 +14,7 @@ export { createLeadQuarantine } from './lead-quarantine.prisma.ts';
 export { createLeadStore } from './lead-store.prisma.ts';
 export { createOverviewStore } from './overview-store.prisma.ts';
 export { Replica, readLeadsFrom, readOverviewFrom } from './replica.ts';
+export { createRequestLogStore } from './request-log-store.prisma.ts';
 export { createRetentionStore } from './retention-store.prisma.ts';
 export { createSealedTextStore } from './sealed-texts.prisma.ts';
 export { createSnapshotSource } from './snapshot-source.prisma.ts';

@@ -16,11 +16,13 @@ import {
 import { grantRoles } from '../db-admin/grant.ts';
 import type { LeadEvent } from '../event/lead-event.schema.ts';
 import type { StoredLead } from '../lead/lead.ts';
+import { type LoggedRequest, utcDay } from '../request-log/request-log-store.ts';
 import { newId } from '../uuid.ts';
 import { createCampaignStore } from './campaign-store.prisma.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createEventOutbox } from './event-outbox.prisma.ts';
 import { Prisma } from './generated/client.ts';
+import { createRequestLogStore } from './request-log-store.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 
 const suffix = newId().replaceAll('-', '').slice(-20);
@@ -30,6 +32,9 @@ const password = 'secret';
 let database: TestDatabase;
 /** Connected with the role of the CRM. It has one connection, so a setting that outlives a statement affects the next. */
 let crm: Database;
+let intake: Database;
+/** An API key of each tenant. */
+let keys: string[];
 let a: Tenant;
 let b: Tenant;
 let ofA: StoredLead;
@@ -60,6 +65,16 @@ beforeAll(async () => {
       INSERT INTO delivery_notice (endpoint_id, user_id, workspace_id)
       VALUES ('${workspaceId}', '${userId}', '${workspaceId}')`);
   }
+  keys = await Promise.all([addKey(a), addKey(b)]);
+  intake = openDatabase({
+    ...databaseOptions(databaseUrl(database.name, { name: names.intake, password })),
+    poolSize: 1,
+  });
+  // Both keys in one write, with the role of the intake.
+  await createRequestLogStore(intake).append({
+    requests: keys.map((apiKeyId) => requestOf(apiKeyId)),
+    counts: keys.map((apiKeyId) => countsOf(apiKeyId, 1)),
+  });
   crm = openDatabase({
     ...databaseOptions(databaseUrl(database.name, { name: names.crm, password })),
     poolSize: 1,
@@ -71,7 +86,37 @@ beforeAll(async () => {
   }
 });
 
+async function addKey({ workspaceId, userId }: Tenant): Promise<string> {
+  const id = newId();
+  await database.query(
+    `INSERT INTO api_key (id, workspace_id, user_id, name, hash, prefix)
+     VALUES ($1, $2, $3, 'Key', sha256($4::text::bytea), 'lk_12345678')`,
+    [id, workspaceId, userId, id],
+  );
+  return id;
+}
+const requestOf = (apiKeyId: string, fields: Partial<LoggedRequest> = {}): LoggedRequest => ({
+  id: newId(),
+  apiKeyId,
+  at: new Date(),
+  service: 'intake',
+  method: 'POST',
+  route: '/api/v1/leads',
+  status: 200,
+  durationMs: 1.5,
+  ...fields,
+});
+const countsOf = (apiKeyId: string, success: number) => ({
+  apiKeyId,
+  day: utcDay(new Date()),
+  success,
+  clientErrors: 0,
+  serverErrors: 0,
+  unlisted: 0,
+});
+
 afterAll(async () => {
+  await intake[Symbol.asyncDispose]();
   await crm[Symbol.asyncDispose]();
   await database.query(`DROP OWNED BY ${names.crm}, ${names.intake}`);
   await database[Symbol.asyncDispose]();
@@ -126,6 +171,8 @@ const tablesReadWithoutWorkspace = [
   'delivery_endpoint',
   'delivery',
   'delivery_notice',
+  'api_request',
+  'api_usage',
 ] as const;
 
 test.each(tablesReadWithoutWorkspace)('the CRM sees no row of another workspace in %s', async (table) => {
@@ -137,6 +184,77 @@ test.each(tablesReadWithoutWorkspace)('the CRM sees no row of another workspace 
   expect(await seen(newId())).toEqual([]);
   // Authentication and aggregation set no workspace, and see all rows.
   expect(await seen()).toEqual([a.workspaceId, b.workspaceId].toSorted());
+});
+
+test('the request log keeps the newest 1,000 requests of a key and adds up its counts, and a repeated write adds no request', async () => {
+  const { workspaceId } = a;
+  const apiKeyId = await addKey(a);
+  const key = { workspaceId, apiKeyId };
+  const store = createRequestLogStore(crm);
+  const at = (index: number) => new Date(Date.UTC(2026, 0, 1) + index);
+  for (let from = 0; from < 1_200; from += 100) {
+    const requests = Array.from({ length: 100 }, (_, index) =>
+      requestOf(apiKeyId, {
+        at: at(from + index),
+        service: index % 2 === 0 ? 'crm' : 'intake',
+        ...(index === 99 && { status: 503, code: 'unavailable' }),
+      }),
+    );
+    const batch = { requests, counts: [countsOf(apiKeyId, 99), countsOf(newId(), 1)] };
+    // The other role writes the same batch again. The requests of a deleted key are skipped.
+    await store.append(batch);
+    await createRequestLogStore(intake).append({
+      requests: [...requests, requestOf(newId())],
+      counts: [{ ...countsOf(apiKeyId, 0), serverErrors: 1, unlisted: 2 }],
+    });
+  }
+  const stored = await database.query<{ rows: number }>(
+    'SELECT count(*)::int AS rows FROM api_request WHERE api_key_id = $1',
+    [apiKeyId],
+  );
+  expect(stored).toEqual([{ rows: 1_000 }]);
+  const newest = await store.list(key, {}, 2);
+  expect(newest.map((request) => request.at)).toEqual([at(1_199), at(1_198)]);
+  expect(newest[0]).toEqual(
+    requestOf(apiKeyId, {
+      id: expect.any(String) as string,
+      at: at(1_199),
+      status: 503,
+      code: 'unavailable',
+    }),
+  );
+  const failed = await store.list(key, { status: 'server_error' }, 1_000);
+  expect(failed).toHaveLength(10);
+  expect(await store.list(key, { status: 'server_error' }, 1_000, failed[3])).toEqual(failed.slice(4));
+  expect(await store.list(key, { status: 'client_error' }, 1_000)).toEqual([]);
+  expect(await store.list(key, { service: 'crm', status: 'success' }, 1_000)).toHaveLength(500);
+  const day = utcDay(new Date());
+  expect(await store.usage(key, day)).toEqual([
+    { day, success: 1_188, clientErrors: 0, serverErrors: 12, unlisted: 24 },
+  ]);
+  expect([await store.hasKey(key), await store.hasKey({ ...key, userId: b.userId })]).toEqual([true, false]);
+
+  // Another workspace sees nothing, even if it knows the id.
+  const foreign = { workspaceId: b.workspaceId, apiKeyId };
+  expect([
+    await store.hasKey(foreign),
+    await store.list(foreign, {}, 9),
+    await store.usage(foreign, day),
+  ]).toEqual([false, [], []]);
+
+  await store.dropBefore(at(1_100), day);
+  expect(await store.list(key, {}, 1_000)).toHaveLength(100);
+  expect(await store.usage(key, '2026-01-01')).toHaveLength(1);
+  await database.query('DELETE FROM api_key WHERE id = $1', [apiKeyId]);
+  expect(await database.query('SELECT FROM api_request WHERE api_key_id = $1', [apiKeyId])).toEqual([]);
+});
+
+test('the intake has no right on the tables of the request log', async () => {
+  for (const table of ['api_request', 'api_usage']) {
+    await expect(intake.select(Prisma.sql`SELECT FROM ${Prisma.raw(table)}`)).rejects.toMatchObject({
+      sqlState: '42501',
+    });
+  }
 });
 
 test('the CRM cannot change or create a campaign or landing page of another workspace', async () => {

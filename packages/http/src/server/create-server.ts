@@ -4,7 +4,8 @@ import { isIP, type Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Principal } from '@leads/core/credential';
 import { Problem } from '@leads/core/error-schema';
-import { LeadsError } from '@leads/core/errors';
+import { type ErrorCode, LeadsError } from '@leads/core/errors';
+import type { RequestLog } from '@leads/core/request-log';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -49,6 +50,12 @@ declare module 'fastify' {
     /** The connections that are exempt from the request timeout, because a long body is being read. */
     unhurried: WeakSet<Socket>;
   }
+  interface FastifyRequest {
+    /** The member of the API key. A guard sets it when the key is verified, also if it then rejects the request. */
+    keyPrincipal: Principal | undefined;
+    /** The code of the error that answers the request. */
+    errorCode: ErrorCode | undefined;
+  }
 }
 
 /** The largest body, in bytes. */
@@ -66,6 +73,7 @@ const requestIdShape = /^[\w.:-]{1,128}$/;
  * @param options.servedHosts further hosts that are served, separated by commas.
  * @param options.metrics counts the requests, if given.
  * @param options.tracing traces the requests, if given.
+ * @param options.requestLog notes the requests with an API key, if given.
  * @param options.answerUnknownPath may answer a request for a path without a route. If it returns false, the request is
  *   answered with 404 as JSON.
  */
@@ -76,9 +84,10 @@ export function createServer(options: {
   servedHosts?: string;
   metrics?: Metrics;
   tracing?: Tracing | undefined;
+  requestLog?: Pick<RequestLog, 'note'>;
   answerUnknownPath?: (request: FastifyRequest, reply: FastifyReply) => boolean;
 }): Server {
-  const { metrics } = options;
+  const { metrics, requestLog } = options;
   const loggerInstance: FastifyBaseLogger = options.log;
   const handleError = createErrorHandler(createFieldErrorFinder());
   const unhurried = new WeakSet<Socket>();
@@ -88,6 +97,11 @@ export function createServer(options: {
     publicUrl: options.publicUrl,
     servedHosts: options.servedHosts ?? '',
   });
+  const noteRequest = (request: FastifyRequest, status: number, elapsedMs: number) => {
+    const { keyPrincipal, method, routeOptions, errorCode: code } = request;
+    if (keyPrincipal === undefined || routeOptions.url === undefined) return;
+    requestLog?.note(keyPrincipal, { method, route: routeOptions.url, status, code, durationMs: elapsedMs });
+  };
   const app = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
@@ -125,6 +139,8 @@ export function createServer(options: {
 
   app.decorate('lifecycle', { starting: false, draining: false, leaving: false });
   app.decorate('unhurried', unhurried);
+  app.decorateRequest('keyPrincipal');
+  app.decorateRequest('errorCode');
   // The responses of every route reference this schema.
   app.addSchema(Problem);
   app.removeAllContentTypeParsers();
@@ -144,7 +160,7 @@ export function createServer(options: {
   app.server.on('checkExpectation', (...exchange) => app.server.emit('request', ...exchange));
 
   clientErrors.watch(app);
-  logAbortedRequests(app);
+  logAbortedRequests(app, noteRequest);
 
   traceRequests(app, options.tracing);
   // The hooks use callbacks: a promise for each request costs measurable time.
@@ -171,6 +187,7 @@ export function createServer(options: {
     const { url: route } = request.routeOptions;
     const { elapsedTime: elapsedMs, statusCode: status } = reply;
     metrics?.countRequest(request.method, route, status, elapsedMs / 1000);
+    noteRequest(request, status, elapsedMs);
     // Absent before and without a guard, although the type does not say so.
     const principal = request.principal as Partial<Principal> | undefined;
     request.log.info(

@@ -111,6 +111,7 @@ export function createErrorHandler(findFieldErrors: FieldErrorFinder) {
   return (thrown: FastifyError | LeadsError, request: FastifyRequest, reply: FastifyReply): void => {
     const error = toLeadsError(thrown, request);
     const { code, message, status } = error;
+    request.errorCode = code;
     if (code === 'unexpected') request.log.error({ err: error.cause }, 'Unexpected error');
     else if (status >= 500) request.log.warn({ err: error.cause }, message);
     else request.log.debug({ code, reasons: reasonsOf(thrown) }, 'Request rejected');

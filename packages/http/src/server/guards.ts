@@ -70,6 +70,7 @@ export function requireApiKey(scope: Server, { credentials, credentialUse, rateL
     inQuery: unknown,
   ): Principal => {
     if (principal === undefined) throw new LeadsError('unauthenticated');
+    request.keyPrincipal = principal;
     const { apiKeyId, allowedOrigins = [] } = principal;
     const address = clientAddress(request);
     // Before the rate limit: a stolen key that is bound to networks cannot use up the quota of the key.
@@ -143,6 +144,7 @@ export async function verifyApiKeyAndToken(
 ): Promise<{ readonly principal: Principal; readonly accessTokenId: string }> {
   const principal = await verifyApiKey(request, credentials);
   if (principal === undefined) throw new LeadsError('unauthenticated');
+  request.keyPrincipal = principal;
   const token = readBearer(request);
   const accessTokenId =
     token === undefined ? undefined : await credentials.verifyAccessToken(accessTokens, token, principal);

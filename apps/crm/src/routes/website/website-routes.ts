@@ -18,6 +18,8 @@ import { listAccessTokensRoute } from './access-tokens/list-access-tokens.ts';
 import { revokeAccessTokenRoute } from './access-tokens/revoke-access-token.ts';
 import { auditFileRoute } from './audit/audit-file.ts';
 import { createApiKeyRoute } from './api-keys/create-api-key.ts';
+import { getApiKeyUsageRoute } from './api-keys/get-api-key-usage.ts';
+import { listApiKeyRequestsRoute } from './api-keys/list-api-key-requests.ts';
 import { listApiKeysRoute } from './api-keys/list-api-keys.ts';
 import { revokeApiKeyRoute } from './api-keys/revoke-api-key.ts';
 import { rotateApiKeyRoute } from './api-keys/rotate-api-key.ts';
@@ -52,6 +54,8 @@ export async function websiteRoutes(app: Server, config: CrmConfig, context: Crm
       createApiKeyRoute(scope, context);
       rotateApiKeyRoute(scope, context);
       revokeApiKeyRoute(scope, context);
+      listApiKeyRequestsRoute(scope, context);
+      getApiKeyUsageRoute(scope, context);
       listAccessTokensRoute(scope, context);
       createAccessTokenRoute(scope, context);
       revokeAccessTokenRoute(scope, context);
