@@ -93,6 +93,7 @@ describe('the audit log', () => {
       headers: csv,
       body: 'campaignCode,name,phone\r\nDEMO,A,1\r\n',
     });
+    await send('POST', '/order/leads/status/import', { headers: csv, body: 'id,status\r\nx,Paid\r\n' });
     await send('GET', '/order/leads?q=secret-text', { headers: { ...owner.headers, Accept: 'text/csv' } });
     await send('POST', '/campaigns', { body: { code: 'NEW', name: 'New' } });
     await send('PATCH', `/campaigns/${workspace.demoCampaignId}`, { body: { status: 'paused' } });
@@ -102,6 +103,7 @@ describe('the audit log', () => {
       'campaign.changed',
       'campaign.created',
       'leads.exported',
+      'statuses.imported',
       'leads.imported',
     ]);
     expect(entries[0]).toMatchObject({
@@ -113,7 +115,8 @@ describe('the audit log', () => {
     });
     // Search texts are data of leads.
     expect(entries[2]?.details).toEqual({ format: 'csv', filters: 'q' });
-    expect(entries[3]?.details).toMatchObject({ accepted: 1, rejected: 0 });
+    expect(entries[3]?.details).toMatchObject({ changed: 0, rejected: 1 });
+    expect(entries[4]?.details).toMatchObject({ accepted: 1, rejected: 0 });
   });
 
   test('records landing pages by API key', async () => {

@@ -233,6 +233,7 @@ describe('every route of the website', async () => {
 
   /** The expected problems of POST and PATCH routes whose body is not a JSON object. */
   const exceptions: Readonly<Record<string, { status: number; type: string }>> = {
+    'POST /api/console/order/leads/status/import': { status: 415, type: 'unsupported_media_type' },
     'POST /api/console/order/leads/import': { status: 415, type: 'unsupported_media_type' },
     'POST /api/console/api-keys/{id}/rotate': { status: 404, type: 'not_found' },
     'POST /api/console/campaigns/{id}/integration-link': { status: 404, type: 'not_found' },

@@ -309,6 +309,15 @@ const common: Matrix = {
       body: { aliases: [{ alias: randomUUID(), status: 'Paid' }] },
     }),
   },
+  'POST /order/leads/status/import': {
+    ...managers,
+    forOtherUser: managers,
+    request: async (of) => ({
+      path: `${leads}/status/import`,
+      headers: { 'Content-Type': 'text/csv' },
+      body: `id,status\r\n${await leadOf(of)},Approved\r\n`,
+    }),
+  },
   'POST /order/leads/import': {
     ...everyone,
     request: () => ({
@@ -396,6 +405,7 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'POST /order/leads/status': ['leads:status'],
   'GET /status-aliases': ['leads:read'],
   'PUT /status-aliases': ['admin'],
+  'POST /order/leads/status/import': ['leads:status'],
   'POST /order/leads/import': ['leads:write'],
   'GET /campaigns': ['leads:read'],
   'POST /campaigns': ['admin'],

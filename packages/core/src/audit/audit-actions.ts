@@ -44,6 +44,7 @@ export const auditActions = [
   'postback.recovered',
   'leads.exported',
   'leads.imported',
+  'statuses.imported',
   'audit.exported',
   'person.erased',
 ] as const;

@@ -122,6 +122,7 @@ const rows = {
     to_status: 'Trashed',
     reason: 'x'.repeat(1000),
     fields: '{"city": {"from": "Paris", "to": "London"}}',
+    request_id: newId(),
     created_at: '2026-01-01T00:00:00Z',
   }),
   session: () => ({
@@ -762,6 +763,20 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
       await insert(table);
     },
   ]),
+  [
+    'lead_change_request_id_key',
+    '23505',
+    async () => {
+      const request_id = newId();
+      await insert('lead_change', { request_id });
+      await insert('lead_change', {
+        request_id,
+        version: 3,
+        from_status: 'Trashed',
+        to_status: 'OnHold',
+      });
+    },
+  ],
   ['lead_change_lead_id_fkey', '23503', () => insert('lead_change', { lead_id: newId() })],
   ['lead_change_user_id_fkey', '23503', () => insert('lead_change', { user_id: newId() })],
   ...[1, 0, -1].map((version): [string, string, () => Promise<void>] => [

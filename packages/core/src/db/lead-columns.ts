@@ -93,6 +93,7 @@ export const changeColumns: Columns<LeadChange> = {
   from_status: { of: (change) => change.status?.from, stored: cast('lead_status') },
   to_status: { of: (change) => change.status?.to, stored: cast('lead_status') },
   reason: { of: (change) => change.reason },
+  request_id: { of: (change) => change.requestId, type: 'uuid' },
   fields: { of: (change) => change.fields && JSON.stringify(change.fields), stored: cast('jsonb') },
 };
 

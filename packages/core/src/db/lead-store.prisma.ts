@@ -1,4 +1,5 @@
 import type { FoundLead, StoredLead } from '../lead/lead.ts';
+import type { LeadStatus } from '../lead/lead-status.ts';
 import { newLeadFieldNames } from '../lead/lead-fields.ts';
 import type { LeadScope } from '../lead/lead-scope.ts';
 import type {
@@ -214,6 +215,16 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
       return changed;
     },
     changeInEach,
+
+    async findStatusRequests(workspaceId, requestIds) {
+      const rows = await select<{ requestId: string; leadId: string; status: LeadStatus }>(
+        Prisma.sql`
+          SELECT request_id AS "requestId", lead_id AS "leadId", to_status AS status
+          FROM lead_change WHERE request_id = ANY(${requestIds}::uuid[])`,
+        { workspaceId },
+      );
+      return new Map(rows.map(({ requestId, ...change }) => [requestId, change]));
+    },
 
     async history({ id, workspaceId }, aboveVersion, limit) {
       const rows = await select<Record<string, unknown>>(

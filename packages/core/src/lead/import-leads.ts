@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Campaign, CampaignStore } from '../campaign/campaign-store.ts';
 import type { Principal } from '../credential/principal.ts';
-import { CsvReader } from '../csv/csv-reader.ts';
+import { readCsv } from '../csv/read-csv.ts';
 import { LeadsError } from '../errors.ts';
 import { keepExtra } from './extra.ts';
 import { contentHash, earlierId, idempotentId, outcomeOfRepeat } from './idempotency.ts';
@@ -46,8 +46,6 @@ interface ImportOptions extends ImportRules {
 
 /** The limits of a batch. Above 500 leads, a batch is no faster and delays other requests for longer. */
 const batch = { leads: 500, bytes: 1024 * 1024 } as const;
-/** The size in bytes above which a piece of the file is read in parts. */
-const pieceBytes = 64 * 1024;
 /** The maximum number of campaigns that an import caches. */
 const cachedCampaigns = 1000;
 
@@ -106,7 +104,7 @@ export async function importLeads(
     options.signal?.throwIfAborted();
   };
 
-  for await (const entry of readEntries(file)) {
+  for await (const entry of readCsv(file)) {
     if (columns === undefined) {
       const header = readHeader(entry, options);
       columns = header.columns;
@@ -130,16 +128,6 @@ export async function importLeads(
   }
   await flush();
   return report;
-}
-
-async function* readEntries(file: AsyncIterable<Uint8Array>) {
-  const reader = new CsvReader();
-  for await (const piece of file) {
-    for (let at = 0; at < piece.length; at += pieceBytes) {
-      yield* reader.read(piece.subarray(at, at + pieceBytes));
-    }
-  }
-  yield* reader.end();
 }
 
 /** Returns a function that stores a batch and adds its result to the report. */

@@ -152,11 +152,12 @@ export function readRow(
   const body = Object.fromEntries(fields);
   if (campaignCode !== undefined) body['campaignCode'] ??= campaignCode;
   const faults = validate(body);
-  if (faults.length > 0) return { rejection: { line, ...describe(faults) } };
+  if (faults.length > 0) return { rejection: { line, ...describeFaults(faults) } };
   return { body: body as NewLead, extra: Object.fromEntries(members), size };
 }
 
-function describe(faults: readonly FieldError[]): { field?: string; reason: string } {
+/** Returns the errors of a line as one reason, and the field of the first. */
+export function describeFaults(faults: readonly FieldError[]): { field?: string; reason: string } {
   const named = faults.map(({ path = '', reason }) => ({ field: path.slice(1), reason }));
   const reason = named.map((fault) => `${fault.field} ${fault.reason}`.trim()).join('; ');
   const field = named[0]?.field ?? '';

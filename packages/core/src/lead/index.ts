@@ -6,6 +6,7 @@ export { extraBounds } from './extra.ts';
 export { getLead, getLeadHistory } from './get-lead.ts';
 export { earlierId, IdempotencyKey, keyOwnerOf, leadIdFor } from './idempotency.ts';
 export { type ImportReport, importLeads } from './import-leads.ts';
+export { importStatuses } from './import-statuses.ts';
 export type { ImportRejection } from './import-row.ts';
 export { insertEach, type StoredOutcome } from './insert-each.ts';
 export {
@@ -47,4 +48,5 @@ export {
   type StatusAliasStore,
   withStatus,
 } from './status-aliases.ts';
+export { StatusImportAnswer, StatusImportLine } from './status-import.schema.ts';
 export { type LeadSink, submitLead } from './submit-lead.ts';

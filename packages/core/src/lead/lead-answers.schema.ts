@@ -60,24 +60,59 @@ export type StatusChangeAnswer = Static<typeof StatusChangeAnswer>;
 /** The maximum number of rejections that a response lists. */
 export const maxListedRejections = 1000;
 
-const count = (description: string, example: number) =>
+/** Returns the schema of a number of lines. */
+export const lineCount = (description: string, example: number) =>
   Type.Integer({ minimum: 0, description, examples: [example] });
+
+/** Returns the properties of a report that list the rejected lines. */
+export const importRejections = (example: { line: number; field: string; reason: string }) => ({
+  rejections: Type.Array(
+    Type.Object(
+      {
+        line: Type.Integer({
+          minimum: 1,
+          description: 'Line of the file in which the record starts. The first line is 1.',
+          examples: [example.line],
+        }),
+        field: Type.Optional(
+          Type.String({
+            description: 'Name of the first invalid field. Absent if no single field is the reason.',
+            examples: [example.field],
+          }),
+        ),
+        reason: Type.String({
+          description: 'Human-readable reason for the rejection.',
+          examples: [example.reason],
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    {
+      description: `The first ${maxListedRejections} rejected lines.`,
+      examples: [[example]],
+    },
+  ),
+  truncated: Type.Boolean({
+    description: 'Whether more lines were rejected than `rejections` lists.',
+    examples: [false],
+  }),
+});
 
 /** The response to an import: its report. */
 export const ImportAnswer = Type.Object(
   {
     success: Type.Literal(true),
-    accepted: count('Number of stored leads, duplicates included.', 2),
-    duplicates: count(
+    accepted: lineCount('Number of stored leads, duplicates included.', 2),
+    duplicates: lineCount(
       "Number of accepted leads that were trashed as duplicates within their campaign's duplicate window.",
       0,
     ),
-    repeated: count(
+    repeated: lineCount(
       'Number of lines whose leads were already stored by an import with the same Idempotency-Key.',
       0,
     ),
-    rejected: count('Number of lines that were not stored.', 1),
-    extraLeftOut: count(
+    rejected: lineCount('Number of lines that were not stored.', 1),
+    extraLeftOut: lineCount(
       'Number of values of unknown fields that were dropped because they exceed the limits of `extra`.',
       0,
     ),
@@ -86,36 +121,7 @@ export const ImportAnswer = Type.Object(
         'Names of the skipped columns: the columns in `ignore`, and columns of an export whose values the service sets.',
       examples: [['id', 'createdAt', 'Internal notes']],
     }),
-    rejections: Type.Array(
-      Type.Object(
-        {
-          line: Type.Integer({
-            minimum: 1,
-            description: 'Line of the file in which the record starts. The first line is 1.',
-            examples: [3],
-          }),
-          field: Type.Optional(
-            Type.String({
-              description: 'Name of the first invalid field. Absent if no single field is the reason.',
-              examples: ['phone'],
-            }),
-          ),
-          reason: Type.String({
-            description: 'Human-readable reason for the rejection.',
-            examples: ['phone is required'],
-          }),
-        },
-        { additionalProperties: false },
-      ),
-      {
-        description: `The first ${maxListedRejections} rejected lines.`,
-        examples: [[{ line: 3, field: 'phone', reason: 'phone is required' }]],
-      },
-    ),
-    truncated: Type.Boolean({
-      description: 'Whether more lines were rejected than `rejections` lists.',
-      examples: [false],
-    }),
+    ...importRejections({ line: 3, field: 'phone', reason: 'phone is required' }),
   },
   { additionalProperties: false, description: 'The report of the import.' },
 );

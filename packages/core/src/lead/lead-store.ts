@@ -113,6 +113,8 @@ export interface LeadChange {
   readonly reason?: string | undefined;
   /** The old and the new value of each changed field. If absent, the change is stored for the status only. */
   readonly fields?: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>> | undefined;
+  /** The id of the line of an import that made the change, which an import under the same key derives again. */
+  readonly requestId?: string | undefined;
   readonly createdAt: Date;
 }
 
@@ -156,6 +158,12 @@ export interface LeadStore {
   changeInEach(
     workspaces: readonly { readonly workspaceId: string; readonly changes: readonly ChangedLead[] }[],
   ): Promise<readonly ReadonlyMap<string, Date>[]>;
+
+  /** Returns the changes of statuses that lines of imports made, by their request ids. */
+  findStatusRequests(
+    workspaceId: string,
+    requestIds: readonly string[],
+  ): Promise<ReadonlyMap<string, { readonly leadId: string; readonly status: LeadStatus }>>;
 
   /** Returns up to `limit` changes of a lead after a version, oldest first. */
   history(

@@ -18,7 +18,7 @@ interface ResolvedStatus {
 }
 
 /** Converts the status names of requests. An alias of a publisher is unknown, because a publisher changes no status. */
-interface StatusNames {
+export interface StatusNames {
   /** @returns undefined for an unknown name. */
   resolve(name: string): ResolvedStatus | undefined;
   /** The rest of a sentence that begins with the field: "must be OnHold, ... or an alias of the workspace". */
@@ -34,7 +34,7 @@ function foldAlias(alias: string): string {
 }
 
 /** Reads the status aliases of the principal's workspace. */
-async function readStatusNames(
+export async function readStatusNames(
   store: StatusAliasStore,
   { workspaceId, role }: Pick<Principal, 'workspaceId' | 'role'>,
 ): Promise<StatusNames> {

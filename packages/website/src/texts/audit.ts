@@ -44,6 +44,7 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'postback.deleted': 'Deleted a postback',
   'postback.recovered': 'Sent missed deliveries of a postback again',
   'leads.exported': 'Exported leads',
+  'statuses.imported': 'Imported statuses',
   'leads.imported': 'Imported leads',
   'audit.exported': 'Exported the audit log',
   'person.erased': 'Erased a person',

@@ -1,4 +1,5 @@
 import type { Server } from '@leads/http/server/create-server';
+import { acceptLongBodies } from '@leads/http/server/long-body';
 import type { CrmContext } from '../../context.ts';
 import { listAuditLogRoute } from './audit/list-audit-log.ts';
 import { createCampaignRoute } from './campaigns/create-campaign.ts';
@@ -16,6 +17,7 @@ import { editLeadRoute } from './leads/edit-lead.ts';
 import { getLeadRoute } from './leads/get-lead.ts';
 import { getLeadHistoryRoute } from './leads/get-lead-history.ts';
 import { importLeadsRoute } from './leads/import-leads.ts';
+import { importStatusesRoute } from './leads/import-statuses.ts';
 import { listLeadDeliveriesRoute } from './leads/list-lead-deliveries.ts';
 import { listLeadsRoute } from './leads/list-leads.ts';
 import { createPostbackRoute } from './postbacks/create-postback.ts';
@@ -51,7 +53,11 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   listLeadDeliveriesRoute(app, context);
   changeStatusesRoute(app, context);
   // A separate scope, because it accepts only CSV bodies.
-  await app.register(async (imports) => importLeadsRoute(imports, context));
+  await app.register(async (imports) => {
+    acceptLongBodies(imports, 'text/csv');
+    importLeadsRoute(imports, context);
+    importStatusesRoute(imports, context);
+  });
 
   listCampaignsRoute(app, context);
   listLandingPagesRoute(app, context);

@@ -1,5 +1,4 @@
 import { csvBounds } from '@leads/core/csv';
-import { LeadsError } from '@leads/core/errors';
 import {
   IdempotencyKey,
   ImportAnswer,
@@ -10,11 +9,11 @@ import {
 } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
-import { readLongBody, acceptLongBodies } from '@leads/http/server/long-body';
+import { readLongBody } from '@leads/http/server/long-body';
 import { createBodyCheck } from '@leads/http/server/validation-errors';
 import { withTraceparent } from '@leads/http/service/trace-leads';
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { rejectEncoded } from './csv-body.ts';
 import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 
@@ -26,9 +25,8 @@ const Csv = Type.String({
   ],
 });
 
-/** Registers the route that creates the leads of a CSV file, by the rules of a single create (specification, 4.1). */
+/** Registers the route that creates the leads of a CSV file, in a scope that accepts only CSV bodies, by the rules of a single create (specification, 4.1). */
 export function importLeadsRoute(app: Server, context: CrmContext): void {
-  acceptLongBodies(app, 'text/csv');
   const { transfers } = context;
   const validate = createBodyCheck(NewLead);
   app.post(
@@ -115,22 +113,4 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
       }
     },
   );
-}
-
-/** Rejects bodies that are compressed or declare a charset other than UTF-8. */
-function rejectEncoded({ headers }: FastifyRequest): void {
-  const coding = headers['content-encoding'] ?? 'identity';
-  if (coding.trim().toLowerCase() !== 'identity') {
-    throw new LeadsError('unsupported_media_type', {
-      fields: [
-        { at: 'header', path: 'content-encoding', reason: 'must be absent: send the file uncompressed' },
-      ],
-    });
-  }
-  const charset = /;\s*charset="?([^";\s]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
-  if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
-    throw new LeadsError('unsupported_media_type', {
-      fields: [{ at: 'header', path: 'content-type', reason: 'must declare UTF-8 or no charset' }],
-    });
-  }
 }

@@ -1,0 +1,86 @@
+import {
+  IdempotencyKey,
+  type ImportRejection,
+  importStatuses,
+  maxListedRejections,
+  StatusImportAnswer,
+  StatusImportLine,
+} from '@leads/core/lead';
+import type { Server } from '@leads/http/server/create-server';
+import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { readLongBody } from '@leads/http/server/long-body';
+import { createBodyCheck } from '@leads/http/server/validation-errors';
+import { withTraceparent } from '@leads/http/service/trace-leads';
+import { Type } from 'typebox';
+import { auditOrigin } from '../../../audit-origin.ts';
+import type { CrmContext } from '../../../context.ts';
+import { rejectEncoded } from './csv-body.ts';
+
+const Csv = Type.String({
+  description:
+    'CSV (RFC 4180) in UTF-8, of any length: a header line, then one lead in each line. The separator is a comma, a semicolon or a tab.',
+  examples: ['s1,phone,status,reason\r\nclick-8f14e45f,+1 202 555 0143,Trashed,No answer\r\n'],
+});
+
+/** Registers the route that changes the statuses of the leads of a CSV file, in a scope that accepts only CSV bodies. */
+export function importStatusesRoute(app: Server, context: CrmContext): void {
+  const { transfers } = context;
+  const validate = createBodyCheck(StatusImportLine);
+  app.post(
+    '/order/leads/status/import',
+    {
+      config: { permission: 'manager', scope: 'leads:status' },
+      schema: {
+        operationId: 'importStatuses',
+        tags: ['leads'],
+        summary: 'Change the statuses of the leads of a CSV file',
+        description:
+          'The columns are `status`, `reason`, and `id` or any of `s1`, `phone` and `campaignCode`. Other columns are skipped. A line without an `id` must match exactly one lead by its other values. A status can be an alias of the workspace. Each line is applied or rejected separately, by the rules of a single change. With `Idempotency-Key`, sending a file again applies only the lines that changed no lead yet. Requires the role owner or manager.',
+        querystring: Type.Object({}, { additionalProperties: false }),
+        headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
+        body: { content: { 'text/csv': { schema: Csv } } },
+        response: {
+          200: StatusImportAnswer,
+          ...errorResponses(
+            'invalid_input',
+            'bad_request',
+            'request_timeout',
+            'unsupported_media_type',
+            ...commonErrors,
+          ),
+        },
+      },
+      onRequest: async (request) => rejectEncoded(request),
+    },
+    async (request) => {
+      const { principal } = request;
+      const end = transfers.begin('import', principal.workspaceId);
+      const rejections: ImportRejection[] = [];
+      try {
+        const report = await importStatuses(
+          { ...context, leads: withTraceparent(context.leads, request) },
+          principal,
+          readLongBody(request, { signal: transfers.stopping }),
+          {
+            idempotencyKey: request.headers['idempotency-key'],
+            validate,
+            signal: transfers.stopping,
+            onRejection(rejection) {
+              if (rejections.length < maxListedRejections) rejections.push(rejection);
+            },
+          },
+        );
+        const { changed, unchanged, repeated, rejected } = report;
+        await context.recordAction(auditOrigin(request), {
+          action: 'statuses.imported',
+          scope: principal,
+          details: { changed, unchanged, repeated, rejected },
+        });
+        const truncated = rejected > rejections.length;
+        return { success: true as const, ...report, rejections, truncated };
+      } finally {
+        end();
+      }
+    },
+  );
+}

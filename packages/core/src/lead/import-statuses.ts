@@ -1,0 +1,310 @@
+import { type Principal, requireManager } from '../credential/principal.ts';
+import { fromCell } from '../csv/csv-cell.ts';
+import type { CsvFault, CsvRecord } from '../csv/csv-reader.ts';
+import { readCsv } from '../csv/read-csv.ts';
+import { type FieldError, LeadsError, StoreError } from '../errors.ts';
+import { uuidPattern } from '../uuid.ts';
+import { concurrentChange } from './edit-lead.ts';
+import { idempotentId } from './idempotency.ts';
+import { describeFaults, type ImportRejection } from './import-row.ts';
+import type { FoundLead } from './lead.ts';
+import { foldName } from './lead-fields.ts';
+import { visibleTo } from './lead-scope.ts';
+import { checkTransition, type LeadStatus } from './lead-status.ts';
+import type { ChangedLead, LeadStore } from './lead-store.ts';
+import { phoneSearch } from './search.ts';
+import type { StatusImportLine } from './status-import.schema.ts';
+import { readStatusNames, type StatusAliasStore, type StatusNames } from './status-aliases.ts';
+
+/** The result of an import of statuses. Each record is counted once. */
+interface StatusImportReport {
+  /** Leads whose status this import changed. */
+  changed: number;
+  /** Records whose lead had the status already. */
+  unchanged: number;
+  /** Records that an import under the same key has applied. */
+  repeated: number;
+  /** Records that changed nothing because of an error. */
+  rejected: number;
+  /** The names of the skipped columns, as in the file. */
+  ignoredColumns: string[];
+}
+
+interface StatusImportOptions {
+  /** Returns the errors of a line, or an empty list for a valid {@link StatusImportLine}. */
+  readonly validate: (line: unknown) => readonly FieldError[];
+  /** Makes repeating the import safe: each line of the file changes its lead once. */
+  readonly idempotencyKey?: string | undefined;
+  /** Called for each rejected record, in the order of the lines. */
+  readonly onRejection?: (rejection: ImportRejection) => void;
+  /** Stops the import after the current batch and throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The number of lines of a batch, which is one transaction. */
+const batchLines = 500;
+/** The number of concurrent searches for leads without an id. More would delay other requests. */
+const concurrentSearches = 4;
+const columnNames = ['id', 's1', 'phone', 'campaignCode', 'status', 'reason'] as const;
+const fieldOfFolded = new Map<string, string>(columnNames.map((name) => [foldName(name), name]));
+
+/** A valid line with its status. */
+interface Candidate {
+  readonly line: number;
+  readonly sent: StatusImportLine;
+  readonly status: LeadStatus;
+  readonly reason: string | undefined;
+}
+
+/** A line whose lead is known. */
+interface Target extends Candidate {
+  readonly leadId: string;
+  /** Derived from the key and the line; absent without a key. */
+  readonly requestId: string | undefined;
+}
+
+/**
+ * Changes the statuses of existing leads by a CSV file, by the rules of a single change. A line names its lead by `id`, or
+ * by `s1`, `phone` and `campaignCode`. It works in batches and in bounded memory. A change that is stored stays stored if
+ * the import fails later. A rejected line does not affect other lines.
+ *
+ * @param file the bytes of the file, in pieces of any size.
+ * @throws LeadsError `forbidden` for a publisher; `invalid_input` for an invalid header; `unavailable` if the database
+ *   becomes unavailable; the reason of `options.signal`.
+ */
+export async function importStatuses(
+  stores: { leads: LeadStore; statusAliases: StatusAliasStore },
+  principal: Principal,
+  file: AsyncIterable<Uint8Array>,
+  options: StatusImportOptions,
+): Promise<StatusImportReport> {
+  requireManager(principal);
+  const names = await readStatusNames(stores.statusAliases, principal);
+  const report: StatusImportReport = {
+    changed: 0,
+    unchanged: 0,
+    repeated: 0,
+    rejected: 0,
+    ignoredColumns: [],
+  };
+  let rejections: ImportRejection[] = [];
+  const reject = (rejection: ImportRejection) => {
+    report.rejected += 1;
+    rejections.push(rejection);
+  };
+  const changeBatch = createBatchChange(stores.leads, principal, options.idempotencyKey, report, reject);
+  let columns: readonly (string | undefined)[] | undefined;
+  let candidates: Candidate[] = [];
+  const flush = async () => {
+    await changeBatch(candidates);
+    candidates = [];
+    for (const rejection of rejections.toSorted((a, b) => a.line - b.line)) options.onRejection?.(rejection);
+    rejections = [];
+    options.signal?.throwIfAborted();
+  };
+
+  for await (const entry of readCsv(file)) {
+    if (columns === undefined) {
+      const header = readStatusHeader(entry);
+      columns = header.columns;
+      report.ignoredColumns = header.ignored;
+      continue;
+    }
+    const candidate = readLine(columns, entry, names, options.validate);
+    if (candidate === undefined) continue;
+    if ('rejection' in candidate) reject(candidate.rejection);
+    else candidates.push(candidate);
+    if (candidates.length + rejections.length >= batchLines) await flush();
+  }
+  if (columns === undefined) throw invalidFile('The file is empty');
+  await flush();
+  return report;
+}
+
+const invalidFile = (...reasons: string[]) =>
+  new LeadsError('invalid_input', { fields: reasons.map((reason) => ({ at: 'body', reason })) });
+
+/** Returns the field of each column, and the names of the skipped columns. */
+function readStatusHeader(entry: CsvRecord | CsvFault): {
+  columns: (string | undefined)[];
+  ignored: string[];
+} {
+  if ('fault' in entry) throw invalidFile(`The header ${entry.fault}`);
+  const given = entry.cells.map((cell) => fromCell(cell).trim());
+  const columns = given.map((name) => fieldOfFolded.get(foldName(name)));
+  const faults = columnNames
+    .filter((name) => columns.filter((column) => column === name).length > 1)
+    .map((name) => `The header has ${name} twice`);
+  if (!columns.includes('status')) faults.push('The header has no column status');
+  if (!['id', 's1', 'phone'].some((name) => columns.includes(name))) {
+    faults.push('The header has none of the columns id, s1 and phone');
+  }
+  if (faults.length > 0) throw invalidFile(...faults);
+  return { columns, ignored: given.filter((name, at) => name !== '' && columns[at] === undefined) };
+}
+
+/** Returns a line with its status, a rejection, or nothing for a record without values. */
+function readLine(
+  columns: readonly (string | undefined)[],
+  entry: CsvRecord | CsvFault,
+  names: StatusNames,
+  validate: StatusImportOptions['validate'],
+): Candidate | { readonly rejection: ImportRejection } | undefined {
+  const { line } = entry;
+  if ('fault' in entry) return { rejection: { line, reason: `The line ${entry.fault}` } };
+  const { cells } = entry;
+  if (cells.every((cell) => cell === '')) return undefined;
+  if (cells.length !== columns.length) {
+    const reason = `The line has ${cells.length} cells, but the header has ${columns.length}`;
+    return { rejection: { line, reason } };
+  }
+  const fields = cells.flatMap((cell, at): [string, string][] => {
+    const text = fromCell(cell).trim();
+    const name = columns[at];
+    return name === undefined || text === '' ? [] : [[name, text]];
+  });
+  const sent: unknown = Object.fromEntries(fields);
+  const faults = validate(sent);
+  if (faults.length > 0) return { rejection: { line, ...describeFaults(faults) } };
+  const valid = sent as StatusImportLine;
+  if (valid.id === undefined && valid.s1 === undefined && valid.phone === undefined) {
+    return { rejection: { line, reason: 'The line has no id, no s1 and no phone' } };
+  }
+  const resolved = names.resolve(valid.status);
+  if (resolved === undefined) {
+    return { rejection: { line, field: 'status', reason: `status ${names.unknownReason}` } };
+  }
+  return { line, sent: valid, status: resolved.status, reason: valid.reason ?? resolved.reason };
+}
+
+/** Returns a function that changes the leads of a batch and adds the result to the report. */
+function createBatchChange(
+  leads: LeadStore,
+  principal: Principal,
+  idempotencyKey: string | undefined,
+  report: StatusImportReport,
+  reject: (rejection: ImportRejection) => void,
+) {
+  const { workspaceId, userId, role } = principal;
+  const scope = visibleTo(principal);
+  const requestIdOf = (line: number) =>
+    idempotencyKey === undefined
+      ? undefined
+      : idempotentId({ workspaceId, userId, isBrowser: false }, `status import ${idempotencyKey}`, line);
+
+  /** Returns the id of a line, or that of the only lead that has its other values, or the reason why there is none. */
+  const findId = async ({ id, phone, s1, campaignCode }: StatusImportLine) => {
+    if (id !== undefined) return { id };
+    const search = phone === undefined ? undefined : phoneSearch(phone);
+    if (phone !== undefined && search === undefined) return { reason: 'phone must contain a digit' };
+    const filter = { phone: search, s1, campaignCode };
+    const selection = { scope, filter, order: { by: 'createdAt', direction: 'descending' } as const };
+    const [first, second] = await leads.scan(selection, { limit: 2 });
+    if (first === undefined) return { reason: 'No lead has these values' };
+    if (second !== undefined) {
+      return { reason: 'Several leads have these values: add the id, or more of s1, phone and campaignCode' };
+    }
+    // The id is the first of the texts.
+    return { id: first[0] ?? '' };
+  };
+
+  /** Finds the leads of lines, and rejects the lines without one. */
+  const toTargets = async (candidates: readonly Candidate[]) => {
+    const targets: Target[] = [];
+    for (let at = 0; at < candidates.length; at += concurrentSearches) {
+      const some = candidates.slice(at, at + concurrentSearches);
+      const found = await Promise.all(some.map(({ sent }) => findId(sent)));
+      for (const [i, candidate] of some.entries()) {
+        const { line } = candidate;
+        const { id, reason = '' } = found[i] as { id?: string; reason?: string };
+        if (id === undefined) reject({ line, reason });
+        else targets.push({ ...candidate, leadId: id, requestId: requestIdOf(line) });
+      }
+    }
+    return targets;
+  };
+
+  /** Counts or rejects the lines that an import under the same key has applied, and returns the others. */
+  const countRepeated = async (targets: readonly Target[]) => {
+    const ids = targets.flatMap(({ requestId }) => requestId ?? []);
+    if (ids.length === 0) return targets;
+    const applied = await leads.findStatusRequests(workspaceId, ids);
+    return targets.filter(({ line, leadId, status, requestId = '' }) => {
+      const earlier = applied.get(requestId);
+      if (earlier === undefined) return true;
+      if (earlier.leadId === leadId.toLowerCase() && earlier.status === status) report.repeated += 1;
+      else {
+        reject({ line, reason: 'The Idempotency-Key was already used with different content in this line' });
+      }
+      return false;
+    });
+  };
+
+  /** Returns the change of a line; nothing if its lead has the status already or may not have it. */
+  const toChange = ({ line, status, reason, requestId }: Target, lead: FoundLead | undefined) => {
+    if (lead === undefined) return reject({ line, field: 'id', reason: 'No lead has this id' });
+    if (lead.status === status) return void (report.unchanged += 1);
+    try {
+      checkTransition(lead.status, status, { role, reason });
+    } catch (error) {
+      if (!(error instanceof LeadsError)) throw error;
+      const field = error.code === 'reason_required' ? 'reason' : 'status';
+      return reject({ line, field, reason: error.message });
+    }
+    const version = lead.version + 1;
+    return {
+      lead: { ...lead, status, version },
+      change: {
+        version,
+        userId,
+        status: { from: lead.status, to: status },
+        reason,
+        requestId,
+        createdAt: new Date(),
+      },
+    };
+  };
+
+  /** Changes each of different leads. Rejects the lines whose lead was changed meanwhile. */
+  const change = async (lines: readonly { target: Target; change: ChangedLead }[]): Promise<void> => {
+    let changed: ReadonlyMap<string, Date>;
+    try {
+      changed = await leads.change(
+        workspaceId,
+        lines.map((each) => each.change),
+      );
+    } catch (error) {
+      if (!(error instanceof StoreError && error.isRowRejected)) throw error;
+      if (lines.length > 1) {
+        for (const each of lines) await change([each]);
+        return;
+      }
+      changed = new Map();
+    }
+    for (const { target, change: sent } of lines) {
+      if (changed.has(sent.lead.id)) report.changed += 1;
+      else reject({ line: target.line, field: 'status', reason: concurrentChange });
+    }
+  };
+
+  return async (candidates: readonly Candidate[]): Promise<void> => {
+    let waiting = await countRepeated(await toTargets(candidates));
+    // Lines of the same lead are applied one after the other.
+    while (waiting.length > 0) {
+      const turn = new Map<string, Target>();
+      for (const target of waiting) {
+        const key = target.leadId.toLowerCase();
+        if (!turn.has(key)) turn.set(key, target);
+      }
+      const ids = [...turn.keys()].filter((id) => uuidPattern.test(id));
+      const found = new Map((await leads.find(scope, ids)).map((lead) => [lead.id, lead]));
+      const lines = [...turn].flatMap(([id, target]) => {
+        const sent = toChange(target, found.get(id));
+        return sent === undefined ? [] : [{ target, change: sent }];
+      });
+      if (lines.length > 0) await change(lines);
+      const done = new Set(turn.values());
+      waiting = waiting.filter((target) => !done.has(target));
+    }
+  };
+}
