@@ -53,8 +53,17 @@ const overview = (
 
 const statuses = ['OnHold', 'Trashed', 'Paid', 'Approved'] as const;
 
+/** Returns the hour of a time in a time zone, with two digits. */
+const hourOf = (time: Date, timeZone: string) =>
+  new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' }).format(time);
+
 /** Computes the expected counts by iterating over the leads. */
-function expectedCounts(leads: readonly StoredLead[], { from, to, steps, previous }: Overview) {
+function expectedCounts(
+  leads: readonly StoredLead[],
+  { from, to, steps, previous }: Overview,
+  { zone = 'UTC' }: OverviewQuery,
+  isOwner = true,
+) {
   const countByStatus = (some: readonly StoredLead[]) =>
     Object.fromEntries(
       statuses.map((status) => [status, some.filter((lead) => lead.status === status).length]),
@@ -75,6 +84,8 @@ function expectedCounts(leads: readonly StoredLead[], { from, to, steps, previou
     total: { total: all.length, ...countByStatus(all) },
     previous: countByStatus(between(previous.from, previous.to)),
     campaigns: by(({ campaignId }) => (campaignId === tenant.campaignId ? 'default' : 'extra')),
+    publishers: isOwner ? by(({ userId }) => userId) : [],
+    hours: by(({ createdAt }) => hourOf(createdAt, zone)),
     landingPages: by(({ lpName }) => (lpName !== undefined && lpName.length > 255 ? undefined : lpName)),
     s1: by(({ s1 }) => s1),
   };
@@ -97,6 +108,10 @@ function countsOf(found: Overview) {
     total: { total: found.total.total, ...counts(found.total) },
     previous: counts(found.previous),
     campaigns: values(found.campaigns),
+    publishers: values(found.publishers),
+    hours: values(
+      found.hours.map(({ hour, ...counted }) => ({ ...counted, value: String(hour).padStart(2, '0') })),
+    ),
     landingPages: values(found.landingPages),
     s1: values(found.s1),
   };
@@ -170,12 +185,14 @@ test(
             for (const query of queries) {
               const ours = leads.filter(({ workspaceId }) => workspaceId === tenant.workspaceId);
               const all = await overview(owner(), query, nowMs);
-              expect(countsOf(all)).toEqual(expectedCounts(ours, all));
+              expect(countsOf(all)).toEqual(expectedCounts(ours, all, query));
               const own = await overview(publisher(), query, nowMs);
               expect(countsOf(own)).toEqual(
                 expectedCounts(
                   ours.filter(({ userId }) => userId === publisherId),
                   own,
+                  query,
+                  false,
                 ),
               );
             }
@@ -206,7 +223,7 @@ test(
             const found = await overview(owner(), query);
             const counted = withoutS1(countsOf(found));
             const ours = leads.filter(({ workspaceId }) => workspaceId === tenant.workspaceId);
-            const expected = withoutS1(expectedCounts(ours, found));
+            const expected = withoutS1(expectedCounts(ours, found, query));
             expect({ ...counted, s1: counted.s1 + found.s1Others }).toEqual(expected);
           }
         },
@@ -229,6 +246,34 @@ test.each([
   expect(previous).toMatchObject({ to: end, total: 1 });
   // Nothing of the rest of the previous days is in the first step.
   expect(steps[0]?.OnHold).toBe(previous.to === `${from}T00:00:00.000Z` ? 1 : 0);
+});
+
+test('the overview compares two chosen ranges, and cuts the compared range at the same point if the first has not ended', async () => {
+  const days = ['2026-01-05', '2026-01-06', '2026-03-10', '2026-03-11', '2026-03-12'];
+  const at = days.flatMap((day) => [new Date(`${day}T08:00:00Z`), new Date(`${day}T20:00:00Z`)]);
+  await createLeadStore(opened).insert(
+    at.map((time) => leadOf(tenant, { createdAt: time, updatedAt: time })),
+  );
+  const compared = async (changes: Partial<OverviewQuery>, now: string) => {
+    const query = {
+      from: '2026-03-10',
+      to: '2026-03-11',
+      compareFrom: '2026-01-05',
+      compareTo: '2026-01-06',
+    };
+    const { total, previous } = await overview(owner(), { ...query, ...changes }, Date.parse(now));
+    return [total.total, previous.total, previous.to.slice(0, 16)];
+  };
+  expect(await compared({}, '2026-05-01T00:00:00Z')).toEqual([4, 4, '2026-01-07T00:00']);
+  expect(await compared({}, '2026-03-11T12:00:00Z')).toEqual([4, 3, '2026-01-06T12:00']);
+  expect(await compared({ compareTo: '2026-01-05' }, '2026-03-11T12:00:00Z')).toEqual([
+    4,
+    2,
+    '2026-01-06T00:00',
+  ]);
+  // The compared range may overlap the range, or be after it.
+  const later = { compareFrom: '2026-03-11', compareTo: '2026-03-12' };
+  expect(await compared(later, '2026-05-01T00:00:00Z')).toEqual([4, 4, '2026-03-13T00:00']);
 });
 
 test('the overview compares a day whose clocks change with the same time of the day before', async () => {
@@ -341,6 +386,9 @@ test.each<[field: string, query: OverviewQuery]>([
   ['to', { from: '2010-01-01', to: '2026-01-01' }],
   ['from', { from: '2026-02-30', to: '2026-03-01' }],
   ['from', { from: '0000-01-01', to: '0000-01-01' }],
+  ['compareTo', { from: '2026-01-01', to: '2026-01-01', compareFrom: '2025-01-01' }],
+  ['compareFrom', { from: '2026-01-01', to: '2026-01-01', compareTo: '2025-01-01' }],
+  ['compareTo', { from: '2026-01-01', to: '2026-01-01', compareFrom: '2025-01-02', compareTo: '2025-01-01' }],
 ])('the overview rejects an invalid %s in the query %j', async (path, query) => {
   await expect(overview(owner(), query)).rejects.toMatchObject({
     code: 'invalid_input',
@@ -386,7 +434,7 @@ test('the overview reads the leads of at most one day, and tallies for all other
         },
       });
       await getOverview(store, viewer, query);
-      expect(statements).toHaveLength(5);
+      expect(statements).toHaveLength(viewer.role === 'owner' ? 8 : 7);
       let leadsRead = 0;
       for (const { text, values } of statements) {
         const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
@@ -395,9 +443,9 @@ test('the overview reads the leads of at most one day, and tallies for all other
         );
         if (row !== undefined) leadsRead += countLeadsRead(row['QUERY PLAN'][0].Plan);
       }
-      // Campaigns, landing pages and sub-ids each read leads. In other time zones, the leads are parts of two UTC days.
+      // Campaigns, publishers, landing pages and sub-ids read leads. In other time zones, these are parts of two UTC days.
       expect(leadsRead).toBeGreaterThan(0);
-      expect(leadsRead).toBeLessThanOrEqual(3 * leadsPerDay);
+      expect(leadsRead).toBeLessThanOrEqual(4 * leadsPerDay);
     }
   }
 });

@@ -1,10 +1,13 @@
 import type { LeadScope } from '../lead/lead-scope.ts';
 import {
   addCounts,
+  type CountedRecord,
   type CountedValue,
   type OverviewStore,
+  type Span,
   type StatusCounts,
 } from '../overview/overview-store.ts';
+import type { ZoneOffset } from '../overview/days.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
@@ -33,19 +36,22 @@ const byStatus = (leads: string) =>
 const ofOneEntered = byStatus('sign(leads)::int');
 const maxFirst = Prisma.sql`sum(on_hold + trashed + paid + approved) DESC`;
 
-type Kind = 'campaign' | 'landing_page' | 's1';
+type Kind = 'campaign' | 'publisher' | 'landing_page' | 's1';
 const valueOfLead = {
+  publisher: Prisma.sql`user_id::text`,
   campaign: Prisma.sql`campaign_id::text`,
   landing_page: Prisma.sql`lead_tally_name(lp_name)`,
   s1: Prisma.sql`s1`,
 } as const;
 /** The `s1` of erased leads is unknown. */
 const valueOfErased = {
+  publisher: Prisma.sql`user_id::text`,
   campaign: Prisma.sql`campaign_id::text`,
   landing_page: Prisma.sql`lp_name`,
   s1: Prisma.sql`NULL`,
 } as const;
 const ofEntries = {
+  publisher: Prisma.sql`user_id::text AS value, ${byStatus('leads')} FROM lead_tally_entry`,
   campaign: Prisma.sql`campaign_id::text AS value, ${byStatus('leads')} FROM lead_tally_entry`,
   landing_page: Prisma.sql`lp_name AS value, ${byStatus('leads')} FROM lead_tally_entry`,
   s1: Prisma.sql`value, ${ofOneEntered} FROM lead_tally_entry, unnest(s1) AS value`,
@@ -56,25 +62,41 @@ const ofEntries = {
  */
 const maxS1 = 100;
 
-interface Span {
-  readonly from: Date;
-  readonly to: Date;
-}
-
 /** Creates the overview store in Postgres. */
 export function createOverviewStore({ select }: Pick<Database, 'select'>): OverviewStore {
-  const countSteps = async (scope: LeadScope, { from, to }: Span, bounds: readonly Date[]) => {
-    const counting = Prisma.sql`
-      SELECT width_bucket(at, ${bounds.map(iso)}::timestamptz[]) AS step, ${sums}
+  /** Selects the counts of quarters of an hour, grouped by an expression of their start `at`. */
+  const countTimes = (scope: LeadScope, span: Span, group: Prisma.Sql) =>
+    select<StatusCounts & { group: number }>(
+      Prisma.sql`
+      SELECT ${group} AS "group", ${sums}
       FROM (
-        SELECT at, ${counts} FROM lead_tally WHERE ${ofTally(scope)} AND kind = 'time' AND ${within('at', { from, to })}
+        SELECT at, ${counts} FROM lead_tally WHERE ${ofTally(scope)} AND kind = 'time' AND ${within('at', span)}
         UNION ALL
-        SELECT at, ${byStatus('leads')} FROM lead_tally_entry WHERE ${ofLead(scope)} AND ${within('at', { from, to })}
+        SELECT at, ${byStatus('leads')} FROM lead_tally_entry WHERE ${ofLead(scope)} AND ${within('at', span)}
       ) AS counted
-      GROUP BY step`;
-    const rows = await select<StatusCounts & { step: number }>(counting, { workspaceId: scope.workspaceId });
-    const byStep = new Map(rows.map(({ step, ...others }) => [step, others]));
+      GROUP BY "group"`,
+      { workspaceId: scope.workspaceId },
+    );
+
+  const countSteps = async (scope: LeadScope, span: Span, bounds: readonly Date[]) => {
+    const rows = await countTimes(scope, span, bucketOf(bounds));
+    const byStep = new Map(rows.map(({ group, ...others }) => [group, others]));
     return bounds.map((_, index) => byStep.get(index + 1) ?? noLeads);
+  };
+
+  const countHours = async (scope: LeadScope, span: Span, offsets: readonly ZoneOffset[]) => {
+    const minutes = Prisma.sql`(${offsets.map((offset) => offset.minutes)}::int[])[${bucketOf(
+      offsets.map(({ fromMs }) => new Date(fromMs)),
+    )}]`;
+    const rows = await countTimes(
+      scope,
+      span,
+      Prisma.sql`extract(hour FROM at AT TIME ZONE 'UTC' + make_interval(mins => ${minutes}))::int`,
+    );
+    return rows
+      .filter((row) => row.OnHold + row.Trashed + row.Paid + row.Approved > 0)
+      .map(({ group: hour, ...others }) => Object.assign(others, { hour }))
+      .toSorted((one, other) => one.hour - other.hour);
   };
 
   /** Counts leads of less than a quarter of an hour, of which there is no tally. */
@@ -102,8 +124,8 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
     return Prisma.join(
       [
         Prisma.sql`
-          SELECT value, ${counts} FROM lead_tally
-          WHERE ${ofTally(scope)} AND kind = ${kind}::lead_tally_kind AND ${within('at', days)}`,
+          SELECT ${kind === 'publisher' ? Prisma.sql`of_id::text AS value` : Prisma.sql`value`}, ${counts}
+          FROM lead_tally WHERE ${ofTallies(scope, kind)} AND ${within('at', days)}`,
         Prisma.sql`SELECT ${ofEntries[kind]} WHERE ${ofLead(scope)} AND ${within('at', days)}`,
         ...ofLeads,
       ],
@@ -112,7 +134,7 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
   };
 
   return {
-    async count(scope, { previousFrom, previousTo, bounds, top }) {
+    async count(scope, { previous, bounds, offsets, top }) {
       const [from, to] = [bounds[0], bounds.at(-1)];
       if (from === undefined || to === undefined) throw new RangeError('The range needs at least two bounds');
       const range = { from, to };
@@ -125,20 +147,30 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
           workspaceId,
         });
       // One after the other, so that an overview uses one connection: it takes one turn among the costly reads.
-      const lastQuarter = new Date(Math.floor(previousTo.getTime() / quarterMs) * quarterMs);
-      const [quarters = noLeads, , ...steps] = await countSteps(scope, { from: previousFrom, to }, [
-        previousFrom,
-        lastQuarter,
-        ...bounds.slice(0, -1),
+      const lastQuarter = new Date(Math.floor(previous.to.getTime() / quarterMs) * quarterMs);
+      const [quarters = noLeads] = await countSteps(scope, { from: previous.from, to: lastQuarter }, [
+        previous.from,
       ]);
-      const previous = addCounts(quarters, await countLeads(scope, { from: lastQuarter, to: previousTo }));
-      const campaigns = await select<CountedValue & { name: string }>(
+      const rest = await countLeads(scope, { from: lastQuarter, to: previous.to });
+      const steps = await countSteps(scope, range, bounds.slice(0, -1));
+      const campaigns = await select<CountedRecord>(
         Prisma.sql`
           SELECT code AS value, name, "OnHold", "Trashed", "Paid", "Approved"
           FROM (${byValue('campaign')}) AS summed JOIN campaign ON id = summed.value::uuid
           ORDER BY "OnHold" + "Trashed" + "Paid" + "Approved" DESC, code LIMIT ${top}`,
         { workspaceId },
       );
+      const publishers =
+        scope.userId !== undefined
+          ? []
+          : await select<CountedRecord>(
+              Prisma.sql`
+                SELECT value, name, "OnHold", "Trashed", "Paid", "Approved"
+                FROM (${byValue('publisher')}) AS summed JOIN "user" ON id = summed.value::uuid
+                ORDER BY "OnHold" + "Trashed" + "Paid" + "Approved" DESC, value LIMIT ${top}`,
+              { workspaceId },
+            );
+      const hours = await countHours(scope, range, offsets);
       const landingPages = await topValues('landing_page');
       const s1 = await topValues('s1');
       const [s1Others] = await select<{ leads: number }>(
@@ -159,7 +191,16 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
           ) AS others`,
         { workspaceId },
       );
-      return { previous, steps, campaigns, landingPages, s1, s1Others: s1Others?.leads ?? 0 };
+      return {
+        previous: addCounts(quarters, rest),
+        steps,
+        campaigns,
+        publishers,
+        hours,
+        landingPages,
+        s1,
+        s1Others: s1Others?.leads ?? 0,
+      };
     },
 
     /*
@@ -237,6 +278,27 @@ const iso = (date: Date) => date.toISOString();
 
 function ofTally({ workspaceId, userId }: LeadScope): Prisma.Sql {
   return Prisma.sql`workspace_id = ${workspaceId}::uuid AND of_id = ${userId ?? workspaceId}::uuid`;
+}
+
+/** Selects the tallies of one kind. Those of publishers are the tallies of campaigns of each user. */
+function ofTallies(scope: LeadScope, kind: Kind): Prisma.Sql {
+  if (kind !== 'publisher') return Prisma.sql`${ofTally(scope)} AND kind = ${kind}::lead_tally_kind`;
+  const ofWorkspace = Prisma.sql`workspace_id = ${scope.workspaceId}::uuid`;
+  // Reads one entry of the index for each user, instead of all entries of the workspace.
+  return Prisma.sql`${ofWorkspace} AND kind = 'campaign' AND of_id = ANY (ARRAY(
+    WITH RECURSIVE known AS (
+      (SELECT of_id FROM lead_tally WHERE ${ofWorkspace} ORDER BY of_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT of_id FROM lead_tally WHERE ${ofWorkspace} AND of_id > known.of_id ORDER BY of_id LIMIT 1)
+      FROM known WHERE of_id IS NOT NULL
+    )
+    SELECT of_id FROM known WHERE of_id <> ${scope.workspaceId}::uuid
+  ))`;
+}
+
+/** Returns the number of the last bound that a quarter of an hour does not precede, from 1. */
+function bucketOf(bounds: readonly Date[]): Prisma.Sql {
+  return Prisma.sql`width_bucket(at, ${bounds.map(iso)}::timestamptz[])`;
 }
 
 function ofLead({ workspaceId, userId }: LeadScope): Prisma.Sql {

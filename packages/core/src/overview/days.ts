@@ -24,6 +24,14 @@ export interface ZoneDays {
   /** Returns the first moment of a day. For a day that the zone skipped, the moment of the skip. */
   startOf(day: Day): number;
   dayAt(timeMs: number): Day;
+  /** Divides a time range into periods of one offset from UTC each, oldest first. */
+  offsetsWithin(fromMs: number, toMs: number): readonly ZoneOffset[];
+}
+
+/** A period in which the clocks of a time zone have the same offset from UTC. */
+export interface ZoneOffset {
+  readonly fromMs: number;
+  readonly minutes: number;
 }
 
 /** Returns the days of a time zone; `undefined` for an unknown time zone. */
@@ -36,28 +44,56 @@ export function daysOf(zone: string): ZoneDays | undefined {
       year: 'numeric',
       month: '2-digit',
       day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
     });
   } catch {
     return undefined;
   }
+  const partsAt = (timeMs: number) =>
+    Object.fromEntries(format.formatToParts(timeMs).map(({ type, value }) => [type, Number(value)]));
   const dayAt = (timeMs: number): Day => {
-    const parts = Object.fromEntries(format.formatToParts(timeMs).map(({ type, value }) => [type, value]));
-    return Date.UTC(Number(parts['year']), Number(parts['month']) - 1, Number(parts['day'])) / dayMs;
+    const { year = 0, month = 1, day } = partsAt(timeMs);
+    return Date.UTC(year, month - 1, day) / dayMs;
+  };
+  const offsetAt = (timeMs: number): number => {
+    const { year = 0, month = 1, day, hour, minute } = partsAt(timeMs);
+    return (
+      (Date.UTC(year, month - 1, day, hour, minute) - Math.floor(timeMs / minuteMs) * minuteMs) / minuteMs
+    );
   };
   return {
     dayAt,
-    startOf(day) {
-      // A binary search, because a zone's clock may be changed at midnight, or by a whole day.
-      let before = day * dayMs - maxOffsetMs;
-      let from = day * dayMs + maxOffsetMs;
-      while (from - before > minuteMs) {
-        const middle = before + Math.floor((from - before) / 2 / minuteMs) * minuteMs;
-        if (dayAt(middle) >= day) from = middle;
-        else before = middle;
+    offsetsWithin(fromMs, toMs) {
+      const offsets: ZoneOffset[] = [{ fromMs, minutes: offsetAt(fromMs) }];
+      for (let before = fromMs; before < toMs; before += dayMs) {
+        const after = Math.min(before + dayMs, toMs);
+        const minutes = offsetAt(after);
+        if (minutes === offsets.at(-1)?.minutes) continue;
+        const first = firstMinute(before, after, (timeMs) => offsetAt(timeMs) === minutes);
+        if (first < toMs) offsets.push({ fromMs: first, minutes });
       }
-      return from;
+      return offsets;
     },
+    startOf: (day) =>
+      firstMinute(day * dayMs - maxOffsetMs, day * dayMs + maxOffsetMs, (timeMs) => dayAt(timeMs) >= day),
   };
+}
+
+/**
+ * Returns the first minute of a range that meets a condition, if all minutes after it do. It searches, because a zone's
+ * clock may be changed at any time of a day, or by a whole day.
+ */
+function firstMinute(beforeMs: number, fromMs: number, isMet: (timeMs: number) => boolean): number {
+  let before = beforeMs;
+  let from = fromMs;
+  while (from - before > minuteMs) {
+    const middle = before + Math.floor((from - before) / 2 / minuteMs) * minuteMs;
+    if (isMet(middle)) from = middle;
+    else before = middle;
+  }
+  return from;
 }
 
 /** The maximum of steps. */

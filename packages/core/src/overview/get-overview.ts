@@ -8,8 +8,8 @@ const maxDays = 3_660;
 const top = 20;
 
 /**
- * Returns the counts of the leads that a principal may see, for a range of days. They are compared with the same number
- * of days before. If the range has not ended, the days before end at the same time of day.
+ * Returns the counts of the leads that a principal may see, for a range of days. They are compared with other days: by
+ * default, with the same number of days before. If the range has not ended, the other days end at the same time of day.
  *
  * @throws LeadsError `invalid_input` for an invalid day or time zone, for days in the wrong order, and for more than ten
  *   years.
@@ -20,22 +20,21 @@ export async function getOverview(
   query: OverviewQuery,
   nowMs = Date.now(),
 ): Promise<Overview> {
-  const first = dayOf(query, 'from');
-  const last = dayOf(query, 'to');
   const days = daysOf(query.zone ?? 'UTC');
   if (days === undefined) throw fault('zone', 'must be a time zone such as Europe/Berlin');
-  if (last < first) throw fault('to', 'must not be before from');
-  const length = last - first + 1;
-  if (length > maxDays) throw fault('to', 'must be within ten years of from');
+  const range = daysWithin(query, 'from', 'to');
+  const compared = comparedDays(query, range);
 
-  const { unit, bounds } = stepsOf(days, first, last);
+  const { unit, bounds } = stepsOf(days, range.first, range.last);
   const starts = bounds.slice(0, -1).map((ms) => new Date(ms));
-  const previousFrom = new Date(days.startOf(first - length));
-  const previousTo = new Date(endOfPrevious(days, { first, last, nowMs }));
+  const previous = {
+    from: new Date(days.startOf(compared.first)),
+    to: new Date(endOfPrevious(days, range, compared, nowMs)),
+  };
   const figures = await store.count(visibleTo(principal), {
-    previousFrom,
-    previousTo,
+    previous,
     bounds: bounds.map((ms) => new Date(ms)),
+    offsets: days.offsetsWithin(bounds[0] ?? 0, bounds.at(-1) ?? 0),
     top,
   });
   const total = summaryOf(figures.steps.reduce(addCounts, nothing));
@@ -49,22 +48,43 @@ export async function getOverview(
     ),
     total,
     previous: {
-      from: previousFrom.toISOString(),
-      to: previousTo.toISOString(),
+      from: previous.from.toISOString(),
+      to: previous.to.toISOString(),
       ...summaryOf(figures.previous),
     },
     campaigns: figures.campaigns.map(summarized),
+    publishers: figures.publishers.map(summarized),
+    hours: figures.hours.map(summarized),
     landingPages: figures.landingPages.map(summarized),
     s1: figures.s1.map(summarized),
     s1Others: figures.s1Others,
   };
 }
 
-/** Returns the end of the days before a range. It is as far from their start as the present is from the range's start. */
-function endOfPrevious(days: ZoneDays, { first, last, nowMs }: { first: Day; last: Day; nowMs: number }) {
+/** The first and the last of some days. */
+interface Days {
+  readonly first: Day;
+  readonly last: Day;
+}
+
+/** Returns the days to compare a range with: those of the query, else the same number of days before the range. */
+function comparedDays(query: OverviewQuery, { first, last }: Days): Days {
+  const { compareFrom, compareTo } = query;
+  if (compareFrom === undefined && compareTo === undefined) {
+    return { first: first - (last - first + 1), last: first - 1 };
+  }
+  if (compareFrom === undefined) throw fault('compareFrom', 'must be given together with compareTo');
+  if (compareTo === undefined) throw fault('compareTo', 'must be given together with compareFrom');
+  return daysWithin(query, 'compareFrom', 'compareTo');
+}
+
+/** Returns the end of the compared days. It is as far from their start as the present is from the range's start. */
+function endOfPrevious(days: ZoneDays, { first, last }: Days, compared: Days, nowMs: number) {
+  const end = days.startOf(compared.last + 1);
   const today = days.dayAt(nowMs);
-  if (today < first || today > last) return days.startOf(first);
-  const then = today - (last - first + 1);
+  if (today < first || today > last) return end;
+  const then = compared.first + today - first;
+  if (then > compared.last) return end;
   // A day has 23 to 25 hours where clocks change.
   return Math.min(days.startOf(then) + nowMs - days.startOf(today), days.startOf(then + 1));
 }
@@ -85,13 +105,23 @@ function summaryOf({ OnHold, Approved, Paid, Trashed }: StatusCounts) {
   };
 }
 
-function dayOf(query: OverviewQuery, path: 'from' | 'to') {
-  const day = parseDay(query[path]);
+type DayParameter = 'from' | 'to' | 'compareFrom' | 'compareTo';
+
+function daysWithin(query: OverviewQuery, from: DayParameter, to: DayParameter): Days {
+  const first = dayOf(query, from);
+  const last = dayOf(query, to);
+  if (last < first) throw fault(to, `must not be before ${from}`);
+  if (last - first + 1 > maxDays) throw fault(to, `must be within ten years of ${from}`);
+  return { first, last };
+}
+
+function dayOf(query: OverviewQuery, path: DayParameter) {
+  const day = parseDay(query[path] ?? '');
   // There are no leads before 1970 or after 9999, and Postgres has no year 0.
   if (day === undefined || day < 0) throw fault(path, 'must be a day since 1970');
   return day;
 }
 
-function fault(path: 'from' | 'to' | 'zone', reason: string): LeadsError {
+function fault(path: DayParameter | 'zone', reason: string): LeadsError {
   return new LeadsError('invalid_input', { fields: [{ at: 'query', path, reason }] });
 }

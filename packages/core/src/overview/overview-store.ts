@@ -1,5 +1,6 @@
 import type { LeadScope } from '../lead/lead-scope.ts';
 import type { LeadStatus } from '../lead/lead-status.ts';
+import type { ZoneOffset } from './days.ts';
 
 export type StatusCounts = Readonly<Record<LeadStatus, number>>;
 
@@ -15,11 +16,24 @@ export function addCounts(one: StatusCounts, other: StatusCounts): StatusCounts 
 /** The leads of one campaign, landing page or sub-id. */
 export type CountedValue = StatusCounts & { readonly value: string };
 
+/** The leads of one campaign or publisher. */
+export type CountedRecord = CountedValue & { readonly name: string };
+
+/** A range of time. */
+export interface Span {
+  readonly from: Date;
+  readonly to: Date;
+}
+
 interface OverviewFigures {
   /** The counts of each step. */
   readonly steps: readonly StatusCounts[];
   readonly previous: StatusCounts;
-  readonly campaigns: readonly (CountedValue & { readonly name: string })[];
+  readonly campaigns: readonly CountedRecord[];
+  /** The users who created the leads, by their id. Empty in the scope of one user. */
+  readonly publishers: readonly CountedRecord[];
+  /** The hours of the day with leads, in the time zone of the offsets. */
+  readonly hours: readonly (StatusCounts & { readonly hour: number })[];
   readonly landingPages: readonly CountedValue[];
   readonly s1: readonly CountedValue[];
   /** The number of leads whose sub-ids are not counted separately, because their day has too many sub-ids. */
@@ -31,17 +45,17 @@ export interface OverviewStore {
   /**
    * Counts leads.
    *
-   * @param range.previousFrom the start of the previous range.
-   * @param range.previousTo its end, at any time up to the start of the range.
+   * @param range.previous the range to compare with. Its start is a multiple of 15 minutes.
    * @param range.bounds the start of each step, and the end of the last step. Each is a multiple of 15 minutes.
-   * @param range.top the maximum of campaigns, landing pages and sub-ids.
+   * @param range.offsets the offsets of the time zone in the range.
+   * @param range.top the maximum of campaigns, publishers, landing pages and sub-ids.
    */
   count(
     scope: LeadScope,
     range: {
-      readonly previousFrom: Date;
-      readonly previousTo: Date;
+      readonly previous: Span;
       readonly bounds: readonly Date[];
+      readonly offsets: readonly ZoneOffset[];
       readonly top: number;
     },
   ): Promise<OverviewFigures>;

@@ -7,6 +7,8 @@ export const OverviewQuery = Type.Object(
   {
     from: day('The first day.'),
     to: day('The last day.'),
+    compareFrom: Type.Optional(day('The first day to compare with.')),
+    compareTo: Type.Optional(day('The last day to compare with.')),
     zone: Type.Optional(
       Type.String({
         minLength: 1,
@@ -52,6 +54,16 @@ const named = (description: string) =>
     { additionalProperties: false },
   );
 
+const record = (value: string, name: string) =>
+  Type.Object(
+    {
+      ...summary,
+      value: Type.String({ description: value, examples: ['DEMO'] }),
+      name: Type.String({ description: name, examples: ['Demo campaign'] }),
+    },
+    { additionalProperties: false },
+  );
+
 /** The counts of leads in a range of days, by status. */
 export const Overview = Type.Object(
   {
@@ -71,19 +83,26 @@ export const Overview = Type.Object(
       {
         additionalProperties: false,
         description:
-          'The same number of days before the range. If the range has not ended, they end at the same time of day.',
+          'The compared days: by default, the same number of days before the range. If the range has not ended, they end at the same time of day.',
       },
     ),
     campaigns: list(
+      record('Code of the campaign.', 'Name of the campaign.'),
+      'The campaigns with the most leads.',
+    ),
+    publishers: list(
+      record('Identifier of the user.', 'Name of the user.'),
+      'The users who created the most leads. Empty for a publisher, who sees no other leads.',
+    ),
+    hours: list(
       Type.Object(
         {
           ...summary,
-          value: Type.String({ description: 'Code of the campaign.', examples: ['DEMO'] }),
-          name: Type.String({ description: 'Name of the campaign.', examples: ['Demo campaign'] }),
+          hour: Type.Integer({ description: 'The hour of the day, from 0 to 23.', examples: [9] }),
         },
         { additionalProperties: false },
       ),
-      'The campaigns with the most leads.',
+      'The hours of the day with leads, in the time zone of the query.',
     ),
     landingPages: list(named('Name of the landing page.'), 'The landing pages with the most leads.'),
     s1: list(named('The sub-id.'), 'The sub-ids with the most leads.'),
