@@ -12,6 +12,7 @@ import {
 } from '@leads/core/credential';
 import {
   createAccountStore,
+  createAttentionStore,
   createAuditStore,
   createCampaignStore,
   createCredentialStore,
@@ -53,6 +54,7 @@ import { createRateLimit, FairQueue, fairLeadReads, fairOverview, RecentTenants 
 import { EventPublisher, eventStreamName, Invalidations, NatsEventReader } from '@leads/core/nats';
 import { LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
 import { type RequestLog, RequestLogRetention, type RequestLogStore } from '@leads/core/request-log';
+import { type AttentionStore, LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import type { RateLimits } from '@leads/http/server/rate-limit';
 import { observeBatches, registerBatchMetrics } from '@leads/http/service/batch-metrics';
@@ -93,6 +95,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly leadBatcher: LeadBatcher;
   readonly metrics: Metrics;
   readonly overview: OverviewStore;
+  readonly attention: AttentionStore;
   /** Records an action in the audit log. */
   readonly recordAction: RecordAction;
   readonly rateLimits: RateLimits;
@@ -347,6 +350,7 @@ export async function createContext(
     leads,
     leadBatcher,
     metrics,
+    attention: createAttentionStore(database),
     overview: fairOverview(reads === undefined ? overview : reads.overview(overview), costlyReads),
     rateLimits: {
       secretKeys: createRateLimit(config.CRM_KEY_REQUESTS_PER_MINUTE),

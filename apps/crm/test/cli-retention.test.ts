@@ -52,7 +52,12 @@ const overview = () => {
   return createOverviewStore(client).count(
     { workspaceId: workspace.id },
     // The bounds are not whole days in UTC, as in other time zones.
-    { previousFrom: ageOf(200), previousTo: from, bounds: [from, quarter(ageOf(0))], top: 20 },
+    {
+      previous: { from: ageOf(200), to: from },
+      bounds: [from, quarter(ageOf(0))],
+      offsets: [{ fromMs: from.getTime(), minutes: 0 }],
+      top: 20,
+    },
   );
 };
 const quarter = (time: Date) => new Date(Math.floor(time.getTime() / 900_000) * 900_000);

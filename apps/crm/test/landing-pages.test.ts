@@ -373,7 +373,7 @@ describe('GET /api/v1/landing-pages', () => {
     expect(found.toSorted()).toEqual(names.slice(1).toSorted());
   });
 
-  test('filters mapped and unmapped landing pages, also across pages', async () => {
+  test('filters landing pages by whether they are mapped and by campaign, also across pages', async () => {
     const workspace = await fixture.createWorkspace();
     const { owner, demoCampaignId } = workspace;
     for (let i = 0; i < 6; i++) await workspace.mapLandingPage(`p${i}`, i % 2 === 0 ? demoCampaignId : null);
@@ -382,6 +382,15 @@ describe('GET /api/v1/landing-pages', () => {
     const { pages, next } = await page(owner, '?mapped=false&limit=2');
     expect(namesOf(pages)).toEqual(['p1', 'p3']);
     expect(namesOf(await list(owner, next))).toEqual(['p5']);
+
+    await workspace.mapLandingPage('p1', await workspace.addCampaign('OTHER'));
+    expect(namesOf(await list(owner, '?campaignCode=OTHER'))).toEqual(['p1']);
+    const ofDemo = await page(owner, '?campaignCode=DEMO&limit=2');
+    expect(namesOf([...ofDemo.pages, ...(await list(owner, ofDemo.next))])).toEqual(['p0', 'p2', 'p4']);
+    // The code of another workspace's campaign is as unknown as any other.
+    const stranger = await fixture.createWorkspace();
+    await stranger.mapLandingPage('theirs', await stranger.addCampaign('THEIRS'));
+    expect(await list(owner, '?campaignCode=THEIRS')).toEqual([]);
   });
 
   test('rejects any other query with 400', async () => {
@@ -393,6 +402,7 @@ describe('GET /api/v1/landing-pages', () => {
       '?mapped=',
       '?mapped=1',
       '?mapped=TRUE',
+      '?campaignCode=',
       '?limit=1&limit=2',
       '?cursor=',
       '?offset=1',

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Overview } from '@leads/core/overview';
+import type { Attention, CampaignFigures, CampaignPublishers, Overview } from '@leads/core/overview';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Crm, startCrm } from './crm.ts';
+import { signInAs } from './visitor.ts';
 
 let crm: Crm;
 let cookie: string;
@@ -57,6 +58,113 @@ test('GET /overview returns zero counts for a new workspace', async () => {
   expect(overview.steps).toHaveLength(23);
 });
 
+const dayMs = 86_400_000;
+const daysAgo = (days: number) => new Date(Date.now() - days * dayMs);
+
+test('GET /attention lists what a member can mend, and nothing of other workspaces', async () => {
+  const workspace = await crm.fixture.createWorkspace();
+  const { member: owner, visitor: asOwner } = await signInAs(crm.service, workspace, 'owner');
+  const { member: publisher, visitor: asPublisher } = await signInAs(crm.service, workspace, 'publisher');
+  const stranger = await signInAs(crm.service, await crm.fixture.createWorkspace(), 'owner');
+  const nothing = { landingPages: { unmapped: 0, pending: 0, archived: 0 }, credentials: [] };
+  for (const visitor of [asOwner, asPublisher, stranger.visitor]) {
+    expect((await visitor.get('/attention')).json()).toEqual(nothing);
+  }
+
+  const oldest = daysAgo(3);
+  await crm.fixture.leads.insert([
+    workspace.lead(publisher, { createdAt: oldest }),
+    workspace.lead(publisher, { createdAt: daysAgo(1) }),
+    workspace.lead(publisher, { createdAt: daysAgo(9), status: 'Trashed' }),
+  ]);
+  await workspace.mapLandingPage('unmapped', null);
+  await workspace.mapLandingPage('mapped', workspace.demoCampaignId);
+  await workspace.mapLandingPage('old', await workspace.addCampaign('OLD'));
+  await workspace.mapLandingPage('waits', null);
+  await workspace.mapLandingPage('dismissed', null);
+  await crm.fixture.sql(`UPDATE campaign SET status = 'archived' WHERE workspace_id = $1 AND code = 'OLD'`, [
+    workspace.id,
+  ]);
+  await crm.fixture.sql(
+    `UPDATE landing_page SET pending_since = now(), dismissed_at = CASE WHEN name = 'dismissed' THEN now() END
+     WHERE workspace_id = $1 AND name IN ('waits', 'dismissed')`,
+    [workspace.id],
+  );
+  const expire = (apiKeyId: string, expiresAt: Date, usedAt: Date) =>
+    crm.fixture.sql(
+      `UPDATE api_key SET created_at = '2026-01-01', expires_at = $2, last_used_at = $3 WHERE id = $1`,
+      [apiKeyId, expiresAt, usedAt],
+    );
+  const soon = daysAgo(-2);
+  const ended = daysAgo(2);
+  await expire(owner.apiKeyId, soon, daysAgo(1));
+  await expire(publisher.apiKeyId, ended, ended);
+  // Not listed: a key that expires later, and a key that nobody uses.
+  await expire((await workspace.addMember('manager')).apiKeyId, daysAgo(-30), daysAgo(1));
+  await expire((await workspace.addMember('manager')).apiKeyId, soon, daysAgo(60));
+
+  const credential = (id: string, expiresAt: Date) => ({
+    id,
+    kind: 'apiKey',
+    name: expect.any(String),
+    expiresAt: expiresAt.toISOString(),
+  });
+  expect((await asOwner.get('/attention')).json<Attention>()).toEqual({
+    waiting: { leads: 2, isMore: false, oldestAt: oldest.toISOString() },
+    landingPages: { unmapped: 1, pending: 1, archived: 1 },
+    credentials: [
+      { ...credential(publisher.apiKeyId, ended), member: 'Test Person' },
+      credential(owner.apiKeyId, soon),
+    ],
+  });
+  // A publisher changes neither statuses nor landing pages.
+  const own = { ...nothing, credentials: [credential(publisher.apiKeyId, ended)] };
+  expect((await asPublisher.get('/attention')).json()).toEqual(own);
+  expect((await stranger.visitor.get('/attention')).json()).toEqual(nothing);
+
+  // A key that another key replaces is mended.
+  await crm.fixture.sql(
+    `INSERT INTO api_key (id, workspace_id, user_id, name, hash, prefix, replaces_id)
+     SELECT gen_random_uuid(), workspace_id, user_id, 'Next', sha256(hash), prefix, id FROM api_key WHERE id = $1`,
+    [publisher.apiKeyId],
+  );
+  expect((await asPublisher.get('/attention')).json()).toEqual(nothing);
+});
+
+test('the campaigns have counts of the leads that a member may see, and managers see their publishers', async () => {
+  const workspace = await crm.fixture.createWorkspace();
+  const { member: owner, visitor: asOwner } = await signInAs(crm.service, workspace, 'owner');
+  const { member: publisher, visitor: asPublisher } = await signInAs(crm.service, workspace, 'publisher');
+  const stranger = await signInAs(crm.service, await crm.fixture.createWorkspace(), 'owner');
+  await workspace.mapLandingPage('quiz', workspace.demoCampaignId);
+  await crm.fixture.leads.insert([
+    workspace.lead(publisher, { createdAt: daysAgo(20), status: 'Paid' }),
+    workspace.lead(publisher, { createdAt: daysAgo(1) }),
+    workspace.lead(owner, { createdAt: daysAgo(0), status: 'Approved' }),
+    workspace.lead(owner, { createdAt: daysAgo(40), status: 'Trashed' }),
+  ]);
+  const figuresOf = async (visitor: typeof asOwner) => {
+    const campaigns = (await visitor.get('/campaign-figures')).json<CampaignFigures[]>();
+    return campaigns.find(({ code }) => code === 'DEMO');
+  };
+  const days = (...last: number[]) => [...Array.from({ length: 14 - last.length }, () => 0), ...last];
+  const all = await figuresOf(asOwner);
+  expect(all).toMatchObject({ total: 4, approveRate: 0.5, days: days(1, 1), landingPages: 1 });
+  expect(all?.lastLeadAt?.slice(0, 10)).toBe(daysAgo(0).toISOString().slice(0, 10));
+  const own = await figuresOf(asPublisher);
+  expect(own).toMatchObject({ total: 2, approveRate: 0.5, days: days(1, 0) });
+  expect(own).not.toHaveProperty('landingPages');
+  expect(own?.lastLeadAt?.slice(0, 10)).toBe(daysAgo(1).toISOString().slice(0, 10));
+  expect(await figuresOf(stranger.visitor)).toMatchObject({ total: 0, days: days(), landingPages: 0 });
+
+  const path = `/campaigns/${workspace.demoCampaignId}/publishers`;
+  expect((await asOwner.get(path)).json<CampaignPublishers>().publishers).toMatchObject([
+    { value: publisher.userId, name: 'Test Person', total: 2, approveRate: 0.5 },
+    { value: owner.userId, total: 1, Approved: 1 },
+  ]);
+  expect((await stranger.visitor.get(path)).status).toBe(404);
+});
+
 test.each([
   ['from=2026-01-02&to=2026-01-01', 'to'],
   ['from=2010-01-01&to=2026-01-01', 'to'],
@@ -65,6 +173,8 @@ test.each([
   ['from=2026-02-30&to=2026-03-01', 'from'],
   ['from=today&to=2026-03-01', 'from'],
   ['from=0000-01-01&to=0000-01-02', 'from'],
+  ['from=2026-03-01&to=2026-03-02&compareFrom=2026-02-01', 'compareTo'],
+  ['from=2026-03-01&to=2026-03-02&compareFrom=soon&compareTo=2026-02-01', 'compareFrom'],
   ['to=2026-03-01', 'from'],
   ['from=2026-03-01', 'to'],
   ['from=2026-03-01&to=2026-03-01&range=7d', 'range'],

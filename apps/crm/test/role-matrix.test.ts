@@ -431,6 +431,12 @@ const forPages: Matrix = {
   },
   'GET /failing-endpoints': { ...everyone, request: () => ({ path: '/failing-endpoints' }) },
   'GET /overview': { ...everyone, request: () => ({ path: '/overview?from=2026-01-01&to=2026-01-31' }) },
+  'GET /attention': { ...everyone, request: () => ({ path: '/attention' }) },
+  'GET /campaign-figures': { ...everyone, request: () => ({ path: '/campaign-figures' }) },
+  'GET /campaigns/{id}/publishers': {
+    ...managers,
+    request: async () => ({ path: `/campaigns/${await campaign()}/publishers` }),
+  },
   'GET /api-keys': {
     ...everyone,
     request: () => ({ path: '/api-keys' }),

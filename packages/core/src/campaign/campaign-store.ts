@@ -178,17 +178,22 @@ export interface CampaignStore {
    * Lists at most `limit` landing pages, sorted by name, after the name `after` if it is given.
    *
    * @param filter.state lists the landing pages of this state; the default is `approved`.
+   * @param filter.campaignId lists only landing pages that are mapped to this campaign.
    * @param filter.userId lists only landing pages that sent leads of this user, or that a key of this user registered.
    */
   listLandingPages(
     workspaceId: string,
     filter: {
       readonly mapped?: boolean | undefined;
+      readonly campaignId?: string | undefined;
       readonly state?: LandingPageState | undefined;
       readonly userId?: string | undefined;
     },
     piece: { readonly limit: number; readonly after?: string | undefined },
   ): Promise<LandingPage[]>;
+
+  /** Counts the approved landing pages of each campaign that has any, by the campaign's id. */
+  countLandingPages(workspaceId: string): Promise<ReadonlyMap<string, number>>;
 
   /**
    * Counts the leads of landing pages by name, optionally of one user.

@@ -162,6 +162,14 @@ export const LandingPageQuery = Type.Object(
         examples: ['false'],
       }),
     ),
+    campaignCode: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'Only landing pages that are mapped to the campaign with this code.',
+        examples: ['DEMO'],
+      }),
+    ),
     pending: Type.Optional(
       Type.Enum(['true'], {
         description:

@@ -17,7 +17,7 @@ import { toLandingPageViews } from './landing-page.ts';
 export async function listLandingPages(
   campaigns: CampaignStore,
   principal: Principal,
-  { mapped, pending, dismissed, limit: limitText, cursor }: LandingPageQuery,
+  { mapped, campaignCode, pending, dismissed, limit: limitText, cursor }: LandingPageQuery,
 ): Promise<{ landingPages: LandingPageView[]; nextCursor?: string }> {
   if (pending !== undefined && dismissed !== undefined) {
     throw new LeadsError('invalid_input', {
@@ -27,11 +27,15 @@ export async function listLandingPages(
   const { workspaceId } = principal;
   const limit = limitText === undefined ? pageLimit.default : Number(limitText);
   const after = cursor === undefined ? undefined : await findPosition(campaigns, workspaceId, cursor);
+  const campaign =
+    campaignCode === undefined ? undefined : await campaigns.findByCode(workspaceId, campaignCode);
+  if (campaignCode !== undefined && campaign === undefined) return { landingPages: [] };
   // One additional row shows whether there is a next page.
   const rows = await campaigns.listLandingPages(
     workspaceId,
     {
       mapped: mapped === undefined ? undefined : mapped === 'true',
+      campaignId: campaign?.id,
       userId: visibleTo(principal).userId,
       state: pending === 'true' ? 'pending' : dismissed === 'true' ? 'dismissed' : 'approved',
     },

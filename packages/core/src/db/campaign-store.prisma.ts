@@ -264,7 +264,11 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
       });
     },
 
-    async listLandingPages(workspaceId, { mapped, state = 'approved', userId }, { limit, after }) {
+    async listLandingPages(
+      workspaceId,
+      { mapped, campaignId, state = 'approved', userId },
+      { limit, after },
+    ) {
       const own = userId === undefined ? undefined : await ownLandingPages(workspaceId, userId);
       const pages = await ofWorkspace(workspaceId, (tx) =>
         tx.landingPage.findMany({
@@ -272,6 +276,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
             workspaceId,
             ...states[state],
             ...(mapped !== undefined && { campaignId: mapped ? { not: null } : null }),
+            ...(campaignId !== undefined && { campaignId }),
             ...(after !== undefined && { name: { gt: after } }),
             ...(own !== undefined && { id: { in: own } }),
           },
@@ -281,6 +286,17 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         }),
       );
       return pages.map(toLandingPage);
+    },
+
+    async countLandingPages(workspaceId) {
+      const rows = await select<{ campaignId: string; pages: number }>(
+        Prisma.sql`
+          SELECT campaign_id AS "campaignId", count(*)::int AS pages FROM landing_page
+          WHERE workspace_id = ${workspaceId}::uuid AND campaign_id IS NOT NULL AND pending_since IS NULL
+          GROUP BY campaign_id`,
+        { workspaceId },
+      );
+      return new Map(rows.map(({ campaignId, pages }) => [campaignId, pages]));
     },
 
     async countLeads({ workspaceId, userId }, landingPages, newest) {

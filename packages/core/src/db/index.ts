@@ -1,3 +1,4 @@
+export { createAttentionStore } from './attention-store.prisma.ts';
 export { createAccountStore } from './account-store.prisma.ts';
 export { type Archiving, checkArchiving } from './archiving.ts';
 export { createAuditStore } from './audit-store.prisma.ts';

@@ -91,6 +91,30 @@ function expectedCounts(
   };
 }
 
+/** Groups leads by a value. */
+function groupsOf(leads: readonly StoredLead[], valueOf: (lead: StoredLead) => string) {
+  return [...new Set(leads.map(valueOf))].map(
+    (value) => [value, leads.filter((lead) => valueOf(lead) === value)] as const,
+  );
+}
+
+/** Computes the expected counts of campaigns by iterating over the leads. */
+function expectedCampaigns(leads: readonly StoredLead[], today: Date) {
+  return groupsOf(leads, ({ campaignId }) => campaignId)
+    .map(([campaignId, ofCampaign]) => ({
+      campaignId,
+      total: Object.fromEntries(
+        statuses.map((status) => [status, ofCampaign.filter((lead) => lead.status === status).length]),
+      ),
+      days: Array.from({ length: 14 }, (_, index) => {
+        const day = new Date(today.getTime() - (13 - index) * 86_400_000).toISOString().slice(0, 10);
+        return ofCampaign.filter(({ createdAt }) => createdAt.toISOString().startsWith(day)).length;
+      }),
+      lastLeadAt: new Date(Math.max(...ofCampaign.map(({ createdAt }) => createdAt.getTime()))),
+    }))
+    .toSorted((one, another) => (one.campaignId < another.campaignId ? -1 : 1));
+}
+
 /** Converts an overview to the form of {@link expectedCounts}. */
 function countsOf(found: Overview) {
   const counts = ({ OnHold, Trashed, Paid, Approved }: Overview['total']) => ({
@@ -182,19 +206,37 @@ test(
           });
           if (leads.length > 0) await createLeadStore(opened).insert(leads);
           const compare = async () => {
+            const ours = leads.filter(({ workspaceId }) => workspaceId === tenant.workspaceId);
+            const ofPublisher = ours.filter(({ userId }) => userId === publisherId);
+            const now = new Date(nowMs);
+            for (const [scope, some] of [
+              [{ workspaceId: tenant.workspaceId }, ours],
+              [{ workspaceId: tenant.workspaceId, userId: publisherId }, ofPublisher],
+            ] as const) {
+              const found = await store.countByCampaign(scope, now, 14);
+              expect(
+                found.toSorted((one, another) => (one.campaignId < another.campaignId ? -1 : 1)),
+              ).toEqual(expectedCampaigns(some, now));
+            }
+            const since = new Date('2026-10-25T00:00:00Z');
+            const publishers = await store.countByPublisher(tenant.workspaceId, tenant.campaignId, since);
+            const recent = ours.filter(
+              ({ campaignId, createdAt }) => campaignId === tenant.campaignId && createdAt >= since,
+            );
+            expect(
+              Object.fromEntries(
+                publishers.map((row) => [row.value, statuses.reduce((sum, status) => sum + row[status], 0)]),
+              ),
+            ).toEqual(
+              Object.fromEntries(
+                groupsOf(recent, ({ userId }) => userId).map(([userId, some]) => [userId, some.length]),
+              ),
+            );
             for (const query of queries) {
-              const ours = leads.filter(({ workspaceId }) => workspaceId === tenant.workspaceId);
               const all = await overview(owner(), query, nowMs);
               expect(countsOf(all)).toEqual(expectedCounts(ours, all, query));
               const own = await overview(publisher(), query, nowMs);
-              expect(countsOf(own)).toEqual(
-                expectedCounts(
-                  ours.filter(({ userId }) => userId === publisherId),
-                  own,
-                  query,
-                  false,
-                ),
-              );
+              expect(countsOf(own)).toEqual(expectedCounts(ofPublisher, own, query, false));
             }
           };
           await compare();

@@ -9,8 +9,21 @@ import {
 } from '../overview/overview-store.ts';
 import type { ZoneOffset } from '../overview/days.ts';
 import { advisoryLocks } from './advisory-locks.ts';
+import { createCampaignCounts } from './campaign-counts.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
+import {
+  byStatus,
+  counts,
+  dayMs,
+  iso,
+  maxFirst,
+  ofEachUser,
+  ofLead,
+  ofTally,
+  sums,
+  within,
+} from './lead-tallies.ts';
 
 /*
  * The overview reads counts instead of leads, since a workspace may have a million leads. Tallies hold the counts by
@@ -18,23 +31,10 @@ import { Prisma } from './generated/client.ts';
  * both, so that no lead is counted twice or missed.
  */
 
-const dayMs = 86_400_000;
 const quarterMs = 900_000;
 
-const counts = Prisma.sql`on_hold, trashed, paid, approved`;
-const sums = Prisma.sql`
-  sum(on_hold)::int AS "OnHold", sum(trashed)::int AS "Trashed", sum(paid)::int AS "Paid",
-  sum(approved)::int AS "Approved"`;
-/** Returns one count column for each status, from a row with one status and an expression for its number of leads. */
-const byStatus = (leads: string) =>
-  Prisma.raw(
-    Object.entries({ on_hold: 'OnHold', trashed: 'Trashed', paid: 'Paid', approved: 'Approved' })
-      .map(([column, status]) => `CASE WHEN status = '${status}' THEN ${leads} ELSE 0 END AS ${column}`)
-      .join(', '),
-  );
 /** Counts each `s1` of an entry as 1 if the leads entered the status, and as -1 if they left it. */
 const ofOneEntered = byStatus('sign(leads)::int');
-const maxFirst = Prisma.sql`sum(on_hold + trashed + paid + approved) DESC`;
 
 type Kind = 'campaign' | 'publisher' | 'landing_page' | 's1';
 const valueOfLead = {
@@ -63,7 +63,8 @@ const ofEntries = {
 const maxS1 = 100;
 
 /** Creates the overview store in Postgres. */
-export function createOverviewStore({ select }: Pick<Database, 'select'>): OverviewStore {
+export function createOverviewStore(database: Pick<Database, 'select'>): OverviewStore {
+  const { select } = database;
   /** Selects the counts of quarters of an hour, grouped by an expression of their start `at`. */
   const countTimes = (scope: LeadScope, span: Span, group: Prisma.Sql) =>
     select<StatusCounts & { group: number }>(
@@ -134,6 +135,8 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
   };
 
   return {
+    ...createCampaignCounts(database),
+
     async count(scope, { previous, bounds, offsets, top }) {
       const [from, to] = [bounds[0], bounds.at(-1)];
       if (from === undefined || to === undefined) throw new RangeError('The range needs at least two bounds');
@@ -274,41 +277,16 @@ export function createOverviewStore({ select }: Pick<Database, 'select'>): Overv
 
 const noLeads: StatusCounts = { OnHold: 0, Trashed: 0, Paid: 0, Approved: 0 };
 
-const iso = (date: Date) => date.toISOString();
-
-function ofTally({ workspaceId, userId }: LeadScope): Prisma.Sql {
-  return Prisma.sql`workspace_id = ${workspaceId}::uuid AND of_id = ${userId ?? workspaceId}::uuid`;
-}
-
 /** Selects the tallies of one kind. Those of publishers are the tallies of campaigns of each user. */
 function ofTallies(scope: LeadScope, kind: Kind): Prisma.Sql {
-  if (kind !== 'publisher') return Prisma.sql`${ofTally(scope)} AND kind = ${kind}::lead_tally_kind`;
-  const ofWorkspace = Prisma.sql`workspace_id = ${scope.workspaceId}::uuid`;
-  // Reads one entry of the index for each user, instead of all entries of the workspace.
-  return Prisma.sql`${ofWorkspace} AND kind = 'campaign' AND of_id = ANY (ARRAY(
-    WITH RECURSIVE known AS (
-      (SELECT of_id FROM lead_tally WHERE ${ofWorkspace} ORDER BY of_id LIMIT 1)
-      UNION ALL
-      SELECT (SELECT of_id FROM lead_tally WHERE ${ofWorkspace} AND of_id > known.of_id ORDER BY of_id LIMIT 1)
-      FROM known WHERE of_id IS NOT NULL
-    )
-    SELECT of_id FROM known WHERE of_id <> ${scope.workspaceId}::uuid
-  ))`;
+  return kind === 'publisher'
+    ? Prisma.sql`${ofEachUser(scope)} AND kind = 'campaign'`
+    : Prisma.sql`${ofTally(scope)} AND kind = ${kind}::lead_tally_kind`;
 }
 
 /** Returns the number of the last bound that a quarter of an hour does not precede, from 1. */
 function bucketOf(bounds: readonly Date[]): Prisma.Sql {
   return Prisma.sql`width_bucket(at, ${bounds.map(iso)}::timestamptz[])`;
-}
-
-function ofLead({ workspaceId, userId }: LeadScope): Prisma.Sql {
-  const ofUser = userId === undefined ? Prisma.empty : Prisma.sql`AND user_id = ${userId}::uuid`;
-  return Prisma.sql`workspace_id = ${workspaceId}::uuid ${ofUser}`;
-}
-
-function within(column: 'at' | 'created_at', { from, to }: Span): Prisma.Sql {
-  const name = Prisma.raw(column);
-  return Prisma.sql`${name} >= ${iso(from)}::timestamptz AND ${name} < ${iso(to)}::timestamptz`;
 }
 
 /** Splits a range into its whole UTC days, and the parts before and after them. */

@@ -190,5 +190,9 @@ export function readOverviewFrom(
   return {
     ...stores.primary,
     count: (scope, range) => replica.read(scope.workspaceId, stores, (store) => store.count(scope, range)),
+    countByCampaign: (scope, now, days) =>
+      replica.read(scope.workspaceId, stores, (store) => store.countByCampaign(scope, now, days)),
+    countByPublisher: (workspaceId, campaignId, since) =>
+      replica.read(workspaceId, stores, (store) => store.countByPublisher(workspaceId, campaignId, since)),
   };
 }

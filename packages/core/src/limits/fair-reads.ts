@@ -30,6 +30,10 @@ export function fairOverview(overview: OverviewStore, queue: FairQueue): Overvie
   return {
     ...overview,
     count: (scope, range) => queue.run(scope.workspaceId, () => overview.count(scope, range)),
+    countByCampaign: (scope, now, days) =>
+      queue.run(scope.workspaceId, () => overview.countByCampaign(scope, now, days)),
+    countByPublisher: (workspaceId, campaignId, since) =>
+      queue.run(workspaceId, () => overview.countByPublisher(workspaceId, campaignId, since)),
   };
 }
 

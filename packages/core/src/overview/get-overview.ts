@@ -3,6 +3,7 @@ import { type Viewer, visibleTo } from '../lead/lead-scope.ts';
 import { type Day, daysOf, parseDay, stepsOf, type ZoneDays } from './days.ts';
 import type { Overview, OverviewQuery } from './overview.schema.ts';
 import { addCounts, type OverviewStore, type StatusCounts } from './overview-store.ts';
+import { nothing, summaryOf } from './summary.ts';
 
 const maxDays = 3_660;
 const top = 20;
@@ -87,22 +88,6 @@ function endOfPrevious(days: ZoneDays, { first, last }: Days, compared: Days, no
   if (then > compared.last) return end;
   // A day has 23 to 25 hours where clocks change.
   return Math.min(days.startOf(then) + nowMs - days.startOf(today), days.startOf(then + 1));
-}
-
-const nothing: StatusCounts = { OnHold: 0, Approved: 0, Paid: 0, Trashed: 0 };
-
-function summaryOf({ OnHold, Approved, Paid, Trashed }: StatusCounts) {
-  const total = OnHold + Approved + Paid + Trashed;
-  const approved = Approved + Paid;
-  return {
-    OnHold,
-    Approved,
-    Paid,
-    Trashed,
-    total,
-    approveRate: total === 0 ? null : approved / total,
-    approveRateWithoutTrash: total === Trashed ? null : approved / (total - Trashed),
-  };
 }
 
 type DayParameter = 'from' | 'to' | 'compareFrom' | 'compareTo';

@@ -1,3 +1,6 @@
+export { Attention, type AttentionStore, getAttention } from './attention.ts';
+export { listCampaignFigures, listCampaignPublishers } from './campaign-figures.ts';
+export { CampaignFigures, CampaignPublishers } from './campaign-figures.schema.ts';
 export { getOverview } from './get-overview.ts';
 export { LeadCountAggregator } from './lead-count-aggregator.ts';
 export { Overview, OverviewQuery } from './overview.schema.ts';

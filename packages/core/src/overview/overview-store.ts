@@ -40,6 +40,16 @@ interface OverviewFigures {
   readonly s1Others: number;
 }
 
+/** The counts of the leads of one campaign. */
+export interface CampaignCounts {
+  readonly campaignId: string;
+  readonly total: StatusCounts;
+  /** The leads of each of the last days (UTC), oldest first. The last day is today. */
+  readonly days: readonly number[];
+  /** When the newest stored lead was created. */
+  readonly lastLeadAt?: Date | undefined;
+}
+
 /** The store of lead counts. Its methods throw LeadsError `unavailable` if the database is unavailable. */
 export interface OverviewStore {
   /**
@@ -59,6 +69,12 @@ export interface OverviewStore {
       readonly top: number;
     },
   ): Promise<OverviewFigures>;
+
+  /** Counts the leads of each campaign that has any, in total and for the last `days` UTC days. */
+  countByCampaign(scope: LeadScope, now: Date, days: number): Promise<CampaignCounts[]>;
+
+  /** Counts the leads of a campaign by the user who created them, since the start of a UTC day. Most leads first. */
+  countByPublisher(workspaceId: string, campaignId: string, since: Date): Promise<CountedRecord[]>;
 
   /**
    * Aggregates new lead counts, so that {@link count} stays quick. It may run at any time and in several instances.

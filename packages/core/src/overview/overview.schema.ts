@@ -29,15 +29,15 @@ const rate = (description: string) =>
     examples: [0.25],
   });
 
-const counts = {
+export const statusCounts = {
   OnHold: count('Leads on hold.'),
   Approved: count('Approved leads.'),
   Paid: count('Paid leads.'),
   Trashed: count('Trashed leads.'),
 };
 
-const summary = {
-  ...counts,
+export const summary = {
+  ...statusCounts,
   total: count('All leads.'),
   approveRate: rate('The share of approved and paid leads in all leads.'),
   approveRateWithoutTrash: rate('The share of approved and paid leads in all leads that are not trashed.'),
@@ -54,7 +54,7 @@ const named = (description: string) =>
     { additionalProperties: false },
   );
 
-const record = (value: string, name: string) =>
+export const record = (value: string, name: string) =>
   Type.Object(
     {
       ...summary,
@@ -74,7 +74,7 @@ export const Overview = Type.Object(
       examples: ['day'],
     }),
     steps: list(
-      Type.Object({ start: time('Its first moment.'), ...counts }, { additionalProperties: false }),
+      Type.Object({ start: time('Its first moment.'), ...statusCounts }, { additionalProperties: false }),
       'At most 100 steps by creation time, oldest first.',
     ),
     total: Summary,

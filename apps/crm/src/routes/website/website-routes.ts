@@ -31,6 +31,8 @@ import { integrationLinkRoutes } from './integration/integration-links.ts';
 import { exportFileRoutes } from './leads/export-file.ts';
 import { listMembersRoute } from './members/list-members.ts';
 import { memberCredentialRoutes } from './members/member-credentials.ts';
+import { campaignFiguresRoutes } from './overview/campaign-figures.ts';
+import { getAttentionRoute } from './overview/get-attention.ts';
 import { getOverviewRoute } from './overview/get-overview.ts';
 import { requireSession } from './require-session.ts';
 
@@ -49,6 +51,8 @@ export async function websiteRoutes(app: Server, config: CrmConfig, context: Crm
       auditFileRoute(scope, context);
       getOverviewRoute(scope, context);
       listFailingEndpointsRoute(scope, context);
+      getAttentionRoute(scope, context);
+      campaignFiguresRoutes(scope, context);
 
       listApiKeysRoute(scope, context);
       createApiKeyRoute(scope, context);

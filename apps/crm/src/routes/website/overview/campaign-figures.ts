@@ -1,0 +1,33 @@
+import {
+  CampaignFigures,
+  CampaignPublishers,
+  listCampaignFigures,
+  listCampaignPublishers,
+} from '@leads/core/overview';
+import type { Server } from '@leads/http/server/create-server';
+import { errorResponses, sessionErrors } from '@leads/http/server/errors';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../../context.ts';
+
+/** Registers the routes that return the campaigns with lead counts, and the publishers of a campaign. */
+export function campaignFiguresRoutes(app: Server, context: CrmContext): void {
+  app.get(
+    '/campaign-figures',
+    {
+      config: { permission: 'member' },
+      schema: { response: { 200: Type.Array(CampaignFigures), ...errorResponses(...sessionErrors) } },
+    },
+    ({ principal }) => listCampaignFigures(context, principal),
+  );
+  app.get(
+    '/campaigns/:id/publishers',
+    {
+      config: { permission: 'manager' },
+      schema: {
+        params: Type.Object({ id: Type.String() }),
+        response: { 200: CampaignPublishers, ...errorResponses('not_found', ...sessionErrors) },
+      },
+    },
+    ({ principal, params }) => listCampaignPublishers(context, principal, params.id),
+  );
+}

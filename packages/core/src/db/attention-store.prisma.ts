@@ -1,0 +1,61 @@
+import type { AttentionStore, ExpiringCredential } from '../overview/attention.ts';
+import type { Database } from './client.ts';
+import { Prisma } from './generated/client.ts';
+import { iso } from './lead-tallies.ts';
+
+/** Creates the store of what needs attention in Postgres. */
+export function createAttentionStore({ select }: Pick<Database, 'select'>): AttentionStore {
+  return {
+    async findWaiting(workspaceId, max) {
+      const onHold = Prisma.sql`FROM lead WHERE workspace_id = ${workspaceId}::uuid AND status = 'OnHold'`;
+      const [row] = await select<{ leads: number; oldestAt: Date | null }>(
+        Prisma.sql`
+          SELECT (SELECT count(*)::int FROM (SELECT ${onHold} LIMIT ${max}) AS waiting) AS leads,
+            (SELECT created_at ${onHold} ORDER BY created_at, id LIMIT 1) AS "oldestAt"`,
+        { workspaceId },
+      );
+      return row === undefined || row.oldestAt === null
+        ? undefined
+        : { leads: row.leads, oldestAt: row.oldestAt };
+    },
+
+    async countLandingPages(workspaceId) {
+      const [row] = await select<{ unmapped: number; pending: number; archived: number }>(
+        Prisma.sql`
+          SELECT
+            count(*) FILTER (WHERE pending_since IS NULL AND campaign_id IS NULL)::int AS unmapped,
+            count(*) FILTER (WHERE pending_since IS NOT NULL AND dismissed_at IS NULL)::int AS pending,
+            count(*) FILTER (WHERE pending_since IS NULL AND campaign.status = 'archived')::int AS archived
+          FROM landing_page LEFT JOIN campaign ON campaign.id = landing_page.campaign_id
+          WHERE landing_page.workspace_id = ${workspaceId}::uuid`,
+        { workspaceId },
+      );
+      return row ?? { unmapped: 0, pending: 0, archived: 0 };
+    },
+
+    listExpiring({ workspaceId, userId }, { from, to, usedSince, limit }) {
+      const isExpiring = Prisma.sql`
+        credential.workspace_id = ${workspaceId}::uuid
+          AND (${userId ?? null}::uuid IS NULL OR credential.user_id = ${userId ?? null}::uuid)
+          AND credential.revoked_at IS NULL
+          AND credential.expires_at BETWEEN ${iso(from)}::timestamptz AND ${iso(to)}::timestamptz
+          AND credential.last_used_at >= ${iso(usedSince)}::timestamptz`;
+      const columns = Prisma.sql`credential.id, credential.name, credential.user_id, credential.expires_at`;
+      return select<ExpiringCredential>(
+        Prisma.sql`
+          SELECT found.id, kind, found.name, user_id AS "userId", "user".name AS "userName", expires_at AS "expiresAt"
+          FROM (
+            SELECT 'apiKey' AS kind, ${columns} FROM api_key AS credential
+            WHERE ${isExpiring} AND NOT EXISTS (
+              SELECT FROM api_key AS newer WHERE newer.replaces_id = credential.id
+                AND newer.workspace_id = ${workspaceId}::uuid AND newer.revoked_at IS NULL
+            )
+            UNION ALL
+            SELECT 'accessToken', ${columns} FROM access_token AS credential WHERE ${isExpiring}
+          ) AS found JOIN "user" ON "user".id = user_id
+          ORDER BY expires_at, found.id LIMIT ${limit}`,
+        { workspaceId },
+      );
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import type { LeadScope } from '../lead/lead-scope.ts';
+import type {
+  CampaignCounts,
+  CountedRecord,
+  OverviewStore,
+  StatusCounts,
+} from '../overview/overview-store.ts';
+import type { Database } from './client.ts';
+import { Prisma } from './generated/client.ts';
+import { byStatus, counts, dayMs, iso, maxFirst, ofEachUser, ofLead, ofTally, sums } from './lead-tallies.ts';
+
+const dayOfEntry = Prisma.sql`date_bin('1 day', at, '2000-01-01T00:00:00Z') AS day`;
+
+/** Returns the methods of the overview store that count the leads of campaigns. */
+export function createCampaignCounts({
+  select,
+}: Pick<Database, 'select'>): Pick<OverviewStore, 'countByCampaign' | 'countByPublisher'> {
+  /** Returns when the newest lead of each campaign was created. */
+  const findNewest = async (scope: LeadScope) => {
+    const { workspaceId, userId } = scope;
+    const newest =
+      userId === undefined
+        ? Prisma.sql`
+          SELECT id AS campaign_id, NULL::timestamptz AS day FROM campaign WHERE workspace_id = ${workspaceId}::uuid`
+        : // A publisher may have few of a campaign's leads, so only those of the last counted day are read.
+          Prisma.sql`
+          SELECT campaign_id::uuid AS campaign_id, max(day) AS day FROM (
+            SELECT value AS campaign_id, at AS day FROM lead_tally WHERE ${ofTally(scope)} AND kind = 'campaign'
+            UNION ALL
+            SELECT campaign_id::text, ${dayOfEntry} FROM lead_tally_entry WHERE ${ofLead(scope)}
+          ) AS counted GROUP BY 1`;
+    const rows = await select<{ campaignId: string; createdAt: Date }>(
+      Prisma.sql`
+        SELECT campaign_id AS "campaignId", newest.created_at AS "createdAt" FROM (${newest}) AS counted,
+        LATERAL (
+          SELECT created_at FROM lead
+          WHERE lead.campaign_id = counted.campaign_id AND ${ofLead(scope)}
+            AND (day IS NULL OR created_at >= day AND created_at < day + interval '1 day')
+          ORDER BY created_at DESC, lead.id DESC LIMIT 1
+        ) AS newest`,
+      { workspaceId },
+    );
+    return new Map(rows.map(({ campaignId, createdAt }) => [campaignId, createdAt]));
+  };
+
+  return {
+    async countByCampaign(scope, now, days) {
+      const first = new Date((Math.floor(now.getTime() / dayMs) - days + 1) * dayMs);
+      const rows = await select<{ campaignId: string; day: number } & StatusCounts>(
+        Prisma.sql`
+          SELECT value AS "campaignId", day, ${sums} FROM (
+            SELECT value, ${dayNumber(Prisma.sql`at`, first)} AS day, ${counts} FROM lead_tally
+            WHERE ${ofTally(scope)} AND kind = 'campaign'
+            UNION ALL
+            SELECT campaign_id::text, ${dayNumber(Prisma.sql`at`, first)}, ${byStatus('leads')} FROM lead_tally_entry
+            WHERE ${ofLead(scope)}
+          ) AS counted
+          GROUP BY value, day`,
+        { workspaceId: scope.workspaceId },
+      );
+      const newest = await findNewest(scope);
+      const found = new Map<string, { total: Record<keyof StatusCounts, number>; days: number[] }>();
+      for (const { campaignId, day, ...row } of rows) {
+        let counted = found.get(campaignId);
+        if (counted === undefined) {
+          counted = {
+            total: { OnHold: 0, Approved: 0, Paid: 0, Trashed: 0 },
+            days: Array.from({ length: days }, () => 0),
+          };
+          found.set(campaignId, counted);
+        }
+        for (const status of ['OnHold', 'Approved', 'Paid', 'Trashed'] as const) {
+          counted.total[status] += row[status];
+          if (day >= 0 && day < days) counted.days[day] = (counted.days[day] ?? 0) + row[status];
+        }
+      }
+      return [...found].map(
+        ([campaignId, counted]): CampaignCounts => ({
+          campaignId,
+          ...counted,
+          lastLeadAt: newest.get(campaignId),
+        }),
+      );
+    },
+
+    countByPublisher: (workspaceId, campaignId, since) =>
+      select<CountedRecord>(
+        Prisma.sql`
+          SELECT of_id AS value, "user".name, ${sums} FROM (
+            SELECT of_id, ${counts} FROM lead_tally
+            WHERE ${ofEachUser({ workspaceId })} AND kind = 'campaign' AND at >= ${iso(since)}::timestamptz
+              AND value = ${campaignId}
+            UNION ALL
+            SELECT user_id, ${byStatus('leads')} FROM lead_tally_entry
+            WHERE ${ofLead({ workspaceId })} AND campaign_id = ${campaignId}::uuid AND at >= ${iso(since)}::timestamptz
+          ) AS counted JOIN "user" ON "user".id = of_id
+          GROUP BY of_id, "user".name HAVING sum(on_hold + trashed + paid + approved) > 0
+          ORDER BY ${maxFirst}, of_id`,
+        { workspaceId },
+      ),
+  };
+}
+
+/** Returns the number of UTC days of a time since `first`; -1 for all days before it. */
+function dayNumber(at: Prisma.Sql, first: Date): Prisma.Sql {
+  return Prisma.sql`greatest(floor(extract(epoch FROM ${at} - ${iso(first)}::timestamptz) / 86400), -1)::int`;
+}

@@ -1,0 +1,115 @@
+import { type Static, Type } from 'typebox';
+import { dateTime, id } from '../fields.ts';
+import type { Viewer } from '../lead/lead-scope.ts';
+
+const dayMs = 86_400_000;
+/** A credential is listed from this time before its expiry until the same time after it. */
+const expiryMs = 7 * dayMs;
+/** Only credentials that were used within this time before are listed. */
+const useMs = 30 * dayMs;
+const maxCredentials = 20;
+/** Leads on hold are counted up to this number, because a workspace may have millions. */
+const maxWaiting = 10_000;
+
+const count = (description: string) => Type.Integer({ description, examples: [3] });
+
+/** What needs the attention of a member: only what the member can mend. */
+export const Attention = Type.Object(
+  {
+    waiting: Type.Optional(
+      Type.Object(
+        {
+          leads: count('The leads on hold, at most 10,000.'),
+          isMore: Type.Boolean({ description: 'Whether there are more.' }),
+          oldestAt: dateTime('When the oldest of them was created.'),
+        },
+        { description: 'Absent if no lead is on hold.' },
+      ),
+    ),
+    landingPages: Type.Object({
+      unmapped: count('Approved landing pages without a campaign.'),
+      pending: count('Landing pages that wait for approval.'),
+      archived: count('Landing pages that are mapped to an archived campaign.'),
+    }),
+    credentials: Type.Array(
+      Type.Object({
+        id: id('The key or token.'),
+        kind: Type.Enum(['apiKey', 'accessToken'], { description: 'What it is.' }),
+        name: Type.String({ description: 'Its name.' }),
+        member: Type.Optional(
+          Type.String({ description: 'The name of its user. Absent for a credential of the caller.' }),
+        ),
+        expiresAt: dateTime('When it expires, or expired.'),
+      }),
+      {
+        description:
+          'Credentials that were used lately and expire within 7 days, or expired within the last 7 days. A key that another key replaces is not listed.',
+      },
+    ),
+  },
+  { additionalProperties: false },
+);
+export type Attention = Static<typeof Attention>;
+
+export interface ExpiringCredential {
+  readonly id: string;
+  readonly kind: 'apiKey' | 'accessToken';
+  readonly name: string;
+  readonly userId: string;
+  readonly userName: string;
+  readonly expiresAt: Date;
+}
+
+/** The store of what needs attention. */
+export interface AttentionStore {
+  /** Counts the leads on hold, up to `max`. Returns undefined if there is none. */
+  findWaiting(workspaceId: string, max: number): Promise<{ leads: number; oldestAt: Date } | undefined>;
+  countLandingPages(workspaceId: string): Promise<Attention['landingPages']>;
+  /** Lists credentials that expire in a span of time, were used since a time, and have no active replacement. */
+  listExpiring(
+    scope: { readonly workspaceId: string; readonly userId?: string | undefined },
+    filter: {
+      readonly from: Date;
+      readonly to: Date;
+      readonly usedSince: Date;
+      readonly limit: number;
+    },
+  ): Promise<ExpiringCredential[]>;
+}
+
+/** Returns what needs the attention of a member. A publisher gets its own credentials only. */
+export async function getAttention(
+  store: AttentionStore,
+  { workspaceId, userId, role }: Viewer,
+  nowMs = Date.now(),
+): Promise<Attention> {
+  const isManager = role !== 'publisher';
+  const waiting = isManager ? await store.findWaiting(workspaceId, maxWaiting + 1) : undefined;
+  const landingPages = isManager
+    ? await store.countLandingPages(workspaceId)
+    : { unmapped: 0, pending: 0, archived: 0 };
+  const credentials = await store.listExpiring(
+    { workspaceId, userId: isManager ? undefined : userId },
+    {
+      from: new Date(nowMs - expiryMs),
+      to: new Date(nowMs + expiryMs),
+      usedSince: new Date(nowMs - useMs),
+      limit: maxCredentials,
+    },
+  );
+  return {
+    ...(waiting !== undefined && {
+      waiting: {
+        leads: Math.min(waiting.leads, maxWaiting),
+        isMore: waiting.leads > maxWaiting,
+        oldestAt: waiting.oldestAt.toISOString(),
+      },
+    }),
+    landingPages,
+    credentials: credentials.map(({ userId: of, userName, expiresAt, ...credential }) => ({
+      ...credential,
+      ...(of !== userId && { member: userName }),
+      expiresAt: expiresAt.toISOString(),
+    })),
+  };
+}

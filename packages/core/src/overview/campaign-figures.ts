@@ -1,0 +1,71 @@
+import { toCampaignView } from '../campaign/campaign.ts';
+import type { CampaignStore } from '../campaign/campaign-store.ts';
+import type { Principal } from '../credential/principal.ts';
+import { LeadsError } from '../errors.ts';
+import { type Viewer, visibleTo } from '../lead/lead-scope.ts';
+import type { CampaignFigures, CampaignPublishers } from './campaign-figures.schema.ts';
+import type { OverviewStore } from './overview-store.ts';
+import { nothing, summaryOf } from './summary.ts';
+
+const dayMs = 86_400_000;
+/** The days of the small chart of each campaign. */
+const chartDays = 14;
+const publisherDays = 30;
+
+interface Stores {
+  readonly campaigns: Pick<CampaignStore, 'list' | 'countLandingPages'>;
+  readonly overview: Pick<OverviewStore, 'countByCampaign'>;
+}
+
+/** Lists all campaigns of the principal's workspace, oldest first, with the counts of the leads that it may see. */
+export async function listCampaignFigures(
+  { campaigns, overview }: Stores,
+  principal: Viewer,
+  now = new Date(),
+): Promise<CampaignFigures[]> {
+  const scope = visibleTo(principal);
+  const [listed, counted, pages] = await Promise.all([
+    campaigns.list(scope.workspaceId),
+    overview.countByCampaign(scope, now, chartDays),
+    scope.userId === undefined ? campaigns.countLandingPages(scope.workspaceId) : undefined,
+  ]);
+  const countsOf = new Map(counted.map((counts) => [counts.campaignId, counts]));
+  return listed.map((campaign) => {
+    const counts = countsOf.get(campaign.id);
+    return Object.assign(toCampaignView(campaign), {
+      ...summaryOf(counts?.total ?? nothing),
+      days: [...(counts?.days ?? Array.from({ length: chartDays }, () => 0))],
+      ...(counts?.lastLeadAt !== undefined && { lastLeadAt: counts.lastLeadAt.toISOString() }),
+      ...(pages !== undefined && { landingPages: pages.get(campaign.id) ?? 0 }),
+    });
+  });
+}
+
+/**
+ * Lists the users who created leads of a campaign in the last 30 days, with the most leads first.
+ *
+ * @throws LeadsError `not_found` if the workspace has no such campaign.
+ */
+export async function listCampaignPublishers(
+  {
+    campaigns,
+    overview,
+  }: {
+    readonly campaigns: Pick<CampaignStore, 'list'>;
+    readonly overview: Pick<OverviewStore, 'countByPublisher'>;
+  },
+  { workspaceId }: Pick<Principal, 'workspaceId'>,
+  campaignId: string,
+  now = new Date(),
+): Promise<CampaignPublishers> {
+  const campaign = (await campaigns.list(workspaceId)).find(({ id }) => id === campaignId);
+  if (campaign === undefined) throw new LeadsError('not_found');
+  const from = new Date((Math.floor(now.getTime() / dayMs) - publisherDays + 1) * dayMs);
+  const publishers = await overview.countByPublisher(workspaceId, campaign.id, from);
+  return {
+    from: from.toISOString(),
+    publishers: publishers.map((counts) =>
+      Object.assign(summaryOf(counts), { value: counts.value, name: counts.name }),
+    ),
+  };
+}
