@@ -99,7 +99,7 @@ test('GET /attention lists what a member can mend, and nothing of other workspac
   const ended = daysAgo(2);
   await expire(owner.apiKeyId, soon, daysAgo(1));
   await expire(publisher.apiKeyId, ended, ended);
-  // Not listed: a key that expires later, and a key that nobody uses.
+  // Not listed: a key that expires later, and an unused key.
   await expire((await workspace.addMember('manager')).apiKeyId, daysAgo(-30), daysAgo(1));
   await expire((await workspace.addMember('manager')).apiKeyId, soon, daysAgo(60));
 
@@ -117,7 +117,7 @@ test('GET /attention lists what a member can mend, and nothing of other workspac
       credential(owner.apiKeyId, soon),
     ],
   });
-  // A publisher changes neither statuses nor landing pages.
+  // A publisher cannot change statuses or landing pages.
   const own = { ...nothing, credentials: [credential(publisher.apiKeyId, ended)] };
   expect((await asPublisher.get('/attention')).json()).toEqual(own);
   expect((await stranger.visitor.get('/attention')).json()).toEqual(nothing);

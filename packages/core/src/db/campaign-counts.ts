@@ -75,9 +75,10 @@ export function createCampaignCounts({
         }
       }
       return [...found].map(
-        ([campaignId, counted]): CampaignCounts => ({
+        ([campaignId, { total, days: counted }]): CampaignCounts => ({
           campaignId,
-          ...counted,
+          total,
+          days: counted,
           lastLeadAt: newest.get(campaignId),
         }),
       );

@@ -106,10 +106,10 @@ export async function getAttention(
       },
     }),
     landingPages,
-    credentials: credentials.map(({ userId: of, userName, expiresAt, ...credential }) => ({
-      ...credential,
-      ...(of !== userId && { member: userName }),
-      expiresAt: expiresAt.toISOString(),
-    })),
+    credentials: credentials.map(({ userId: of, userName, expiresAt, ...credential }) =>
+      Object.assign(credential, of === userId ? {} : { member: userName }, {
+        expiresAt: expiresAt.toISOString(),
+      }),
+    ),
   };
 }
