@@ -29,7 +29,7 @@ const rate = (description: string) =>
     examples: [0.25],
   });
 
-export const statusCounts = {
+const statusCounts = {
   OnHold: count('Leads on hold.'),
   Approved: count('Approved leads.'),
   Paid: count('Paid leads.'),
