@@ -25,6 +25,7 @@ import {
   createDeliveryStore,
   createPostbackStore,
   createRequestLogStore,
+  createSavedViewStore,
   createStatusAliasStore,
   createWebhookStore,
   createWorkspaceStore,
@@ -49,7 +50,7 @@ import {
   publishToNats,
 } from '@leads/core/event';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
-import type { LeadStore, StatusAliasStore } from '@leads/core/lead';
+import type { LeadStore, SavedViewStore, StatusAliasStore } from '@leads/core/lead';
 import { createRateLimit, FairQueue, fairLeadReads, fairOverview, RecentTenants } from '@leads/core/limits';
 import { EventPublisher, eventStreamName, Invalidations, NatsEventReader } from '@leads/core/nats';
 import { type AttentionStore, LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
@@ -105,6 +106,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly transfers: TransferLimits;
   readonly deliveries: DeliveryStore;
   readonly postbacks: PostbackStore;
+  readonly savedViews: SavedViewStore;
   readonly statusAliases: StatusAliasStore;
   readonly webhooks: WebhookStore;
   readonly webhookSettings: WebhookSettings;
@@ -361,6 +363,7 @@ export async function createContext(
     transfers: createTransferLimits(),
     deliveries: createDeliveryStore(database),
     postbacks: createPostbackStore(database),
+    savedViews: createSavedViewStore(database),
     statusAliases: createStatusAliasStore(database),
     webhooks: createWebhookStore(database),
     webhookSettings,

@@ -66,6 +66,13 @@ async function addPostback({ headers }: TestMember): Promise<[string, string]> {
   const tested = await post(`/${id}/test`);
   return [id, tested.json<{ delivery: { id: string } }>().delivery.id];
 }
+/** Saves a view of a member. @returns its id. */
+async function addView({ headers }: TestMember, shared: boolean): Promise<string> {
+  const body = { name: 'View', shared };
+  const answer = await service.send({ method: 'POST', path: '/api/v1/views', headers: { ...headers }, body });
+  return answer.json<{ view: { id: string } }>().view.id;
+}
+const theirViews = [await addView(theirs.owner, true), await addView(theirs.owner, false)];
 const theirWebhook = await addWebhook(theirs);
 const theirPostback = await addPostback(theirs.owner);
 /** One id of each kind that a path can contain. */
@@ -76,6 +83,8 @@ const ownIds = [
   ...(await addWebhook(mine)),
   ...(await addPostback(mine.owner)),
   ...(await addPostback(publisher)),
+  await addView(mine.owner, false),
+  await addView(publisher, false),
 ];
 
 /** Fields with free text, which a response repeats as the client sent it. */
@@ -105,6 +114,7 @@ const theirIdentifiers = [
   'their-secret-page',
   ...theirWebhook,
   ...theirPostback,
+  ...theirViews,
   ...theirLeads.map(({ id }) => id),
 ];
 
@@ -118,6 +128,7 @@ async function theirRows() {
      UNION ALL SELECT 'landing_page ' || to_jsonb(landing_page)::text FROM landing_page WHERE workspace_id = $1
      UNION ALL SELECT 'endpoint ' || to_jsonb(endpoint)::text FROM delivery_endpoint AS endpoint WHERE workspace_id = $1
      UNION ALL SELECT 'endpoint_delivery ' || to_jsonb(delivery)::text FROM delivery WHERE workspace_id = $1
+     UNION ALL SELECT 'view ' || to_jsonb(saved_view)::text FROM saved_view WHERE workspace_id = $1
      ORDER BY row`,
     [theirs.id],
   );
@@ -135,7 +146,7 @@ describe('workspace isolation', () => {
         ]);
         const before = await theirRows();
         expect(before.map((row) => row.split(' ', 1)[0])).toEqual(
-          'campaign campaign campaign campaign endpoint endpoint endpoint_delivery endpoint_delivery landing_page lead lead lead lead_change'.split(
+          'campaign campaign campaign campaign endpoint endpoint endpoint_delivery endpoint_delivery landing_page lead lead lead lead_change view view'.split(
             ' ',
           ),
         );

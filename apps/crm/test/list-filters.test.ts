@@ -567,3 +567,122 @@ describe('a query string', () => {
     }
   });
 });
+
+describe('a saved view', () => {
+  type View = Record<string, unknown> & { id: string };
+  const send = (member: TestMember, method: string, path: string, body?: unknown) =>
+    service.send({
+      method,
+      path: `/api/v1/views${path}`,
+      headers: { ...member.headers, accept: 'application/problem+json, application/json;q=0.9' },
+      ...(body !== undefined && { body }),
+    });
+  const save = async (member: TestMember, body: object) => {
+    const answer = await send(member, 'POST', '', body);
+    expect(answer.status).toBe(200);
+    return answer.json<{ view: View }>().view;
+  };
+  const seenBy = async (member: TestMember) =>
+    (await send(member, 'GET', '')).json<View[]>().map(({ name }) => name);
+
+  test('keeps filters, order and columns, is shared by managers only, and is seen by those who may', async () => {
+    const team = await fixture.createWorkspace();
+    const manager = await team.addMember('manager');
+    const partner = await team.addMember('publisher');
+    const given = {
+      name: 'Queue',
+      filters: { status: 'OnHold,Approved', campaignCode: 'DEMO' },
+      sort: 'createdAt',
+      columns: ['name', 'status', 'user'],
+      widths: { name: 240 },
+    };
+    const own = await save(team.owner, given);
+    expect(own).toMatchObject({ ...given, shared: false });
+    const shared = await save(manager, { name: 'All', shared: true });
+    await save(partner, { name: 'Mine' });
+    expect([await seenBy(team.owner), await seenBy(manager), await seenBy(partner)]).toEqual([
+      ['All', 'Queue'],
+      ['All'],
+      ['Mine'],
+    ]);
+    for (const [member, method, path, body, status] of [
+      [partner, 'POST', '', { name: 'x', shared: true }, 403],
+      [partner, 'PATCH', `/${shared.id}`, { name: 'x' }, 404],
+      [partner, 'DELETE', `/${shared.id}`, undefined, 404],
+      [manager, 'PATCH', `/${own.id}`, { shared: true }, 404],
+      [manager, 'DELETE', `/${own.id}`, undefined, 404],
+      [other.owner, 'PATCH', `/${shared.id}`, { name: 'x' }, 404],
+    ] as const) {
+      expect([method, path, (await send(member, method, path, body)).status]).toEqual([method, path, status]);
+    }
+    // Another manager changes the shared view, and its creator shares the own one.
+    const changed = await send(team.owner, 'PATCH', `/${shared.id}`, { filters: { source: 'crm' } });
+    expect(changed.json<{ view: View }>().view).toMatchObject({ name: 'All', filters: { source: 'crm' } });
+    await send(team.owner, 'PATCH', `/${own.id}`, { shared: true });
+    expect(await seenBy(manager)).toEqual(['All', 'Queue']);
+    // A shared view outlives its creator, and an own one does not.
+    await save(manager, { name: 'Gone' });
+    await fixture.sql('DELETE FROM member WHERE workspace_id = $1 AND user_id = $2', [
+      team.id,
+      manager.userId,
+    ]);
+    expect(await seenBy(team.owner)).toEqual(['All', 'Queue']);
+    expect(await fixture.sql(`SELECT FROM saved_view WHERE workspace_id = $1`, [team.id])).toHaveLength(3);
+    expect((await send(team.owner, 'DELETE', `/${shared.id}`)).status).toBe(200);
+    expect(await seenBy(team.owner)).toEqual(['Queue']);
+    const audited = await fixture.sql<{ action: string; details: object }>(
+      `SELECT action, details FROM audit_entry WHERE workspace_id = $1 AND action LIKE 'view.%' ORDER BY at, id`,
+      [team.id],
+    );
+    expect(audited.map(({ action }) => action)).toEqual([
+      'view.created',
+      'view.changed',
+      'view.changed',
+      'view.deleted',
+    ]);
+    expect(JSON.stringify(audited)).not.toContain('DEMO');
+  });
+
+  test('is rejected with 400 and the name of the field if the list would reject it', async () => {
+    for (const [body, pointer] of [
+      [{ name: '' }, '#/name'],
+      [{ name: 'x', filters: { assigned: 'x' } }, '#/filters/assigned'],
+      [{ name: 'x', filters: { limit: '1' } }, '#/filters/limit'],
+      [{ name: 'x', filters: { sort: 'createdAt' } }, '#/filters/sort'],
+      [{ name: 'x', filters: { status: 'Lost' } }, '#/filters/status'],
+      [{ name: 'x', filters: { status: ['Paid'] } }, '#/filters/status'],
+      [{ name: 'x', filters: { phone: 'ask' } }, '#/filters/phone'],
+      [{ name: 'x', filters: { createdFrom: '2016-12-31T23:59:60Z' } }, '#/filters/createdFrom'],
+      [{ name: 'x', sort: 'name' }, '#/sort'],
+      [{ name: 'x', columns: ['secret'] }, '#/columns/0'],
+      [{ name: 'x', columns: [] }, '#/columns'],
+      [{ name: 'x', widths: { secret: 100 } }, '#/widths/secret'],
+      [{ name: 'x', widths: { name: 1 } }, '#/widths/name'],
+      [{ name: 'x', id: randomUUID() }, '#/id'],
+    ] as const) {
+      const answer = await send(owner, 'POST', '', body);
+      const { errors } = answer.json<{ errors?: { pointer: string }[] }>();
+      const pointers = [...new Set(errors?.map((error) => error.pointer))];
+      expect([body, answer.status, pointers]).toEqual([body, 400, [pointer]]);
+    }
+    expect(await seenBy(owner)).toEqual([]);
+  });
+
+  test('is one of 100 of a user, and of 100 of a workspace, also if requests arrive at once', async () => {
+    const team = await fixture.createWorkspace();
+    for (const [shared, userId] of [
+      [false, team.owner.userId],
+      [true, null],
+    ] as const) {
+      await fixture.sql(
+        `INSERT INTO saved_view (id, workspace_id, user_id, name, filters)
+         SELECT gen_random_uuid(), $1, $2, 'Many', '{}' FROM generate_series(1, 99)`,
+        [team.id, userId],
+      );
+      const answers = await Promise.all(
+        [1, 2, 3].map(() => send(team.owner, 'POST', '', { name: 'Last', shared })),
+      );
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409]);
+    }
+  });
+});

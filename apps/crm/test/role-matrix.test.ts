@@ -96,6 +96,14 @@ async function delivery(of: Person): Promise<string> {
   const answer = await of.visitor.send('POST', `/console/postbacks/${await postback(of)}/test`);
   return answer.json<{ delivery: { id: string } }>().delivery.id;
 }
+/** The view is shared for owners and managers, and own for publishers. */
+async function view({ visitor, member }: Person): Promise<string> {
+  const body = { name: 'One', shared: member.role !== 'publisher' };
+  const { id } = (await visitor.send('POST', '/console/views', body)).json<{ view: { id: string } }>().view;
+  // Leaves room for the next view.
+  await fixture.sql('DELETE FROM saved_view WHERE id <> $1', [id]);
+  return id;
+}
 async function createCredential({ visitor }: Person, path: '/api-keys' | '/access-tokens'): Promise<string> {
   const answer = await visitor.send('POST', `/console${path}`, { name: 'One' });
   return answer.json<{ record: { id: string } }>().record.id;
@@ -301,6 +309,22 @@ const common: Matrix = {
       body: { ids: [await leadOf(of)], status: 'Approved' },
     }),
   },
+  'GET /views': { ...everyone, request: () => ({ path: '/views' }) },
+  'POST /views': { ...everyone, request: () => ({ path: '/views', body: { name: 'One' } }) },
+  'POST /views shared': {
+    ...managers,
+    request: () => ({ path: '/views', body: { name: 'One', shared: true } }),
+  },
+  'PATCH /views/{id}': {
+    ...everyone,
+    forOtherUser: hidden,
+    request: async (of) => ({ path: `/views/${await view(of)}`, body: { name: 'Two' } }),
+  },
+  'DELETE /views/{id}': {
+    ...everyone,
+    forOtherUser: hidden,
+    request: async (of) => ({ path: `/views/${await view(of)}` }),
+  },
   'GET /status-aliases': { ...managers, request: () => ({ path: '/status-aliases' }) },
   'PUT /status-aliases': {
     ...managers,
@@ -403,6 +427,11 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'GET /order/leads/{id}/history': ['leads:read'],
   'GET /order/leads/{id}/deliveries': ['admin'],
   'POST /order/leads/status': ['leads:status'],
+  'GET /views': ['leads:read'],
+  'POST /views': ['admin'],
+  'POST /views shared': ['admin'],
+  'PATCH /views/{id}': ['admin'],
+  'DELETE /views/{id}': ['admin'],
   'GET /status-aliases': ['leads:read'],
   'PUT /status-aliases': ['admin'],
   'POST /order/leads/status/import': ['leads:status'],
@@ -563,6 +592,7 @@ const lacking = (scope: string | undefined) => ({
 
 const writtenTables = [
   'status_alias',
+  'saved_view',
   'lead',
   'lead_change',
   'campaign',

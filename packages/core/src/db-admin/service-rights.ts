@@ -94,6 +94,7 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   lead: { crm: change, intake: { select: ['id'], insert: 'all' } },
   lead_change: { crm: add },
   status_alias: { crm: { ...add, delete: true } },
+  saved_view: { crm: everything },
   lead_of_workspace: { crm: read },
   lead_tally: { crm: change },
   // Only the owner of the tables erases leads.
@@ -155,6 +156,7 @@ export const rowRights: Readonly<Record<string, Readonly<Partial<Record<Service,
     crm: [{ to: 'all', rows: 'EXISTS (SELECT FROM lead WHERE lead.id = lead_change.lead_id)' }],
   },
   status_alias: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  saved_view: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   campaign: {
     crm: [{ to: 'all', rows: ofActingWorkspace }],
     intake: [{ to: 'select', rows: 'true' }],

@@ -40,6 +40,14 @@ const rows = {
     status: 'Trashed',
     reason: 'x'.repeat(1000),
   }),
+  saved_view: () => ({
+    id: newId(),
+    workspace_id: a.workspaceId,
+    user_id: a.userId,
+    name: 'Open',
+    filters: '{}',
+    widths: '{}',
+  }),
   landing_page: () => ({
     id: newId(),
     workspace_id: a.workspaceId,
@@ -392,6 +400,19 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
   ]),
   ['status_alias_reason_check', '23514', () => insert('status_alias', { reason: '' })],
   ['status_alias_workspace_id_fkey', '23503', () => insert('status_alias', { workspace_id: newId() })],
+  ['saved_view_name_check', '23514', () => insert('saved_view', { name: '' })],
+  ['saved_view_filters_check', '23514', () => insert('saved_view', { filters: '[]' })],
+  ['saved_view_widths_check', '23514', () => insert('saved_view', { widths: '1' })],
+  [
+    'saved_view_workspace_id_fkey',
+    '23503',
+    () => insert('saved_view', { workspace_id: newId(), user_id: null }),
+  ],
+  [
+    'saved_view_workspace_id_user_id_fkey',
+    '23503',
+    () => insert('saved_view', { workspace_id: b.workspaceId }),
+  ],
   ['landing_page_name_check', '23514', () => insert('landing_page', { name: '' })],
   ['landing_page_name_check', '23514', () => insert('landing_page', { name: 'x'.repeat(256) })],
   [

@@ -19,6 +19,7 @@ export { createRequestLogStore } from './request-log-store.prisma.ts';
 export { createRetentionStore } from './retention-store.prisma.ts';
 export { createSealedTextStore } from './sealed-texts.prisma.ts';
 export { createSnapshotSource } from './snapshot-source.prisma.ts';
+export { createSavedViewStore } from './saved-view-store.prisma.ts';
 export { createStatusAliasStore } from './status-alias-store.prisma.ts';
 export { createWorkspaceStore } from './workspace-store.prisma.ts';
 export { createDeliveryStore } from './delivery-store.prisma.ts';

@@ -52,6 +52,7 @@ beforeAll(async () => {
   for (const { workspaceId, userId, campaignId } of [a, b]) {
     await database.query(`
       INSERT INTO landing_page (id, workspace_id, name, updated_at) VALUES ('${newId()}', '${workspaceId}', 'page', now());
+      INSERT INTO saved_view (id, workspace_id, name, filters) VALUES ('${newId()}', '${workspaceId}', 'open', '{}');
       INSERT INTO status_alias (workspace_id, alias, status) VALUES ('${workspaceId}', 'junk', 'Trashed');
       INSERT INTO lead_tally VALUES ('${workspaceId}', '${workspaceId}', 'time', '2026-01-01', '', 1, 0, 0, 0);
       INSERT INTO audit_entry (id, workspace_id, at, action, source, details)
@@ -164,6 +165,7 @@ test('the CRM adds entries to the audit log of the acting workspace only, and ch
 const tablesReadWithoutWorkspace = [
   'campaign',
   'status_alias',
+  'saved_view',
   'landing_page',
   'lead_tally',
   'lead_tally_entry',

@@ -41,6 +41,14 @@ export { visibleTo } from './lead-scope.ts';
 export { LeadStatus } from './lead-status.ts';
 export type { ChangedLead, InsertOutcome, LeadStore, LeadToInsert } from './lead-store.ts';
 export { countLeads, listLeads } from './list-leads.ts';
+export { NewSavedView, SavedView, SavedViewAnswer, SavedViewChanges } from './saved-view.schema.ts';
+export {
+  createSavedView,
+  deleteSavedView,
+  listSavedViews,
+  type SavedViewStore,
+  updateSavedView,
+} from './saved-views.ts';
 export { StatusAliases, StatusAliasesAnswer } from './status-alias.schema.ts';
 export {
   listStatusAliases,

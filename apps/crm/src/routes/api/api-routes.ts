@@ -32,6 +32,10 @@ import { testPostbackRoute } from './postbacks/test-postback.ts';
 import { updatePostbackRoute } from './postbacks/update-postback.ts';
 import { listStatusAliasesRoute } from './status-aliases/list-status-aliases.ts';
 import { replaceStatusAliasesRoute } from './status-aliases/replace-status-aliases.ts';
+import { createViewRoute } from './views/create-view.ts';
+import { deleteViewRoute } from './views/delete-view.ts';
+import { listViewsRoute } from './views/list-views.ts';
+import { updateViewRoute } from './views/update-view.ts';
 import { createWebhookRoute } from './webhooks/create-webhook.ts';
 import { deleteWebhookRoute } from './webhooks/delete-webhook.ts';
 import { getWebhookRoute } from './webhooks/get-webhook.ts';
@@ -66,6 +70,11 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   createLandingPageRoute(app, context);
   mapLandingPageRoute(app, context);
   dismissLandingPageRoute(app, context);
+
+  listViewsRoute(app, context);
+  createViewRoute(app, context);
+  updateViewRoute(app, context);
+  deleteViewRoute(app, context);
 
   listStatusAliasesRoute(app, context);
   replaceStatusAliasesRoute(app, context);

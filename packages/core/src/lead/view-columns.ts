@@ -1,0 +1,19 @@
+/* This file has no imports, so that the website can use it, too. */
+
+/** The columns that a view of the lead list can have: the fields of the specification's Lead (2.2). */
+export const leadColumns = [
+  'createdAt',
+  'updatedAt',
+  'name',
+  'phone',
+  'status',
+  'campaign',
+  'user',
+  'country',
+  'region',
+  'state',
+  'address',
+  'ip',
+  'id',
+] as const;
+export type LeadColumn = (typeof leadColumns)[number];
