@@ -152,10 +152,11 @@ describe('the lead list', () => {
     await page.getByText('30 leads').waitFor();
     expect(await findViolations(page)).toEqual([]);
 
-    await page.getByRole('radiogroup', { name: 'Status' }).getByText('Approved').click();
+    const statusFilter = page.getByRole('group', { name: 'Status' });
+    await statusFilter.getByRole('button', { name: 'Approved' }).click();
     await page.waitForURL('**/leads?status=Approved');
     await page.getByText('10 leads').waitFor();
-    await page.getByRole('radiogroup', { name: 'Status' }).getByText('All').click();
+    await statusFilter.getByRole('button', { name: 'All' }).click();
     await page.waitForURL('**/leads');
     await page.keyboard.press('/');
     await page.keyboard.type('zoe');
@@ -271,6 +272,125 @@ describe('the lead list', () => {
     expect(await head.getAttribute('aria-sort')).toBe('descending');
   });
 
+  test('shows several statuses and one publisher, and each filter is removed by its own chip', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const publisher = await workspace.addMember('publisher');
+    await addLeads(workspace, member, 8, (i) => ({ status: statusOf(i) }));
+    await addLeads(workspace, publisher, 3, (i) => ({ name: `Of publisher ${i}`, status: statusOf(i) }));
+    await page.goto('/leads');
+    await page.getByText('11 leads').waitFor();
+    const statusFilter = page.getByRole('group', { name: 'Status' });
+    await statusFilter.getByRole('button', { name: 'Paid' }).click();
+    await statusFilter.getByRole('button', { name: 'On hold' }).click();
+    await page.waitForURL(/status=OnHold(%2C|,)Paid$/);
+    await page.getByText('6 leads').waitFor();
+    // A lead that gets a status of the filter stays, and another one leaves.
+    await rowOf(page, 'Person 0000')
+      .getByRole('button', { name: /^Person 0000/ })
+      .click();
+    await page.getByRole('menuitem', { name: 'Mark as Approved' }).click();
+    await page.getByText('5 leads').waitFor();
+    await rowOf(page, 'Person 0000').waitFor({ state: 'detached' });
+    await page.goto(`/leads?status=OnHold,Paid&user=${publisher.userId}&sort=createdAt`);
+    await page.getByText('2 leads').waitFor();
+    const chips = page.getByRole('list', { name: 'Applied filters' });
+    await expect.poll(() => chips.getByRole('button').count()).toBe(3);
+    expect(await findViolations(page)).toEqual([]);
+    await chips.getByRole('button', { name: 'Remove the filter Status: On hold' }).click();
+    await page.waitForURL((url) => url.searchParams.get('status') === 'Paid');
+    await page.getByText('1 lead', { exact: true }).waitFor();
+    await chips.getByRole('button', { name: /^Remove the filter Publisher: / }).click();
+    await page.getByText('3 leads').waitFor();
+    expect(new URL(page.url()).search).toBe('?status=Paid&sort=createdAt');
+  });
+
+  test('has the columns, the order and the widths that a saved view keeps, also for another manager', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ width: 1440, height: 900 });
+    await addLeads(workspace, member, 3, () => ({ address: '1 Arlington Ridge', country: 'GB' }));
+    await page.goto('/leads?status=OnHold');
+    await page.getByText('3 leads').waitFor();
+    const heads = (of: Page) => grid(of).getByRole('columnheader').allInnerTexts();
+    expect(await heads(page)).toEqual([
+      '',
+      'Created',
+      'Name',
+      'Phone',
+      'Status',
+      'Campaign',
+      'Country',
+      'ID',
+    ]);
+
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Columns' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Columns of the list' });
+    await dialog.getByRole('checkbox', { name: 'Show ID' }).uncheck();
+    await dialog.getByRole('checkbox', { name: 'Show Changed' }).check();
+    await dialog.getByRole('checkbox', { name: 'Show Publisher' }).check();
+    const up = dialog.getByRole('button', { name: 'Move Publisher up' });
+    await up.focus();
+    for (let i = 0; i < 7; i++) await page.keyboard.press('Enter');
+    expect(await up.getAttribute('aria-disabled')).toBe('true');
+    await dialog.getByRole('spinbutton', { name: 'Width of Phone in pixels' }).fill('300');
+    await page.keyboard.press('Enter');
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    const changed = ['', 'Publisher', 'Created', 'Name', 'Phone', 'Status', 'Campaign', 'Country', 'Changed'];
+    expect(await heads(page)).toEqual(changed);
+    const widthOf = async (of: Page, name: string) =>
+      (await grid(of).getByRole('columnheader', { name }).boundingBox())?.width ?? 0;
+    expect(await widthOf(page, 'Phone')).toBeCloseTo(300, -1);
+    await rowOf(page, 'Person 0000').getByText('Test Person').waitFor();
+    // The browser keeps the columns.
+    await page.reload();
+    await rowOf(page, 'Person 0000').waitFor();
+    expect(await heads(page)).toEqual(changed);
+
+    // A head sorts, and its edge changes the width.
+    const sortOf = (name: string) => grid(page).getByRole('columnheader', { name }).getAttribute('aria-sort');
+    expect([await sortOf('Created'), await sortOf('Changed')]).toEqual(['descending', 'none']);
+    await pressOn(page, 'Changed');
+    await page.waitForURL('**sort=-updatedAt');
+    expect([await sortOf('Created'), await sortOf('Changed')]).toEqual(['none', 'descending']);
+    const box = await grid(page).getByRole('columnheader', { name: 'Name' }).boundingBox();
+    if (box === null) throw new Error('The head is not visible');
+    await page.mouse.move(box.x + box.width + 4, box.y + 4);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 204, box.y + 4, { steps: 4 });
+    await page.mouse.up();
+    expect(Math.abs((await widthOf(page, 'Name')) - 200)).toBeLessThan(3);
+
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save as a new view' }).click();
+    await page.getByLabel('Name').fill('Queue');
+    await page.getByLabel('Share with owners and managers').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Views: Queue' }).waitFor();
+    await page.waitForURL('**view=*');
+    await page.getByRole('button', { name: /^Remove the filter Status/ }).click();
+    await page.getByRole('button', { name: 'Views: Queue (changed)' }).waitFor();
+
+    const { page: other } = await website.openSignedIn({ workspace, role: 'manager' });
+    await other.goto('/leads');
+    await other.getByRole('button', { name: 'Views' }).click();
+    await other.getByRole('menuitem', { name: 'Queue' }).click();
+    await other.waitForURL((url) => url.searchParams.get('status') === 'OnHold');
+    await expect.poll(() => heads(other)).toEqual(changed);
+    expect(Math.abs((await widthOf(other, 'Name')) - 200)).toBeLessThan(3);
+    expect(new URL(other.url()).searchParams.get('sort')).toBe('-updatedAt');
+    // Leaving the view restores the columns of the user.
+    await other.getByRole('button', { name: 'Clear all' }).click();
+    await expect.poll(() => heads(other)).toContain('ID');
+
+    await other.getByRole('button', { name: 'Views' }).click();
+    await other.getByRole('menuitem', { name: 'Queue' }).click();
+    await other.getByRole('button', { name: 'Views: Queue' }).click();
+    await other.getByRole('menuitem', { name: 'Rename, share or delete Queue' }).click();
+    await other.getByRole('button', { name: 'Delete the view' }).click();
+    await notice(other, 'Deleted the view Queue').waitFor();
+    await other.getByRole('button', { name: 'Views', exact: true }).waitFor();
+  });
+
   test('shows stored HTML as text, like all other pages', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const hostile = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
@@ -371,14 +491,18 @@ describe('the lead list', () => {
       await sort.scrollIntoViewIfNeeded();
       const box = await sort.boundingBox();
       expect([(box?.y ?? -1) >= 0, (box?.y ?? height) + (box?.height ?? 0) <= height]).toEqual([true, true]);
-      const seen = new Set<string>();
+      const seen = new Set<unknown>();
       for (let i = 0; i < 14; i++) {
         await page.keyboard.press('Tab');
         const focus = await page.evaluate(() => {
           const active = document.activeElement;
           const { top = -1, bottom = -1 } = active?.getBoundingClientRect() ?? {};
           const isVisible = top >= 0 && bottom <= innerHeight;
-          return { isInside: active?.closest('[role="dialog"]') !== null, isVisible, id: active?.id ?? '' };
+          return {
+            isInside: active?.closest('[role="dialog"]') !== null,
+            isVisible,
+            id: active?.id || active?.textContent,
+          };
         });
         expect(focus).toMatchObject({ isInside: true, isVisible: true });
         seen.add(focus.id);

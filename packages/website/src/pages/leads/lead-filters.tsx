@@ -1,24 +1,16 @@
-import {
-  Button,
-  CloseButton,
-  Group,
-  Indicator,
-  Popover,
-  SegmentedControl,
-  Select,
-  Stack,
-  TextInput,
-} from '@mantine/core';
+import { Button, CloseButton, Group, Indicator, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
-import { IconFilter, IconSearch } from '@tabler/icons-react';
+import { IconFilter, IconSearch, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
+import { membersQuery } from '../../api/members.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { DateInput } from '../../shell/date-input.tsx';
 import { texts } from '../../texts/index.ts';
-import { countFilters, type LeadFilters } from './lead-search.ts';
-import { statuses } from './lead-status.ts';
+import { countFilters, type LeadFilters, statusesOf } from './lead-search.ts';
+import { statusColors, statuses } from './lead-status.ts';
+import classes from './leads.module.css';
 import { defaultSort } from './merge-leads.ts';
 
 const t = texts.leads;
@@ -31,6 +23,8 @@ interface FiltersProps {
   readonly filters: LeadFilters;
   readonly onChange: (changes: FilterChanges) => void;
   readonly onClear: () => void;
+  /** Whether the user sees the leads of other members. */
+  readonly isManager: boolean;
 }
 
 export function LeadFilterBar({
@@ -45,19 +39,7 @@ export function LeadFilterBar({
   // On a wide screen, status and campaign are beside the button.
   const { status: _status, campaignCode: _campaignCode, ...hidden } = filters;
   const hiddenCount = isNarrow ? count : countFilters(hidden);
-  const status = (
-    <SegmentedControl
-      size="xs"
-      fullWidth={isNarrow}
-      aria-label={t.status}
-      value={filters.status ?? ''}
-      onChange={(value) => onChange({ status: statuses.find((each) => each === value) })}
-      data={[
-        { value: '', label: t.allStatuses },
-        ...statuses.map((value) => ({ value, label: t.statuses[value] })),
-      ]}
-    />
-  );
+  const status = <StatusFilter {...props} />;
   const campaign = (
     <Select
       size="xs"
@@ -107,11 +89,94 @@ export function LeadFilterBar({
         </Popover.Dropdown>
       </Popover>
       {(count > 0 || filters.q !== undefined) && (
-        <Button size="xs" variant="subtle" px={isNarrow ? 6 : 'sm'} onClick={onClear}>
+        <Button size="xs" variant="subtle" flex="none" px={isNarrow ? 6 : 'sm'} onClick={onClear}>
           {t.clearAll}
         </Button>
       )}
     </Group>
+  );
+}
+
+/** Toggles of the statuses. Several can be pressed at once. None and all of them mean every status. */
+function StatusFilter({ filters, onChange }: FiltersProps) {
+  const chosen = statusesOf(filters);
+  const choose = (list: readonly string[]) =>
+    onChange({ status: list.length === 0 || list.length === statuses.length ? undefined : list.join(',') });
+  return (
+    <div role="group" aria-label={t.status} className={classes['toggles']}>
+      <button type="button" aria-pressed={chosen.length === 0} onClick={() => choose([])}>
+        {t.allStatuses}
+      </button>
+      {statuses.map((status) => {
+        const isChosen = chosen.includes(status);
+        return (
+          <button
+            key={status}
+            type="button"
+            aria-pressed={isChosen}
+            onClick={() =>
+              choose(statuses.filter((each) => (each === status ? !isChosen : chosen.includes(each))))
+            }
+          >
+            <span
+              aria-hidden
+              className={classes['dot']}
+              style={{ background: `var(--mantine-color-${statusColors[status]}-6)` }}
+            />
+            {t.statuses[status]}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+/** The filters that apply, each with a button that removes it. */
+export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' | 'onChange'>) {
+  const { data: campaigns } = useQuery(campaignsQuery);
+  const { data: members } = useQuery({ ...membersQuery, enabled: filters.user !== undefined });
+  const chosen = statusesOf(filters);
+  const { campaignCode, user, createdFrom, createdTo, source, q } = filters;
+  const campaign = campaigns?.find(({ code }) => code === campaignCode);
+  const member = members?.find(({ userId }) => userId === user);
+  const chips: readonly (readonly [label: string, value: string | undefined, changes: FilterChanges])[] = [
+    [t.search, q, { q: undefined }],
+    ...chosen.map((status): [string, string, FilterChanges] => {
+      const others = chosen.filter((each) => each !== status);
+      return [t.status, t.statuses[status], { status: others.join(',') || undefined }];
+    }),
+    [
+      t.campaign,
+      campaign === undefined ? campaignCode : campaignOption(campaign).label,
+      { campaignCode: undefined },
+    ],
+    [t.user, member?.name ?? user, { user: undefined }],
+    [t.createdFrom, toDay(createdFrom), { createdFrom: undefined }],
+    [t.createdTo, toDay(createdTo, -1), { createdTo: undefined }],
+    [t.phoneFilter, filters.phone, { phone: undefined }],
+    [t.s1, filters.s1, { s1: undefined }],
+    [t.lpName, filters.lpName, { lpName: undefined }],
+    [t.source, source && t.sources[source], { source: undefined }],
+  ];
+  const shown = chips.filter(([, value]) => value !== undefined && value !== '');
+  if (shown.length === 0) return null;
+  return (
+    <ul className={classes['chips']} aria-label={t.appliedFilters}>
+      {shown.map(([label, value, changes]) => (
+        <li key={`${label} ${value}`}>
+          <button
+            type="button"
+            aria-label={t.removeFilter(label, value ?? '')}
+            onClick={() => onChange(changes)}
+          >
+            <span>
+              {label}: <b dir="auto">{value}</b>
+            </span>
+            <IconX size={14} aria-hidden />
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -184,9 +249,25 @@ function SearchBox({
   );
 }
 
-function MoreFilters({ filters, onChange }: FiltersProps) {
+function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
+  const { data: members } = useQuery({ ...membersQuery, enabled: isManager });
   return (
     <>
+      {isManager && (
+        <Select
+          size="xs"
+          label={t.user}
+          placeholder={t.anyUser}
+          searchable
+          clearable
+          comboboxProps={{ withinPortal: false }}
+          value={filters.user ?? null}
+          onChange={(value) => onChange({ user: value ?? undefined })}
+          data={
+            members?.map(({ userId, name, email }) => ({ value: userId, label: `${name} (${email})` })) ?? []
+          }
+        />
+      )}
       <Group grow gap="xs">
         <DateInput
           size="xs"

@@ -1,11 +1,13 @@
 import { Button, Center, Group, Loader, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
+import { IconArrowUp } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
+import type { LeadColumn } from '@leads/core/lead/view-columns';
 import {
+  type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
   type RefObject,
@@ -17,11 +19,14 @@ import {
   useState,
 } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
+import { membersQuery } from '../../api/members.ts';
 import { campaignLabel } from '../../shell/campaign-option.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';
 import { texts } from '../../texts/index.ts';
 import { BulkBar } from './bulk-bar.tsx';
+import { type Columns, layoutOf } from './columns.ts';
+import { LeadHeads } from './lead-heads.tsx';
 import { LeadRow, type RowAction, rowId } from './lead-row.tsx';
 import { countFilters, type LeadFilters, type LeadSort } from './lead-search.ts';
 import { nextStatuses, statusKeys, statusOf } from './lead-status.ts';
@@ -47,6 +52,8 @@ export function LeadList({
   onOpen,
   onSort,
   hrefOf,
+  columns,
+  onResize,
 }: {
   data: ReturnType<typeof useLeadList>;
   scroller: RefObject<HTMLDivElement | null>;
@@ -57,6 +64,8 @@ export function LeadList({
   onOpen: (id: string) => void;
   onSort: (sort: LeadSort) => void;
   hrefOf: (id: string) => string;
+  columns: Columns;
+  onResize: (column: LeadColumn, width: number) => void;
 }) {
   const isNarrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
   const height = isNarrow ? 60 : 42;
@@ -73,6 +82,13 @@ export function LeadList({
     () => new Map(campaigns?.map((campaign) => [campaign.id, campaignLabel(campaign)])),
     [campaigns],
   );
+
+  const { data: members } = useQuery({
+    ...membersQuery,
+    enabled: role !== 'publisher' && columns.names.includes('user'),
+  });
+  const userNames = useMemo(() => new Map(members?.map(({ userId, name }) => [userId, name])), [members]);
+  const layout = useMemo(() => layoutOf(columns), [columns]);
 
   const places = useMemo(() => new Map(leads.map(({ id }, i) => [id, i])), [leads]);
   // A lead that leaves the list is not selected any more, and the next lead becomes the active one.
@@ -256,7 +272,11 @@ export function LeadList({
   );
 
   return (
-    <div className={classes['frame']} aria-busy={isPlaceholderData}>
+    <div
+      className={classes['frame']}
+      aria-busy={isPlaceholderData}
+      style={{ '--row-columns': layout.template, '--row-width': `${layout.minWidth}px` } as CSSProperties}
+    >
       {canChange && chosen.length > 0 && (
         <BulkBar
           leads={chosen}
@@ -287,7 +307,7 @@ export function LeadList({
         role="grid"
         aria-label={t.grid}
         aria-rowcount={total === undefined ? -1 : total + 1}
-        aria-colcount={8}
+        aria-colcount={columns.names.length + 1}
         aria-multiselectable={canChange}
         aria-activedescendant={activeIndex === -1 || activeId === undefined ? undefined : rowId(activeId)}
         tabIndex={0}
@@ -300,9 +320,10 @@ export function LeadList({
         }}
       >
         <div role="rowgroup" className={classes['heads']}>
-          <div role="row" aria-rowindex={1} className={classes['head']}>
-            <span role="columnheader" className={classes['tickCell']}>
-              {canChange && (
+          <LeadHeads
+            columns={columns}
+            tick={
+              canChange && (
                 <label className={classes['tick']}>
                   <input
                     type="checkbox"
@@ -317,45 +338,12 @@ export function LeadList({
                     }
                   />
                 </label>
-              )}
-            </span>
-            <span
-              role="columnheader"
-              className={classes['createdCell']}
-              aria-sort={sort.startsWith('-') ? 'descending' : 'ascending'}
-            >
-              <button
-                type="button"
-                className={classes['sortButton']}
-                onClick={() => onSort(sort.startsWith('-') ? time : `-${time}`)}
-              >
-                {time === 'createdAt' ? t.created : t.updated}
-                {sort.startsWith('-') ? (
-                  <IconArrowDown size={14} aria-hidden />
-                ) : (
-                  <IconArrowUp size={14} aria-hidden />
-                )}
-              </button>
-            </span>
-            <span role="columnheader" className={classes['onlyTable']}>
-              {t.fields.name}
-            </span>
-            <span role="columnheader" className={classes['onlyTable']}>
-              {t.fields.phone}
-            </span>
-            <span role="columnheader" className={classes['onlyTable']}>
-              {t.status}
-            </span>
-            <span role="columnheader" className={classes['onlyTable']}>
-              {t.campaign}
-            </span>
-            <span role="columnheader" className={`${classes['onlyTable']} ${classes['wide']}`}>
-              {t.country}
-            </span>
-            <span role="columnheader" className={`${classes['onlyTable']} ${classes['wide']}`}>
-              {t.id}
-            </span>
-          </div>
+              )
+            }
+            sort={sort}
+            onSort={onSort}
+            onResize={onResize}
+          />
         </div>
         <div role="rowgroup" className={classes['body']} style={{ height: virtualizer.getTotalSize() }}>
           {rows.map(({ index, start, key }) => {
@@ -371,7 +359,9 @@ export function LeadList({
                 href={hrefOf(lead.id)}
                 time={time}
                 nowMs={nowMs}
+                columns={columns.names}
                 campaign={campaignNames.get(lead.campaignId) ?? ''}
+                user={userNames.get(lead.userId) ?? ''}
                 isSelectable={canChange}
                 isSelected={selected.has(lead.id)}
                 isActive={index === activeIndex}

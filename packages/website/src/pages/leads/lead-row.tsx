@@ -1,5 +1,6 @@
 import { Menu } from '@mantine/core';
 import type { Lead, LeadStatus } from '@leads/core/lead';
+import type { LeadColumn } from '@leads/core/lead/view-columns';
 import { memo } from 'react';
 import { texts } from '../../texts/index.ts';
 import { statusColors, statusOf } from './lead-status.ts';
@@ -24,7 +25,10 @@ export interface LeadRowProps {
   readonly href: string;
   readonly time: 'createdAt' | 'updatedAt';
   readonly nowMs: number;
+  readonly columns: readonly LeadColumn[];
   readonly campaign: string;
+  /** The name of the user that the lead belongs to. */
+  readonly user: string;
   readonly isSelectable: boolean;
   readonly isSelected: boolean;
   readonly isActive: boolean;
@@ -39,8 +43,7 @@ export interface LeadRowProps {
 
 /** One row of the list. It renders again only if its props change, not while the user scrolls. */
 export const LeadRow = memo(function LeadRow(props: LeadRowProps) {
-  const { lead, index, isSelectable, isSelected, campaign, time, nowMs } = props;
-  const place = [lead.country, lead.region].filter((text) => text !== undefined).join(', ');
+  const { lead, index, isSelectable, isSelected, columns } = props;
   return (
     <div
       role="row"
@@ -68,11 +71,25 @@ export const LeadRow = memo(function LeadRow(props: LeadRowProps) {
           </label>
         )}
       </span>
-      <span role="gridcell" className={`${classes['cell']} ${classes['dim']} ${classes['createdCell']}`}>
-        <time dateTime={lead[time]} title={exactTime(lead[time])}>
-          {relativeTime(lead[time], nowMs)}
-        </time>
+      {columns.map((column) => (
+        <Cell key={column} column={column} {...props} />
+      ))}
+    </div>
+  );
+});
+
+/** One cell of a row. On a phone, a row is a card with four of them. */
+function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn }) {
+  const { lead, campaign, user, time, columns, nowMs } = props;
+  if (column === 'status') {
+    return (
+      <span role="gridcell" className={classes['statusCell']}>
+        <StatusCell {...props} />
       </span>
+    );
+  }
+  if (column === 'name') {
+    return (
       <span role="gridcell" className={`${classes['cell']} ${classes['nameCell']}`}>
         <a
           href={props.href}
@@ -85,37 +102,48 @@ export const LeadRow = memo(function LeadRow(props: LeadRowProps) {
           {lead.name}
         </a>
       </span>
-      <span
-        role="gridcell"
-        className={`${classes['cell']} ${classes['phoneCell']}`}
-        title={lead.phone}
-        dir="auto"
-      >
-        {lead.phone}
+    );
+  }
+  if (column === 'createdAt' || column === 'updatedAt') {
+    const isOnlyTime = !columns.includes(column === 'createdAt' ? 'updatedAt' : 'createdAt');
+    const shown = lead[isOnlyTime ? time : column];
+    // A card has place for one time.
+    const place = isOnlyTime || column === time ? classes['createdCell'] : classes['onlyTable'];
+    return (
+      <span role="gridcell" className={`${classes['cell']} ${classes['dim']} ${place}`}>
+        <time dateTime={shown} title={exactTime(shown)}>
+          {relativeTime(shown, nowMs)}
+        </time>
       </span>
-      <span role="gridcell" className={classes['statusCell']}>
-        <StatusCell {...props} />
-      </span>
-      <span role="gridcell" className={`${classes['cell']} ${classes['campaign']}`} title={campaign}>
-        {campaign}
-      </span>
-      <span
-        role="gridcell"
-        className={`${classes['cell']} ${classes['wide']} ${classes['campaign']}`}
-        title={place}
-      >
-        {place}
-      </span>
-      <span
-        role="gridcell"
-        className={`${classes['cell']} ${classes['wide']} ${classes['campaign']} ${classes['dim']} ${classes['mono']}`}
-        title={lead.id}
-      >
-        {lead.id.slice(0, shownIdLength)}
-      </span>
-    </div>
+    );
+  }
+  const text = textOf(column, { lead, campaign, user });
+  const look = column === 'phone' ? classes['phoneCell'] : classes['onlyTable'];
+  const isCode = column === 'id' || column === 'ip';
+  return (
+    <span
+      role="gridcell"
+      className={`${classes['cell']} ${look} ${isCode ? `${classes['dim']} ${classes['mono']}` : ''}`}
+      title={column === 'id' ? lead.id : text}
+      dir="auto"
+    >
+      {text}
+    </span>
   );
-});
+}
+
+function textOf(
+  column: Exclude<LeadColumn, 'status' | 'name' | 'createdAt' | 'updatedAt'>,
+  { lead, campaign, user }: Pick<LeadRowProps, 'lead' | 'campaign' | 'user'>,
+): string {
+  if (column === 'campaign') return campaign;
+  if (column === 'user') return user;
+  if (column === 'id') return lead.id.slice(0, shownIdLength);
+  if (column === 'country') {
+    return [lead.country, lead.region].filter((text) => text !== undefined).join(', ');
+  }
+  return lead[column] ?? '';
+}
 
 function StatusCell({ lead, isSelectable, pending, menu, onStatus, onMenuClose }: LeadRowProps) {
   const status = statusOf(lead);

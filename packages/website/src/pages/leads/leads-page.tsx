@@ -1,20 +1,24 @@
 import { ActionIcon, Button, Center, Group, Menu, Text, Title, VisuallyHidden } from '@mantine/core';
-import { IconDots, IconDownload, IconKeyboard, IconPlus, IconUpload } from '@tabler/icons-react';
+import { IconColumns, IconDots, IconDownload, IconKeyboard, IconPlus, IconUpload } from '@tabler/icons-react';
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import type { SavedView } from '@leads/core/lead';
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { exportAddress, invalidateCounts, leadCountQuery } from '../../api/leads.ts';
+import { viewsQuery } from '../../api/views.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
-import { LeadFilterBar, type FilterChanges } from './lead-filters.tsx';
+import { useColumns } from './columns.ts';
+import { FilterChips, LeadFilterBar, type FilterChanges } from './lead-filters.tsx';
 import { LeadList } from './lead-list.tsx';
-import { filtersOf, type LeadSearch } from './lead-search.ts';
+import { emptyFilters, filtersOf, isSame, type LeadSearch } from './lead-search.ts';
 import classes from './leads.module.css';
 import { defaultSort } from './merge-leads.ts';
 import { useLeadList } from './use-lead-list.ts';
 import { useStatusChanges } from './use-status-changes.tsx';
+import { ViewsMenu } from './views-menu.tsx';
 import { withReasons } from './with-reasons.ts';
 import { useTitle } from '../../shell/use-title.ts';
 
@@ -26,6 +30,7 @@ const keyConsumers =
   'input:not([type="radio"], [type="checkbox"]), textarea, select, [role="dialog"], [role="menu"]';
 
 const LeadDrawer = lazyDialog(async () => (await import('./lead-drawer.tsx')).LeadDrawer);
+const ColumnsDialog = lazyDialog(async () => (await import('./columns-dialog.tsx')).ColumnsDialog);
 const NewLeadDialog = lazyDialog(async () => (await import('./new-lead-dialog.tsx')).NewLeadDialog);
 const ImportDialog = lazyDialog(async () => (await import('./import-dialog.tsx')).ImportDialog);
 const ShortcutsDialog = lazyDialog(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
@@ -46,9 +51,35 @@ export function LeadsPage() {
   const { list, leads, pollNow } = data;
   const total = useQuery({ ...leadCountQuery(filters), enabled: list.isSuccess && !list.isPlaceholderData });
   const statusChanges = useStatusChanges(role, pollNow);
-  const [dialog, setDialog] = useState<'new' | 'import' | 'shortcuts'>();
+  const [dialog, setDialog] = useState<'new' | 'import' | 'shortcuts' | 'columns'>();
 
-  useTitle(t.title);
+  const { data: views } = useQuery({ ...viewsQuery, enabled: search.view !== undefined });
+  const view = views?.find(({ id }) => id === search.view);
+  const columns = useColumns(
+    me.user.id,
+    view && { id: view.id, columns: view.columns && { names: view.columns, widths: view.widths ?? {} } },
+  );
+  const { sort: shownSort, ...shownFilters } = filters;
+  const shown = {
+    filters: shownFilters,
+    ...(shownSort !== undefined && { sort: shownSort }),
+    ...(columns.chosen !== undefined && {
+      columns: [...columns.chosen.names],
+      widths: columns.chosen.widths as Record<string, number>,
+    }),
+  };
+  const isChanged =
+    view !== undefined && (columns.isChanged || !isSame(filters, { ...view.filters, sort: view.sort }));
+  const openView = (opened: SavedView | undefined) => {
+    columns.forgetDraft();
+    show(
+      opened === undefined
+        ? { view: undefined }
+        : { ...emptyFilters, ...opened.filters, sort: opened.sort, view: opened.id },
+    );
+  };
+
+  useTitle(view === undefined ? t.title : `${view.name} - ${t.title}`);
 
   const show = (changes: { readonly [Name in keyof LeadSearch]?: LeadSearch[Name] | undefined }) => {
     const next = Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined);
@@ -84,6 +115,7 @@ export function LeadsPage() {
           </Text>
         </Group>
         <Group gap="xs" wrap="nowrap">
+          <ViewsMenu view={view} isChanged={isChanged} shown={shown} role={role} onOpen={openView} />
           <Button size="xs" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog('new')}>
             {t.newLead}
           </Button>
@@ -94,6 +126,12 @@ export function LeadsPage() {
               </ActionIcon>
             </Menu.Target>
             <Menu.Dropdown>
+              <Menu.Item
+                leftSection={<IconColumns size={16} aria-hidden />}
+                onClick={() => setDialog('columns')}
+              >
+                {t.editColumns}
+              </Menu.Item>
               <Menu.Item
                 leftSection={<IconUpload size={16} aria-hidden />}
                 onClick={() => setDialog('import')}
@@ -125,10 +163,12 @@ export function LeadsPage() {
       <LeadFilterBar
         searchBox={searchBox}
         filters={filters}
+        isManager={role !== 'publisher'}
         onChange={(changes: FilterChanges) => show(changes)}
         onClear={() => void navigate({ to: '/leads', search: {}, resetScroll: false })}
         onLeaveSearch={focusList}
       />
+      <FilterChips filters={filters} onChange={show} />
       {data.isFailing && (
         <Text size="sm" c="red" role="status">
           {t.paused}
@@ -151,6 +191,11 @@ export function LeadsPage() {
           onOpen={(lead) => show({ lead })}
           onSort={(sort) => show({ sort: sort === defaultSort ? undefined : sort })}
           hrefOf={hrefOf}
+          columns={columns.columns}
+          onResize={(column, width) => {
+            const { names, widths } = columns.columns;
+            columns.change({ names, widths: { ...widths, [column]: width } });
+          }}
         />
       )}
       <VisuallyHidden role="status" aria-live="polite">
@@ -164,6 +209,14 @@ export function LeadsPage() {
           statusChanges={statusChanges}
           onOpen={(lead) => show({ lead })}
           onClose={() => show({ lead: undefined })}
+        />
+      )}
+      {dialog === 'columns' && (
+        <ColumnsDialog
+          columns={columns.columns}
+          isManager={role !== 'publisher'}
+          onChange={columns.change}
+          onClose={closeDialog}
         />
       )}
       {dialog === 'new' && <NewLeadDialog onClose={closeDialog} onCreated={pollNow} />}

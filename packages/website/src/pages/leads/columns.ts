@@ -1,0 +1,107 @@
+import { useMediaQuery } from '@mantine/hooks';
+import { type LeadColumn, leadColumns } from '@leads/core/lead/view-columns';
+import { useState } from 'react';
+
+/** The columns of the list in their order, and the widths that the user has set, in pixels. */
+export interface Columns {
+  readonly names: readonly LeadColumn[];
+  readonly widths: { readonly [Name in LeadColumn]?: number | undefined };
+}
+
+export const maxColumnWidth = 960;
+export const minColumnWidth = 48;
+
+/** The minimum width of a column in pixels, and its share of the free width. */
+const sizes: Readonly<Record<LeadColumn, readonly [minimum: number, share: number]>> = {
+  createdAt: [116, 0],
+  updatedAt: [116, 0],
+  name: [120, 2],
+  phone: [146, 1.3],
+  status: [112, 0],
+  campaign: [110, 1.4],
+  user: [110, 1.2],
+  country: [80, 1],
+  region: [90, 1],
+  state: [80, 1],
+  address: [140, 1.6],
+  ip: [120, 0],
+  id: [116, 0],
+};
+
+const usual: Columns = {
+  names: ['createdAt', 'name', 'phone', 'status', 'campaign', 'country', 'id'],
+  widths: {},
+};
+/** The usual columns where the window is too narrow for all of them. */
+const fewer: Columns = { ...usual, names: usual.names.slice(0, 5) };
+
+/** The columns of the checkbox, and the padding and gaps of a row. They equal those of the style sheet. */
+const tickWidth = 40;
+const gap = 12;
+
+/** Returns the template of the grid, and the width below which a row scrolls horizontally. */
+export function layoutOf({ names, widths }: Columns): { template: string; minWidth: number } {
+  const tracks = names.map((name) => {
+    const width = widths[name];
+    const [minimum, share] = sizes[name];
+    if (width !== undefined) return { least: width, track: `${width}px` };
+    return { least: minimum, track: share === 0 ? `${minimum}px` : `minmax(${minimum}px, ${share}fr)` };
+  });
+  const least = tracks.reduce((sum, track) => sum + track.least + gap, tickWidth + 2 * gap);
+  return {
+    // The last track takes the free width if no column does.
+    template: [`${tickWidth}px`, ...tracks.map(({ track }) => track), 'minmax(0, 0.001fr)'].join(' '),
+    minWidth: least,
+  };
+}
+
+const known = new Set<string>(leadColumns);
+
+function read(key: string): Columns | undefined {
+  try {
+    const { names, widths } = JSON.parse(localStorage.getItem(key) ?? '') as Columns;
+    // Another release may have stored other columns.
+    const kept = names.filter((name) => known.has(name));
+    return kept.length === 0 ? undefined : { names: kept, widths };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the columns of the list and a function that changes them. `undefined` restores the usual columns. The browser
+ * keeps the columns of a user. Those of a view come from the view, and a change of them lasts until the view is left or
+ * saved.
+ */
+export function useColumns(
+  userId: string,
+  view: { readonly id: string; readonly columns: Columns | undefined } | undefined,
+) {
+  const key = `leads.columns.${userId}`;
+  const [own, setOwn] = useState(() => read(key));
+  const [draft, setDraft] = useState<{ viewId: string; columns: Columns | undefined }>();
+  const isMedium = useMediaQuery('(max-width: 75em)', undefined, { getInitialValueInEffect: false });
+  const ofDraft = draft !== undefined && draft.viewId === view?.id ? draft : undefined;
+  const chosen = ofDraft === undefined ? (view?.columns ?? own) : ofDraft.columns;
+  const change = (columns: Columns | undefined) => {
+    if (view !== undefined) {
+      setDraft({ viewId: view.id, columns });
+      return;
+    }
+    setOwn(columns);
+    try {
+      if (columns === undefined) localStorage.removeItem(key);
+      else localStorage.setItem(key, JSON.stringify(columns));
+    } catch {
+      // Without storage, the columns last until the page is left.
+    }
+  };
+  return {
+    columns: chosen ?? (isMedium ? fewer : usual),
+    /** The columns that the user or the view has set. */
+    chosen,
+    isChanged: ofDraft !== undefined,
+    change,
+    forgetDraft: () => setDraft(undefined),
+  };
+}

@@ -1,0 +1,96 @@
+import { Button, Checkbox, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { NewSavedView, SavedView } from '@leads/core/lead';
+import { fieldErrorsOf } from '../../api/client.ts';
+import { createView, deleteView, updateView, viewsQuery } from '../../api/views.ts';
+import { Dialog } from '../../shell/dialog.tsx';
+import { FormActions } from '../../shell/form-actions.tsx';
+import { ErrorNotice } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.leads;
+
+/** Saves the shown list as a view; or renames, shares and deletes a view. */
+export function ViewDialog({
+  view,
+  shown,
+  canShare,
+  onSaved,
+  onDeleted,
+  onClose,
+}: {
+  /** The view to change. Absent for a new one. */
+  view: SavedView | undefined;
+  /** The filters, the order and the columns of the shown list. */
+  shown: Omit<NewSavedView, 'name' | 'shared'>;
+  canShare: boolean;
+  onSaved: (view: SavedView) => void;
+  onDeleted: () => void;
+  onClose: () => void;
+}) {
+  const queryClient = useQueryClient();
+  const form = useForm({ initialValues: { name: view?.name ?? '', shared: view?.shared ?? false } });
+  const refresh = () => queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey });
+  const save = useMutation({
+    mutationFn: (values: { name: string; shared: boolean }) =>
+      view === undefined ? createView({ ...shown, ...values }) : updateView(view.id, values),
+    async onSuccess(saved) {
+      await refresh();
+      notifications.show({ message: t.viewSaved(saved.name) });
+      onSaved(saved);
+    },
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
+  });
+  const remove = useMutation({
+    mutationFn: ({ id }: SavedView) => deleteView(id),
+    async onSuccess(_answer, { name }) {
+      await refresh();
+      notifications.show({ message: t.viewDeleted(name) });
+      onDeleted();
+    },
+  });
+  return (
+    <Dialog onClose={onClose} title={view === undefined ? t.saveView : t.editView(view.name)}>
+      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+        <Stack>
+          {view === undefined && <Text size="sm">{t.viewKeeps}</Text>}
+          <TextInput
+            label={t.viewName}
+            required
+            maxLength={255}
+            data-autofocus
+            {...form.getInputProps('name')}
+          />
+          {canShare && (
+            <Checkbox
+              label={t.shareView}
+              description={t.shareViewHint}
+              {...form.getInputProps('shared', { type: 'checkbox' })}
+            />
+          )}
+          {view !== undefined && (
+            <Button
+              variant="subtle"
+              color="red.9"
+              w="fit-content"
+              px={0}
+              loading={remove.isPending}
+              onClick={() => remove.mutate(view)}
+            >
+              {t.deleteView}
+            </Button>
+          )}
+          {remove.isError && <ErrorNotice error={remove.error} />}
+          <FormActions
+            submit={texts.common.save}
+            error={save.error}
+            isPending={save.isPending}
+            onCancel={onClose}
+          />
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,123 @@
+import { Button, Menu } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
+import { IconBookmark, IconPencil, IconPlus } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { MemberRole } from '@leads/core/credential';
+import type { NewSavedView, SavedView } from '@leads/core/lead';
+import { useState } from 'react';
+import { updateView, viewsQuery } from '../../api/views.ts';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.leads;
+
+const ViewDialog = lazyDialog(async () => (await import('./view-dialog.tsx')).ViewDialog);
+
+/** The menu of the saved views: opens them, saves the shown list as one, and changes the open one. */
+export function ViewsMenu({
+  view,
+  isChanged,
+  shown,
+  role,
+  onOpen,
+}: {
+  /** The open view. */
+  view: SavedView | undefined;
+  /** Whether the shown list differs from the open view. */
+  isChanged: boolean;
+  shown: Omit<NewSavedView, 'name' | 'shared'>;
+  role: MemberRole;
+  /** Opens a view; `undefined` leaves the open one. */
+  onOpen: (view: SavedView | undefined) => void;
+}) {
+  const queryClient = useQueryClient();
+  const { data: views = [] } = useQuery(viewsQuery);
+  const isNarrow = useMediaQuery('(max-width: 36em)', undefined, { getInitialValueInEffect: false });
+  const [dialog, setDialog] = useState<'new' | 'edit'>();
+  const close = () => setDialog(undefined);
+  const save = useMutation({
+    mutationFn: ({ id }: SavedView) => updateView(id, shown),
+    async onSuccess(saved) {
+      await queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey });
+      notifications.show({ message: t.viewSaved(saved.name) });
+      onOpen(saved);
+    },
+    onError: (error) => notifications.show({ color: 'red', message: error.message }),
+  });
+  const groups = [
+    [t.sharedViews, views.filter(({ shared }) => shared)],
+    [t.ownViews, views.filter(({ shared }) => !shared)],
+  ] as const;
+  const label = view === undefined ? t.views : isChanged ? `${view.name} (${t.viewChanged})` : view.name;
+  return (
+    <>
+      <Menu position="bottom-start" width={260}>
+        <Menu.Target>
+          <Button
+            size="xs"
+            variant="default"
+            maw={220}
+            flex="none"
+            px={isNarrow ? 6 : 'sm'}
+            aria-label={view === undefined ? t.views : `${t.views}: ${label}`}
+            {...(!isNarrow && { leftSection: <IconBookmark size={16} aria-hidden /> })}
+          >
+            {isNarrow ? <IconBookmark size={16} aria-hidden /> : label}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown mah="60dvh" style={{ overflowY: 'auto' }}>
+          {views.length === 0 && <Menu.Label>{t.noViews}</Menu.Label>}
+          {groups.map(
+            ([title, members]) =>
+              members.length > 0 && (
+                <div key={title} role="group" aria-label={title}>
+                  <Menu.Label>{title}</Menu.Label>
+                  {members.map((each) => (
+                    <Menu.Item
+                      key={each.id}
+                      aria-current={each.id === view?.id || undefined}
+                      {...(each.id === view?.id && { fw: 600 })}
+                      onClick={() => onOpen(each)}
+                    >
+                      {each.name}
+                    </Menu.Item>
+                  ))}
+                </div>
+              ),
+          )}
+          <Menu.Divider />
+          {view !== undefined && (
+            <>
+              {isChanged && (
+                <Menu.Item onClick={() => save.mutate(view)}>{t.saveChanges(view.name)}</Menu.Item>
+              )}
+              <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={() => setDialog('edit')}>
+                {t.editView(view.name)}
+              </Menu.Item>
+            </>
+          )}
+          <Menu.Item leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog('new')}>
+            {t.saveView}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {dialog !== undefined && (
+        <ViewDialog
+          view={dialog === 'edit' ? view : undefined}
+          shown={shown}
+          canShare={role !== 'publisher'}
+          onSaved={(saved) => {
+            close();
+            if (dialog === 'new') onOpen(saved);
+          }}
+          onDeleted={() => {
+            close();
+            onOpen(undefined);
+          }}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}
