@@ -45,6 +45,10 @@ function setUp() {
         return new Map(current.map(({ lead, change }) => [lead.id, change.createdAt]));
       });
     },
+    async changeStatusInEach(workspaces: Parameters<LeadStore['changeStatusInEach']>[0]) {
+      changes.push(workspaces.map((each) => each.changes.map(({ id }) => id).join(' ')).join('; '));
+      return workspaces.map((each) => new Map(each.changes.map(({ id }) => [id, { id }])));
+    },
   } as unknown as LeadStore);
   const change = async (workspaceId: string, id: string, reason = '', version = 2) => {
     try {
@@ -104,6 +108,23 @@ test('a change that the database rejects does not affect other changes of the ba
   expect(await again).toBe('changed');
   // Both change one lead, so they are in different statements.
   expect(await Promise.all([change('b', 'b1', 'Poison'), change('b', 'b1')])).toEqual([rejected, 'changed']);
+});
+
+test('concurrent changes of statuses share one transaction, and a second one of a lead finds no lead', async () => {
+  const { leads, changes } = setUp();
+  const changed = await Promise.all(
+    ['a1', 'b1', 'a2', 'a1'].map((id) =>
+      leads.changeStatus(id.slice(0, 1), {
+        id,
+        from: ['OnHold'],
+        to: 'Approved',
+        userId: 'user',
+        createdAt: new Date(0),
+      }),
+    ),
+  );
+  expect(changed.map((lead) => lead?.id)).toEqual(['a1', 'b1', 'a2', undefined]);
+  expect(changes).toEqual(['a1 a2; b1']);
 });
 
 test('an outage rejects all changes of the batch, and no later change', async () => {

@@ -1,5 +1,5 @@
 import { StoreError } from '@leads/core/errors';
-import type { ChangedLead, FoundLead, LeadStore } from '@leads/core/lead';
+import type { ChangedLead, FoundLead, LeadStore, StatusChangeFrom } from '@leads/core/lead';
 import { Batcher, type Batched } from './batcher.ts';
 
 type Scope = Parameters<LeadStore['find']>[0];
@@ -9,12 +9,18 @@ interface LeadToFind {
   readonly id: string;
 }
 
-interface LeadToChange {
+interface LeadToChange<Change> {
   readonly workspaceId: string;
-  readonly change: ChangedLead;
+  readonly id: string;
+  readonly change: Change;
 }
 
-type BatchedChange = Batched<LeadToChange, Date | undefined>;
+type BatchedChange<Change, Result> = Batched<LeadToChange<Change>, Result | undefined>;
+
+/** Changes leads of several workspaces in one transaction. Returns the results of each workspace by lead id. */
+type Send<Change, Result> = (
+  workspaces: readonly { readonly workspaceId: string; readonly changes: readonly Change[] }[],
+) => Promise<readonly ReadonlyMap<string, Result>[]>;
 
 /**
  * Returns a lead store that combines concurrent reads and changes of single leads. Reads of one scope share a statement.
@@ -29,11 +35,21 @@ export function batchLeadChanges(leads: LeadStore): LeadStore & AsyncDisposable 
       await eachSettled(groups, (group) => findEach(leads, group));
     },
   });
-  const changes = new Batcher<LeadToChange, Date | undefined>({
+  const changes = new Batcher<LeadToChange<ChangedLead>, Date | undefined>({
     workspaceOf: ({ workspaceId }) => workspaceId,
     charactersOf: ({ change: { lead, change } }) =>
       (lead.extra?.length ?? 0) + JSON.stringify(change.fields ?? {}).length,
-    process: (batch) => changeInTurn(leads, batch),
+    process: (batch) => changeInTurn((workspaces) => leads.changeInEach(workspaces), batch, newerVersion),
+  });
+  const statuses = new Batcher<LeadToChange<StatusChangeFrom>, FoundLead | undefined>({
+    workspaceOf: ({ workspaceId }) => workspaceId,
+    charactersOf: ({ change }) => change.reason?.length ?? 0,
+    process: (batch) =>
+      changeInTurn(
+        (workspaces) => leads.changeStatusInEach(workspaces),
+        batch,
+        () => false,
+      ),
   });
   return {
     ...leads,
@@ -46,11 +62,13 @@ export function batchLeadChanges(leads: LeadStore): LeadStore & AsyncDisposable 
     async change(workspaceId, all) {
       const [change] = all;
       if (change === undefined || all.length > 1) return leads.change(workspaceId, all);
-      const changedAt = await changes.take({ workspaceId, change });
-      return new Map(changedAt === undefined ? [] : [[change.lead.id, changedAt]]);
+      const { id } = change.lead;
+      const changedAt = await changes.take({ workspaceId, id, change });
+      return new Map(changedAt === undefined ? [] : [[id, changedAt]]);
     },
+    changeStatus: (workspaceId, change) => statuses.take({ workspaceId, id: change.id, change }),
     async [Symbol.asyncDispose]() {
-      await Promise.all([finds[Symbol.asyncDispose](), changes[Symbol.asyncDispose]()]);
+      await Promise.all([finds, changes, statuses].map((batcher) => batcher[Symbol.asyncDispose]()));
     },
   };
 }
@@ -67,53 +85,62 @@ async function findEach(
   for (const { item, resolve } of group) resolve(byId.get(item.id));
 }
 
+/** Whether a change read a newer version of the lead. */
+const newerVersion = (a: ChangedLead, b: ChangedLead): boolean => a.lead.version > b.lead.version;
+
 /**
- * Changes each lead once. Of several changes of a lead, the one that read the newest version is sent. The others are outdated
- * without a statement, so that many changes of one lead do not delay other leads.
+ * Changes each lead once. Of several changes of a lead, the first is sent, unless another one precedes it. The others get
+ * no result without a statement, so that many changes of one lead do not delay other leads.
  */
-async function changeInTurn(leads: LeadStore, group: readonly BatchedChange[]): Promise<void> {
+async function changeInTurn<Change, Result>(
+  send: Send<Change, Result>,
+  group: readonly BatchedChange<Change, Result>[],
+  precedes: (a: Change, b: Change) => boolean,
+): Promise<void> {
   let waiting = group;
   while (waiting.length > 0) {
-    const newest = new Map<string, BatchedChange>();
+    const next = new Map<string, BatchedChange<Change, Result>>();
     for (const each of waiting) {
       const key = leadKeyOf(each.item);
-      const other = newest.get(key);
-      if (other === undefined || other.item.change.lead.version < each.item.change.lead.version)
-        newest.set(key, each);
+      const other = next.get(key);
+      if (other === undefined || precedes(each.item.change, other.item.change)) next.set(key, each);
     }
-    const accepted = await changeEach(leads, [...newest.values()]);
+    const accepted = await changeEach(send, [...next.values()]);
     // If the change was rejected, the next one of the lead is sent.
     for (const { item, resolve } of waiting) if (accepted.has(leadKeyOf(item))) resolve(undefined);
     waiting = waiting.filter((each) => {
       const key = leadKeyOf(each.item);
-      return !accepted.has(key) && newest.get(key) !== each;
+      return !accepted.has(key) && next.get(key) !== each;
     });
   }
 }
 
 /** Returns the key of a lead. The id alone does not suffice: a request may name a lead of another workspace. */
-function leadKeyOf({ workspaceId, change: { lead } }: LeadToChange): string {
-  return `${workspaceId}/${lead.id}`;
+function leadKeyOf({ workspaceId, id }: LeadToChange<unknown>): string {
+  return `${workspaceId}/${id}`;
 }
 
 /**
  * Changes leads in one transaction. If the store rejects a change, the leads are halved until the lead is alone.
  *
- * @returns the keys of the leads whose change was not rejected, also if it was outdated.
+ * @returns the keys of the leads whose change was not rejected, also if it had no effect.
  */
-async function changeEach(leads: LeadStore, group: readonly BatchedChange[]): Promise<ReadonlySet<string>> {
+async function changeEach<Change, Result>(
+  send: Send<Change, Result>,
+  group: readonly BatchedChange<Change, Result>[],
+): Promise<ReadonlySet<string>> {
   const [first] = group;
   if (first === undefined) return new Set();
   try {
     const workspaces = grouped(group, ({ workspaceId }) => workspaceId);
-    const changed = await leads.changeInEach(
+    const changed = await send(
       workspaces.map((each) => ({
         workspaceId: each[0]?.item.workspaceId ?? '',
         changes: each.map(({ item }) => item.change),
       })),
     );
     for (const [at, each] of workspaces.entries()) {
-      for (const { item, resolve } of each) resolve(changed[at]?.get(item.change.lead.id));
+      for (const { item, resolve } of each) resolve(changed[at]?.get(item.id));
     }
     return new Set(group.map(({ item }) => leadKeyOf(item)));
   } catch (error) {
@@ -123,8 +150,8 @@ async function changeEach(leads: LeadStore, group: readonly BatchedChange[]): Pr
       return new Set();
     }
     const half = group.length >> 1;
-    const before = await changeEach(leads, group.slice(0, half));
-    const after = await changeEach(leads, group.slice(half));
+    const before = await changeEach(send, group.slice(0, half));
+    const after = await changeEach(send, group.slice(half));
     return new Set([...before, ...after]);
   }
 }

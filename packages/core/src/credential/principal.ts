@@ -36,17 +36,25 @@ export function formatScope(scope: ApiKeyScope): string {
   return typeof scope === 'string' ? scope : scope.join(', ');
 }
 
+/** Whether an API key has a scope. */
+export function hasScope({ scope }: Pick<Principal, 'scope'>, required: RequiredScope): boolean {
+  if (scope === 'full' || scope === required) return true;
+  return typeof scope !== 'string' && scope.includes(singleScope(required));
+}
+
 /**
  * Checks that the scope of a key suffices.
  *
  * @throws LeadsError `forbidden`, with the name of the missing scope.
  */
-export function requireScope({ scope }: Pick<Principal, 'scope'>, required: RequiredScope): void {
-  if (scope === 'full' || scope === required) return;
-  const single = required === 'intake' ? 'leads:write' : required;
-  if (typeof scope !== 'string' && scope.includes(single)) return;
-  throw new LeadsError('forbidden', { message: `This API key does not have the scope ${single}` });
+export function requireScope(principal: Pick<Principal, 'scope'>, required: RequiredScope): void {
+  if (hasScope(principal, required)) return;
+  throw new LeadsError('forbidden', {
+    message: `This API key does not have the scope ${singleScope(required)}`,
+  });
 }
+
+const singleScope = (required: RequiredScope) => (required === 'intake' ? 'leads:write' : required);
 
 /** Whether a key may be public in a web page. Such a key can only submit leads, and only from pages of its origins. */
 export function isBrowserKey({

@@ -1,6 +1,6 @@
 import type { StoredLead } from '../lead/lead.ts';
 import { type LeadFieldName, leadFieldNames } from '../lead/lead-fields.ts';
-import type { LeadChange } from '../lead/lead-store.ts';
+import type { LeadChange, StatusChangeFrom } from '../lead/lead-store.ts';
 import { searchWords } from '../lead/search.ts';
 import { Prisma } from './generated/client.ts';
 
@@ -95,6 +95,16 @@ export const changeColumns: Columns<LeadChange> = {
   reason: { of: (change) => change.reason },
   request_id: { of: (change) => change.requestId, type: 'uuid' },
   fields: { of: (change) => change.fields && JSON.stringify(change.fields), stored: cast('jsonb') },
+};
+
+/** The columns that are sent with a change of the status from any of some statuses. */
+export const statusChangeColumns: Columns<StatusChangeFrom> = {
+  id: { of: (change) => change.id, type: 'uuid' },
+  from_statuses: { of: (change) => `{${change.from.join()}}`, stored: cast('lead_status[]') },
+  to_status: { of: (change) => change.to, stored: cast('lead_status') },
+  user_id: { of: (change) => change.userId, type: 'uuid' },
+  reason: { of: (change) => change.reason },
+  changed_at: { of: (change) => isoTime(change.createdAt), type: 'timestamptz' },
 };
 
 /** Returns the names of the columns, separated by commas. */

@@ -12,6 +12,7 @@ import {
 } from '../../test/database.ts';
 import { type FoundLead, type StoredLead, toLead } from '../lead/lead.ts';
 import { detailFields } from '../lead/lead.schema.ts';
+import type { LeadStatus } from '../lead/lead-status.ts';
 import type { InsertOutcome, LeadPosition, LeadStore, LeadToInsert } from '../lead/lead-store.ts';
 import { leadSearch, phoneSearch } from '../lead/search.ts';
 import { newId } from '../uuid.ts';
@@ -43,6 +44,10 @@ beforeEach(async () => {
   await testDatabase.query(`SET session_replication_role = replica;
     TRUNCATE lead, lead_change; SET session_replication_role = DEFAULT`);
 });
+
+/** Counts the sessions that wait for a lock. Postgres keeps the first count of a transaction unless it is cleared. */
+const waitingForLocks = `SELECT pg_stat_clear_snapshot(); SELECT count(*)::int AS count FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 /** Returns the stored rows with the field names of the domain, without their nulls. */
 async function stored(): Promise<StoredLead[]> {
@@ -614,8 +619,6 @@ describe('change', () => {
   test('does not deadlock if concurrent calls have the same leads in opposite orders', async () => {
     const leads = Array.from({ length: 50 }, () => leadOf(tenant));
     await store.insert(leads);
-    const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     for (let version = 1; version <= 5; version++) {
       // All calls wait for the lead in the middle.
       await testDatabase.query(`BEGIN; SELECT id FROM lead WHERE id = '${leads[25]?.id}' FOR UPDATE`);
@@ -625,7 +628,7 @@ describe('change', () => {
       const orders = [changes, changes.toReversed(), changes, changes.toReversed()];
       const changing = Promise.all(orders.map((each) => store.change(tenant.workspaceId, each)));
       await expect
-        .poll(() => testDatabase.query(waiting), { timeout: 15_000 })
+        .poll(() => testDatabase.query(waitingForLocks), { timeout: 15_000 })
         .toEqual([{ count: orders.length }]);
       await testDatabase.query('COMMIT');
       const answers = await changing;
@@ -680,6 +683,85 @@ describe('change', () => {
     await store.change(tenant.workspaceId, [changeOf(lead, { lead: changes })]);
     for (const filter of before) expect(await ids(filter)).toEqual([]);
     for (const filter of after) expect(await ids(filter)).toEqual([lead.id]);
+  });
+});
+
+describe('changeStatus', () => {
+  const found = async (id: string) => (await store.find({ workspaceId: tenant.workspaceId }, [id]))[0];
+  const changeTo = (id: string, to: LeadStatus, from: readonly LeadStatus[], more = {}) => ({
+    id,
+    from,
+    to,
+    userId: tenant.userId,
+    createdAt: new Date(),
+    ...more,
+  });
+
+  test('changes a lead of any version that has one of the statuses, and returns it as it is found', async () => {
+    const lead = leadOf(tenant, optional);
+    await store.insert([lead, leadOf(tenant)]);
+    await store.change(tenant.workspaceId, [changeOf(lead)]);
+    const reason = 'it\'s "x", {y}';
+    const change = changeTo(lead.id, 'Trashed', ['OnHold', 'Approved'], { reason });
+    const changed = await store.changeStatus(tenant.workspaceId, change);
+    expect(changed).toEqual(await found(lead.id));
+    const { createdAt: updatedAt } = change;
+    expect(changed).toMatchObject({ status: 'Trashed', version: 3, updatedAt, address: optional.address });
+    expect(await store.history(lead, 2, 10)).toEqual([
+      {
+        version: 3,
+        userId: tenant.userId,
+        reason,
+        createdAt: updatedAt,
+        status: { from: 'Approved', to: 'Trashed' },
+      },
+    ]);
+    // The clock of another instance may be behind.
+    const earlier = changeTo(lead.id, 'OnHold', ['Trashed'], { createdAt: new Date(0) });
+    expect(await store.changeStatus(tenant.workspaceId, earlier)).toMatchObject({ version: 4, updatedAt });
+  });
+
+  test('changes no lead of another status, of another workspace or that does not exist', async () => {
+    const lead = leadOf(tenant);
+    await store.insert([lead]);
+    const unchanged = [
+      [tenant, changeTo(lead.id, 'Paid', ['Approved'])],
+      [otherTenant, changeTo(lead.id, 'Approved', ['OnHold'])],
+      [tenant, changeTo(newId(), 'Approved', ['OnHold'])],
+    ] as const;
+    for (const [{ workspaceId }, change] of unchanged) {
+      expect(await store.changeStatus(workspaceId, change)).toBeUndefined();
+    }
+    expect(await store.history(lead, 0, 1)).toEqual([]);
+    expect(await found(lead.id)).toMatchObject({ status: 'OnHold', version: 1 });
+  });
+
+  test('succeeds for one of several concurrent changes, and keeps a concurrent edit', async () => {
+    const lead = leadOf(tenant);
+    await store.insert([lead]);
+    await testDatabase.query(`BEGIN; SELECT id FROM lead WHERE id = '${lead.id}' FOR UPDATE`);
+    const edit = changeOf(lead, {
+      lead: { status: 'OnHold', city: 'Oslo' },
+      change: { status: undefined, fields: { city: { to: 'Oslo' } } },
+    });
+    const changes = [
+      store.change(tenant.workspaceId, [edit]).then(({ size }) => size === 1),
+      ...Array.from({ length: 3 }, async () => {
+        const change = changeTo(lead.id, 'Approved', ['OnHold']);
+        return (await store.changeStatus(tenant.workspaceId, change)) !== undefined;
+      }),
+    ];
+    await expect
+      .poll(() => testDatabase.query(waitingForLocks), { timeout: 15_000 })
+      .toEqual([{ count: changes.length }]);
+    await testDatabase.query('COMMIT');
+    const [edited, ...approved] = await Promise.all(changes);
+    expect(approved.filter((changed) => changed)).toHaveLength(1);
+    const { version, city } = (await found(lead.id)) ?? {};
+    expect([version, city]).toEqual(edited === true ? [3, 'Oslo'] : [2, undefined]);
+    expect((await store.history(lead, 0, 10)).map((entry) => entry.version)).toEqual(
+      edited === true ? [2, 3] : [2],
+    );
   });
 });
 

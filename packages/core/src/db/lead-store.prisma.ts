@@ -26,6 +26,7 @@ import {
   leadColumns,
   names,
   parameters,
+  statusChangeColumns,
   statusColumns,
   stored,
   valuesOf,
@@ -123,6 +124,28 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
     return workspaces.map(
       (each) => new Map(changed[inOrder.indexOf(each)]?.map(({ id, updatedAt }) => [id, updatedAt])),
     );
+  };
+
+  const changeStatusInEach: LeadStore['changeStatusInEach'] = async (workspaces) => {
+    const parents = traceparentsOf(workspaces.flatMap(({ changes }) => changes));
+    // Rows are locked in one order, since two changes of the same leads could deadlock otherwise.
+    const inOrder = workspaces.toSorted((a, b) => (a.workspaceId < b.workspaceId ? -1 : 1));
+    const changed = await selectForEach<Record<string, unknown>>(
+      parents === undefined ? statusChange.text : tracedStatusChange.text,
+      inOrder.map(({ workspaceId, changes }) => ({
+        workspaceId,
+        values: [
+          ...arrayValues(statusChangeColumns, changes),
+          workspaceId,
+          ...(parents === undefined ? [] : [parents]),
+        ],
+      })),
+      { name: `change_${parents === undefined ? '' : 'traced_'}any_statuses` },
+    );
+    return workspaces.map((each) => {
+      const leads = changed[inOrder.indexOf(each)]?.map((row) => withoutNulls(row) as unknown as FoundLead);
+      return new Map(leads?.map((lead) => [lead.id, lead]));
+    });
   };
 
   return {
@@ -226,6 +249,12 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
       return new Map(rows.map(({ requestId, ...change }) => [requestId, change]));
     },
 
+    async changeStatus(workspaceId, change) {
+      const [changed] = await changeStatusInEach([{ workspaceId, changes: [change] }]);
+      return changed?.get(change.id);
+    },
+    changeStatusInEach,
+
     async history({ id, workspaceId }, aboveVersion, limit) {
       const rows = await select<Record<string, unknown>>(
         Prisma.sql`
@@ -316,6 +345,40 @@ const noteImport = Prisma.sql`CROSS JOIN (SELECT set_config('leads.importing', '
 /** Passes the traceparents to the outbox triggers, in a setting of the transaction. */
 const noteTraceparents = (text: Prisma.Sql) =>
   Prisma.sql`CROSS JOIN (SELECT set_config('leads.trace_parents', ${text}, true)) AS trace_parents`;
+
+/**
+ * Builds the text of a change of statuses. The leads need not be read first: the statement checks their statuses when it
+ * has locked them, and returns the changed leads.
+ */
+const changingStatus = (isTraced: boolean) => {
+  const sent = Object.keys(statusChangeColumns).length;
+  const noting = isTraced ? noteTraceparents(Prisma.raw(`$${sent + 2}`)) : Prisma.empty;
+  return Prisma.sql`
+    WITH sent AS (
+      SELECT * FROM unnest(${arrays(statusChangeColumns, [])}) AS sent (${names(statusChangeColumns)})
+    ), locked AS MATERIALIZED (
+      SELECT lead.id, lead.status FROM lead JOIN sent ON sent.id = lead.id ${noting}
+      WHERE lead.workspace_id = ${Prisma.raw(`$${sent + 1}`)}::uuid
+        AND lead.status = ANY (sent.from_statuses::lead_status[])
+      ORDER BY lead.id FOR NO KEY UPDATE OF lead
+    ), changed AS (
+      UPDATE lead SET
+        status = sent.to_status::lead_status,
+        version = lead.version + 1,
+        -- The clocks of two instances may differ, but the times in a history must not decrease.
+        updated_at = GREATEST(sent.changed_at, lead.updated_at)
+      FROM sent JOIN locked ON locked.id = sent.id
+      WHERE lead.id = sent.id
+      RETURNING lead.*
+    ), noted AS (
+      INSERT INTO lead_change (lead_id, version, created_at, user_id, from_status, to_status, reason)
+      SELECT sent.id, changed.version, changed.updated_at, sent.user_id, locked.status, changed.status, sent.reason
+      FROM sent JOIN changed ON changed.id = sent.id JOIN locked ON locked.id = sent.id
+    )
+    SELECT ${everyColumn} FROM changed AS lead`;
+};
+const statusChange = changingStatus(false);
+const tracedStatusChange = changingStatus(true);
 
 /**
  * Builds the texts of an insert, which returns the ids of the leads that were not added. Usually there are none, and to

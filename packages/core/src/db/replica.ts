@@ -173,6 +173,20 @@ export function readLeadsFrom(
         replica.wrote(new Set(workspaces.map(({ workspaceId }) => workspaceId)));
       }
     },
+    async changeStatus(workspaceId, change) {
+      try {
+        return await stores.primary.changeStatus(workspaceId, change);
+      } finally {
+        replica.wrote(new Set([workspaceId]));
+      }
+    },
+    async changeStatusInEach(workspaces) {
+      try {
+        return await stores.primary.changeStatusInEach(workspaces);
+      } finally {
+        replica.wrote(new Set(workspaces.map(({ workspaceId }) => workspaceId)));
+      }
+    },
     list: (selection, page) =>
       replica.read(selection.scope.workspaceId, stores, (store) => store.list(selection, page)),
     scan: (selection, page) =>

@@ -394,11 +394,27 @@ test.each([true, false])(
       for (const { id, workspaceId } of leads) {
         expect(await store.find({ workspaceId }, [id])).toMatchObject([{ status: 'Approved', version: 2 }]);
       }
+      const statuses = await store.changeStatusInEach(
+        [b, a].map(({ workspaceId, userId }) => ({
+          workspaceId,
+          changes: leads.map(({ id }) => ({
+            id,
+            from: ['Approved'],
+            to: 'Paid',
+            userId,
+            createdAt: new Date(),
+          })),
+        })),
+      );
+      expect(statuses.map((each) => [...each.keys()].toSorted())).toEqual([
+        [second.id, third.id].toSorted(),
+        [first.id],
+      ]);
       const history = Prisma.sql`SELECT FROM lead_change WHERE lead_id = ANY(${leads.map(({ id }) => id)}::uuid[])`;
       const entriesOf = async (workspaceId?: string) =>
         (await changing.select(history, { workspaceId })).length;
       expect([await entriesOf(a.workspaceId), await entriesOf(b.workspaceId), await entriesOf()]).toEqual([
-        1, 2, 0,
+        2, 4, 0,
       ]);
     } finally {
       await database.query(`SET session_replication_role = replica;

@@ -39,7 +39,7 @@ export {
 } from './lead-quarantine.ts';
 export { visibleTo } from './lead-scope.ts';
 export { LeadStatus } from './lead-status.ts';
-export type { ChangedLead, InsertOutcome, LeadStore, LeadToInsert } from './lead-store.ts';
+export type { ChangedLead, InsertOutcome, LeadStore, LeadToInsert, StatusChangeFrom } from './lead-store.ts';
 export { countLeads, listLeads } from './list-leads.ts';
 export { NewSavedView, SavedView, SavedViewAnswer, SavedViewChanges } from './saved-view.schema.ts';
 export {

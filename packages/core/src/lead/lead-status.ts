@@ -53,3 +53,26 @@ export function checkTransition(
     });
   }
 }
+
+const changeableStatuses = new Map<string, readonly LeadStatus[]>();
+
+/** Returns the statuses from which {@link checkTransition} accepts a change. */
+export function statusesBefore(
+  to: LeadStatus,
+  by: { role: MemberRole; reason?: string | undefined },
+): readonly LeadStatus[] {
+  const key = `${to} ${by.role} ${by.reason === undefined}`;
+  let found = changeableStatuses.get(key);
+  if (found === undefined) {
+    found = leadStatuses.filter((from) => {
+      try {
+        checkTransition(from, to, by);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    changeableStatuses.set(key, found);
+  }
+  return found;
+}

@@ -121,6 +121,15 @@ export interface LeadChange {
 /** A lead in its new state, and the entry in its history. */
 export type ChangedLead = Traced & { readonly lead: StoredLead; readonly change: LeadChange };
 
+/** A change of the status of a lead that was not read before. */
+export type StatusChangeFrom = Traced &
+  Pick<LeadChange, 'userId' | 'reason' | 'createdAt'> & {
+    readonly id: string;
+    /** The lead is changed if its status is one of these. */
+    readonly from: readonly LeadStatus[];
+    readonly to: LeadStatus;
+  };
+
 /** A store of leads. Every method throws LeadsError `unavailable` if the database is unavailable. */
 export interface LeadStore {
   /**
@@ -164,6 +173,23 @@ export interface LeadStore {
     workspaceId: string,
     requestIds: readonly string[],
   ): Promise<ReadonlyMap<string, { readonly leadId: string; readonly status: LeadStatus }>>;
+
+  /**
+   * Changes the status of a lead of a workspace, whatever its version, and adds to its history, in one transaction.
+   *
+   * @returns the changed lead; undefined if the workspace has no such lead, or the lead has another status.
+   */
+  changeStatus(workspaceId: string, change: StatusChangeFrom): Promise<FoundLead | undefined>;
+
+  /**
+   * Changes the status of leads as {@link LeadStore.changeStatus} does, those of several workspaces in one transaction.
+   * Each lead must occur once.
+   *
+   * @returns the changed leads of each workspace by their ids, in the order of the workspaces.
+   */
+  changeStatusInEach(
+    workspaces: readonly { readonly workspaceId: string; readonly changes: readonly StatusChangeFrom[] }[],
+  ): Promise<readonly ReadonlyMap<string, FoundLead>[]>;
 
   /** Returns up to `limit` changes of a lead after a version, oldest first. */
   history(

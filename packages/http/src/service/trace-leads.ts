@@ -44,6 +44,7 @@ export function withTraceparent(leads: LeadStore, { span }: { readonly span: Spa
         workspaceId,
         changes.map((change) => ({ ...change, traceparent })),
       ),
+    changeStatus: (workspaceId, change) => leads.changeStatus(workspaceId, { ...change, traceparent }),
   };
 }
 
