@@ -105,12 +105,15 @@ export class LeadWriter implements AsyncDisposable {
 const readyTimeoutMs = 60_000;
 
 /** Starts `leads deliver`, and waits until it runs. */
-export async function startDeliverer(databaseUrl: string): Promise<SupervisedProcess> {
+export async function startDeliverer(
+  databaseUrl: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<SupervisedProcess> {
   const deliverer = startProcess({
     name: 'leads deliver',
     file: process.execPath,
     args: [join(repositoryRoot, 'apps/crm/bin/leads.js'), 'deliver'],
-    env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, ...deliverySettings },
+    env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, ...deliverySettings, ...env },
   });
   await deliverer.waitUntilReady(() => deliverer.output().includes('Sending webhooks'), readyTimeoutMs);
   return deliverer;

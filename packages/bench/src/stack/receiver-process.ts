@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 /*
@@ -11,7 +12,15 @@ import type { AddressInfo } from 'node:net';
 export type ReceiverKind = { readonly status: number; readonly delayMs: number } | 'hangs';
 
 /** The messages to the process. `take` also starts new records. */
-export type ReceiverOrder = { readonly kinds: readonly ReceiverKind[] } | 'take';
+export type ReceiverOrder =
+  | { readonly kinds: readonly ReceiverKind[]; readonly certificate?: ReceiverCertificate | undefined }
+  | 'take';
+
+/** A certificate and its key, in PEM format. */
+export interface ReceiverCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
 
 /** What has arrived at one receiver. */
 export interface ReceivedEvents {
@@ -30,15 +39,18 @@ class Receiver {
     this.#kind = kind;
   }
 
-  async listen(): Promise<number> {
-    const server = createServer((request, response) => {
+  /** @param certificate for https. */
+  async listen(certificate?: ReceiverCertificate): Promise<number> {
+    const listener: RequestListener = (request, response) => {
       const pieces: Buffer[] = [];
       request.on('data', (piece: Buffer) => pieces.push(piece));
       request.on('end', () => {
         this.#record(String(request.headers['webhook-id']), Buffer.concat(pieces));
         this.#answer(response);
       });
-    });
+    };
+    const server =
+      certificate === undefined ? createServer(listener) : createTlsServer(certificate, listener);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
@@ -68,13 +80,13 @@ class Receiver {
 
 let receivers: Receiver[] = [];
 
-async function open(kinds: readonly ReceiverKind[]): Promise<number[]> {
+async function open(kinds: readonly ReceiverKind[], certificate?: ReceiverCertificate): Promise<number[]> {
   receivers = kinds.map((kind) => new Receiver(kind));
-  return Promise.all(receivers.map((receiver) => receiver.listen()));
+  return Promise.all(receivers.map((receiver) => receiver.listen(certificate)));
 }
 
 process.on('message', (order: ReceiverOrder) => {
   if (order === 'take') process.send?.(receivers.map((receiver) => receiver.take()));
-  else void open(order.kinds).then((ports) => process.send?.(ports));
+  else void open(order.kinds, order.certificate).then((ports) => process.send?.(ports));
 });
 process.on('disconnect', () => process.exit());

@@ -1,7 +1,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { ReceivedEvents, ReceiverKind, ReceiverOrder } from './receiver-process.ts';
+import type { ReceivedEvents, ReceiverCertificate, ReceiverKind, ReceiverOrder } from './receiver-process.ts';
+
+/** The domain of receivers with https. Its names have the addresses of this machine (RFC 6761, 6.3). */
+export const receiverDomain = 'receivers.localhost';
 
 /** Receivers of webhooks in a process of their own. */
 export interface Receivers extends AsyncDisposable {
@@ -11,7 +14,11 @@ export interface Receivers extends AsyncDisposable {
   take(): Promise<readonly ReceivedEvents[]>;
 }
 
-export async function startReceivers(kinds: readonly ReceiverKind[]): Promise<Receivers> {
+/** @param certificate for https. Each receiver then has a name of its own: `r<number>.{@link receiverDomain}`. */
+export async function startReceivers(
+  kinds: readonly ReceiverKind[],
+  certificate?: ReceiverCertificate,
+): Promise<Receivers> {
   // JSON, the default serialization, has no maps.
   const child = fork(join(import.meta.dirname, 'stack/receiver-process.js'), {
     execArgv: [],
@@ -22,9 +29,13 @@ export async function startReceivers(kinds: readonly ReceiverKind[]): Promise<Re
     child.send(order);
     return (await answer)[0];
   };
-  const ports = (await ask({ kinds })) as number[];
+  const ports = (await ask({ kinds, certificate })) as number[];
   return {
-    urls: ports.map((port) => `http://127.0.0.1:${port}/hook`),
+    urls: ports.map((port, at) =>
+      certificate === undefined
+        ? `http://127.0.0.1:${port}/hook`
+        : `https://r${at}.${receiverDomain}:${port}/hook`,
+    ),
     take: () => ask('take') as Promise<ReceivedEvents[]>,
     async [Symbol.asyncDispose]() {
       child.kill();

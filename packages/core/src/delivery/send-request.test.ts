@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { inspect } from 'node:util';
 import { type DnsAnswer, startDnsServer } from '@leads/core/testing/dns-server';
 import { createGate } from '@leads/core/testing/gate';
@@ -131,6 +132,25 @@ describe('over TLS', () => {
     await using sender = openSender({ allowHttp: false }, { ca: certificate.cert });
     const result = await sender.send(get(`https://receiver.test:${receiver.port}/`));
     expect(result).toMatchObject({ status: 200, bodyStart: 'secure' });
+  });
+
+  test('resumes the TLS session of an earlier connection to the same name, but not of another name', async () => {
+    const both = createCertificate('receiver.test', 'other.test');
+    const resumed: [string | undefined, boolean][] = [];
+    await using receiver = await startReceiver((request, response) => {
+      resumed.push([request.headers.host?.split(':')[0], (request.socket as TLSSocket).isSessionReused()]);
+      response.end();
+    }, both);
+    await using sender = openSender({ allowHttp: false }, { ca: both.cert, maxKeptSockets: 0 });
+    for (const name of ['receiver.test', 'receiver.test', 'other.test', 'receiver.test']) {
+      expect(await outcomeOf(sender, get(`https://${name}:${receiver.port}/`))).toBe(200);
+    }
+    expect(resumed).toEqual([
+      ['receiver.test', false],
+      ['receiver.test', true],
+      ['other.test', false],
+      ['receiver.test', true],
+    ]);
   });
 
   test.each([

@@ -1,8 +1,8 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { callbackify } from 'node:util';
-import { Agent, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
+import { Agent, buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
 import {
   createDestinationGuard,
   DestinationError,
@@ -22,6 +22,8 @@ const defaultConnectTimeoutMs = 3000;
 const maxSocketsPerHost = 64;
 const defaultMaxKeptSockets = 512;
 const idleSocketTimeoutMs = 4000;
+/** The number of host names whose last TLS session is kept. A session takes 1 to 2 KiB. */
+const maxCachedSessions = 2_000;
 
 export interface SenderOptions extends DestinationRules {
   /**
@@ -191,7 +193,11 @@ function createDispatcher(
   };
   if (proxyUrl === undefined) {
     // With automatic selection, Node requests all addresses from the lookup, and connects to the first that answers.
-    const connect = { ...tls, autoSelectFamily: true, lookup: createLookup(guard, resolve) };
+    const connect = createConnector({
+      ...tls,
+      autoSelectFamily: true,
+      lookup: createLookup(guard, resolve),
+    });
     return { dispatcher: new Agent({ ...pool, connect }), openSockets: () => openSockets };
   }
   if (!/^https?:\/\//.test(proxyUrl) || !URL.canParse(proxyUrl)) {
@@ -206,6 +212,26 @@ function createDispatcher(
     clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: timeoutMs }),
   });
   return { dispatcher, openSockets: () => openSockets };
+}
+
+/**
+ * Returns the function that connects. All connections share its TLS sessions. Otherwise undici has them for each origin,
+ * and only while it has a connection. A resumed session needs no certificates, so it takes less memory and processor time.
+ */
+function createConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector({ ...options, maxCachedSessions });
+  // undici refers to sessions weakly, so they would be collected before the next connection.
+  const sessions = new Map<string, Buffer>();
+  return (target, callback) => {
+    const socket = connect(target, callback) as unknown as Socket;
+    socket.on('session', (session: Buffer) => {
+      sessions.delete(target.hostname);
+      sessions.set(target.hostname, session);
+      const [oldest] = sessions.keys();
+      if (sessions.size > maxCachedSessions && oldest !== undefined) sessions.delete(oldest);
+    });
+    return socket;
+  };
 }
 
 /** Returns the lookup of new connections: all addresses of the name, or an error if one of them is not allowed. */

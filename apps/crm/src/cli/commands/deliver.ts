@@ -3,7 +3,7 @@ import { createDeliveryQueue, type Database, openDatabase } from '@leads/core/db
 import { ConfigError } from '@leads/http/service/config';
 import type { Command } from 'commander';
 import { openDeliverer } from '../../deliveries/open-deliverer.ts';
-import { limitHeapGrowth } from '../../heap.ts';
+import { keepHeapSmall } from '../../heap.ts';
 import { webhookSettingsOf } from '../../deliveries/webhook-settings.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { examples } from '../runtime/help.ts';
@@ -27,7 +27,7 @@ export function addDeliverCommand(program: Command, io: CliIo): void {
 }
 
 async function deliver(io: CliIo): Promise<void> {
-  limitHeapGrowth();
+  keepHeapSmall();
   const settings = readSettings(DeliverSettings, io.env);
   const webhookSettings = webhookSettingsOf(settings);
   const signal = io.interruption();
