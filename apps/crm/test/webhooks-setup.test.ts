@@ -1,9 +1,14 @@
-import type { TestMember } from '@leads/test-kit/fixture';
-import { openInbox } from '@leads/test-kit/inbox';
+import { createAccountStore, createDeliveryNotices, createDeliveryQueue, openDatabase } from '@leads/core/db';
+import { NoticeMailer } from '@leads/core/delivery';
+import { freePort } from '@leads/local-stack/processes/free-port';
+import { jwtSecret, type TestMember } from '@leads/test-kit/fixture';
+import { type Inbox, openInbox } from '@leads/test-kit/inbox';
 import { isConfidential } from '@leads/test-kit/log-check/confidential';
+import { spawnService } from '@leads/test-kit/running-stack';
 import { answering, startReceiver, verified } from '@leads/test-kit/webhook-receiver';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm, startCrmService } from './crm.ts';
+import { createMailer } from '../src/mailer.ts';
 import { leadsApi } from './leads-api.ts';
 
 const [first, second] = ['the first secret of deliveries', 'the second secret of deliveries'].map((secret) =>
@@ -159,4 +164,111 @@ test('members who manage a failing or disabled webhook or postback get a mail fo
   await leadsApi(crm.service).create(owner, { name: 'Ada', phone: '1' });
   await expectMails('A webhook was disabled', 'was disabled: its receiver answered that it wants no more');
   await expect.poll(() => fixture.sql('SELECT FROM delivery_notice')).toEqual([]);
+});
+
+describe('mails about failing webhooks', () => {
+  const database = openDatabase({
+    url: databaseUrl,
+    poolSize: 2,
+    connectTimeoutMs: 5_000,
+    statementTimeoutMs: 5_000,
+    applicationName: 'test',
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+  const notices = () =>
+    fixture.sql<{ attempts: number; pause: number; isLeased: boolean }>(
+      `SELECT attempts, round(extract(epoch FROM next_attempt_at - now()) / 60)::float8 AS pause,
+         lease_id IS NOT NULL AS "isLeased" FROM delivery_notice`,
+    );
+  const makeDue = () =>
+    fixture.sql(`UPDATE delivery_notice SET next_attempt_at = now() - interval '1 second'`);
+
+  /** Creates a workspace with a failing webhook, whose owner gets one notice. */
+  async function failingWebhook(): Promise<TestMember> {
+    await fixture.sql('DELETE FROM delivery_endpoint');
+    const { owner } = await fixture.createWorkspace();
+    await crm.service.send({
+      method: 'POST',
+      path: '/api/v1/webhooks',
+      headers: { ...owner.headers },
+      body: { url: 'https://crm.example.com/hook', events: ['lead.created'] },
+    });
+    await fixture.sql(`UPDATE "user" SET email_verified = true`);
+    await nextIncident(25);
+    return owner;
+  }
+  async function nextIncident(hours: number): Promise<void> {
+    await fixture.sql(
+      `UPDATE delivery_endpoint SET failures = 3, failing_since = now() - $1::float8 * interval '1 hour'`,
+      [hours],
+    );
+    expect(await createDeliveryQueue(database).createNotices()).toBe(1);
+    await makeDue();
+  }
+  /** Runs a mailer until it has tried to send the due mails. */
+  async function mailDue({ url }: Inbox): Promise<void> {
+    await using _mailer = new NoticeMailer({
+      notices: createDeliveryNotices(database),
+      store: createAccountStore(database),
+      sendMail: createMailer(url, 'leads@example.com'),
+      publicUrl: 'https://leads.example',
+      onError: () => undefined,
+    });
+    const isDone = async () => (await notices()).every(({ isLeased, pause }) => !isLeased && pause > 0);
+    await expect.poll(isDone, { timeout: 20_000 }).toBe(true);
+  }
+
+  test('are sent by the next process if the one that sends them is killed', async () => {
+    await using inbox = await openInbox();
+    const { email } = await failingWebhook();
+    inbox.answer = 'hang';
+    const mailer = spawnService('crm', {
+      DATABASE_URL: databaseUrl,
+      JWT_SECRET: jwtSecret,
+      CRM_PORT: String(await freePort()),
+      CRM_DELIVERIES: 'false',
+      SMTP_URL: inbox.url,
+      MAIL_FROM: 'leads@example.com',
+      PUBLIC_URL: 'https://leads.example',
+    });
+    await expect.poll(() => inbox.sentCount, { timeout: 60_000 }).toBe(1);
+    await mailer.kill();
+    expect(await notices()).toEqual([{ attempts: 1, pause: 15, isLeased: true }]);
+    await makeDue();
+    inbox.answer = 'store';
+    await mailDue(inbox);
+    expect(await inbox.mailTo(email)).toContain('Subject: A webhook has failed for 24 hours');
+    expect(await notices()).toEqual([]);
+  });
+
+  test('are tried 8 times with growing pauses, and then dropped', async () => {
+    await using inbox = await openInbox();
+    await failingWebhook();
+    inbox.answer = 'reject';
+    const pauses: (number | undefined)[] = [];
+    for (let attempt = 1; attempt <= 9; attempt++) {
+      await mailDue(inbox);
+      pauses.push((await notices())[0]?.pause);
+      await makeDue();
+    }
+    expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, undefined]);
+    expect(inbox.sentCount).toBe(8);
+  });
+
+  test('are at most 20 a day for a member', async () => {
+    await using inbox = await openInbox();
+    const { email } = await failingWebhook();
+    await mailDue(inbox);
+    for (let incident = 2; incident <= 22; incident++) {
+      await nextIncident(25 + incident);
+      await mailDue(inbox);
+    }
+    expect([inbox.sentCount, await notices()]).toEqual([20, []]);
+    // The next day.
+    await fixture.sql(`UPDATE attempt SET since = since - interval '1 day'`);
+    await nextIncident(100);
+    await mailDue(inbox);
+    expect(inbox.sentCount).toBe(21);
+    expect(await inbox.mailTo(email)).toContain('has failed for 24 hours');
+  });
 });

@@ -7,6 +7,10 @@ import { SMTPServer } from 'smtp-server';
 export interface Inbox extends AsyncDisposable {
   /** The address of the server, in the form of `SMTP_URL`. */
   readonly url: string;
+  /** What happens to each mail: it is stored, it is rejected for now (SMTP 451), or it is never answered. */
+  answer: 'store' | 'reject' | 'hang';
+  /** The number of mails that senders have sent, whatever the answer. */
+  readonly sentCount: number;
   /** Returns and removes the next mail to an address. @throws Error if none arrives within 30 s. */
   mailTo(email: string): Promise<string>;
 }
@@ -16,6 +20,7 @@ const waitMs = 30_000;
 /** Starts a mail server on a free port. */
 export async function openInbox(): Promise<Inbox> {
   const mails: { to: string; text: string }[] = [];
+  let sentCount = 0;
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -23,6 +28,12 @@ export async function openInbox(): Promise<Inbox> {
       let text = '';
       stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       stream.on('end', () => {
+        sentCount += 1;
+        if (inbox.answer === 'hang') return;
+        if (inbox.answer === 'reject') {
+          done(Object.assign(new Error('Try again later'), { responseCode: 451 }));
+          return;
+        }
         const to = session.envelope.rcptTo.map(({ address }) => address).join();
         mails.push({ to, text: text.replaceAll('=\r\n', '').replaceAll('=3D', '=') });
         done();
@@ -31,7 +42,11 @@ export async function openInbox(): Promise<Inbox> {
   });
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
-  return {
+  const inbox: Inbox = {
+    answer: 'store',
+    get sentCount() {
+      return sentCount;
+    },
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
     async mailTo(email) {
       for (const end = Date.now() + waitMs; Date.now() < end; await sleep(20)) {
@@ -44,6 +59,7 @@ export async function openInbox(): Promise<Inbox> {
       await new Promise<void>((resolve) => server.close(resolve));
     },
   };
+  return inbox;
 }
 
 /** Returns the link of a mail, which is on a line of its own. */
