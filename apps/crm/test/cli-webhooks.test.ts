@@ -259,7 +259,8 @@ test('`leads postback` manages the postbacks of a workspace and of its members',
   expect(await idsOf()).toEqual([ofWorkspace.id, ofUser.id]);
   expect(await idsOf('--user', email)).toEqual([ofUser.id]);
   const table = await runLeads(['postback', 'list', '--workspace', workspace.slug], env);
-  expect(table.stdout).toContain(`${ofUser.id}, of a member, Approved`);
+  expect(table.stdout).toContain(`${ofUser.id}, of ${email}, Approved`);
+  expect(table.stdout).toContain(`${ofWorkspace.id}, of the workspace, OnHold, Paid`);
   const refused = ['postback', 'create', '--user', email, '--url', `${receiver.url}/?n={name}`];
   expect(await failure(...refused)).toMatch(/^error: url must not have \{name\}: only postbacks of the w/);
   expect(await failure('postback', 'create', '--url', `${receiver.url}/?n={x}`)).toContain(
@@ -273,7 +274,8 @@ test.each(['webhook', 'postback'])(
     const { id } = await json<WebhookView>(kind, 'create', '--url', `${receiver.url}/hook`);
     const tested = await json<DeliveryView>(kind, 'test', id);
     expect(tested).toMatchObject({ event: `${kind}.test`, state: 'waiting', [`${kind}Id`]: id });
-    const fail = () => fixture.sql(`UPDATE delivery SET state = 'failed', next_attempt_at = NULL`);
+    const fail = () =>
+      fixture.sql(`UPDATE delivery SET state = 'failed', next_attempt_at = NULL, lease_id = NULL`);
     await fail();
     expect(await json(kind, 'deliveries', id)).toMatchObject([{ id: tested.id, state: 'failed' }]);
     expect(await json(kind, 'resend', tested.id)).toMatchObject({ id: tested.id, state: 'waiting' });

@@ -118,6 +118,7 @@ export const PostbackView = Type.Object(
   {
     id: id('Unique identifier of the postback (UUID).'),
     owner,
+    userId: Type.Optional(id('The member whose leads are sent. Absent for a postback of the workspace.')),
     url: Type.String({ description: meanings.url, examples: [exampleUrl] }),
     method,
     bodyFormat: Type.Optional(bodyFormat),

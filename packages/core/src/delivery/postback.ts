@@ -5,11 +5,10 @@ import type { Postback, PostbackStore } from './postback-store.ts';
 
 /** Returns the representation of a postback. */
 export function toPostbackView(postback: Postback): PostbackView {
-  const { userId, ...shown } = postback;
   return {
-    ...shown,
-    owner: userId === undefined ? 'workspace' : 'user',
-    statuses: [...shown.statuses],
+    ...postback,
+    owner: postback.userId === undefined ? 'workspace' : 'user',
+    statuses: [...postback.statuses],
     // Replaces the times by texts.
     ...stateView(postback),
   } as PostbackView;

@@ -1,4 +1,4 @@
-import { createPostback, listPostbacks, type NewPostback } from '@leads/core/delivery';
+import { createPostback, listPostbacks, type NewPostback, type PostbackView } from '@leads/core/delivery';
 import { LeadStatus } from '@leads/core/lead';
 import { type Command, Option } from 'commander';
 import { webhookSettingsOf } from '../../deliveries/webhook-settings.ts';
@@ -122,11 +122,14 @@ async function list(io: CliIo, options: UserOptions): Promise<void> {
   await using operator = openOperator(io);
   const { member } = await findMember(operator, options);
   const postbacks = await listPostbacks(operator.postbacks, member);
+  const members = await operator.workspaces.listMembers(member.workspaceId);
+  const emails = new Map(members.map(({ user }) => [user.id, user.email]));
+  const ownerOf = ({ userId }: PostbackView) =>
+    userId === undefined ? 'of the workspace' : `of ${emails.get(userId) ?? 'a former member'}`;
   const table = formatTable(
     endpointColumns,
     postbacks,
-    ({ id, owner, statuses }) =>
-      `${id}, ${owner === 'user' ? 'of a member' : 'of the workspace'}, ${statuses.join(', ')}`,
+    (postback) => `${postback.id}, ${ownerOf(postback)}, ${postback.statuses.join(', ')}`,
   );
   printResult(io, options, postbacks, postbacks.length === 0 ? 'No postbacks.' : table);
 }
