@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { IntakeFigures } from '../src/intake/command.ts';
 import { runBench } from './run-bench.ts';
 
-const smallest = ['--rounds', '1', '--seconds', '0.4'];
+const smallest = ['--rounds', '1', '--seconds', '0.1'];
 
 test('bench intake compares the intake with every reference, in the smallest configuration', {
   timeout: 180_000,

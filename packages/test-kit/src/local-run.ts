@@ -11,7 +11,8 @@ import { onTestFinished } from 'vitest';
 export const startProgram = join(repositoryRoot, 'packages/local-stack/dist/start.js');
 /** The start program needs less time to stop its own processes. */
 const stopTimeoutMs = 120_000;
-const logCheck = join(repositoryRoot, 'packages/test-kit/dist/log-check/preload.js');
+/** A module that ends a process whose services log confidential data. */
+export const logCheck = join(repositoryRoot, 'packages/test-kit/dist/log-check/preload.js');
 
 /** A run of the start program. */
 export interface LocalRun {
@@ -26,14 +27,7 @@ export interface LocalRun {
 }
 
 /** Runs the start program, and stops it after the test. */
-export function startRun(env: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]): LocalRun {
-  const run = launchRun(env, command);
-  onTestFinished(() => run.process.stop());
-  return run;
-}
-
-/** Runs the start program until it is stopped. */
-export function launchRun(
+export function startRun(
   env: NodeJS.ProcessEnv,
   [file, ...args]: readonly [string, ...string[]] = [process.execPath, '--import', logCheck, startProgram],
 ): LocalRun {
@@ -45,6 +39,7 @@ export function launchRun(
     env: { PATH, HOME, ...env },
     stopSignals: [['SIGTERM', stopTimeoutMs]],
   });
+  onTestFinished(() => run.stop());
   const stdout = () => run.output('stdout');
   const ready = run.waitUntilReady(() => stdout().includes('Ctrl-C ends it'), Number.POSITIVE_INFINITY);
   // A test may end the run before it is ready.

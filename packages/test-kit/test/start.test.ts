@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, isPortFree } from '@leads/local-stack/processes/free-port';
 import { waitForEnd } from '@leads/local-stack/processes/process-identity';
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import {
   curlLines,
   freshEnvironment,
   type LocalRun,
-  launchRun,
+  logCheck,
   runCurlLine,
   processesOf,
   startProgram,
@@ -21,31 +21,6 @@ import {
 import { createEmptyDatabase } from '../src/test-database.ts';
 
 const slow = { timeout: 300_000 };
-const withoutLeads = [process.execPath, startProgram, '--empty'] as const;
-
-/** The data directory of a finished run, which the tests copy. Creating it takes longer than most tests. */
-const prepared = mkdtempSync(join(tmpdir(), 'leads-start-test-'));
-let preparing: LocalRun;
-beforeAll(async () => {
-  const [CRM_PORT, INTAKE_PORT] = [String(await freePort()), String(await freePort())];
-  preparing = launchRun({ LEADS_DATA_DIR: join(prepared, 'data'), CRM_PORT, INTAKE_PORT }, withoutLeads);
-  await preparing.ready;
-  preparing.process.signal('SIGTERM');
-  await preparing.ended;
-}, 120_000);
-afterAll(async () => {
-  // The run has not ended if the hook above timed out.
-  preparing.process.signal('SIGTERM');
-  await preparing.ended;
-  rmSync(prepared, { recursive: true, force: true });
-});
-
-/** Creates an environment like {@link freshEnvironment}, with the data of an earlier run. */
-async function usedEnvironment() {
-  const environment = await freshEnvironment();
-  spawnSync('cp', ['-a', join(prepared, 'data'), environment.dataDir]);
-  return environment;
-}
 
 interface Demo {
   website: string;
@@ -69,74 +44,6 @@ function pidOf(dataDir: string, name: string): number {
   };
   return lock.processes.find((one) => one.name === name)?.pid ?? 0;
 }
-
-test(
-  'npm start prints commands that work, keeps its data for the next start, and leaves no process after Ctrl-C',
-  slow,
-  async () => {
-    const environment = await freshEnvironment();
-    const { dataDir, env } = environment;
-    const names = ['Ada Lovelace', 'Grace Hopper'];
-
-    {
-      const run = startRun(env);
-      await run.ready;
-      const [create = '', intake = '', list = ''] = curlLines(run.stdout());
-      expect(runCurlLine(create)).toMatchObject({
-        success: true,
-        lead: { name: names[0], status: 'OnHold' },
-      });
-      expect(runCurlLine(intake)).toEqual({ success: true, order_id: expect.any(String) });
-      expect((runCurlLine(list) as { name: string }[]).map(({ name }) => name).toSorted()).toEqual(names);
-      const { email, password } = readDemo(dataDir);
-      expect(run.stdout()).toMatch(/running\.\n\n {2}Website /);
-      expect(run.stdout()).toContain(
-        `http://127.0.0.1:${env.CRM_PORT}, sign in as ${email} with ${password}`,
-      );
-      expect(run.stdout()).toContain(`http://127.0.0.1:${env.CRM_PORT}/docs`);
-      expect((await fetch(`http://127.0.0.1:${env.CRM_PORT}/docs`)).status).toBe(200);
-
-      expect(readDemo(dataDir)).toEqual({
-        website: `http://127.0.0.1:${env.CRM_PORT}`,
-        email: 'demo@example.com',
-        password: expect.stringMatching(/^[\w-]{16}$/),
-        crm: `http://127.0.0.1:${env.CRM_PORT}/api`,
-        intake: `http://127.0.0.1:${env.INTAKE_PORT}/api`,
-        apiKey: expect.stringMatching(/^lk_/),
-        accessToken: expect.stringMatching(/^ey/),
-        campaignCode: 'DEMO',
-      });
-      const files = readdirSync(dataDir, { withFileTypes: true }).filter((entry) => entry.isFile());
-      const modes = files.map(({ name }) => [name, statSync(join(dataDir, name)).mode & 0o777]);
-      expect(modes).toEqual(files.map(({ name }) => [name, 0o600]));
-
-      run.process.signal('SIGINT');
-      run.process.signal('SIGINT');
-      expect(await run.ended).toBe(0);
-      expect(run.stderr()).toEqual([]);
-      expect(processesOf(dataDir)).toEqual([]);
-      expect(existsSync(join(dataDir, 'start.lock'))).toBe(false);
-      expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
-      expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).toMatch(/database system is shut down\n$/);
-    }
-
-    const before = readDemo(dataDir);
-    const otherPorts = { CRM_PORT: String(await freePort()), INTAKE_PORT: String(await freePort()) };
-    const run = startRun({ ...env, ...otherPorts });
-    await run.ready;
-    expect((runCurlLine(curlLines(run.stdout())[2] ?? '') as object[]).length).toBe(2);
-    expect(readDemo(dataDir)).toEqual({
-      ...before,
-      website: `http://127.0.0.1:${otherPorts.CRM_PORT}`,
-      crm: `http://127.0.0.1:${otherPorts.CRM_PORT}/api`,
-      intake: `http://127.0.0.1:${otherPorts.INTAKE_PORT}/api`,
-    });
-    expect(run.stderr()).toEqual([]);
-    run.process.signal('SIGHUP');
-    expect(await run.ended).toBe(0);
-    expect(processesOf(dataDir)).toEqual([]);
-  },
-);
 
 interface ListedLead {
   readonly id: string;
@@ -168,31 +75,145 @@ async function signInAndRead({ website, email, password }: Demo) {
   };
 }
 
+/** Runs the printed commands, which create two leads and list them. */
+function tryPrintedCommands({ stdout }: LocalRun): void {
+  const [create = '', intake = '', list = ''] = curlLines(stdout());
+  const names = ['Ada Lovelace', 'Grace Hopper'];
+  expect(runCurlLine(create)).toMatchObject({ success: true, lead: { name: names[0], status: 'OnHold' } });
+  expect(runCurlLine(intake)).toEqual({ success: true, order_id: expect.any(String) });
+  expect((runCurlLine(list) as { name: string }[]).map(({ name }) => name).toSorted()).toEqual(names);
+}
+
+/** Checks that a run ended after a stop signal, and that it left no process. */
+async function expectStopped(run: LocalRun, dataDir: string): Promise<void> {
+  expect(await run.ended).toBe(0);
+  expect(run.stderr()).toEqual([]);
+  expect(processesOf(dataDir)).toEqual([]);
+  expect(existsSync(join(dataDir, 'start.lock'))).toBe(false);
+}
+
+const withLogCheck = (...args: string[]) =>
+  [process.execPath, '--import', logCheck, startProgram, ...args] as const;
+
+// One test, since each run needs a data directory of an earlier run, and starting is slow.
+test('npm start keeps its data, however a run ends', { timeout: 600_000 }, async () => {
+  const { dataDir, env } = await freshEnvironment();
+
+  // A run can be stopped at any point of its start.
+  for (const until of ['start.lock', 'crm.log', 'postgres.password', 'postgres/postmaster.pid']) {
+    rmSync(dataDir, { recursive: true, force: true });
+    const stopped = startRun(env);
+    const progress = () => ({ exists: existsSync(join(dataDir, until)), stderr: stopped.stderr() });
+    await expect.poll(progress, { timeout: 60_000, interval: 5 }).toEqual({ exists: true, stderr: [] });
+    stopped.process.signal('SIGTERM');
+    expect([until, await stopped.ended]).toEqual([until, 0]);
+    expect(stopped.stderr()).toEqual([]);
+    expect(processesOf(dataDir)).toEqual([]);
+  }
+
+  // With --empty, the workspace has no leads. The printed commands and addresses work.
+  let run = startRun(env, withLogCheck('--empty'));
+  await run.ready;
+  const demo = readDemo(dataDir);
+  expect((await signInAndRead(demo)).leads).toEqual([]);
+  tryPrintedCommands(run);
+  expect(run.stdout()).toMatch(/running\.\n\n {2}Website /);
+  const crmUrl = `http://127.0.0.1:${env.CRM_PORT}`;
+  expect(run.stdout()).toContain(`${crmUrl}, sign in as ${demo.email} with ${demo.password}`);
+  expect(run.stdout()).toContain(`${crmUrl}/docs`);
+  expect((await fetch(`${crmUrl}/docs`)).status).toBe(200);
+  expect(demo).toEqual({
+    website: crmUrl,
+    email: 'demo@example.com',
+    password: expect.stringMatching(/^[\w-]{16}$/),
+    crm: `${crmUrl}/api`,
+    intake: `http://127.0.0.1:${env.INTAKE_PORT}/api`,
+    apiKey: expect.stringMatching(/^lk_/),
+    accessToken: expect.stringMatching(/^ey/),
+    campaignCode: 'DEMO',
+  });
+  const files = readdirSync(dataDir, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const modes = files.map(({ name }) => [name, statSync(join(dataDir, name)).mode & 0o777]);
+  expect(modes).toEqual(files.map(({ name }) => [name, 0o600]));
+  // The terminal and npm each send Ctrl-C.
+  run.process.signal('SIGINT');
+  run.process.signal('SIGINT');
+  await expectStopped(run, dataDir);
+  expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
+  expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).toMatch(/database system is shut down\n$/);
+
+  // The next run has the same leads and credentials, on other ports too. A closed terminal stops it.
+  const otherPorts = { CRM_PORT: String(await freePort()), INTAKE_PORT: String(await freePort()) };
+  run = startRun({ ...env, ...otherPorts });
+  await run.ready;
+  const movedDemo = {
+    ...demo,
+    website: `http://127.0.0.1:${otherPorts.CRM_PORT}`,
+    crm: `http://127.0.0.1:${otherPorts.CRM_PORT}/api`,
+    intake: `http://127.0.0.1:${otherPorts.INTAKE_PORT}/api`,
+  };
+  expect(readDemo(dataDir)).toEqual(movedDemo);
+  const kept = (await signInAndRead(movedDemo)).leads;
+  expect(kept).toHaveLength(2);
+  expect((runCurlLine(curlLines(run.stdout())[2] ?? '') as object[]).length).toBe(2);
+  run.process.signal('SIGHUP');
+  await expectStopped(run, dataDir);
+
+  // One run at a time. The next run stops the processes of a killed run.
+  run = startRun(env, withLogCheck('--empty'));
+  await run.ready;
+  const second = startRun({ ...env, ...otherPorts });
+  expect(await second.ended).toBe(1);
+  expect(second.stderr()).toEqual([expect.stringContaining(`(pid ${run.process.pid})`)]);
+  const orphans = ['crm', 'intake'].map((name) => pidOf(dataDir, name));
+  run.process.signal('SIGKILL');
+  await run.ended;
+  for (const orphan of orphans) expect(await waitForEnd(orphan, 0)).toBe(false);
+  const killedPid = run.process.pid;
+  run = startRun(env, withLogCheck('--empty'));
+  await run.ready;
+  expect(run.stderr()).toEqual([expect.stringContaining(`An earlier run (pid ${killedPid}) was killed`)]);
+  for (const orphan of orphans) expect(await waitForEnd(orphan, 0)).toBe(true);
+  expect((runCurlLine(curlLines(run.stdout())[2] ?? '') as object[]).length).toBe(2);
+
+  // A second Ctrl-C does not wait for an unresponsive service.
+  process.kill(pidOf(dataDir, 'crm'), 'SIGSTOP');
+  run.process.signal('SIGINT');
+  await sleep(1_500);
+  expect(run.process.isRunning).toBe(true);
+  run.process.signal('SIGINT');
+  expect(await run.ended).toBe(1);
+  await expect.poll(() => processesOf(dataDir), { timeout: 20_000 }).toEqual([]);
+
+  // The end of Postgres stops the services.
+  run = startRun(env, withLogCheck('--empty'));
+  await run.ready;
+  process.kill(pidOf(dataDir, 'postgres'), 'SIGKILL');
+  expect(await run.ended).toBe(1);
+  expect(run.stderr()).toEqual([expect.stringMatching(/^Postgres has ended: see .*postgres\.log$/)]);
+  expect(processesOf(dataDir)).toEqual([]);
+});
+
 test(
-  'npm start fills the demo workspace with leads of a month once, and not at all with --empty',
+  'npm start uses the database of DATABASE_URL, fills its demo workspace once, and replaces credentials that it rejects',
   slow,
   async () => {
-    const { dataDir, env } = await usedEnvironment();
-    const started = async (...args: string[]) => {
-      const run = startRun(env, [process.execPath, startProgram, ...args]);
+    const { dataDir, env } = await freshEnvironment();
+    await using database = await createEmptyDatabase();
+    const started = async (changes: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]) => {
+      const run = startRun({ ...env, DATABASE_URL: database.url, ...changes }, command);
       await run.ready;
+      expect(run.stdout()).not.toContain(new URL(database.url).password);
       const demo = readDemo(dataDir);
       const content = await signInAndRead(demo);
+      tryPrintedCommands(run);
       return { run, demo, content };
     };
-    const end = async (run: ReturnType<typeof startRun>) => {
-      run.process.signal('SIGTERM');
-      expect(await run.ended).toBe(0);
-      expect(run.stderr()).toEqual([]);
-    };
 
-    const empty = await started('--empty');
-    expect(empty.content.leads).toEqual([]);
-    await end(empty.run);
-
-    const first = await started();
-    expect(first.demo).toEqual(empty.demo);
-    const { leads, unmapped, historyOf } = first.content;
+    // The demo workspace gets the leads of a month. The end of a service stops the others.
+    const { run, demo, content } = await started({});
+    expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
+    const { leads, unmapped } = content;
     expect(leads.length).toBeGreaterThan(200);
     expect(leads.length).toBeLessThan(1000);
     const days = new Set(leads.map(({ createdAt }) => createdAt.slice(0, 10)));
@@ -206,193 +227,72 @@ test(
       );
     }
     const paid = leads.find(({ status }) => status === 'Paid');
-    expect((await historyOf(paid?.id ?? '')).map(({ to }) => to)).toEqual(['OnHold', 'Approved', 'Paid']);
-    await end(first.run);
+    expect((await content.historyOf(paid?.id ?? '')).map(({ to }) => to)).toEqual([
+      'OnHold',
+      'Approved',
+      'Paid',
+    ]);
+    process.kill(pidOf(dataDir, 'intake'), 'SIGKILL');
+    expect(await run.ended).toBe(1);
+    expect(run.stderr()).toEqual([
+      expect.stringMatching(/^intake ended unexpectedly by SIGKILL: see .*intake\.log$/),
+    ]);
+    expect(processesOf(dataDir)).toEqual([]);
 
-    const second = await started();
-    expect(second.demo).toEqual(first.demo);
-    expect(second.content.leads).toEqual(leads);
-    await end(second.run);
+    // The leads are not added again. npm's shell forwards no signals: its end stops the run too.
+    const npmShell = ['sh', '-c', `'${process.execPath}' '${startProgram}'; exit $?`] as const;
+    const otherSecret = await started({ JWT_SECRET: 'x'.repeat(32), npm_lifecycle_event: 'start' }, npmShell);
+    expect(otherSecret.content.leads.slice(2)).toEqual(leads);
+    expect(otherSecret.demo).toEqual({ ...demo, accessToken: expect.any(String) });
+    expect(otherSecret.demo.accessToken).not.toBe(demo.accessToken);
+    otherSecret.run.process.signal('SIGKILL');
+    await expect.poll(() => processesOf(dataDir), { timeout: 20_000 }).toEqual([]);
+    expect(existsSync(join(dataDir, 'start.lock'))).toBe(false);
+
+    rmSync(join(dataDir, 'demo.json'));
+    const withoutFile = await started({});
+    expect(withoutFile.demo.apiKey).not.toBe(demo.apiKey);
+    withoutFile.run.process.signal('SIGTERM');
+    await expectStopped(withoutFile.run, dataDir);
+
+    await using other = await createEmptyDatabase();
+    const otherDatabase = await started({ DATABASE_URL: other.url });
+    expect(otherDatabase.demo.apiKey).not.toBe(withoutFile.demo.apiKey);
+    otherDatabase.run.process.signal('SIGTERM');
+    await expectStopped(otherDatabase.run, dataDir);
   },
 );
 
-test('npm start allows one run at a time, and stops the processes of a killed run', slow, async () => {
-  const { dataDir, env } = await usedEnvironment();
-  const killed = startRun(env, withoutLeads);
-  await killed.ready;
-  const pid = killed.process.pid;
-
-  const second = startRun({ ...env, CRM_PORT: String(await freePort()) });
-  expect(await second.ended).toBe(1);
-  expect(second.stderr()).toEqual([expect.stringContaining(`(pid ${pid})`)]);
-
-  const orphans = ['crm', 'intake'].map((name) => pidOf(dataDir, name));
-  killed.process.signal('SIGKILL');
-  await killed.ended;
-  for (const orphan of orphans) expect(await waitForEnd(orphan, 0)).toBe(false);
-
-  const next = startRun(env, withoutLeads);
-  await next.ready;
-  expect(next.stderr()[0]).toMatch(`An earlier run (pid ${pid}) was killed`);
-  for (const orphan of orphans) expect(await waitForEnd(orphan, 0)).toBe(true);
-  expect(runCurlLine(curlLines(next.stdout())[2] ?? '')).toEqual([]);
-  next.process.signal('SIGTERM');
-  expect(await next.ended).toBe(0);
-  expect(processesOf(dataDir)).toEqual([]);
-});
-
-test('npm start names a service that ended unexpectedly and stops the others', slow, async () => {
-  const { dataDir, env } = await usedEnvironment();
-  const run = startRun(env, withoutLeads);
-  await run.ready;
-  process.kill(pidOf(dataDir, 'intake'), 'SIGKILL');
-  expect(await run.ended).toBe(1);
-  expect(run.stderr()).toEqual([
-    expect.stringMatching(/^intake ended unexpectedly by SIGKILL: see .*intake\.log$/),
+test('npm start reports an invalid setting in one line, before it creates files', slow, async () => {
+  const environment = await freshEnvironment();
+  const server = createServer().listen(Number(environment.env.INTAKE_PORT), '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const portInUse = startRun(environment.env);
+  expect(await portInUse.ended).toBe(1);
+  expect(portInUse.stderr()).toEqual([
+    `Port ${environment.env.INTAKE_PORT} is in use: end the program that listens on it, or set another port with INTAKE_PORT`,
   ]);
-  expect(processesOf(dataDir)).toEqual([]);
+  expect(existsSync(environment.dataDir)).toBe(false);
 
-  const again = startRun(env, withoutLeads);
-  await again.ready;
-  process.kill(pidOf(dataDir, 'postgres'), 'SIGKILL');
-  expect(await again.ended).toBe(1);
-  expect(again.stderr()).toEqual([expect.stringMatching(/^Postgres has ended: see .*postgres\.log$/)]);
-  expect(processesOf(dataDir)).toEqual([]);
-});
-
-test('npm start stops at a second Ctrl-C without waiting for an unresponsive service', slow, async () => {
-  const environment = await usedEnvironment();
-  const run = startRun(environment.env, withoutLeads);
-  await run.ready;
-  process.kill(pidOf(environment.dataDir, 'crm'), 'SIGSTOP');
-  run.process.signal('SIGINT');
-  await sleep(1_500);
-  expect(run.process.isRunning).toBe(true);
-  run.process.signal('SIGINT');
-  expect(await run.ended).toBe(1);
-  await expect.poll(() => processesOf(environment.dataDir), { timeout: 20_000 }).toEqual([]);
-});
-
-test('npm start can be stopped at any point of its start, and starts again', slow, async () => {
-  const { dataDir, env } = await freshEnvironment();
-  for (const until of ['start.lock', 'crm.log', 'postgres/postmaster.pid', 'postgres.password']) {
-    rmSync(dataDir, { recursive: true, force: true });
-    const run = startRun(env);
-    const progress = () => ({ exists: existsSync(join(dataDir, until)), stderr: run.stderr() });
-    await expect.poll(progress, { timeout: 60_000, interval: 5 }).toEqual({ exists: true, stderr: [] });
-    run.process.signal('SIGTERM');
-    expect([until, await run.ended]).toEqual([until, 0]);
-    expect(run.stderr()).toEqual([]);
-    expect(processesOf(dataDir)).toEqual([]);
-  }
-  const run = startRun(env, withoutLeads);
-  await run.ready;
-  expect(run.stderr()).toEqual([]);
-});
-
-test("npm start stops if npm's shell, which forwards no signals, is killed", slow, async () => {
-  const environment = await usedEnvironment();
-  const npmShell = ['sh', '-c', `'${process.execPath}' '${startProgram}' --empty; exit $?`] as const;
-  const run = startRun({ ...environment.env, npm_lifecycle_event: 'start' }, npmShell);
-  await run.ready;
-  run.process.signal('SIGKILL');
-  await expect.poll(() => processesOf(environment.dataDir), { timeout: 20_000 }).toEqual([]);
-  expect(existsSync(join(environment.dataDir, 'start.lock'))).toBe(false);
-});
-
-test('npm start reports a port in use in one line, before it creates files', slow, async () => {
-  const environment = await freshEnvironment();
-  for (const name of ['CRM_PORT', 'INTAKE_PORT'] as const) {
-    const server = createServer().listen(Number(environment.env[name]), '127.0.0.1');
-    await once(server, 'listening');
-    const run = startRun(environment.env);
-    expect(await run.ended).toBe(1);
-    expect(run.stderr()).toEqual([
-      `Port ${environment.env[name]} is in use: end the program that listens on it, or set another port with ${name}`,
-    ]);
-    expect(existsSync(environment.dataDir)).toBe(false);
-    server.close();
-    await once(server, 'close');
-  }
-});
-
-test.each([
-  ['CRM_PORT', 'http', 'CRM_PORT is not a port: http'],
-  ['INTAKE_PORT', '70000', 'INTAKE_PORT is not a port: 70000'],
-  ['JWT_SECRET', 'too short', 'JWT_SECRET must have at least 32 characters'],
-])('npm start reports an invalid %s in one line', slow, async (name, value, line) => {
-  const environment = await freshEnvironment();
-  const run = startRun({ ...environment.env, [name]: value });
-  expect(await run.ended).toBe(1);
-  expect(run.stderr()).toEqual([line]);
-  expect(processesOf(environment.dataDir)).toEqual([]);
+  const shortSecret = startRun({ ...environment.env, JWT_SECRET: 'too short' });
+  expect(await shortSecret.ended).toBe(1);
+  expect(shortSecret.stderr()).toEqual(['JWT_SECRET must have at least 32 characters']);
+  expect(existsSync(environment.dataDir)).toBe(false);
 });
 
 test('npm start reports an unusable DATABASE_URL in one line, without the password', slow, async () => {
   const environment = await freshEnvironment();
-  const changedUrl = (change: (url: URL) => void) => {
-    const url = new URL(inject('postgres').adminUrl);
-    change(url);
-    return url.href;
-  };
-  const unusedPort = await freePort();
-  const cases: [string, RegExp][] = [
-    ['nonsense', /^DATABASE_URL is not of the form postgresql:/],
-    ['mysql://user:secret@127.0.0.1/leads', /^DATABASE_URL is not of the form postgresql:/],
-    [
-      changedUrl((url) => (url.port = String(unusedPort))),
-      /^DATABASE_URL does not work: no server listens on 127.0.0.1:\d+$/,
-    ],
-    [
-      changedUrl((url) => (url.password = 'secret')),
-      /^DATABASE_URL does not work: .* rejects the user or the password/,
-    ],
-    [
-      changedUrl((url) => (url.pathname = 'absent')),
-      /^DATABASE_URL does not work: the database does not exist on .*absent/,
-    ],
-  ];
-  for (const [DATABASE_URL, line] of cases) {
-    const run = startRun({ ...environment.env, DATABASE_URL });
-    expect(await run.ended).toBe(1);
-    expect(run.stderr()).toEqual([expect.stringMatching(line)]);
-    expect(run.stderr()[0]).not.toContain('secret');
-  }
+  const url = new URL(inject('postgres').adminUrl);
+  url.password = 'secret';
+  const run = startRun({ ...environment.env, DATABASE_URL: url.href });
+  expect(await run.ended).toBe(1);
+  expect(run.stderr()).toEqual([
+    expect.stringMatching(/^DATABASE_URL does not work: .* rejects the user or the password/),
+  ]);
+  expect(run.stderr()[0]).not.toContain('secret');
+  expect(processesOf(environment.dataDir)).toEqual([]);
 });
-
-test(
-  'npm start uses the database of DATABASE_URL, and replaces credentials that the database rejects',
-  slow,
-  async () => {
-    const { dataDir, env } = await freshEnvironment();
-    await using database = await createEmptyDatabase();
-    const demoOf = async (changes: NodeJS.ProcessEnv) => {
-      const run = startRun({ ...env, ...changes });
-      await run.ready;
-      for (const line of curlLines(run.stdout())) runCurlLine(line);
-      expect(run.stdout()).not.toContain(new URL(database.url).password);
-      run.process.signal('SIGTERM');
-      await run.ended;
-      return readDemo(dataDir);
-    };
-
-    const first = await demoOf({ DATABASE_URL: database.url });
-    expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
-    expect(await demoOf({ DATABASE_URL: database.url })).toEqual(first);
-
-    const otherSecret = await demoOf({ DATABASE_URL: database.url, JWT_SECRET: 'x'.repeat(32) });
-    expect(otherSecret).toEqual({ ...first, accessToken: expect.any(String) });
-    expect(otherSecret.accessToken).not.toBe(first.accessToken);
-
-    rmSync(join(dataDir, 'demo.json'));
-    const withoutFile = await demoOf({ DATABASE_URL: database.url });
-    expect(withoutFile.apiKey).not.toBe(first.apiKey);
-
-    await using other = await createEmptyDatabase();
-    const otherDatabase = await demoOf({ DATABASE_URL: other.url });
-    expect(otherDatabase.apiKey).not.toBe(withoutFile.apiKey);
-  },
-);
 
 const shell = (command: string) => spawnSync('sh', ['-c', command]).status === 0;
 

@@ -5,16 +5,9 @@ import { defineCommand, flag, integer, listOf, oneOf, optional } from '../comman
 import { startLoadProcess } from '../load/load-process.ts';
 import { submitPath } from '../load/requests.ts';
 import { isIntact } from '../stack/verify-leads.ts';
-import { type DrillFigures, runDrill } from './drill.ts';
-import { type CommonOptions, startDrillStack } from './drill-stack.ts';
+import { type DrillFigures, type FailedDrill, type NamedScenario, runDrills } from './drill.ts';
+import { canShareStack, type CommonOptions, startDrillStack } from './drill-stack.ts';
 import { createScenarios, scenarioNames } from './scenarios.ts';
-
-/** The result of a scenario that failed. */
-interface FailedDrill {
-  readonly scenario: string;
-  readonly title: string;
-  readonly failure: string;
-}
 
 /** A higher rate adds no test coverage, but fills disks. */
 const maxRate = 1_000;
@@ -29,6 +22,7 @@ export const faults = defineCommand({
       integer(100_000, undefined, `leads per second (default: half of the maximum, at most ${maxRate})`),
     ),
     short: flag('seconds instead of minutes, and a few kills instead of 20'),
+    shareStacks: flag('successive scenarios share a stack where possible'),
     syncAlways: flag('NATS syncs each message to the disk (nats-server 2.10 or newer)'),
   },
   async run(options, { dataDir: parent, onProgress, stop }) {
@@ -36,26 +30,28 @@ export const faults = defineCommand({
     const sharedOptions: CommonOptions = { parent, natsServer: await findNatsServer(), syncAlways, stop };
     const rate = options.rate ?? (await measureRate(sharedOptions, onProgress));
     const scenarios = createScenarios();
+    const named = options.scenarios.map((name) => ({ name, scenario: scenarios[name] }));
     const drills: (DrillFigures | FailedDrill)[] = [];
-    for (const name of options.scenarios) {
-      const scenario = scenarios[name];
-      onProgress(`${name}: ${scenario.title}`);
-      try {
-        const impossible = scenario.impossible?.();
-        if (impossible !== undefined) throw new Error(impossible);
-        drills.push(await runDrill({ ...sharedOptions, isShort, name, scenario, rate, onProgress }));
-      } catch (error) {
-        // A failed scenario does not prevent the next one, but a stop signal does.
-        if (stop.aborted) throw error;
-        const failure = (error as Error).message;
-        onProgress(`  ${failure}`);
-        drills.push({ scenario: name, title: scenario.title, failure });
-      }
+    for (const group of options.shareStacks ? groupByStack(named) : named.map((each) => [each])) {
+      drills.push(...(await runDrills(group, { ...sharedOptions, isShort, rate, onProgress })));
     }
     const figures = { cores: availableParallelism(), node: process.version, isShort, syncAlways, drills };
     return { figures, passed: drills.every(hasPassed) };
   },
 });
+
+/** Groups successive scenarios that can share a stack. */
+function groupByStack(scenarios: readonly NamedScenario[]): NamedScenario[][] {
+  const groups: NamedScenario[][] = [];
+  for (const each of scenarios) {
+    const group = groups.at(-1);
+    const last = group?.at(-1)?.scenario;
+    const isShared = last?.endsStack !== true && canShareStack(last?.stack, each.scenario.stack);
+    if (group !== undefined && isShared) group.push(each);
+    else groups.push([each]);
+  }
+  return groups;
+}
 
 /** Returns half of the intake's maximum rate while the other processes of a drill run. */
 async function measureRate(

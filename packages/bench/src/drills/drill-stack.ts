@@ -8,10 +8,9 @@ import { createMigratedDatabase } from '../stack/database.ts';
 import { pendingWork } from '../stack/pending-work.ts';
 import { readiness } from '../stack/programs.ts';
 import { Restartable } from '../stack/restartable.ts';
-import type { Receivers } from '../stack/receivers.ts';
 import { deliverySettings } from '../stack/webhooks.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
-import { startDrillReceivers } from './webhooks.ts';
+import { type DrillReceivers, startDrillReceivers } from './webhooks.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 export const databaseName = 'faults';
@@ -33,6 +32,26 @@ export interface StackOptions {
   readonly webhooks?: boolean;
   /** The size of a disk for Postgres alone. */
   readonly postgresMegabytes?: number;
+}
+
+/** Returns whether scenarios with these options can share a stack. */
+export function canShareStack(a: StackOptions = {}, b: StackOptions = {}): boolean {
+  const isSpecial = ({ natsServers, intakeSettings, postgresMegabytes }: StackOptions) =>
+    natsServers !== undefined || intakeSettings !== undefined || postgresMegabytes !== undefined;
+  if (isSpecial(a) || isSpecial(b)) return false;
+  // A proxy accepts connections while Postgres is down.
+  return (a.proxy === undefined) === (b.proxy === undefined);
+}
+
+/** Returns the options of a stack that several scenarios share, of which at most one taps connections. */
+export function mergeStackOptions(options: readonly StackOptions[]): StackOptions {
+  const proxies = options.flatMap(({ proxy }) => proxy ?? []);
+  return {
+    ...Object.assign({}, ...options),
+    relays: Math.max(...options.map(({ relays = 1 }) => relays)),
+    webhooks: options.some(({ webhooks }) => webhooks === true),
+    ...(proxies.length > 0 && { proxy: proxies.find(({ tap }) => tap !== undefined) ?? {} }),
+  };
 }
 
 /** The options that all scenarios of a run share. */
@@ -58,7 +77,7 @@ export interface DrillStack extends Backends {
   databaseUrl: string;
   readonly credentials: Credentials;
   /** The receivers of the webhooks, if the scenario has some. */
-  readonly receivers: Receivers | undefined;
+  readonly receivers: DrillReceivers | undefined;
   /**
    * Returns why the stack has not recovered: a service is not ready, or events or buffered leads wait. Undefined when it
    * has recovered.

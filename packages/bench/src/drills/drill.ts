@@ -16,7 +16,13 @@ import { submitPath } from '../load/requests.ts';
 import { verifyLeads } from '../stack/verify-leads.ts';
 import { waitUntil } from '../stack/wait-until.ts';
 import { formatPercent } from '../table.ts';
-import { type CommonOptions, type DrillStack, type StackOptions, startDrillStack } from './drill-stack.ts';
+import {
+  type CommonOptions,
+  type DrillStack,
+  mergeStackOptions,
+  type StackOptions,
+  startDrillStack,
+} from './drill-stack.ts';
 import { type DeliveryVerification, endLeases, hasNoDeliveries, verifyDeliveries } from './webhooks.ts';
 import { StatusChanges } from './status-changes.ts';
 
@@ -24,6 +30,8 @@ import { StatusChanges } from './status-changes.ts';
 export interface Scenario {
   readonly title: string;
   readonly stack?: StackOptions;
+  /** No other scenario can run on the stack after this one. */
+  readonly endsStack?: boolean;
   /** The scenario sends leads itself, without a steady load. */
   readonly sendsLeads?: boolean;
   /** Returns the reason if the scenario cannot run on this machine. */
@@ -32,10 +40,14 @@ export interface Scenario {
   run(drill: Drill): Promise<Outcome>;
 }
 
-/** The options of a drill. */
-interface DrillOptions {
+/** A scenario with its name. */
+export interface NamedScenario {
   readonly name: string;
   readonly scenario: Scenario;
+}
+
+/** The options of a drill. */
+interface DrillOptions extends NamedScenario {
   /** Seconds instead of minutes. */
   readonly isShort: boolean;
   /** The load in leads per second. */
@@ -66,31 +78,64 @@ export interface Note {
   readonly required?: string;
 }
 
-export type DrillFigures = Awaited<ReturnType<typeof runDrill>>;
+export type DrillFigures = Awaited<ReturnType<typeof runOn>>;
 
-const connections = 512;
+/** The result of a scenario that failed. */
+export interface FailedDrill {
+  readonly scenario: string;
+  readonly title: string;
+  readonly failure: string;
+}
+
+const maxConnections = 512;
 /** The time before the first fault and after the recovery. */
 const quietMs = { long: 2_000, short: 500 };
 const recoveryTimeoutMs = 300_000;
+/** Each check opens connections to Postgres and NATS. */
+const recoveryCheckMs = 200;
 const maxEventAgeMs = 1_500;
 const scenarioTimeoutMs = 25 * 60_000;
 
 /**
- * Runs one scenario on a new stack.
+ * Runs scenarios one after another on a new stack. A failed scenario does not prevent the next one, but a stop
+ * signal does.
  *
- * @throws Error if the scenario fails or is stopped, after all processes of the stack have ended.
+ * @throws Error if the run is stopped, after all processes of the stack have ended.
  */
-export async function runDrill(options: DrillOptions & CommonOptions) {
+export async function runDrills(
+  scenarios: readonly NamedScenario[],
+  options: Omit<DrillOptions, keyof NamedScenario> & CommonOptions,
+): Promise<(DrillFigures | FailedDrill)[]> {
+  const { stop, onProgress } = options;
+  const failed = ({ name, scenario: { title } }: NamedScenario, error: unknown): FailedDrill => {
+    if (stop.aborted) throw error;
+    const failure = (error as Error).message;
+    onProgress(`  ${failure}`);
+    return { scenario: name, title, failure };
+  };
   await using resources = new DisposeStack();
-  const stack = await startDrillStack(resources, { ...options.scenario.stack, ...options });
-  using load = startLoadProcess();
-  options.stop.throwIfAborted();
-  return await rejectOnStop(runOn(stack, load, options), options.stop);
+  try {
+    const impossible = scenarios.map(({ scenario }) => scenario.impossible?.()).find(Boolean);
+    if (impossible !== undefined) throw new Error(impossible);
+    const stackOptions = mergeStackOptions(scenarios.map(({ scenario }) => scenario.stack ?? {}));
+    const stack = await startDrillStack(resources, { ...stackOptions, ...options });
+    using load = startLoadProcess();
+    const results: (DrillFigures | FailedDrill)[] = [];
+    for (const named of scenarios) {
+      stop.throwIfAborted();
+      onProgress(`${named.name}: ${named.scenario.title}`);
+      const drill = rejectOnStop(runOn(stack, load, { ...options, ...named }), stop);
+      results.push(await drill.catch((error: unknown) => failed(named, error)));
+    }
+    return results;
+  } catch (error) {
+    return scenarios.map((named) => failed(named, error));
+  }
 }
 
 async function runOn(stack: DrillStack, load: LoadProcess, options: DrillOptions & CommonOptions) {
   const { name, scenario, rate } = options;
-  const answersFile = join(stack.directory, 'answers');
+  const answersFile = join(stack.directory, `answers-${name}`);
   const quiet = options.isShort ? quietMs.short : quietMs.long;
   const startedAt = Date.now();
   const sending = scenario.sendsLeads === true ? undefined : sendSteadily(load, stack, rate, answersFile);
@@ -98,7 +143,11 @@ async function runOn(stack: DrillStack, load: LoadProcess, options: DrillOptions
   const acknowledgesSince = (time: number) =>
     waitUntil(() => isAcknowledgedSince(answersFile, time), recoveryTimeoutMs);
   const recovers = (eventAgeMs: number) =>
-    waitUntil(async () => (await stack.notRecovered(eventAgeMs)) === undefined, recoveryTimeoutMs);
+    waitUntil(
+      async () => (await stack.notRecovered(eventAgeMs)) === undefined,
+      recoveryTimeoutMs,
+      recoveryCheckMs,
+    );
   let recoveryMs: number | undefined;
   let notes: Outcome['notes'];
   {
@@ -164,7 +213,7 @@ function sendSteadily(
     port: stack.intakePort,
     path: submitPath,
     headers: { API_KEY: stack.credentials.API_KEY },
-    connections,
+    connections: Math.min(maxConnections, 4 * rate),
     durationMs: scenarioTimeoutMs + recoveryTimeoutMs,
     rate,
     answersFile,

@@ -7,7 +7,7 @@ import { submitLead } from './submit-lead.ts';
 
 /** The time in which a revoked key is tried. Without NATS it may stay valid for 10 s. */
 const triedMs = 12_000;
-const retryMs = 20;
+const retryMs = 50;
 
 /**
  * Revokes keys with the command line, first with Postgres and then right before Postgres is killed. Starts an

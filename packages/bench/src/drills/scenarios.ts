@@ -120,7 +120,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
       async run({ stack, isShort, rate, onProgress }) {
         const downAt = Date.now();
         await stack.postgres.kill();
-        await sleep(isShort ? 120_000 : 600_000);
+        await sleep(isShort ? 30_000 : 600_000);
         const endedAt = Date.now();
         await stack.postgres.start();
         onProgress('  Postgres is ready');
@@ -229,6 +229,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
     'postgres-replaced': {
       title: 'a Postgres primary replaced by its streaming replica',
       stack: { proxy: {} },
+      endsStack: true,
       async run({ stack, stop, isShort, onProgress }) {
         stop.throwIfAborted();
         const source = { primaryUrl: stack.databaseUrl, dataDir: join(stack.directory, 'postgres') };

@@ -1,5 +1,5 @@
 import { query } from '../stack/database.ts';
-import { type Receivers, startReceivers } from '../stack/receivers.ts';
+import { startReceivers } from '../stack/receivers.ts';
 import { addWebhooks } from '../stack/webhooks.ts';
 
 /** The deliveries of all events to their webhooks. */
@@ -26,8 +26,14 @@ const subscriptions = [
   },
 ];
 
+/** The receivers of the webhooks of a drill. */
+export interface DrillReceivers extends AsyncDisposable {
+  /** Returns how often each event has arrived, by `webhook-id`, for each receiver. */
+  countRequests(): Promise<readonly ReadonlyMap<string, number>[]>;
+}
+
 /** Starts a receiver for each webhook, and creates the webhooks in the only workspace. */
-export async function startDrillReceivers(databaseUrl: string): Promise<Receivers> {
+export async function startDrillReceivers(databaseUrl: string): Promise<DrillReceivers> {
   const receivers = await startReceivers(subscriptions.map(() => ({ status: 204, delayMs: 20 })));
   const [workspace] = await query<{ id: string }>(databaseUrl, 'SELECT id FROM workspace');
   await addWebhooks(
@@ -35,7 +41,16 @@ export async function startDrillReceivers(databaseUrl: string): Promise<Receiver
     workspace?.id ?? '',
     subscriptions.map(({ webhook }, at) => Object.assign({ url: receivers.urls[at] ?? '' }, webhook)),
   );
-  return receivers;
+  const counts = subscriptions.map(() => new Map<string, number>());
+  return {
+    async countRequests() {
+      for (const [at, { requests }] of (await receivers.take()).entries()) {
+        for (const [id, count] of requests) counts[at]?.set(id, (counts[at].get(id) ?? 0) + count);
+      }
+      return counts;
+    },
+    [Symbol.asyncDispose]: () => receivers[Symbol.asyncDispose](),
+  };
 }
 
 /** Returns whether no event and no delivery waits. */
@@ -55,7 +70,7 @@ export async function endLeases(databaseUrl: string): Promise<void> {
 
 /** Compares what has arrived at the receivers with the histories of all leads. */
 export async function verifyDeliveries(
-  receivers: Receivers,
+  receivers: DrillReceivers,
   databaseUrl: string,
 ): Promise<DeliveryVerification> {
   const events = await query<StoredEvent>(
@@ -64,11 +79,11 @@ export async function verifyDeliveries(
     FROM lead CROSS JOIN LATERAL generate_series(1, lead.version) AS each (version)
     LEFT JOIN lead_change ON lead_id = lead.id AND lead_change.version = each.version`,
   );
-  const received = await receivers.take();
+  const received = await receivers.countRequests();
   let [deliveries, missingDeliveries, repeatedDeliveries] = [0, 0, 0];
   for (const [at, { wants }] of subscriptions.entries()) {
     for (const { id } of events.filter(wants)) {
-      const requests = received[at]?.requests.get(id) ?? 0;
+      const requests = received[at]?.get(id) ?? 0;
       deliveries += 1;
       if (requests === 0) missingDeliveries += 1;
       else repeatedDeliveries += requests - 1;

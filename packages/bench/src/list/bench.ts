@@ -44,3 +44,8 @@ export const steadyCreates = {
 
 /** A load that lists the newest 100 leads. */
 export const newestLists = { method: 'GET', path: crmLeadsPath, connections: 64 } as const;
+
+/** Returns the duration of one measurement over HTTP in milliseconds. */
+export function measurementMs({ effort }: ListBench): number {
+  return 1_000 * Math.min(1, Math.max(0.2, effort * 2));
+}

@@ -3,7 +3,7 @@ import { assertAll200, type LoadFigures, ratesOf, summarizeLoads } from '../load
 import { maxMemoryMb, processorTimeUs } from '../process-tree.ts';
 import { startProgram, startReference } from '../stack/programs.ts';
 import { measureInTurn, median, medianRatio, scaled } from '../statistics.ts';
-import { issueOwnerCredentials, type ListBench, newestLists } from './bench.ts';
+import { issueOwnerCredentials, type ListBench, measurementMs, newestLists } from './bench.ts';
 import { filled } from './fill.ts';
 
 /**
@@ -16,7 +16,7 @@ const references: Readonly<Record<string, readonly [file: string, ...args: strin
   'pg by hand': ['list/reference-server.js', 'pg'],
   'plain Fastify, pg by hand': ['intake/reference-server.js', 'pg', filled.large],
 };
-const usual = { rounds: 20, roundMs: 1_000 };
+const usualRounds = 20;
 
 /** Lists the newest 100 leads over HTTP, alternating between the service and its references. */
 export async function measureRates(bench: ListBench) {
@@ -27,7 +27,8 @@ export async function measureRates(bench: ListBench) {
 
 type Round = LoadFigures & { readonly serviceUs: number; readonly postgresUs: number };
 
-async function measureSize({ databases, load, effort, onProgress }: ListBench, leads: number) {
+async function measureSize(bench: ListBench, leads: number) {
+  const { databases, load, effort, onProgress } = bench;
   const { postgres } = databases;
   const databaseUrl = await databases.open(leads);
   const headers = await issueOwnerCredentials(databaseUrl);
@@ -37,8 +38,8 @@ async function measureSize({ databases, load, effort, onProgress }: ListBench, l
     const program = await startReference(file, args, databaseUrl);
     servers.push({ server, program: resources.use(program) });
   }
-  const durationMs = usual.roundMs * Math.min(1, Math.max(0.2, effort * 2));
-  const measured = await measureInTurn(servers, scaled(usual.rounds, effort), async ({ server, program }) => {
+  const durationMs = measurementMs(bench);
+  const measured = await measureInTurn(servers, scaled(usualRounds, effort), async ({ server, program }) => {
     const before = [processorTimeUs(program.pid), processorTimeUs(postgres.pid)] as const;
     const figures = await load.send({ ...newestLists, port: program.port, headers, durationMs });
     const after = [processorTimeUs(program.pid), processorTimeUs(postgres.pid)] as const;

@@ -6,17 +6,18 @@ import { processorTimeUs } from '../process-tree.ts';
 import { crmEnvironment } from '../stack/programs.ts';
 import { waitUntil } from '../stack/wait-until.ts';
 import { measureInTurn, medianFigures, scaled } from '../statistics.ts';
-import { issueOwnerCredentials, type ListBench, newestLists, steadyCreates } from './bench.ts';
+import { issueOwnerCredentials, type ListBench, measurementMs, newestLists, steadyCreates } from './bench.ts';
 import { startFilledDatabases } from './filled-databases.ts';
 
-const usual = { rounds: 10, roundMs: 1_000 };
+const usualRounds = 10;
 const timeoutMs = 60_000;
 
 /**
  * Lists the newest 100 leads from the primary and from a streaming replica in turn, while another process
  * creates leads. It starts its own Postgres, since a replica copies every database of the server.
  */
-export async function measureReplica({ load, effort, rateSizes, onProgress }: ListBench) {
+export async function measureReplica(bench: ListBench) {
+  const { load, effort, rateSizes, onProgress } = bench;
   await using resources = new DisposeStack();
   const databases = await startFilledDatabases(undefined, resources, onProgress);
   const leads = Math.min(...rateSizes);
@@ -38,12 +39,12 @@ export async function measureReplica({ load, effort, rateSizes, onProgress }: Li
   using createLoad = startLoadProcess();
   const measured = await measureInTurn(
     [onPrimary, onReplica],
-    scaled(usual.rounds, effort),
+    scaled(usualRounds, effort),
     async (reader) => {
       const creating = createLoad.send({ ...steadyCreates, port: portOf(writer), headers });
       const before = [processorTimeUs(postgres.pid), processorTimeUs(replica.pid)] as const;
       const target = { ...newestLists, port: portOf(reader), headers };
-      const lists = assertAll200(await load.send({ ...target, durationMs: usual.roundMs }));
+      const lists = assertAll200(await load.send({ ...target, durationMs: measurementMs(bench) }));
       const after = [processorTimeUs(postgres.pid), processorTimeUs(replica.pid)] as const;
       createLoad.end();
       const count = lists.statuses['200'] ?? 0;
