@@ -105,6 +105,31 @@ test.each([
   await expect(build()).rejects.toThrow(message);
 });
 
+test('npm ci takes packages of the locked versions from the build context', async () => {
+  const { context, build } = createContext(`${firstStage}\nRUN npm ci --ignore-scripts${lastStage}`);
+  const write = (name: string, content: object) => {
+    mkdirSync(dirname(join(context, name)), { recursive: true });
+    writeFileSync(join(context, name), JSON.stringify(content));
+  };
+  const project = { name: 'images-test', version: '1.0.0', dependencies: { one: '^1.0.0' } };
+  const one = { version: '1.2.3', bin: { one: 'one.js' } };
+  const packages = { '': project, 'node_modules/one': one };
+  write('package.json', project);
+  write('package-lock.json', { ...project, lockfileVersion: 3, requires: true, packages });
+  write('node_modules/one/one.js', {});
+  write('node_modules/one/package.json', { ...one, name: 'one', version: '1.2.4' });
+  await expect(build()).rejects.toThrow('node_modules/one: 1.2.3 is locked, but 1.2.4 is installed');
+
+  write('node_modules/one/package.json', { ...one, name: 'one' });
+  // Another builder, since a failed stage is not built again.
+  const directory = join(context, '../more-stages');
+  const { signal } = new AbortController();
+  const builder = new ImageBuilder({ context, directory, signal, onStep: () => undefined });
+  await builder.build(join(context, 'Dockerfile'));
+  const installed = join(directory, '0/src/node_modules');
+  expect(['one/one.js', '.bin/one'].map((path) => existsSync(join(installed, path)))).toEqual([true, true]);
+});
+
 test.each(['node', '0:0', 'root'])(
   'USER %s is rejected, since Kubernetes cannot verify that it is not root',
   async (user) => {

@@ -4,6 +4,7 @@ import { serviceEnvironment } from '@leads/local-stack/processes/service-environ
 import { startProcess } from '@leads/local-stack/processes/supervisor';
 import { BuildContext } from './build-context.ts';
 import { parseDockerfile, type Stage, type Step } from './dockerfile.ts';
+import { linkPackages } from './link-packages.ts';
 
 /** The last stage of a Dockerfile, built as files in a folder. */
 export interface Image {
@@ -22,7 +23,7 @@ export interface Image {
 }
 
 interface BuilderOptions {
-  /** The build context. */
+  /** The build context. Its `node_modules` contains the packages of its lock file. */
   readonly context: string;
   readonly directory: string;
   readonly signal: AbortSignal;
@@ -103,7 +104,12 @@ export class ImageBuilder {
       signal.throwIfAborted();
       const started = Date.now();
       try {
-        await runStep(step, layer, { context: this.#context, layers, signal });
+        await runStep(step, layer, {
+          context: this.#context,
+          installed: this.#options.context,
+          layers,
+          signal,
+        });
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         throw new Error(`${file}:${step.line}: ${step.text}\n${reason}`, { cause: error });
@@ -138,9 +144,15 @@ async function runStep(
   layer: Layer,
   {
     context,
+    installed,
     layers,
     signal,
-  }: { context: BuildContext; layers: ReadonlyMap<string, Layer>; signal: AbortSignal },
+  }: {
+    context: BuildContext;
+    installed: string;
+    layers: ReadonlyMap<string, Layer>;
+    signal: AbortSignal;
+  },
 ): Promise<void> {
   const replaced = (text: string) => expand(text, { ...layer.args, ...layer.env });
   switch (step.kind) {
@@ -171,7 +183,8 @@ async function runStep(
       });
       return;
     case 'run':
-      await run(step.command, layer, signal);
+      if (step.command.startsWith('npm ci ')) await install(step.command, { installed, layer, signal });
+      else await run(step.command, layer, signal);
       return;
     case 'cmd':
       layer.command = step.command;
@@ -216,6 +229,20 @@ function expand(text: string, values: Readonly<Record<string, string>>): string 
     if (value === undefined) throw new Error(`${name} is not set`);
     return value;
   });
+}
+
+/**
+ * Runs `npm ci` without unpacking packages. npm compares the lock file with the manifests, and links commands. The
+ * packages are those that are installed already, at the versions of the lock file.
+ */
+async function install(
+  command: string,
+  { installed, layer, signal }: { installed: string; layer: Layer; signal: AbortSignal },
+): Promise<void> {
+  const [, prefix = '.'] = /--prefix (\S+)/.exec(command) ?? [];
+  await run(`${command} --dry-run`, layer, signal);
+  linkPackages({ target: join(layer.root, layer.workdir, prefix), installed });
+  await run(`npm rebuild --ignore-scripts --prefix ${prefix}`, layer, signal);
 }
 
 /** Variables that npm may need to reach its registry. */
