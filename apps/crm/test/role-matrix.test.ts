@@ -604,16 +604,21 @@ const writtenTables = [
   'delivery_endpoint',
   'delivery',
 ];
-/** Returns a digest of all data that a route may change, without `last_used_*`, which the service writes later. */
+/** The tables whose `last_used_*` the service writes later. */
+const usedTables = new Set(['api_key', 'access_token', 'session']);
+/**
+ * Returns a text that changes if a route changes data. Every stored row has the number of the transaction that wrote
+ * it, in `xmin`. A digest of all rows takes several times the processor time.
+ */
 async function stored(tables: readonly string[] = writtenTables) {
   const row = `(to_jsonb(each) - '{last_used_at,last_used_from}'::text[])::text`;
-  const digests = tables.map(
-    (table) => `(SELECT md5(string_agg(${row}, ',' ORDER BY ${row})) FROM ${table} AS each)`,
+  const states = tables.map((table) =>
+    usedTables.has(table)
+      ? `(SELECT sum(hashtextextended(${row}, 0)) FROM ${table} AS each)`
+      : `(SELECT count(*) || ':' || max(xmin::text::bigint) FROM ${table})`,
   );
-  const [all] = await fixture.sql<{ digests: string }>(
-    `SELECT concat_ws(' ', ${digests.join(', ')}) AS digests`,
-  );
-  return all?.digests;
+  const [all] = await fixture.sql<{ state: string }>(`SELECT concat_ws(' ', ${states.join(', ')}) AS state`);
+  return all?.state;
 }
 
 test.each(Object.values(apis))(
@@ -655,7 +660,8 @@ for (const [way, { matrix, send, prefix }] of Object.entries(apis)) {
       const request = await row.request(of);
       const before = await stored();
       const answer = await send(person, method, request);
-      expect([name, answer.status, answer.text]).toEqual([name, status, answer.text]);
+      const found = [name, person.member.role, answer.status, answer.text];
+      expect(found).toEqual([name, person.member.role, status, answer.text]);
       expect((await stored()) !== before).toBe(status === 200 && method !== 'GET' && row.isRead !== true);
       const problems: Readonly<Record<number, object>> = {
         403: { success: false, error: forbidden.error },
@@ -665,12 +671,11 @@ for (const [way, { matrix, send, prefix }] of Object.entries(apis)) {
       return { request, answer };
     }
 
-    test.each(['owner', 'manager', 'publisher'] as const)(
-      'answers the role %s as listed for its own resource',
-      async (role) => {
+    test('answers each role as listed for its own resource', async () => {
+      for (const role of ['owner', 'manager', 'publisher'] as const) {
         await expectAnswer(people[role], people[role], row[role]);
-      },
-    );
+      }
+    });
 
     if (prefix === '/api/v1') {
       test('rejects an intake key of an owner with 403', async () => {
@@ -714,6 +719,14 @@ const withScopes = (role: MemberRole, scope: readonly SingleScope[]) => workspac
 const ownersWith = Object.fromEntries(
   await Promise.all(singleScopes.map(async (scope) => [scope, await withScopes('owner', [scope])] as const)),
 );
+const ownersWithout = Object.fromEntries(
+  await Promise.all(
+    singleScopes.map(async (scope) => {
+      const others = singleScopes.filter((each) => each !== scope);
+      return [scope, await withScopes('owner', others)] as const;
+    }),
+  ),
+);
 
 describe.each(Object.entries(forIntegrators))('with a key of single scopes, %s', (name, row) => {
   const [method = ''] = name.split(' ');
@@ -729,13 +742,18 @@ describe.each(Object.entries(forIntegrators))('with a key of single scopes, %s',
     return answer;
   }
 
-  test.each(singleScopes)('allows a key of the scope %s only if it needs no other', async (scope) => {
-    const missing = needed.find((each) => each !== scope);
-    const answer = await expectStatus(
-      ownersWith[scope] as TestMember,
-      missing === undefined ? row.owner : 403,
-    );
-    expect(missing === undefined ? {} : answer.json()).toEqual(missing === undefined ? {} : lacking(missing));
+  test('allows a key of a single scope only if it needs no other', async () => {
+    for (const scope of singleScopes) {
+      const missing = needed.find((each) => each !== scope);
+      const answer = await expectStatus(
+        ownersWith[scope] as TestMember,
+        missing === undefined ? row.owner : 403,
+      );
+      expect([scope, missing === undefined ? {} : answer.json()]).toEqual([
+        scope,
+        missing === undefined ? {} : lacking(missing),
+      ]);
+    }
   });
 
   test('allows a key of the needed scopes, within the role of its member', async () => {
@@ -748,12 +766,11 @@ describe.each(Object.entries(forIntegrators))('with a key of single scopes, %s',
     expect(answer.json()).toEqual(answer.status === 404 ? notFound : forbidden);
   });
 
-  test.each(needed)('rejects a key of all scopes without %s', async (scope) => {
-    const member = await withScopes(
-      'owner',
-      singleScopes.filter((each) => each !== scope),
-    );
-    expect((await expectStatus(member, 403)).json()).toEqual(lacking(scope));
+  test('rejects a key of all scopes without a needed one', async () => {
+    for (const scope of needed) {
+      const answer = await expectStatus(ownersWithout[scope] as TestMember, 403);
+      expect(answer.json()).toEqual(lacking(scope));
+    }
   });
 });
 
