@@ -12,8 +12,9 @@ import {
   type TestWorkspace,
 } from '@leads/test-kit/fixture';
 import { createTestDatabase } from '@leads/test-kit/test-database';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { TestRunner } from 'vitest';
+import { PagePool, type PageOptions } from './page-pool.ts';
 
 /** The folder of the screenshots. Git ignores it. */
 export const screenshots = resolve(import.meta.dirname, '../.screenshots');
@@ -35,14 +36,6 @@ export interface Website extends AsyncDisposable {
   openSignedIn(options?: PageOptions & SignInOptions): Promise<SignedInPage>;
   /** Closes all pages. @throws Error if a page had an uncaught error or logged an error. */
   closePages(): Promise<void>;
-}
-
-export interface PageOptions {
-  readonly width?: number;
-  readonly height?: number;
-  readonly colorScheme?: 'light' | 'dark';
-  /** The minimum delay of the page's timers in milliseconds, to simulate a busy machine. */
-  readonly minTimerMs?: number;
 }
 
 export interface SignInOptions {
@@ -77,35 +70,8 @@ export async function startWebsite(
     env: { ...env, JWT_SECRET: jwtSecret, INTAKE_URL: intake.url, ...settings },
   });
 
-  const pageErrors: string[] = [];
-  const contexts: BrowserContext[] = [];
-  const open = async (options: PageOptions = {}) => {
-    const context = await browser.newContext({
-      viewport: { width: options.width ?? 1440, height: options.height ?? 900 },
-      colorScheme: options.colorScheme ?? 'light',
-      reducedMotion: 'reduce',
-      baseURL: crm.url,
-      extraHTTPHeaders: {},
-    });
-    contexts.push(context);
-    context.setDefaultTimeout(60_000);
-    if (options.minTimerMs !== undefined) {
-      await context.addInitScript((minMs) => {
-        const setTimer = window.setTimeout.bind(window);
-        const setSlowTimer = (handler: TimerHandler, ms = 0, ...rest: unknown[]) =>
-          setTimer(handler, Math.max(ms, minMs), ...rest);
-        Object.assign(window, { setTimeout: setSlowTimer });
-      }, options.minTimerMs);
-    }
-    const page = await context.newPage();
-    page.on('pageerror', (error) => pageErrors.push(`${page.url()}: ${error.stack ?? error.message}`));
-    page.on('console', (message) => {
-      // The browser logs every 4xx response as a resource that failed to load. The page itself handles such responses.
-      if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
-      pageErrors.push(`${page.url()}: ${message.text()}`);
-    });
-    return page;
-  };
+  const pages = new PagePool(browser, crm.url);
+  const open = (options: PageOptions = {}) => pages.open(options);
 
   return {
     crm: crm.url,
@@ -130,13 +96,13 @@ export async function startWebsite(
       return { page, workspace, member };
     },
     async closePages() {
-      if (TestRunner.getCurrentTest()?.result?.state === 'fail') {
-        for (const page of contexts.flatMap((context) => context.pages())) {
+      const hasFailed = TestRunner.getCurrentTest()?.result?.state === 'fail';
+      if (hasFailed) {
+        for (const page of pages.opened) {
           process.stderr.write(`${page.url()} when the test failed:\n${await describePage(page)}\n`);
         }
       }
-      await Promise.all(contexts.splice(0).map((context) => context.close()));
-      const found = pageErrors.splice(0);
+      const found = await pages.close(hasFailed);
       if (found.length > 0) throw new Error(`A page had errors:\n${found.join('\n')}`);
     },
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,141 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+export interface PageOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: 'light' | 'dark';
+  /** The minimum delay of the page's timers in milliseconds, to simulate a busy machine. */
+  readonly minTimerMs?: number;
+}
+
+/** Methods whose effect on a page or its context cannot be undone. */
+const permanent = ['addInitScript', 'exposeFunction', 'exposeBinding', 'newCDPSession'] as const;
+/** The events that tests listen to. */
+const events = [
+  'request',
+  'response',
+  'requestfailed',
+  'dialog',
+  'download',
+  'console',
+  'pageerror',
+] as const;
+
+/** A page in a context of its own. */
+interface PooledPage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Its test used it in a way that cannot be undone. */
+  isChanged: boolean;
+}
+
+/**
+ * Pages without a session. A later test gets the emptied page of an earlier one. A page in a new context takes twice the
+ * processor time, because a new process compiles the scripts again.
+ */
+export class PagePool {
+  readonly #browser: Browser;
+  readonly #origin: string;
+  readonly #free: PooledPage[] = [];
+  #opened: PooledPage[] = [];
+  #errors: string[] = [];
+
+  constructor(browser: Browser, origin: string) {
+    this.#browser = browser;
+    this.#origin = origin;
+  }
+
+  /** All open pages, including those that other pages opened. */
+  get opened(): Page[] {
+    return this.#opened.flatMap(({ context }) => context.pages());
+  }
+
+  async open(options: PageOptions): Promise<Page> {
+    const pooled = this.#free.pop() ?? (await this.#create());
+    const { page, context } = pooled;
+    this.#opened.push(pooled);
+    await page.setViewportSize({ width: options.width ?? 1440, height: options.height ?? 900 });
+    await page.emulateMedia({ colorScheme: options.colorScheme ?? 'light', reducedMotion: 'reduce' });
+    page.on('pageerror', (error) => this.#errors.push(`${page.url()}: ${error.stack ?? error.message}`));
+    page.on('console', (message) => {
+      // The browser logs every 4xx response as a resource that failed to load. The page itself handles such responses.
+      if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
+      this.#errors.push(`${page.url()}: ${message.text()}`);
+    });
+    if (options.minTimerMs !== undefined) {
+      await context.addInitScript((minMs) => {
+        const setTimer = window.setTimeout.bind(window);
+        const setSlowTimer = (handler: TimerHandler, ms = 0, ...rest: unknown[]) =>
+          setTimer(handler, Math.max(ms, minMs), ...rest);
+        Object.assign(window, { setTimeout: setSlowTimer });
+      }, options.minTimerMs);
+    }
+    return page;
+  }
+
+  /**
+   * Closes all pages.
+   *
+   * @param forever the pages are not used again, such as after a failure.
+   * @returns the errors of the pages.
+   */
+  async close(forever: boolean): Promise<string[]> {
+    const opened = this.#opened;
+    this.#opened = [];
+    const errors = this.#errors;
+    this.#errors = [];
+    await Promise.all(
+      opened.map(async (pooled) => {
+        if (!forever && !pooled.isChanged && (await isEmptied(pooled))) this.#free.push(pooled);
+        else await pooled.context.close();
+      }),
+    );
+    return errors;
+  }
+
+  async #create(): Promise<PooledPage> {
+    const context = await this.#browser.newContext({ baseURL: this.#origin });
+    context.setDefaultTimeout(60_000);
+    const page = await context.newPage();
+    const pooled: PooledPage = { page, context, isChanged: false };
+    for (const target of [page, context, page.clock, context.clock]) {
+      for (const name of [...permanent, 'install'] as const) {
+        const method: unknown = Reflect.get(target, name);
+        if (typeof method !== 'function') continue;
+        Object.assign(target, {
+          [name]: (...args: unknown[]): unknown => {
+            pooled.isChanged = true;
+            return Reflect.apply(method, target, args);
+          },
+        });
+      }
+    }
+    return pooled;
+  }
+}
+
+/** Removes what a test left in a page and its context. @returns false if that fails. */
+async function isEmptied({ page, context }: PooledPage): Promise<boolean> {
+  try {
+    for (const event of events) page.removeAllListeners(event);
+    for (const other of context.pages()) if (other !== page) await other.close();
+    await Promise.all([
+      page.unrouteAll({ behavior: 'ignoreErrors' }),
+      context.unrouteAll({ behavior: 'ignoreErrors' }),
+      context.setOffline(false),
+      context.clearPermissions(),
+      context.clearCookies(),
+    ]);
+    // A response without scripts, which could fill the storage again.
+    await page.goto('/health/live', { timeout: 5_000 });
+    await page.evaluate(() => {
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+    await page.mouse.move(0, 0);
+    await page.goto('about:blank');
+    return true;
+  } catch {
+    return false;
+  }
+}
