@@ -46,6 +46,8 @@ export const readableColors: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
     '--mantine-color-petrol-light-color': '#004a68',
+    '--leads-color-better': '#1c5f2a',
+    '--leads-color-worse': '#a61e1e',
     '--mantine-color-green-light-color': '#1c5f2a',
     '--mantine-color-yellow-light-color': '#7a4b00',
     '--mantine-color-red-light-color': '#a61e1e',
@@ -55,5 +57,7 @@ export const readableColors: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
     '--mantine-color-yellow-light': 'rgba(250, 176, 5, 0.15)',
+    '--leads-color-better': 'var(--mantine-color-green-4)',
+    '--leads-color-worse': 'var(--mantine-color-red-4)',
   },
 });

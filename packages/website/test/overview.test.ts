@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { choose, expectFocusOn, tabTo } from './by-keyboard.ts';
+import { expectGoodEverywhere } from './page-checks.ts';
 import { type Website, type SignedInPage, screenshot, startWebsite } from './website.ts';
 
 let website: Website;
@@ -93,6 +95,17 @@ describe('the overview', () => {
       ['spring offer', '3', '100%', '30%', '1', '2', '0'],
       ['quiz', '1', '0%', '10%', '0', '0', '1'],
     ]);
+    expect((await rowsOf(page, 'By publisher')).slice(1).map((row) => row.slice(1))).toEqual([
+      ['7', '42.9%', '70%', '1', '2', '2'],
+      ['3', '0%', '30%', '0', '0', '0'],
+    ]);
+    expect((await rowsOf(page, 'By hour of the day')).slice(1).map((row) => row.slice(0, 2))).toEqual([
+      ['08:00', '6'],
+      ['09:00', '1'],
+      ['10:00', '1'],
+      ['11:00', '1'],
+      ['23:00', '1'],
+    ]);
     expect((await rowsOf(page, 'By sub-id (s1)')).slice(1).map((row) => row.slice(0, 2))).toEqual([
       ['click/1', '2'],
       ['click-2', '1'],
@@ -118,10 +131,115 @@ describe('the overview', () => {
       .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
     expect(hrefs).toContain(`/leads?campaignCode=DEMO&${span}`);
     expect(hrefs).toContain(`/leads?lpName=spring+offer&${span}`);
+    expect(hrefs).toContain(`/leads?user=${signedIn.workspace.owner.userId}&${span}`);
     expect(hrefs).toContain(`/leads?s1=click%2F1&${span}`);
     expect(hrefs).toContain(`/leads?status=Paid&${span}`);
+
+    // A column header sorts its table. The file has the shown counts.
+    const byTrash = page
+      .getByRole('region', { name: 'By landing page' })
+      .getByRole('button', { name: 'Trashed' });
+    await byTrash.click();
+    expect((await rowsOf(page, 'By landing page')).slice(1).map(([name]) => name)).toEqual([
+      'quiz',
+      'spring offer',
+    ]);
+    await byTrash.click();
+    expect((await rowsOf(page, 'By landing page')).slice(1).map(([name]) => name)).toEqual([
+      'spring offer',
+      'quiz',
+    ]);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download as CSV' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toBe('overview-2026-03-10-2026-03-11.csv');
+    const lines = (await readFile(await file.path(), 'utf8')).split('\r\n');
+    expect(lines[0]).toBe('Table,Row,Leads,On hold,Approved,Paid,Trashed');
+    expect(lines).toContain('By landing page,spring offer,3,0,1,2,0');
+    expect(lines).toContain('By hour of the day,08:00,6,5,0,0,1');
+
     await page.getByRole('link', { name: 'spring offer' }).click();
     await page.waitForURL('**/leads?*');
+  });
+
+  test('compares with chosen days, and shows by color and arrow whether a change is good', async () => {
+    const signedIn = await website.openSignedIn();
+    const { page } = signedIn;
+    await addLeads(signedIn);
+    await page.goto('/overview?from=2026-03-11&to=2026-03-11&zone=UTC');
+    await choose(page, 'Compare with', 'From … to');
+    await page.getByLabel('Compare from').fill('2026-03-10');
+    await page.getByLabel('Compare to').fill('2026-03-10');
+    await page.waitForURL(/compareFrom=2026-03-10&compareTo=2026-03-10/);
+    await expect
+      .poll(async () => (await figuresOf(page))['Leads'])
+      .toEqual(['6', '+50% compared with 10 Mar 2026']);
+    expect(await figuresOf(page)).toMatchObject({
+      Paid: ['0', '-100% compared with 10 Mar 2026'],
+      Trashed: ['1', '0% compared with 10 Mar 2026'],
+      'Approve rate': ['0%', '-75 points compared with 10 Mar 2026'],
+    });
+    const meaningOf = (text: string) =>
+      page
+        .getByRole('region', { name: 'Totals' })
+        .getByText(text, { exact: true })
+        .first()
+        .getAttribute('data-meaning');
+    expect([await meaningOf('+50%'), await meaningOf('-100%'), await meaningOf('0%')]).toEqual([
+      'better',
+      'worse',
+      'neutral',
+    ]);
+    await expectGoodEverywhere(page, 'overview-compare');
+    await choose(page, 'Compare with', 'The days before');
+    await page.waitForURL((url) => !url.search.includes('compareFrom'));
+    await expect.poll(async () => (await figuresOf(page))['Leads']?.[1]).toContain('the day before');
+  });
+
+  test('lists first what needs attention, each with a link to where it is mended', async () => {
+    const signedIn = await website.openSignedIn();
+    const { page, workspace, member } = signedIn;
+    await page.goto('/overview');
+    await page.getByText('No leads in this range').waitFor();
+    const attention = page.getByRole('region', { name: 'Needs attention' });
+    expect(await attention.count()).toBe(0);
+
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000 - 60_000);
+    await website.fixture.leads.insert([
+      workspace.lead(member, { createdAt: daysAgo(3) }),
+      workspace.lead(member, { createdAt: daysAgo(1) }),
+    ]);
+    await workspace.mapLandingPage('quiz', null);
+    await website.fixture.sql(
+      `UPDATE api_key SET created_at = '2026-01-01', expires_at = $2, last_used_at = now() WHERE id = $1`,
+      [member.apiKeyId, daysAgo(-2)],
+    );
+    await website.fixture.sql(
+      `INSERT INTO delivery_endpoint (id, workspace_id, url, event_types, statuses, campaign_ids, secret, disabled_at, disabled_reason)
+       VALUES (gen_random_uuid(), $1, 'https://crm.example.com/hook', '{lead.created}', '{}', '{}', 'x', $2, 'failing')`,
+      [workspace.id, daysAgo(1)],
+    );
+    await page.reload();
+    const texts = () => attention.getByRole('listitem').allInnerTexts();
+    await expect
+      .poll(async () => (await texts()).map((text) => text.replaceAll(/\s+/g, ' ')))
+      .toEqual([
+        '2 leads are on hold. The oldest arrived 3 days ago. Review them',
+        '1 landing page has no campaign. Choose the campaign',
+        'Webhook crm.example.com was disabled yesterday. See its deliveries',
+        expect.stringMatching(/^Your API key .* expires in 2 days\. Replace it$/),
+      ]);
+    await expectGoodEverywhere(page, 'overview-attention');
+    const mended = async (link: string, address: RegExp) => {
+      await attention.getByRole('link', { name: link }).click();
+      await page.waitForURL(address);
+      await page.goto('/overview');
+    };
+    await mended('Choose the campaign', /\/campaigns#landing-pages$/);
+    await mended('See its deliveries', /\/webhooks\//);
+    await mended('Replace it', /\/profile/);
+    await mended('Review them', /\/leads\?.*status=OnHold/);
   });
 
   test('compares a range that ends today with the same span before', async () => {

@@ -54,7 +54,7 @@ test('a banner names webhooks and postbacks that fail or were disabled, until th
   await website.fixture.sql(
     `UPDATE delivery_endpoint SET failing_since = now() WHERE description = 'Recent'`,
   );
-  await page.goto('/overview');
+  await page.goto('/leads');
   const banner = page.getByRole('alert').filter({ hasText: 'Your systems do not receive changes of leads' });
   await expect
     .poll(() => banner.getByRole('listitem').allInnerTexts())

@@ -134,7 +134,8 @@ export function WebsiteLayout() {
               <NoWorkspace />
             ) : (
               <>
-                <FailingEndpoints />
+                {/* The overview lists them itself. */}
+                {pathname !== '/overview' && <FailingEndpoints />}
                 <Outlet />
               </>
             )}

@@ -13,6 +13,10 @@ export const overview = {
   custom: 'From … to',
   from: 'From',
   to: 'To',
+  compare: 'Compare with',
+  compareBefore: 'The days before',
+  compareFrom: 'Compare from',
+  compareTo: 'Compare to',
   zone: 'Time zone',
   zoneUnknown: 'No such time zone',
   toBeforeFrom: 'Must not be before the first day',
@@ -25,7 +29,7 @@ export const overview = {
     'The approve rate is the share of approved and paid leads among all leads. “Without trash” ignores trashed leads. “–” means that there are no leads.',
   before: (days: number) => (days === 1 ? 'the day before' : `the ${days} days before`),
   beforeUntil: (before: string, time: string) => `${before} until ${time}`,
-  change: (change: string, before: string) => `${change} compared with ${before}`,
+  comparedWith: (before: string) => `compared with ${before}`,
   noneBefore: (before: string) => `none in ${before}`,
   points: (change: string) => `${change} points`,
   byTime: {
@@ -48,10 +52,52 @@ export const overview = {
   subId: 'Sub-id (s1)',
   s1Others: (leads: string) =>
     `Without ${leads} leads of days with more than 100 sub-ids. Only the first 100 of a day are listed.`,
+  publishers: 'By publisher',
+  publisher: 'Publisher',
+  hours: 'By hour of the day',
+  hour: 'Hour',
   share: 'Share',
+  downloadCsv: 'Download as CSV',
+  csvTable: 'Table',
+  csvRow: 'Row',
   none: 'None in this range',
   empty: 'No leads in this range',
   emptyLead: 'Choose a longer range, or send the first lead.',
   sendLead: 'Get an API key',
   noRate: '–',
+  attention: {
+    title: 'Needs attention',
+    waiting: (leads: string, isOne: boolean, oldest: string) =>
+      isOne
+        ? `1 lead is on hold. It arrived ${oldest}.`
+        : `${leads} leads are on hold. The oldest arrived ${oldest}.`,
+    review: 'Review them',
+    landingPages: {
+      pending: (count: number) =>
+        count === 1 ? '1 landing page waits for approval.' : `${count} landing pages wait for approval.`,
+      unmapped: (count: number) =>
+        count === 1 ? '1 landing page has no campaign.' : `${count} landing pages have no campaign.`,
+      archived: (count: number) =>
+        count === 1
+          ? '1 landing page is mapped to an archived campaign.'
+          : `${count} landing pages are mapped to an archived campaign.`,
+    },
+    landingPageLinks: {
+      pending: 'Approve or dismiss',
+      unmapped: 'Choose the campaign',
+      archived: 'Choose another campaign',
+    },
+    endpoint: (name: string, isDisabled: boolean, since: string) =>
+      isDisabled ? `${name} was disabled ${since}.` : `${name} fails. The first failure was ${since}.`,
+    openEndpoint: 'See its deliveries',
+    credentialName: {
+      apiKey: (name: string, member: string | undefined) =>
+        member === undefined ? `Your API key ${name}` : `API key ${name} of ${member}`,
+      accessToken: (name: string, member: string | undefined) =>
+        member === undefined ? `Your access token ${name}` : `Access token ${name} of ${member}`,
+    },
+    credential: (name: string, isExpired: boolean, when: string) =>
+      isExpired ? `${name} expired ${when}.` : `${name} expires ${when}.`,
+    openCredential: 'Replace it',
+  },
 } as const;

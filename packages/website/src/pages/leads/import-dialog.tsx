@@ -5,6 +5,7 @@ import { campaignsQuery } from '../../api/campaigns.ts';
 import type { ImportAnswer } from '@leads/core/lead';
 import { importLeads } from '../../api/leads.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
+import { download } from '../../shell/download.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
@@ -310,15 +311,9 @@ function Report({
     [t.rejected, report.rejected],
     ...(report.extraLeftOut > 0 ? [[t.extraLeftOut, report.extraLeftOut]] : []),
   ] as const;
-  const download = useMutation({
+  const downloadRejected = useMutation({
     mutationFn: () => rejectedLines(file, report.rejections),
-    onSuccess(content) {
-      const link = document.createElement('a');
-      link.href = URL.createObjectURL(content);
-      link.download = `${file.file.name.replace(/\.[^.]*$/, '')}-rejected.csv`;
-      link.click();
-      URL.revokeObjectURL(link.href);
-    },
+    onSuccess: (content) => download(content, `${file.file.name.replace(/\.[^.]*$/, '')}-rejected.csv`),
   });
   return (
     <Stack>
@@ -357,12 +352,16 @@ function Report({
               {t.rejectedMore(Math.min(100, report.rejections.length))}
             </Text>
           )}
-          {download.isError && <ErrorNotice error={download.error} />}
+          {downloadRejected.isError && <ErrorNotice error={downloadRejected.error} />}
         </>
       )}
       <Group justify="flex-end">
         {report.rejections.length > 0 && (
-          <Button variant="default" loading={download.isPending} onClick={() => download.mutate()}>
+          <Button
+            variant="default"
+            loading={downloadRejected.isPending}
+            onClick={() => downloadRejected.mutate()}
+          >
             {t.downloadRejected}
           </Button>
         )}

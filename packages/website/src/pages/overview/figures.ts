@@ -42,6 +42,20 @@ export function formatEnd(iso: string, days: number, zone: string): string {
   return new Intl.DateTimeFormat('en-GB', options).format(new Date(iso));
 }
 
+const day = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+
+/** Returns a day, or a range of days such as "5 Jan 2026 – 6 Jan 2026". */
+export const formatDays = (from: string, to: string) =>
+  [...new Set([from, to])].map((text) => day.format(new Date(text))).join(' – ');
+
+/** Returns the label of an hour of the day, from 0 to 23. */
+export const formatHour = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
+
 /** Returns the label of a step in its time zone. */
 export function stepNames({ unit, steps }: Overview, zone: string): string[] {
   const format = new Intl.DateTimeFormat('en-GB', { ...stepFormats[unit], timeZone: zone });

@@ -1,13 +1,15 @@
-import { Anchor } from '@mantine/core';
+import { Anchor, type MantineSize } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 /** A link to the lead list with filters, named as in the API. */
 export function LeadsLink({
   filters,
+  size = 'sm',
   children,
 }: {
   filters: Readonly<Record<string, string>>;
+  size?: MantineSize;
   children: ReactNode;
 }) {
   const router = useRouter();
@@ -15,7 +17,7 @@ export function LeadsLink({
   return (
     <Anchor
       href={href}
-      size="sm"
+      size={size}
       // A name may be long and have no space.
       style={{ overflowWrap: 'anywhere' }}
       onClick={(event) => {

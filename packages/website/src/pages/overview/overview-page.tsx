@@ -1,14 +1,18 @@
-import { Box, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Box, Button, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { Overview } from '@leads/core/overview';
+import { IconDownload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { fieldErrorsOf } from '../../api/client.ts';
+import { type OverviewRange, overviewQuery } from '../../api/overview.ts';
+import { download } from '../../shell/download.ts';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
-import { Breakdown } from './breakdown.tsx';
-import { formatNumber } from './figures.ts';
-import { overviewQuery } from './overview-query.ts';
+import { AttentionList } from './attention-list.tsx';
+import { Breakdown, type BreakdownRow } from './breakdown.tsx';
+import { formatDays, formatEnd, formatHour, formatNumber, stepNames } from './figures.ts';
+import { toCsv } from './overview-csv.ts';
 import { daysOf, type OverviewSearch } from './overview-search.ts';
 import { RangePicker } from './range-picker.tsx';
 import { Steps } from './steps.tsx';
@@ -34,6 +38,7 @@ export function OverviewPage() {
         </Title>
         {isPlaceholderData && <Loader size="sm" aria-label={texts.common.loading} />}
       </Group>
+      <AttentionList />
       <RangePicker search={search} days={days} faults={fieldErrorsOf(error)} onChange={show} />
       {error !== null ? (
         <ErrorNotice error={error} onRetry={() => void refetch()} />
@@ -41,23 +46,89 @@ export function OverviewPage() {
         <PendingPage />
       ) : (
         <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
-          <Figures overview={data} zone={days.zone} days={lengthOf(days)} />
+          <Figures overview={data} days={days} />
         </Box>
       )}
     </Stack>
   );
 }
 
+const dayMs = 86_400_000;
 const lengthOf = ({ from, to }: { from: string; to: string }) =>
-  Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
+  Math.round((Date.parse(to) - Date.parse(from)) / dayMs) + 1;
 
-function Figures({ overview, zone, days }: { overview: Overview; zone: string; days: number }) {
-  const { total, campaigns, landingPages, s1, s1Others } = overview;
-  const span = { createdFrom: overview.from, createdTo: overview.to };
+/** The tables of an overview, with links to the leads of each row. */
+function breakdownsOf({ from, to, campaigns, publishers, landingPages, s1, s1Others, hours }: Overview) {
+  const span = { createdFrom: from, createdTo: to };
+  const rowsOf = (
+    values: readonly (Overview['landingPages'][number] & { name?: string })[],
+    filter: 'campaignCode' | 'user' | 'lpName' | 's1',
+  ) =>
+    values.map(
+      ({ value, name, ...counts }): BreakdownRow =>
+        Object.assign(counts, {
+          key: value,
+          label: name ?? value,
+          filters: { [filter]: value, ...span },
+        }),
+    );
+  // No filter selects an hour of several days, or the hours of a day whose clocks change.
+  const isOneDay = Date.parse(to) - Date.parse(from) === dayMs;
+  return [
+    { title: t.campaigns, column: t.campaign, rows: rowsOf(campaigns, 'campaignCode') },
+    // A publisher sees its own leads only.
+    ...(publishers.length > 0
+      ? [{ title: t.publishers, column: t.publisher, rows: rowsOf(publishers, 'user') }]
+      : []),
+    { title: t.landingPages, column: t.landingPage, rows: rowsOf(landingPages, 'lpName') },
+    {
+      title: t.s1,
+      column: t.subId,
+      rows: rowsOf(s1, 's1'),
+      note: s1Others > 0 ? t.s1Others(formatNumber(s1Others)) : undefined,
+    },
+    {
+      title: t.hours,
+      column: t.hour,
+      isByLabel: true,
+      rows: hours.map(({ hour, ...counts }): BreakdownRow => {
+        const start = Date.parse(from) + hour * 3_600_000;
+        const filters = {
+          createdFrom: new Date(start).toISOString(),
+          createdTo: new Date(start + 3_600_000).toISOString(),
+        };
+        return Object.assign(counts, {
+          key: String(hour),
+          label: formatHour(hour),
+          filters: isOneDay ? filters : undefined,
+        });
+      }),
+    },
+  ];
+}
+
+/** Names the days that an overview is compared with. */
+function nameCompared(
+  { from, previous }: Overview,
+  { compareFrom, compareTo, ...days }: OverviewRange,
+): string {
+  const count = lengthOf(days);
+  const end = formatEnd(previous.to, count, days.zone);
+  if (compareFrom === undefined || compareTo === undefined) {
+    return previous.to < from ? t.beforeUntil(t.before(count), end) : t.before(count);
+  }
+  const isWhole = formatEnd(previous.to, 1, days.zone) === '00:00';
+  const compared = formatDays(compareFrom, compareTo);
+  return isWhole ? compared : t.beforeUntil(compared, end);
+}
+
+function Figures({ overview, days }: { overview: Overview; days: OverviewRange }) {
+  const { total } = overview;
+  const totals = <Totals overview={overview} before={nameCompared(overview, days)} />;
   if (total.total === 0) {
     return (
       <Stack>
-        <Totals overview={overview} days={days} zone={zone} />
+        {totals}
         <Paper withBorder p="xl" ta="center">
           <Stack align="center" gap="xs">
             <Text fw={600}>{t.empty}</Text>
@@ -72,36 +143,34 @@ function Figures({ overview, zone, days }: { overview: Overview; zone: string; d
       </Stack>
     );
   }
+  const breakdowns = breakdownsOf(overview);
+  const names = stepNames(overview, days.zone);
+  const steps = overview.steps.map((step, index) => Object.assign({ label: names[index] ?? '' }, step));
+  const downloadCsv = () =>
+    download(
+      new Blob([toCsv(overview, [{ title: t.byTime[overview.unit], rows: steps }, ...breakdowns])], {
+        type: 'text/csv',
+      }),
+      `overview-${days.from}-${days.to}.csv`,
+    );
   return (
     <Stack>
-      <Totals overview={overview} days={days} zone={zone} />
-      <Steps overview={overview} zone={zone} />
+      {totals}
+      <Group justify="flex-end">
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<IconDownload size={16} aria-hidden />}
+          onClick={downloadCsv}
+        >
+          {t.downloadCsv}
+        </Button>
+      </Group>
+      <Steps overview={overview} zone={days.zone} />
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
-        <Breakdown
-          title={t.campaigns}
-          column={t.campaign}
-          rows={campaigns}
-          of={total.total}
-          filter="campaignCode"
-          span={span}
-        />
-        <Breakdown
-          title={t.landingPages}
-          column={t.landingPage}
-          rows={landingPages}
-          of={total.total}
-          filter="lpName"
-          span={span}
-        />
-        <Breakdown
-          title={t.s1}
-          column={t.subId}
-          rows={s1}
-          of={total.total}
-          {...(s1Others > 0 && { note: t.s1Others(formatNumber(s1Others)) })}
-          filter="s1"
-          span={span}
-        />
+        {breakdowns.map((breakdown) => (
+          <Breakdown key={breakdown.title} {...breakdown} of={total.total} />
+        ))}
       </SimpleGrid>
     </Stack>
   );

@@ -1,3 +1,5 @@
+import type { OverviewRange } from '../../api/overview.ts';
+
 export const presets = ['today', '7d', '30d', '90d', 'this-month', 'last-month', '12m'] as const;
 export type Preset = (typeof presets)[number];
 
@@ -6,15 +8,19 @@ export interface OverviewSearch {
   readonly range?: Preset;
   readonly from?: string;
   readonly to?: string;
+  /** The first and the last day to compare with. Without them, the range is compared with the days before it. */
+  readonly compareFrom?: string;
+  readonly compareTo?: string;
   /** The time zone of the days, if it is not the browser's. */
   readonly zone?: string;
 }
 
 /** Parses the range from the address and drops unknown values. */
 export function readOverviewSearch(search: Record<string, unknown>): OverviewSearch {
-  const { range, from, to, zone } = search;
+  const { range, from, to, compareFrom, compareTo, zone } = search;
   return {
     ...(isDay(from) && isDay(to) ? { from, to } : isPreset(range) && { range }),
+    ...(isDay(compareFrom) && isDay(compareTo) && { compareFrom, compareTo }),
     ...(typeof zone === 'string' && { zone }),
   };
 }
@@ -29,7 +35,12 @@ function ownZone(): string {
 }
 
 /** Returns the first and the last day of a range, both inclusive. Presets end today at the latest. */
-export function daysOf(search: OverviewSearch, now = new Date()): { from: string; to: string; zone: string } {
+export function daysOf(search: OverviewSearch, now = new Date()): OverviewRange {
+  const { compareFrom, compareTo } = search;
+  return { ...rangeOf(search, now), ...(compareFrom !== undefined && { compareFrom, compareTo }) };
+}
+
+function rangeOf(search: OverviewSearch, now: Date): OverviewRange {
   const zone = search.zone ?? ownZone();
   if (search.from !== undefined && search.to !== undefined) return { from: search.from, to: search.to, zone };
   const today = todayIn(zone, now);

@@ -1,5 +1,6 @@
 import { Group, Select, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
+import type { OverviewRange } from '../../api/overview.ts';
 import { texts } from '../../texts/index.ts';
 import { type OverviewSearch, type Preset, presets } from './overview-search.ts';
 
@@ -15,7 +16,7 @@ const renamed = ['Asia/Ho_Chi_Minh', 'Asia/Kathmandu', 'Asia/Kolkata', 'Asia/Yan
 interface RangePickerProps {
   readonly search: OverviewSearch;
   /** The current range. */
-  readonly days: { readonly from: string; readonly to: string; readonly zone: string };
+  readonly days: OverviewRange;
   readonly faults: Readonly<Record<string, string>>;
   readonly onChange: (search: OverviewSearch) => void;
 }
@@ -23,7 +24,12 @@ interface RangePickerProps {
 /** Selects the days and the time zone. */
 export function RangePicker({ search, days, faults, onChange }: RangePickerProps) {
   const isCustom = search.from !== undefined;
-  const zone = search.zone === undefined ? {} : { zone: search.zone };
+  const { compareFrom, compareTo } = days;
+  const isCompared = compareFrom !== undefined && compareTo !== undefined;
+  const kept = {
+    ...(search.zone !== undefined && { zone: search.zone }),
+    ...(isCompared && { compareFrom, compareTo }),
+  };
   const zones = useMemo(
     () => [...new Set(['UTC', days.zone, ...[...Intl.supportedValuesOf('timeZone'), ...renamed].toSorted()])],
     [days.zone],
@@ -39,13 +45,40 @@ export function RangePicker({ search, days, faults, onChange }: RangePickerProps
         onChange={(value) =>
           onChange(
             value === 'custom'
-              ? { from: days.from, to: days.to, ...zone }
-              : { range: value as Preset, ...zone },
+              ? { from: days.from, to: days.to, ...kept }
+              : { range: value as Preset, ...kept },
           )
         }
       />
       {isCustom && (
-        <CustomDays days={days} faults={faults} onChange={(from, to) => onChange({ from, to, ...zone })} />
+        <CustomDays
+          labels={[t.from, t.to]}
+          days={days}
+          faults={[faults['from'], faults['to']]}
+          onChange={(from, to) => onChange({ from, to, ...kept })}
+        />
+      )}
+      <Select
+        label={t.compare}
+        data={[
+          { value: 'before', label: t.compareBefore },
+          { value: 'custom', label: t.custom },
+        ]}
+        value={isCompared ? 'custom' : 'before'}
+        allowDeselect={false}
+        w={{ base: '100%', xs: 180 }}
+        onChange={(value) => {
+          const { compareFrom: _, compareTo: __, ...others } = search;
+          onChange(value === 'custom' ? { ...others, compareFrom: days.from, compareTo: days.to } : others);
+        }}
+      />
+      {isCompared && (
+        <CustomDays
+          labels={[t.compareFrom, t.compareTo]}
+          days={{ from: compareFrom, to: compareTo }}
+          faults={[faults['compareFrom'], faults['compareTo']]}
+          onChange={(from, to) => onChange({ ...search, compareFrom: from, compareTo: to })}
+        />
       )}
       <Select
         label={t.zone}
@@ -67,12 +100,14 @@ export function RangePicker({ search, days, faults, onChange }: RangePickerProps
 }
 
 function CustomDays({
+  labels,
   days,
   faults,
   onChange,
 }: {
-  days: RangePickerProps['days'];
-  faults: RangePickerProps['faults'];
+  labels: readonly [from: string, to: string];
+  days: Pick<OverviewRange, 'from' | 'to'>;
+  faults: readonly [from: string | undefined, to: string | undefined];
   onChange: (from: string, to: string) => void;
 }) {
   const [shown, setShown] = useState(days);
@@ -93,9 +128,9 @@ function CustomDays({
     <>
       <TextInput
         type="date"
-        label={t.from}
+        label={labels[0]}
         value={from}
-        error={faults['from']}
+        error={faults[0]}
         onChange={({ currentTarget: { value } }) => {
           setFrom(value);
           offer(value, to);
@@ -103,9 +138,9 @@ function CustomDays({
       />
       <TextInput
         type="date"
-        label={t.to}
+        label={labels[1]}
         value={to}
-        error={isBackward ? t.toBeforeFrom : faults['to']}
+        error={isBackward ? t.toBeforeFrom : faults[1]}
         onChange={({ currentTarget: { value } }) => {
           setTo(value);
           offer(from, value);

@@ -2,22 +2,38 @@ import { Paper, SimpleGrid, Text, VisuallyHidden } from '@mantine/core';
 import type { Overview } from '@leads/core/overview';
 import type { ReactNode } from 'react';
 import { texts } from '../../texts/index.ts';
-import { formatChange, formatEnd, formatNumber, formatPoints, formatRate, statuses } from './figures.ts';
+import { Delta, type Meaning } from './delta.tsx';
+import { formatChange, formatNumber, formatPoints, formatRate, statuses } from './figures.ts';
 import { LeadsLink } from './leads-link.tsx';
 
 const t = texts.overview;
 
-/** The number of leads, compared with the same number of days before. */
-export function Totals({ overview, days, zone }: { overview: Overview; days: number; zone: string }) {
+const meanings: Readonly<Record<(typeof statuses)[number], Meaning>> = {
+  Paid: 'more-is-better',
+  Approved: 'more-is-better',
+  OnHold: 'neutral',
+  Trashed: 'more-is-worse',
+};
+
+/** The number of leads, compared with that of other days. `before` names these days. */
+export function Totals({ overview, before }: { overview: Overview; before: string }) {
   const { total, previous, from, to } = overview;
-  const isPartial = previous.to < from;
-  const before = isPartial
-    ? t.beforeUntil(t.before(days), formatEnd(previous.to, days, zone))
-    : t.before(days);
-  const against = (now: number, then: number) =>
-    then === 0 ? t.noneBefore(before) : t.change(formatChange(now / then - 1), before);
+  const against = (now: number, then: number, meaning: Meaning) =>
+    then === 0 ? (
+      t.noneBefore(before)
+    ) : (
+      <>
+        <Delta change={now - then} text={formatChange(now / then - 1)} meaning={meaning} />{' '}
+        {t.comparedWith(before)}
+      </>
+    );
   const rateAgainst = (now: number | null, then: number | null) =>
-    now === null || then === null ? undefined : t.change(t.points(formatPoints(now - then)), before);
+    now === null || then === null ? undefined : (
+      <>
+        <Delta change={now - then} text={t.points(formatPoints(now - then))} meaning="more-is-better" />{' '}
+        {t.comparedWith(before)}
+      </>
+    );
   const span = { createdFrom: from, createdTo: to };
   return (
     <section aria-label={t.totals}>
@@ -28,14 +44,14 @@ export function Totals({ overview, days, zone }: { overview: Overview; days: num
         <Figure
           name={<LeadsLink filters={span}>{t.leads}</LeadsLink>}
           value={formatNumber(total.total)}
-          note={against(total.total, previous.total)}
+          note={against(total.total, previous.total, 'more-is-better')}
         />
         {statuses.map((status) => (
           <Figure
             key={status}
             name={<LeadsLink filters={{ status, ...span }}>{t.statuses[status]}</LeadsLink>}
             value={formatNumber(total[status])}
-            note={against(total[status], previous[status])}
+            note={against(total[status], previous[status], meanings[status])}
           />
         ))}
         <Figure
@@ -56,7 +72,7 @@ export function Totals({ overview, days, zone }: { overview: Overview; days: num
   );
 }
 
-function Figure({ name, value, note }: { name: ReactNode; value: string; note?: string | undefined }) {
+function Figure({ name, value, note }: { name: ReactNode; value: string; note?: ReactNode }) {
   return (
     <Paper withBorder p="sm" component="dl" m={0}>
       <Text component="dt" size="sm">

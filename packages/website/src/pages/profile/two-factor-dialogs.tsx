@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form';
 import { type ReactNode, useState } from 'react';
 import { encode } from 'uqr';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
+import { download } from '../../shell/download.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
@@ -156,14 +157,7 @@ function Actions({ onClose, children }: { onClose: () => void; children: ReactNo
 function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   usePreventReload(true);
   const text = `${codes.join('\n')}\n`;
-  const download = () => {
-    const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
-    const link = document.createElement('a');
-    link.href = url;
-    link.download = 'recovery-codes.txt';
-    link.click();
-    URL.revokeObjectURL(url);
-  };
+  const downloadCodes = () => download(new Blob([text], { type: 'text/plain' }), 'recovery-codes.txt');
   return (
     <Stack gap={4}>
       <Text size="sm" fw={500}>
@@ -181,7 +175,7 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }) {
       </SimpleGrid>
       <Group gap="xs">
         <CopyTextButton text={text} />
-        <Button variant="default" size="xs" onClick={download}>
+        <Button variant="default" size="xs" onClick={downloadCodes}>
           {t.download}
         </Button>
       </Group>

@@ -1,0 +1,45 @@
+import type { Attention, CampaignFigures, CampaignPublishers, Overview } from '@leads/core/overview';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { call } from './client.ts';
+
+/** Leads arrive without a request of this page, so the counts are refreshed in this interval, in milliseconds. */
+const refreshMs = 30_000;
+
+/** The days of an overview, and the days to compare them with. Without the latter, it compares with the days before. */
+export interface OverviewRange {
+  readonly from: string;
+  readonly to: string;
+  readonly compareFrom?: string | undefined;
+  readonly compareTo?: string | undefined;
+  readonly zone: string;
+}
+
+/** Queries the overview of a range. The previous result stays until the next one arrives. */
+export const overviewQuery = (range: OverviewRange) =>
+  queryOptions({
+    queryKey: ['overview', range],
+    queryFn: ({ signal }) => call<Overview>('/console/overview', { query: { ...range }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** Queries what needs the attention of the user. */
+export const attentionQuery = queryOptions({
+  queryKey: ['attention'],
+  queryFn: ({ signal }) => call<Attention>('/console/attention', { signal }),
+  refetchInterval: refreshMs,
+});
+
+/** Queries the campaigns with the counts of their leads. Its key begins with that of the campaigns, so both are refreshed. */
+export const campaignFiguresQuery = queryOptions({
+  queryKey: ['campaigns', 'figures'],
+  queryFn: ({ signal }) => call<CampaignFigures[]>('/console/campaign-figures', { signal }),
+  refetchInterval: refreshMs,
+});
+
+/** Queries the users who created leads of a campaign in the last 30 days. */
+export const campaignPublishersQuery = (campaignId: string) =>
+  queryOptions({
+    queryKey: ['campaigns', 'publishers', campaignId],
+    queryFn: ({ signal }) =>
+      call<CampaignPublishers>(`/console/campaigns/${campaignId}/publishers`, { signal }),
+  });

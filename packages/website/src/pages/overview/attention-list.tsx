@@ -1,0 +1,102 @@
+import { Group, List, Paper, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { failingEndpointsQuery } from '../../api/endpoints.ts';
+import { attentionQuery } from '../../api/overview.ts';
+import { AnchorLink } from '../../shell/links.tsx';
+import { relativeTime, useNow } from '../../shell/time.ts';
+import { texts } from '../../texts/index.ts';
+import { formatNumber } from './figures.ts';
+import { LeadsLink } from './leads-link.tsx';
+
+const t = texts.overview.attention;
+
+/** What needs the user's attention, each with a link to the place where it is mended. Nothing if nothing does. */
+export function AttentionList() {
+  const { data: attention } = useQuery(attentionQuery);
+  const { data: failing = [] } = useQuery(failingEndpointsQuery);
+  const now = useNow();
+  if (attention === undefined) return null;
+  const { waiting, landingPages, credentials } = attention;
+  const items: { key: string; text: string; link: ReactNode }[] = [];
+  if (waiting !== undefined) {
+    items.push({
+      key: 'waiting',
+      text: t.waiting(
+        `${formatNumber(waiting.leads)}${waiting.isMore ? '+' : ''}`,
+        waiting.leads === 1,
+        relativeTime(waiting.oldestAt, now),
+      ),
+      link: <LeadsLink filters={{ status: 'OnHold', sort: 'createdAt' }}>{t.review}</LeadsLink>,
+    });
+  }
+  for (const kind of ['pending', 'unmapped', 'archived'] as const) {
+    const count = landingPages[kind];
+    if (count === 0) continue;
+    items.push({
+      key: kind,
+      text: t.landingPages[kind](count),
+      link: (
+        <AnchorLink to="/campaigns" hash="landing-pages" size="sm">
+          {t.landingPageLinks[kind]}
+        </AnchorLink>
+      ),
+    });
+  }
+  for (const { id, kind, name, disabledReason, since } of failing) {
+    items.push({
+      key: id,
+      text: t.endpoint(
+        texts.common.endpointName[kind](name),
+        disabledReason !== undefined,
+        relativeTime(since, now),
+      ),
+      link: (
+        <AnchorLink to={kind === 'webhook' ? '/webhooks/$id' : '/postbacks/$id'} params={{ id }} size="sm">
+          {t.openEndpoint}
+        </AnchorLink>
+      ),
+    });
+  }
+  for (const { id, kind, name, member, expiresAt } of credentials) {
+    items.push({
+      key: id,
+      text: t.credential(
+        t.credentialName[kind](name, member),
+        Date.parse(expiresAt) <= now,
+        relativeTime(expiresAt, now),
+      ),
+      link: (
+        <AnchorLink to={member === undefined ? '/profile' : '/members'} size="sm">
+          {t.openCredential}
+        </AnchorLink>
+      ),
+    });
+  }
+  if (items.length === 0) return null;
+  return (
+    <Paper
+      component="section"
+      withBorder
+      p="md"
+      aria-label={t.title}
+      style={{ borderInlineStart: '4px solid var(--mantine-color-yellow-filled)' }}
+    >
+      <Title order={2} size="h4" mb="xs">
+        {t.title}
+      </Title>
+      <List listStyleType="none" spacing={4}>
+        {items.map(({ key, text, link }) => (
+          <List.Item key={key}>
+            <Group gap="2px 10px">
+              <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
+                {text}
+              </Text>
+              {link}
+            </Group>
+          </List.Item>
+        ))}
+      </List>
+    </Paper>
+  );
+}
