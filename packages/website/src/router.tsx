@@ -71,6 +71,11 @@ const campaigns = createRoute({
   path: '/campaigns',
   component: lazyRouteComponent(() => import('./pages/campaigns/campaigns-page.tsx'), 'CampaignsPage'),
 });
+const campaign = createRoute({
+  getParentRoute: () => console,
+  path: '/campaigns/$id',
+  component: lazyRouteComponent(() => import('./pages/campaigns/campaign-page.tsx'), 'CampaignPage'),
+});
 const members = createRoute({
   getParentRoute: () => console,
   path: '/members',
@@ -157,6 +162,7 @@ export function createAppRouter(queryClient: QueryClient) {
         overview,
         leads,
         campaigns,
+        campaign,
         members,
         integrations,
         webhook,

@@ -59,15 +59,19 @@ test('managers create, edit, pause and archive campaigns, and make one the defau
     .waitFor();
   await dialog.getByLabel('Code').fill('SPRING');
   await dialog.getByRole('button', { name: 'Create' }).click();
-  await campaign(page, 'SPRING').getByText('Within 7 days').waitFor();
 
-  await page.getByRole('button', { name: 'Edit Spring offer' }).click();
-  await dialog.getByLabel('Name').fill('Spring offers');
-  await dialog.getByLabel('Duplicate window').first().click();
+  await page.getByRole('link', { name: 'Spring offer' }).click();
+  await page.waitForURL(/\/campaigns\/[0-9a-f-]+$/);
+  await page.getByText('Within 7 days').waitFor();
+  const settings = page.getByRole('region', { name: 'Settings' });
+  await settings.getByLabel('Name').fill('Spring offers');
+  await settings.getByLabel('Duplicate window').first().click();
   await page.getByRole('option', { name: 'Another number of days...' }).click();
-  await dialog.getByLabel('Days').fill('45');
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await campaign(page, 'SPRING').getByText('Within 45 days').waitFor();
+  await settings.getByLabel('Days').fill('45');
+  await settings.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Within 45 days').waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Spring offers' }).waitFor();
+  await page.getByRole('link', { name: 'All campaigns' }).click();
 
   await choose(page, 'Spring offers', 'Pause');
   await dialog.getByText('rejects leads with its code (400)').waitFor();
@@ -96,6 +100,85 @@ test('managers create, edit, pause and archive campaigns, and make one the defau
   await choose(page, 'DEMO', 'Restore');
   await dialog.getByRole('button', { name: 'Resume' }).click();
   await campaign(page, 'DEMO').getByText('Active').waitFor();
+}, 60_000);
+
+test('the table of campaigns shows figures and warnings, sorts and searches, and leads to the page of a campaign', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  const publisher = await workspace.addMember('publisher');
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+  const [quiet, busy] = [await workspace.addCampaign('QUIET'), await workspace.addCampaign('BUSY')];
+  const old = await archivedCampaign(workspace);
+  await workspace.mapLandingPage('quiz', busy);
+  await workspace.mapLandingPage('forgotten', old);
+  await website.fixture.leads.insert([
+    workspace.lead(publisher, { campaignId: busy, lpName: 'quiz', status: 'Paid' }),
+    workspace.lead(publisher, { campaignId: busy, lpName: 'quiz' }),
+    workspace.lead(member, { campaignId: busy, createdAt: daysAgo(1) }),
+    workspace.lead(member, { campaignId: busy, createdAt: daysAgo(30) }),
+    ...Array.from({ length: 5 }, () =>
+      workspace.lead(member, { campaignId: quiet, createdAt: daysAgo(9.5) }),
+    ),
+  ]);
+  await website.fixture.sql(
+    `INSERT INTO delivery_endpoint (id, workspace_id, url, description, event_types, statuses, campaign_ids, secret)
+     VALUES (gen_random_uuid(), $1, 'https://crm.example.com/a', 'Call center', '{lead.created}', '{}', ARRAY[$2::uuid], 'x'),
+       (gen_random_uuid(), $1, 'https://crm.example.com/b', 'Everything', '{lead.created}', '{}', '{}', 'x')`,
+    [workspace.id, busy],
+  );
+  await page.goto('/campaigns');
+  const cells = async (code: string) =>
+    (await campaign(page, code).getByRole('cell').allInnerTexts()).map((text) => text.trim());
+  await campaign(page, 'BUSY').getByText('quiz').waitFor();
+  expect((await cells('BUSY')).slice(1, 4)).toEqual(['4', '3', '25%']);
+  const chart = await campaign(page, 'BUSY').getByRole('img').getAttribute('aria-label');
+  expect(chart).toMatch(/^Leads of the last 14 days \(UTC\), oldest first: (0, ){12}1, 2$/);
+  await campaign(page, 'QUIET').getByText('No lead for 9 days').waitFor();
+  await campaign(page, 'QUIET').getByText('No landing page').waitFor();
+  await page.getByLabel('Show archived (1)').check();
+  await campaign(page, 'OLD').getByText('1 landing page still mapped').waitFor();
+  await expectGoodEverywhere(page, 'campaigns-table');
+
+  const order = () =>
+    page
+      .locator('[data-campaign]')
+      .evaluateAll((rows) => rows.map((row) => row.getAttribute('data-campaign')));
+  expect((await order())[0]).toBe('BUSY');
+  await page.getByRole('button', { name: 'Leads', exact: true }).click();
+  expect((await order()).slice(0, 2)).toEqual(['QUIET', 'BUSY']);
+  await page
+    .getByRole('columnheader', { name: 'Leads', exact: true })
+    .and(page.locator('[aria-sort="descending"]'))
+    .waitFor();
+  await page.getByRole('searchbox', { name: 'Search by name or code' }).fill('bus');
+  expect(await order()).toEqual(['BUSY']);
+
+  await page.getByRole('link', { name: 'BUSY' }).click();
+  await page.getByRole('heading', { level: 1, name: 'BUSY' }).waitFor();
+  const section = (name: string) => page.getByRole('region', { name });
+  await section('Landing pages').getByRole('row', { name: 'quiz 2' }).waitFor();
+  await section('Publishers').getByRole('row').nth(2).waitFor();
+  expect(
+    await section('Publishers')
+      .getByRole('link')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+  ).toEqual(
+    [publisher, member].map(({ userId }) =>
+      expect.stringMatching(new RegExp(`^/leads\\?user=${userId}&campaignCode=BUSY&createdFrom=`)),
+    ),
+  );
+  await section('Integrations').getByRole('link', { name: 'Webhook Call center' }).waitFor();
+  expect(await section('Integrations').innerText()).not.toContain('Everything');
+  await section('Integrations')
+    .getByText('1 webhook or postback reports the leads of all campaigns.')
+    .waitFor();
+  await expectGoodEverywhere(page, 'campaign');
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: 'BUSY' }).waitFor();
+
+  // The campaign of another workspace does not exist.
+  const stranger = await website.openSignedIn();
+  await stranger.page.goto(`/campaigns/${busy}`);
+  await stranger.page.getByRole('heading', { name: 'This campaign does not exist' }).waitFor();
 }, 60_000);
 
 test('landing pages are mapped with the select and by drag and drop, and can be registered', async () => {
@@ -267,9 +350,17 @@ test('publishers see campaigns and their own landing pages but cannot change the
   expect(await landingPage(page, 'theirs').count()).toBe(0);
   await campaign(page, 'DEMO').getByText('quiz').waitFor();
   const main = page.getByRole('main');
-  expect(await main.getByRole('button').count()).toBe(0);
-  // The switch for archived campaigns.
-  expect(await main.locator('input').count()).toBe(1);
+  const buttons = await main.getByRole('button').allInnerTexts();
+  expect(buttons.map((text) => text.trim())).toEqual([
+    'Campaign',
+    'State',
+    'Leads',
+    'Last 7 days',
+    'Approve rate',
+    'Last lead',
+  ]);
+  // The search, and the switch for archived campaigns.
+  expect(await main.locator('input').count()).toBe(2);
   await expectGoodEverywhere(page, 'campaigns-publisher');
 });
 

@@ -36,12 +36,19 @@ const landingPageQueries = {
 
 /** Queries the landing pages of one kind, ordered by name. */
 export const landingPagesQuery = (kind: LandingPageKind) =>
+  listOfLandingPages([kind], landingPageQueries[kind]);
+
+/** Queries the landing pages that are mapped to a campaign, ordered by name. */
+export const landingPagesOfQuery = (campaignCode: string) =>
+  listOfLandingPages(['of', campaignCode], { campaignCode });
+
+const listOfLandingPages = (key: readonly string[], query: Readonly<Record<string, string>>) =>
   infiniteQueryOptions({
-    queryKey: ['landing-pages', kind],
+    queryKey: ['landing-pages', ...key],
     initialPageParam: undefined as string | undefined,
     async queryFn({ pageParam, signal }) {
       const response = await send('/console/landing-pages', {
-        query: { ...landingPageQueries[kind], limit: pageSize, cursor: pageParam },
+        query: { ...query, limit: pageSize, cursor: pageParam },
         signal,
       });
       return {

@@ -1,7 +1,7 @@
 import type { LandingPageView } from '@leads/core/campaign';
-import { Button, SimpleGrid, Stack, Switch, Text } from '@mantine/core';
+import { Button, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconPlus } from '@tabler/icons-react';
+import { IconPlus, IconSearch } from '@tabler/icons-react';
 import {
   useInfiniteQuery,
   useMutation,
@@ -11,39 +11,42 @@ import {
 } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
-import {
-  campaignsQuery,
-  dismissLandingPage,
-  landingPagesQuery,
-  mapLandingPage,
-} from '../../api/campaigns.ts';
+import { dismissLandingPage, landingPagesQuery, mapLandingPage } from '../../api/campaigns.ts';
+import { attentionQuery, campaignFiguresQuery } from '../../api/overview.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
-import { RecordList } from '../../shell/record-row.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
-import { CampaignRow } from './campaign-row.tsx';
+import { CampaignsTable } from './campaigns-table.tsx';
 import { LandingPages, type LandingPageChange } from './landing-pages.tsx';
 
 const t = texts.campaigns;
 
-const NewCampaignDialog = lazyDialog(async () => (await import('./campaign-dialogs.tsx')).NewCampaignDialog);
+const NewCampaignDialog = lazyDialog(
+  async () => (await import('./new-campaign-dialog.tsx')).NewCampaignDialog,
+);
 
 export function CampaignsPage() {
   const queryClient = useQueryClient();
   const { workspace } = useSuspenseQuery(meQuery).data;
   const isManaging = workspace !== undefined && workspace.role !== 'publisher';
-  const { data: campaigns, error, refetch } = useQuery(campaignsQuery);
+  const { data: campaigns, error, refetch } = useQuery(campaignFiguresQuery);
   const mapped = useInfiniteQuery(landingPagesQuery('mapped'));
   const [showsArchived, { toggle }] = useDisclosure(false);
   const [creating, { open, close }] = useDisclosure(false);
+  const [search, setSearch] = useState('');
   const change = useMutation({
     mutationFn: (landingPage: LandingPageChange) =>
       'dismissed' in landingPage
         ? dismissLandingPage(landingPage.id, landingPage.dismissed)
         : mapLandingPage(landingPage.id, landingPage.campaignCode),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['landing-pages'] }),
+    onSettled: () =>
+      Promise.all(
+        [['landing-pages'], campaignFiguresQuery.queryKey, attentionQuery.queryKey].map((queryKey) =>
+          queryClient.invalidateQueries({ queryKey }),
+        ),
+      ),
   });
 
   /** A new campaign of a page that has one, until it is confirmed. An empty code means no campaign. */
@@ -59,7 +62,11 @@ export function CampaignsPage() {
   if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (campaigns === undefined) return <PendingPage />;
   const archived = campaigns.filter(({ status }) => status === 'archived').length;
-  const shown = campaigns.filter(({ status }) => showsArchived || status !== 'archived');
+  const shown = campaigns.filter(
+    ({ status, name, code }) =>
+      (showsArchived || status !== 'archived') &&
+      [name, code].some((text) => text.toLowerCase().includes(search.trim().toLowerCase())),
+  );
   return (
     <>
       <PageHeading title={t.title}>
@@ -72,24 +79,34 @@ export function CampaignsPage() {
           </Button>
         )}
       </PageHeading>
-      <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
-        <Stack gap="xs" miw={0}>
+      <Stack gap="xl">
+        <Stack component="section" gap="xs" miw={0} aria-label={t.title}>
           {change.isError && <ErrorNotice error={change.error} />}
-          <RecordList label={t.title}>
-            {shown.map((campaign) => (
-              <CampaignRow
-                key={campaign.id}
-                campaign={campaign}
-                landingPages={pages?.filter(({ campaignId }) => campaignId === campaign.id)}
-                isComplete={mapped.data !== undefined && !mapped.hasNextPage}
-                isManaging={isManaging}
-                onDropPage={(id) => changePage({ id, campaignCode: campaign.code })}
-              />
-            ))}
-          </RecordList>
+          {campaigns.length > 1 && (
+            <TextInput
+              type="search"
+              aria-label={t.search}
+              placeholder={t.search}
+              leftSection={<IconSearch size={16} aria-hidden />}
+              maw={360}
+              value={search}
+              onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+            />
+          )}
+          {shown.length === 0 ? (
+            <Text size="sm">{t.noneFound}</Text>
+          ) : (
+            <CampaignsTable
+              campaigns={shown}
+              landingPages={pages}
+              isComplete={mapped.data !== undefined && !mapped.hasNextPage}
+              isManaging={isManaging}
+              onDropPage={(id, { code }) => changePage({ id, campaignCode: code })}
+            />
+          )}
         </Stack>
         <LandingPages campaigns={campaigns} isManaging={isManaging} onChange={changePage} />
-      </SimpleGrid>
+      </Stack>
       {asked !== undefined && (
         <ConfirmDialog
           title={t.remapTitle(asked.page.name)}

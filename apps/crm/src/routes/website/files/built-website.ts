@@ -28,6 +28,7 @@ export const websitePages = [
   '/overview',
   '/leads',
   '/campaigns',
+  '/campaigns/:id',
   '/members',
   '/integrations',
   '/webhooks/:id',

@@ -1,9 +1,8 @@
 import { Checkbox, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { CampaignView } from '@leads/core/campaign';
 import { Dialog } from '../../shell/dialog.tsx';
-import { campaignsQuery, createCampaign, updateCampaign } from '../../api/campaigns.ts';
+import { campaignsQuery, createCampaign } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { texts } from '../../texts/index.ts';
@@ -45,46 +44,6 @@ export function NewCampaignDialog({ onClose }: { onClose: () => void }) {
           />
           <Checkbox label={t.makeDefaultToo} {...form.getInputProps('isDefault', { type: 'checkbox' })} />
           <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />
-        </Stack>
-      </form>
-    </Dialog>
-  );
-}
-
-export function EditCampaignDialog({ campaign, onClose }: { campaign: CampaignView; onClose: () => void }) {
-  const queryClient = useQueryClient();
-  const form = useForm({
-    initialValues: {
-      name: campaign.name,
-      duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? 0,
-    },
-  });
-  const save = useMutation({
-    mutationFn: (changes: { name: string; duplicateWindowSeconds: number }) =>
-      updateCampaign(campaign.id, changes),
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: campaignsQuery.queryKey });
-      onClose();
-    },
-    onError: (error) => form.setErrors(fieldErrorsOf(error)),
-  });
-  return (
-    <Dialog onClose={onClose} title={t.editTitle}>
-      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
-        <Stack>
-          <TextInput label={t.name} required maxLength={255} data-autofocus {...form.getInputProps('name')} />
-          <TextInput label={t.code} value={campaign.code} readOnly />
-          <DuplicateWindowInput
-            value={form.values.duplicateWindowSeconds}
-            onChange={(seconds) => form.setFieldValue('duplicateWindowSeconds', seconds)}
-            error={form.errors['duplicateWindowSeconds']}
-          />
-          <FormActions
-            submit={texts.common.save}
-            error={save.error}
-            isPending={save.isPending}
-            onCancel={onClose}
-          />
         </Stack>
       </form>
     </Dialog>

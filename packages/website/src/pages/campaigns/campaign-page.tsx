@@ -1,0 +1,251 @@
+import type { CampaignFigures } from '@leads/core/overview';
+import { Button, Code, Group, List, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { useInfiniteQuery, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { lazy, type ReactNode, Suspense } from 'react';
+import { meQuery } from '../../api/account.ts';
+import { landingPagesOfQuery } from '../../api/campaigns.ts';
+import { type Endpoint, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
+import { campaignFiguresQuery, campaignPublishersQuery } from '../../api/overview.ts';
+import { LeadsLink } from '../overview/leads-link.tsx';
+import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
+import { PageHeading } from '../../shell/page-heading.tsx';
+import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { Breakdown } from '../overview/breakdown.tsx';
+import { formatRate } from '../overview/figures.ts';
+import { CampaignActions } from './campaign-actions.tsx';
+import { CampaignState, CampaignWarnings } from './campaign-state.tsx';
+import { lastWeekOf } from './campaigns-table.tsx';
+import { Sparkline } from './sparkline.tsx';
+import { writeWindow } from './write-window.ts';
+
+const t = texts.campaigns;
+// The form's library is not needed to show the figures.
+const CampaignSettings = lazy(async () => ({
+  default: (await import('./campaign-settings.tsx')).CampaignSettings,
+}));
+const route = getRouteApi('/console/campaigns/$id');
+
+/** One campaign: its figures, landing pages, integrations, publishers and settings. */
+export function CampaignPage() {
+  const { id } = route.useParams();
+  const { workspace } = useSuspenseQuery(meQuery).data;
+  const isManaging = workspace !== undefined && workspace.role !== 'publisher';
+  const { data: campaigns, error, refetch } = useQuery(campaignFiguresQuery);
+  if (campaigns === undefined) {
+    return error === null ? <PendingPage /> : <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  }
+  const campaign = campaigns.find((each) => each.id === id);
+  if (campaign === undefined) {
+    return (
+      <>
+        <PageHeading title={t.noCampaignFound} />
+        <ButtonLink to="/campaigns" variant="default">
+          {t.allCampaigns}
+        </ButtonLink>
+      </>
+    );
+  }
+  return (
+    <Stack gap="md">
+      <div>
+        <AnchorLink to="/campaigns" size="sm">
+          {t.allCampaigns}
+        </AnchorLink>
+        <PageHeading title={campaign.name}>
+          {isManaging && <CampaignActions campaign={campaign} />}
+        </PageHeading>
+        <Group gap="xs">
+          <Code>{campaign.code}</Code>
+          <CampaignState campaign={campaign} />
+          <CampaignWarnings campaign={campaign} />
+        </Group>
+      </div>
+      <Figures campaign={campaign} />
+      <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
+        <CampaignLandingPages code={campaign.code} />
+        {isManaging && <Publishers campaign={campaign} />}
+        <Integrations code={campaign.code} isManaging={isManaging} />
+        {isManaging && (
+          <Suspense fallback={<PendingPage />}>
+            <CampaignSettings key={campaign.id} campaign={campaign} />
+          </Suspense>
+        )}
+      </SimpleGrid>
+    </Stack>
+  );
+}
+
+function Figures({ campaign }: { campaign: CampaignFigures }) {
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [
+      texts.common.leads,
+      <LeadsLink key="leads" size="lg" filters={{ campaignCode: campaign.code }}>
+        {campaign.total.toLocaleString('en')}
+      </LeadsLink>,
+    ],
+    [t.lastWeek, lastWeekOf(campaign).toLocaleString('en')],
+    [t.approveRate, formatRate(campaign.approveRate)],
+    [t.lastLead, <RelativeTime key="last" at={campaign.lastLeadAt} />],
+    [t.twoWeeks, <Sparkline key="days" days={campaign.days} />],
+    [t.duplicates, writeWindow(campaign.duplicateWindowSeconds)],
+  ];
+  return (
+    <SimpleGrid cols={{ base: 2, md: 3, xl: 6 }} spacing="sm">
+      {facts.map(([label, value]) => (
+        <Paper key={label} withBorder p="sm" component="dl" m={0}>
+          <Text component="dt" size="xs" c="dimmed">
+            {label}
+          </Text>
+          <Text component="dd" m={0} fz="lg" fw={600} style={{ fontVariantNumeric: 'tabular-nums' }}>
+            {value}
+          </Text>
+        </Paper>
+      ))}
+    </SimpleGrid>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Paper component="section" withBorder p="md" aria-label={title} miw={0}>
+      <Title order={2} size="h4" mb="xs">
+        {title}
+      </Title>
+      {children}
+    </Paper>
+  );
+}
+
+function CampaignLandingPages({ code }: { code: string }) {
+  const query = useInfiniteQuery(landingPagesOfQuery(code));
+  const pages = query.data?.pages.flatMap(({ landingPages }) => landingPages);
+  return (
+    <Section title={t.landingPages}>
+      {pages === undefined &&
+        (query.error === null ? (
+          <PendingPage />
+        ) : (
+          <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
+        ))}
+      {pages?.length === 0 && <Text size="sm">{t.noPagesOf}</Text>}
+      {pages !== undefined && pages.length > 0 && (
+        <Table fz="sm">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th scope="col">{t.landingPage}</Table.Th>
+              <Table.Th scope="col" ta="right">
+                {texts.common.leads}
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {pages.map(({ id, name, leads }) => (
+              <Table.Tr key={id}>
+                <Table.Th scope="row" fw={400}>
+                  <LeadsLink filters={{ lpName: name }}>{name}</LeadsLink>
+                </Table.Th>
+                <Table.Td ta="right">{leads.toLocaleString('en')}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      {query.hasNextPage && (
+        <Button
+          variant="default"
+          mt="xs"
+          loading={query.isFetchingNextPage}
+          onClick={() => void query.fetchNextPage()}
+        >
+          {t.loadMore}
+        </Button>
+      )}
+      <AnchorLink to="/campaigns" hash="landing-pages" size="sm" mt="xs" display="inline-block">
+        {t.mapPages}
+      </AnchorLink>
+    </Section>
+  );
+}
+
+function Publishers({ campaign: { id, code } }: { campaign: CampaignFigures }) {
+  const { data, error, refetch } = useQuery(campaignPublishersQuery(id));
+  if (data === undefined) {
+    return (
+      <Section title={t.publishers}>
+        {error === null ? <PendingPage /> : <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      </Section>
+    );
+  }
+  return (
+    <Breakdown
+      title={t.publishers}
+      column={t.publisher}
+      note={t.publishersLead}
+      rows={data.publishers.map(({ value, name, ...counts }) =>
+        Object.assign(counts, {
+          key: value,
+          label: name,
+          filters: { user: value, campaignCode: code, createdFrom: data.from },
+        }),
+      )}
+      of={data.publishers.reduce((sum, { total }) => sum + total, 0)}
+    />
+  );
+}
+
+function Integrations({ code, isManaging }: { code: string; isManaging: boolean }) {
+  const webhooks = useQuery({ ...webhooksQuery, enabled: isManaging });
+  const postbacks = useQuery(postbacksQuery);
+  const listed = [
+    ...(webhooks.data ?? []).map((endpoint) => ({
+      kind: 'webhook' as const,
+      endpoint,
+      isLimited: endpoint.campaignCodes.length > 0,
+      isOfCampaign: endpoint.campaignCodes.includes(code),
+    })),
+    ...(postbacks.data ?? []).map((endpoint) => ({
+      kind: 'postback' as const,
+      endpoint,
+      isLimited: endpoint.campaignCode !== undefined,
+      isOfCampaign: endpoint.campaignCode === code,
+    })),
+  ];
+  const own = listed.filter(({ isOfCampaign }) => isOfCampaign);
+  const ofAll = listed.filter(({ isLimited }) => !isLimited).length;
+  const nameOf = ({ url, description }: Endpoint) => description ?? url;
+  return (
+    <Section title={t.integrations}>
+      <Stack gap="xs">
+        {own.length > 0 ? (
+          <List size="sm" spacing={4}>
+            {own.map(({ kind, endpoint }) => (
+              <List.Item key={endpoint.id}>
+                <AnchorLink
+                  to={kind === 'webhook' ? '/webhooks/$id' : '/postbacks/$id'}
+                  params={{ id: endpoint.id }}
+                  size="sm"
+                  style={{ overflowWrap: 'anywhere' }}
+                >
+                  {texts.common.endpointName[kind](nameOf(endpoint))}
+                </AnchorLink>
+              </List.Item>
+            ))}
+          </List>
+        ) : (
+          <Text size="sm">{t.noIntegrations}</Text>
+        )}
+        {ofAll > 0 && (
+          <Text size="sm" c="dimmed">
+            {t.integrationsOfAll(ofAll)}
+          </Text>
+        )}
+        <AnchorLink to="/integrations" size="sm">
+          {t.manageIntegrations}
+        </AnchorLink>
+      </Stack>
+    </Section>
+  );
+}

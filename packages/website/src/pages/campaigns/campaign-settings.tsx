@@ -1,0 +1,60 @@
+import type { CampaignView } from '@leads/core/campaign';
+import { Button, Group, Paper, Stack, TextInput, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
+import { ErrorNotice } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { DuplicateWindowInput } from './duplicate-window.tsx';
+
+const t = texts.campaigns;
+
+/** The form of a campaign's name and duplicate window. */
+export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
+  const queryClient = useQueryClient();
+  const form = useForm({
+    initialValues: {
+      name: campaign.name,
+      duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? 0,
+    },
+  });
+  const save = useMutation({
+    mutationFn: (changes: { name: string; duplicateWindowSeconds: number }) =>
+      updateCampaign(campaign.id, changes),
+    async onSuccess(_answer, changes) {
+      form.setInitialValues(changes);
+      form.reset();
+      notifications.show({ message: t.saved });
+      await queryClient.invalidateQueries({ queryKey: campaignsQuery.queryKey });
+    },
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
+  });
+  return (
+    <Paper component="section" withBorder p="md" aria-label={t.settings}>
+      <Title order={2} size="h4" mb="xs">
+        {t.settings}
+      </Title>
+      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+        <Stack>
+          <TextInput label={t.name} required maxLength={255} {...form.getInputProps('name')} />
+          <TextInput label={t.code} description={t.codeFixed} value={campaign.code} readOnly />
+          <DuplicateWindowInput
+            value={form.values.duplicateWindowSeconds}
+            onChange={(seconds) => form.setFieldValue('duplicateWindowSeconds', seconds)}
+            error={form.errors['duplicateWindowSeconds']}
+          />
+          {save.isError && Object.keys(fieldErrorsOf(save.error)).length === 0 && (
+            <ErrorNotice error={save.error} />
+          )}
+          <Group justify="flex-end">
+            <Button type="submit" loading={save.isPending} disabled={!form.isDirty()}>
+              {texts.common.save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Paper>
+  );
+}
