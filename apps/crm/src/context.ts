@@ -12,6 +12,7 @@ import {
 } from '@leads/core/credential';
 import {
   createAccountStore,
+  createAssigneeStore,
   createAttentionStore,
   createAuditStore,
   createCampaignStore,
@@ -20,7 +21,9 @@ import {
   createDeliveryQueue,
   createEventLog,
   createEventOutbox,
+  createLeadNoteStore,
   createLeadStore,
+  createLeadViewerStore,
   createOverviewStore,
   createDeliveryStore,
   createPostbackStore,
@@ -50,7 +53,14 @@ import {
   publishToNats,
 } from '@leads/core/event';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
-import type { LeadStore, SavedViewStore, StatusAliasStore } from '@leads/core/lead';
+import {
+  AssigneeRemover,
+  type LeadNoteStore,
+  type LeadStore,
+  type LeadViewerStore,
+  type SavedViewStore,
+  type StatusAliasStore,
+} from '@leads/core/lead';
 import { createRateLimit, FairQueue, fairLeadReads, fairOverview, RecentTenants } from '@leads/core/limits';
 import { EventPublisher, eventStreamName, Invalidations, NatsEventReader } from '@leads/core/nats';
 import { type AttentionStore, LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
@@ -94,6 +104,7 @@ export interface CrmContext extends AsyncDisposable {
   /** Stores the leads of create requests. */
   readonly leadBatcher: LeadBatcher;
   readonly metrics: Metrics;
+  readonly notes: LeadNoteStore;
   readonly overview: OverviewStore;
   readonly attention: AttentionStore;
   /** Records an action in the audit log. */
@@ -105,6 +116,8 @@ export interface CrmContext extends AsyncDisposable {
   readonly tracing: Tracing | undefined;
   readonly transfers: TransferLimits;
   readonly deliveries: DeliveryStore;
+  /** The users who have a lead open in the website. */
+  readonly viewers: LeadViewerStore;
   readonly postbacks: PostbackStore;
   readonly savedViews: SavedViewStore;
   readonly statusAliases: StatusAliasStore;
@@ -165,6 +178,11 @@ export async function createContext(
   const overview = createOverviewStore(database);
   resources.use(
     new LeadCountAggregator(overview, (err) => log.warn({ err }, 'Overview aggregation failed; retrying')),
+  );
+  resources.use(
+    new AssigneeRemover(createAssigneeStore(database), (err) =>
+      log.warn({ err }, 'Leads of members who left were not unassigned; retrying'),
+    ),
   );
   const recent = new RecentTenants();
   const costlyReads = createReadQueue(config.DATABASE_POOL_SIZE, readShares.costly);
@@ -352,6 +370,7 @@ export async function createContext(
     leadBatcher,
     metrics,
     attention: createAttentionStore(database),
+    notes: createLeadNoteStore(database),
     overview: fairOverview(reads === undefined ? overview : reads.overview(overview), costlyReads),
     rateLimits: {
       secretKeys: createRateLimit(config.CRM_KEY_REQUESTS_PER_MINUTE),
@@ -362,6 +381,7 @@ export async function createContext(
     tracing,
     transfers: createTransferLimits(),
     deliveries: createDeliveryStore(database),
+    viewers: createLeadViewerStore(database),
     postbacks: createPostbackStore(database),
     savedViews: createSavedViewStore(database),
     statusAliases: createStatusAliasStore(database),

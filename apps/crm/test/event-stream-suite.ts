@@ -159,6 +159,50 @@ export async function testEventStreams(crm: Crm, backend: EventBackend): Promise
       await create('Another', publisher);
       expect((await again.received(1)).map(nameOf)).toEqual(['Another']);
     });
+
+    test('delivers notes, assignees and call-backs to owners and managers, and never to a publisher', async () => {
+      const publisher = await workspace.addMember('publisher');
+      const lead = workspace.lead(publisher);
+      const [all, own] = await Promise.all([owner, publisher].map((member) => follow({ member })));
+      await fixture.leads.insert([lead]);
+      const send = async (method: string, path: string, body: object) => {
+        const answer = await service.send({
+          method,
+          path: `/api/v1/order/leads/${lead.id}${path}`,
+          headers: { ...owner.headers },
+          body,
+        });
+        expect(answer.status, answer.text).toBe(200);
+      };
+      const callbackAt = '2026-01-31T09:30:00.000Z';
+      await send('POST', '/notes', { text: 'Call after six' });
+      await send('PATCH', '', { assigneeId: owner.userId });
+      await send('PATCH', '', { callbackAt, city: 'Paris' });
+      await send('PATCH', '', { callbackAt: '', status: 'Approved' });
+
+      const received = (await all?.received(5)) ?? [];
+      expect(received.map(({ type }) => type)).toEqual([
+        'lead.created',
+        'lead.note_added',
+        'lead.updated',
+        'lead.updated',
+        'lead.status_changed',
+      ]);
+      expect(received[1]?.data.change).toMatchObject({ version: 2, noteId: expect.any(String) as string });
+      expect(JSON.stringify(received)).not.toContain('Call after six');
+      expect(received[3]?.data).toMatchObject({
+        lead: { assigneeId: owner.userId, callbackAt },
+        change: { fields: { callbackAt: { to: callbackAt } } },
+      });
+
+      const shown = (await own?.received(3)) ?? [];
+      expect(shown.map(({ data }) => [data.change.version, data.change.fields])).toEqual([
+        [1, undefined],
+        [4, { city: { to: 'Paris' } }],
+        [5, undefined],
+      ]);
+      expect(JSON.stringify(shown)).not.toMatch(/assignee|callback|note/i);
+    });
   });
 
   describe('a resumed event stream', () => {

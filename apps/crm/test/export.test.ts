@@ -80,7 +80,7 @@ describe('an export', () => {
     const { owner } = await fixture.createWorkspace();
     const file = await get(owner, csv);
     expect(file.text).toBe(
-      'id,name,phone,createdAt,updatedAt,campaignId,userId,ip,address,state,region,country,status,version,campaignCode,source,phoneE164,email,city,street,zipcode,website,description,s1,lpName,duplicateOf,extra\r\n',
+      'id,name,phone,createdAt,updatedAt,campaignId,userId,ip,address,state,region,country,status,version,campaignCode,source,phoneE164,email,city,street,zipcode,website,description,s1,lpName,duplicateOf,extra,assigneeId,callbackAt\r\n',
     );
     expect((await get(owner, ndjson)).text).toBe('');
   });
@@ -284,6 +284,10 @@ describe('the content of an export', () => {
       updatedAt: new Date(2000),
     });
     await fixture.leads.insert([first, full]);
+    await fixture.sql(
+      `UPDATE lead SET assignee_id = $2, callback_at = '2026-01-31T09:30:00.5Z' WHERE id = $1`,
+      [full.id, owner.userId],
+    );
     const single = (
       await service.send({ path: `${path}/${full.id}`, headers: { ...owner.headers } })
     ).json<Detail>();

@@ -60,6 +60,8 @@ async function expectStored(sent: Record<string, unknown>, answer: Answer): Prom
     content_hash: null,
     duplicate_of: null,
     state: null,
+    assignee_id: null,
+    callback_at: null,
     ip: null,
     s1: null,
     lp_name: null,

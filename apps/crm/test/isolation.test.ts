@@ -89,7 +89,7 @@ const ownIds = [
 
 /** Fields with free text, which a response repeats as the client sent it. */
 const echoedFields = new Set(
-  'name phone address email country region city street zipcode website description state code reason body answerContains'.split(
+  'name phone address email country region city street zipcode website description state code reason body text answerContains'.split(
     ' ',
   ),
 );
@@ -124,6 +124,8 @@ async function theirRows() {
     `SELECT 'lead ' || to_jsonb(lead)::text AS row FROM lead WHERE workspace_id = $1
      UNION ALL SELECT 'lead_change ' || to_jsonb(lead_change)::text FROM lead_change
        WHERE lead_id IN (SELECT id FROM lead WHERE workspace_id = $1)
+     UNION ALL SELECT 'lead_note ' || to_jsonb(lead_note)::text FROM lead_note
+       WHERE lead_id IN (SELECT id FROM lead WHERE workspace_id = $1)
      UNION ALL SELECT 'campaign ' || to_jsonb(campaign)::text FROM campaign WHERE workspace_id = $1
      UNION ALL SELECT 'landing_page ' || to_jsonb(landing_page)::text FROM landing_page WHERE workspace_id = $1
      UNION ALL SELECT 'endpoint ' || to_jsonb(endpoint)::text FROM delivery_endpoint AS endpoint WHERE workspace_id = $1
@@ -133,6 +135,15 @@ async function theirRows() {
     [theirs.id],
   );
   return rows.map(({ row }) => row);
+}
+
+/** Returns an example whose ids are of the own workspace, so that the request succeeds without another identifier. */
+function withOwnIds(example: ReturnType<typeof exampleBody>): ReturnType<typeof exampleBody> {
+  if (example === undefined) return undefined;
+  const { parentId: _parentId, ...own } = example;
+  if ('assigneeId' in own) own['assigneeId'] = mine.owner.userId;
+  if ('assigneeIds' in own) own['assigneeIds'] = [mine.owner.userId];
+  return own;
 }
 
 describe('workspace isolation', () => {
@@ -150,7 +161,7 @@ describe('workspace isolation', () => {
             ' ',
           ),
         );
-        const example = exampleBody(operation);
+        const example = withOwnIds(exampleBody(operation));
         const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
         const statuses = new Set<number>();
         for (const identifier of theirIdentifiers) {
@@ -161,7 +172,7 @@ describe('workspace isolation', () => {
           const queries = ['', ...parameters.map(({ name }) => `?${name}=${encodeURIComponent(identifier)}`)];
           const fields = Object.entries(example ?? {}).filter(([field]) => !echoedFields.has(field));
           const bodies: { text: string | undefined; echo?: string | undefined }[] = [
-            { text: exampleEntity(operation)?.text },
+            { text: example === undefined ? exampleEntity(operation)?.text : JSON.stringify(example) },
             // Each field is also sent alone. Otherwise an error in the rest of the example could hide a leak.
             ...fields.flatMap(([field, value]) => {
               const named = { [field]: Array.isArray(value) ? [identifier] : identifier };

@@ -542,3 +542,160 @@ function without<Fields extends object>(fields: Fields, ...names: (keyof Fields)
     Object.entries(fields).filter(([name]) => !names.includes(name as keyof Fields)),
   ) as Partial<Fields>;
 }
+
+describe('the work on a lead', () => {
+  const callbackAt = '2026-01-31T09:30:00.000Z';
+  const send = (member: typeof owner, method: string, path: string, body?: object) =>
+    api.send(member, method, path, body === undefined ? {} : { body });
+
+  test('assigns leads to owners and managers and sets call-backs, one by one and together, in the history and in exports', async () => {
+    const [one, two] = [await create(), await create()];
+    const edited = await edit(one.id, {
+      assigneeId: manager.userId,
+      callbackAt: '2026-01-31T10:30:00+01:00',
+    });
+    expect(edited).toMatchObject({ version: 2, assigneeId: manager.userId, callbackAt });
+    const body = { ids: [one.id, unknownId(), two.id], assigneeId: manager.userId, callbackAt };
+    expect((await send(owner, 'POST', '/assignment', body)).json()).toMatchObject({
+      changed: 2,
+      refused: 1,
+      results: [{ version: 2 }, { error: 'error', message: 'Not found' }, { version: 2 }],
+    });
+    expect(await send(owner, 'POST', '/assignment', { ids: [two.id], callbackAt: '' })).toMatchObject({
+      status: 200,
+    });
+    expect((await api.history(owner, two.id)).slice(1)).toMatchObject([
+      { type: 'updated', fields: { assigneeId: { to: manager.userId }, callbackAt: { to: callbackAt } } },
+      { type: 'updated', fields: { callbackAt: { from: callbackAt } } },
+    ]);
+    const idsOf = async (member: typeof owner, query: Record<string, string>) => {
+      const { leads, totalCount } = await api.list(member, { ...query, count: 'exact' });
+      expect(totalCount).toBe(leads.length);
+      return leads.map(({ id }) => id);
+    };
+    expect(await idsOf(manager, { assignee: 'me' })).toEqual([two.id, one.id]);
+    expect(await idsOf(owner, { assignee: manager.userId, callbackDue: 'true' })).toEqual([one.id]);
+    await edit(one.id, { callbackAt: '2999-01-01T00:00:00Z' });
+    expect(await idsOf(owner, { callbackDue: 'true' })).toEqual([]);
+    expect(await idsOf(owner, { assignee: 'none' })).not.toContain(two.id);
+    const csv = await api.send(manager, 'GET', '?assignee=me', { headers: { accept: 'text/csv' } });
+    expect(csv.text.split('\r\n').map((line) => line.split(',').slice(-2))).toEqual([
+      ['assigneeId', 'callbackAt'],
+      [manager.userId, ''],
+      [manager.userId, '2999-01-01T00:00:00.000Z'],
+      [''],
+    ]);
+    expect(await edit(one.id, { assigneeId: '', callbackAt: '' })).not.toHaveProperty('assigneeId');
+  });
+
+  test('refuses assignees without the role owner or manager, and times that do not exist, with 400', async () => {
+    const lead = await create();
+    for (const field of [
+      { assigneeId: publisher.userId },
+      { assigneeId: other.owner.userId },
+      { assigneeId: 'me' },
+      { callbackAt: '2026-12-31T23:59:60Z' },
+      { callbackAt: 'tomorrow' },
+    ]) {
+      await expectRefused(lead, field, [400, invalidInput]);
+      const together = await send(owner, 'POST', '/assignment', { ids: [lead.id], ...field });
+      expect([field, together.status]).toEqual([field, 400]);
+    }
+    expect((await send(owner, 'GET', '?assignee=someone')).status).toBe(400);
+  });
+
+  test('keeps notes in threads, pages and the history of the lead', async () => {
+    const { id } = await create();
+    const add = async (text: string, parentId?: string) =>
+      ok<{ note: { id: string; parentId?: string }; version: number }>(
+        await send(manager, 'POST', `/${id}/notes`, { text, ...(parentId !== undefined && { parentId }) }),
+      );
+    const first = await add('First');
+    const reply = await add('Reply', first.note.id);
+    const again = await add('Reply to the reply', reply.note.id);
+    expect([first.version, reply.version, again.version]).toEqual([2, 3, 4]);
+    expect([reply.note.parentId, again.note.parentId]).toEqual([first.note.id, first.note.id]);
+    expect((await api.history(owner, id)).slice(1)).toMatchObject(
+      [first, reply, again].map(({ note }) => ({
+        type: 'note_added',
+        noteId: note.id,
+        userId: manager.userId,
+      })),
+    );
+    const page = await send(owner, 'GET', `/${id}/notes?limit=2`);
+    const rest = await service.send({
+      path: /<([^>]+)>/.exec(String(page.headers['link']))?.[1]?.replace(/^https?:\/\/[^/]+/, '') ?? '',
+      headers: { ...owner.headers },
+    });
+    const textsOf = (answer: typeof page) => answer.json<{ text: string }[]>().map(({ text }) => text);
+    expect([textsOf(page), textsOf(rest)]).toEqual([['Reply to the reply', 'Reply'], ['First']]);
+
+    const { id: otherId } = await create();
+    for (const body of [{ text: ' ' }, { text: 'x'.repeat(4001) }, { text: 'a\0' }, {}]) {
+      expect([body, (await send(owner, 'POST', `/${id}/notes`, body)).status]).toEqual([body, 400]);
+    }
+    for (const parentId of [first.note.id, unknownId(), 'x']) {
+      expect((await send(owner, 'POST', `/${otherId}/notes`, { text: 'a', parentId })).status).toBe(400);
+    }
+    expect((await send(other.owner, 'GET', `/${id}/notes`)).status).toBe(404);
+  });
+
+  test('shows a publisher no notes, assignees and call-backs of its leads', async () => {
+    const lead = await create(full, publisher);
+    await edit(lead.id, { assigneeId: owner.userId, callbackAt });
+    await edit(lead.id, { callbackAt: '', city: 'Leeds' });
+    ok(await send(owner, 'POST', `/${lead.id}/notes`, { text: 'Secret' }));
+    expect(await api.get(publisher, lead.id)).not.toHaveProperty('assigneeId');
+    expect((await api.history(publisher, lead.id)).map(({ version, fields }) => [version, fields])).toEqual([
+      [1, undefined],
+      [3, { city: { from: 'London', to: 'Leeds' } }],
+    ]);
+    for (const accept of ['text/csv', 'application/x-ndjson']) {
+      const answer = await api.send(publisher, 'GET', '', { headers: { accept } });
+      expect(answer.text).toContain(lead.id);
+      expect(answer.text).not.toMatch(/assignee|callback/);
+      expect(answer.text).not.toContain(owner.userId);
+    }
+    for (const [method, path, body] of [
+      ['PATCH', `/${lead.id}`, { assigneeId: publisher.userId }],
+      ['PATCH', `/${lead.id}`, { callbackAt }],
+      ['GET', `/${lead.id}/notes`],
+      ['GET', '?callbackDue=true'],
+    ] as const) {
+      expect((await send(publisher, method, path, body)).json()).toEqual(forbidden);
+    }
+    const ownEdit = ok<{ lead: LeadDetail }>(await api.edit(publisher, lead.id, { city: 'York' })).lead;
+    expect(ownEdit).not.toHaveProperty('assigneeId');
+  });
+
+  test('assigns new leads of a campaign to its members in turn, until a member leaves the workspace', async () => {
+    const leaver = await workspace.addMember('manager');
+    const assigneeIds = [leaver.userId, manager.userId];
+    const change = (body: object) =>
+      service.send({
+        method: 'PATCH',
+        path: `/api/v1/campaigns/${workspace.demoCampaignId}`,
+        headers: { ...owner.headers },
+        body,
+      });
+    expect((await change({ assigneeIds: [publisher.userId] })).status).toBe(400);
+    expect((await change({ assigneeIds })).json()).toMatchObject({ campaign: { assigneeIds } });
+    const campaigns = await service.send({ path: '/api/v1/campaigns', headers: { ...publisher.headers } });
+    expect(campaigns.text).not.toContain('assigneeIds');
+
+    const leads = [await create(), await create(), await create()];
+    expect(leads.map(({ assigneeId }) => assigneeId)).toEqual([...assigneeIds, leaver.userId]);
+    expect(leads[0]?.version).toBe(1);
+    await fixture.sql('DELETE FROM member WHERE user_id = $1', [leaver.userId]);
+    await expect
+      .poll(async () => (await api.get(owner, leads[2]?.id ?? '')).version, { timeout: 20_000 })
+      .toBe(2);
+    expect((await api.history(owner, leads[2]?.id ?? '')).at(-1)).toMatchObject({
+      reason: 'assignee_removed',
+      fields: { assigneeId: { from: leaver.userId } },
+    });
+    expect((await create()).assigneeId).toBe(manager.userId);
+    await change({ assigneeIds: [] });
+    expect(await create()).not.toHaveProperty('assigneeId');
+  });
+});

@@ -291,6 +291,36 @@ const common: Matrix = {
       return { path: `${leads}/${id}`, body: { status: 'Approved', reason: 'Bounced' } };
     },
   },
+  'PATCH /order/leads/{id} assignee': {
+    ...managers,
+    forOtherUser: { ...managers, publisher: 404 },
+    request: async (of) => ({
+      path: `${leads}/${await leadOf(of)}`,
+      body: { assigneeId: people.manager.member.userId, callbackAt: '2026-01-31T09:30:00Z' },
+    }),
+  },
+  'POST /order/leads/assignment': {
+    ...managers,
+    forOtherUser: managers,
+    request: async (of) => ({
+      path: `${leads}/assignment`,
+      body: { ids: [await leadOf(of)], assigneeId: people.manager.member.userId },
+    }),
+  },
+  'GET /order/leads of an assignee': {
+    ...managers,
+    request: () => ({ path: `${leads}?assignee=me&callbackDue=true` }),
+  },
+  'GET /order/leads/{id}/notes': {
+    ...managers,
+    forOtherUser: managers,
+    request: async (of) => ({ path: `${leads}/${await leadOf(of)}/notes` }),
+  },
+  'POST /order/leads/{id}/notes': {
+    ...managers,
+    forOtherUser: managers,
+    request: async (of) => ({ path: `${leads}/${await leadOf(of)}/notes`, body: { text: 'Call again' } }),
+  },
   'GET /order/leads/{id}/history': {
     ...everyone,
     forOtherUser: { ...everyone, publisher: 404 },
@@ -424,6 +454,11 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'PATCH /order/leads/{id}': ['leads:write'],
   'PATCH /order/leads/{id} status': ['leads:write', 'leads:status'],
   'PATCH /order/leads/{id} out of Paid': ['leads:write', 'leads:status'],
+  'PATCH /order/leads/{id} assignee': ['leads:write'],
+  'POST /order/leads/assignment': ['leads:write'],
+  'GET /order/leads of an assignee': ['leads:read'],
+  'GET /order/leads/{id}/notes': ['leads:read'],
+  'POST /order/leads/{id}/notes': ['leads:write'],
   'GET /order/leads/{id}/history': ['leads:read'],
   'GET /order/leads/{id}/deliveries': ['admin'],
   'POST /order/leads/status': ['leads:status'],
@@ -447,6 +482,20 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
 };
 
 const forPages: Matrix = {
+  'POST /order/leads/{id}/viewers': {
+    ...managers,
+    forOtherUser: managers,
+    request: async (of) => ({ path: `${leads}/${await leadOf(of)}/viewers` }),
+  },
+  'DELETE /order/leads/{id}/viewers': {
+    ...managers,
+    forOtherUser: managers,
+    request: async (of) => {
+      const path = `${leads}/${await leadOf(of)}/viewers`;
+      for (const { visitor } of [people.owner, people.manager]) await visitor.send('POST', `/console${path}`);
+      return { path };
+    },
+  },
   ...common,
   'GET /order/leads.csv': {
     ...everyone,
@@ -595,6 +644,8 @@ const writtenTables = [
   'saved_view',
   'lead',
   'lead_change',
+  'lead_note',
+  'lead_viewer',
   'campaign',
   'landing_page',
   'api_key',

@@ -45,6 +45,8 @@ async function expectStored(sent: Record<string, unknown>, answer: Answer): Prom
     version: 1,
     content_hash: null,
     duplicate_of: null,
+    assignee_id: null,
+    callback_at: null,
     ip: '127.0.0.1',
     ...Object.fromEntries(absent.map((field) => [field, null])),
     ...Object.fromEntries(

@@ -13,6 +13,8 @@ export interface Campaign {
   readonly duplicateWindowSeconds?: number | undefined;
   /** The retention of leads in days; absent if leads are kept without a limit. */
   readonly retentionDays?: number | undefined;
+  /** The members to whom new leads are assigned in turn. */
+  readonly assigneeIds: readonly string[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -25,6 +27,7 @@ export interface CampaignUpdate {
   readonly duplicateWindowSeconds?: number | null | undefined;
   /** `null` keeps leads without a limit. */
   readonly retentionDays?: number | null | undefined;
+  readonly assigneeIds?: readonly string[] | undefined;
   /** Replaces the default campaign of the workspace. */
   readonly isDefault?: true | undefined;
 }

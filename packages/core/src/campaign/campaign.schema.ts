@@ -34,6 +34,17 @@ const sentWindow = Type.Integer({
   examples: [2_592_000],
 });
 
+/** The maximum number of assignees of a campaign. */
+const maxAssignees = 100;
+
+const assigneeIds = (description: string) =>
+  Type.Array(Type.String(), {
+    maxItems: maxAssignees,
+    uniqueItems: true,
+    description,
+    examples: [['019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f']],
+  });
+
 /** The body that creates a campaign. */
 export const NewCampaign = Type.Object(
   {
@@ -60,6 +71,11 @@ export const CampaignChanges = Type.Object(
           "Makes it the workspace's default campaign, in place of the current one. A workspace always has a default campaign.",
         examples: [true],
       }),
+    ),
+    assigneeIds: Type.Optional(
+      assigneeIds(
+        `Identifiers of owners and managers to whom new leads are assigned in turn, at most ${maxAssignees}. With an empty list, new leads have no assignee.`,
+      ),
     ),
   },
   {
@@ -95,6 +111,11 @@ export const CampaignView = Type.Object(
           'The duplicate window in seconds. Within it, another lead of the same phone number is a duplicate. Absent if disabled.',
         examples: [2_592_000],
       }),
+    ),
+    assigneeIds: Type.Optional(
+      assigneeIds(
+        'Identifiers of the users to whom new leads are assigned in turn. Absent without such users, and for publishers.',
+      ),
     ),
     createdAt: dateTime('Creation time.'),
     updatedAt: dateTime('Last update time.'),

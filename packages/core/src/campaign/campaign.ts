@@ -1,9 +1,11 @@
+import type { Principal } from '../credential/principal.ts';
 import type { CampaignView } from './campaign.schema.ts';
 import type { Campaign } from './campaign-store.ts';
 
-/** Returns the representation of a campaign. */
-export function toCampaignView(campaign: Campaign): CampaignView {
-  const { id, code, name, status, isDefault, duplicateWindowSeconds, createdAt, updatedAt } = campaign;
+/** Returns the representation of a campaign, which has assignees for owners and managers only. */
+export function toCampaignView(campaign: Campaign, { role }: Pick<Principal, 'role'>): CampaignView {
+  const { id, code, name, status, isDefault, duplicateWindowSeconds, assigneeIds, createdAt, updatedAt } =
+    campaign;
   return {
     id,
     code,
@@ -11,6 +13,7 @@ export function toCampaignView(campaign: Campaign): CampaignView {
     status,
     isDefault,
     ...(duplicateWindowSeconds !== undefined && { duplicateWindowSeconds }),
+    ...(assigneeIds.length > 0 && role !== 'publisher' && { assigneeIds: [...assigneeIds] }),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   };

@@ -10,7 +10,7 @@ import type { CampaignStore } from './campaign-store.ts';
  */
 export async function createCampaign(
   campaigns: Pick<CampaignStore, 'create'>,
-  { workspaceId }: Pick<Principal, 'workspaceId'>,
+  { workspaceId, role }: Pick<Principal, 'workspaceId' | 'role'>,
   { code, name, duplicateWindowSeconds = 0, isDefault = false }: NewCampaign,
 ): Promise<CampaignView> {
   const campaign = await campaigns.create({
@@ -20,5 +20,5 @@ export async function createCampaign(
     isDefault,
     duplicateWindowSeconds: duplicateWindowSeconds === 0 ? undefined : duplicateWindowSeconds,
   });
-  return toCampaignView(campaign);
+  return toCampaignView(campaign, { role });
 }

@@ -6,8 +6,8 @@ import type { CampaignStore } from './campaign-store.ts';
 /** Lists the campaigns of the principal's workspace, optionally of one status, oldest first. */
 export async function listCampaigns(
   campaigns: Pick<CampaignStore, 'list'>,
-  { workspaceId }: Pick<Principal, 'workspaceId'>,
+  { workspaceId, role }: Pick<Principal, 'workspaceId' | 'role'>,
   { status }: CampaignQuery,
 ): Promise<CampaignView[]> {
-  return (await campaigns.list(workspaceId, status)).map(toCampaignView);
+  return (await campaigns.list(workspaceId, status)).map((campaign) => toCampaignView(campaign, { role }));
 }

@@ -1,6 +1,7 @@
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
+import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import type { CampaignChanges, CampaignView } from './campaign.schema.ts';
 import { toCampaignView } from './campaign.ts';
 import type { Campaign, CampaignStore, CampaignUpdate } from './campaign-store.ts';
@@ -8,19 +9,33 @@ import type { Campaign, CampaignStore, CampaignUpdate } from './campaign-store.t
 /**
  * Changes a campaign of the principal's workspace. A new default replaces the previous default.
  *
- * @throws LeadsError `not_found`; `conflict` for a change that would leave the workspace without an active default.
+ * @throws LeadsError `not_found`; `invalid_input` for an assignee without the role owner or manager; `conflict` for a change that would leave the workspace without an active default.
  */
 export async function updateCampaign(
-  campaigns: Pick<CampaignStore, 'update'>,
-  { workspaceId }: Pick<Principal, 'workspaceId'>,
+  {
+    campaigns,
+    workspaces,
+  }: { campaigns: Pick<CampaignStore, 'update'>; workspaces: Pick<WorkspaceStore, 'listMembers'> },
+  { workspaceId, role }: Pick<Principal, 'workspaceId' | 'role'>,
   id: string,
   changes: CampaignChanges,
 ): Promise<CampaignView> {
+  if (changes.assigneeIds !== undefined && changes.assigneeIds.length > 0) {
+    const members = await workspaces.listMembers(workspaceId);
+    const managers = new Set(
+      members.flatMap((member) => (member.role === 'publisher' ? [] : member.user.id)),
+    );
+    if (!changes.assigneeIds.every((userId) => managers.has(userId))) {
+      throw new LeadsError('invalid_input', {
+        fields: [{ at: 'body', path: '/assigneeIds', reason: 'must be owners or managers of the workspace' }],
+      });
+    }
+  }
   const updated = uuidPattern.test(id)
     ? await campaigns.update(workspaceId, id, (campaign) => decideUpdate(campaign, changes))
     : undefined;
   if (updated === undefined) throw new LeadsError('not_found');
-  return toCampaignView(updated);
+  return toCampaignView(updated, { role });
 }
 
 /** Validates a change. The default campaign must stay active, because an inactive default would lose leads. */

@@ -95,6 +95,8 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   lead_change: { crm: add },
   status_alias: { crm: { ...add, delete: true } },
   saved_view: { crm: everything },
+  lead_note: { crm: add },
+  lead_viewer: { crm: everything },
   lead_of_workspace: { crm: read },
   lead_tally: { crm: change },
   // Only the owner of the tables erases leads.
@@ -127,6 +129,7 @@ export const functionRights: Readonly<Record<string, readonly Service[]>> = {
   log_events: ['crm'],
   return_logged_events: ['crm'],
   log_requests: ['crm', 'intake'],
+  unassign_leads: ['crm'],
 };
 
 /** A right on the rows that meet a condition in SQL. */
@@ -157,6 +160,8 @@ export const rowRights: Readonly<Record<string, Readonly<Partial<Record<Service,
   },
   status_alias: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   saved_view: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  lead_note: { crm: [{ to: 'all', rows: 'workspace_id = acting_workspace()' }] },
+  lead_viewer: { crm: [{ to: 'all', rows: 'workspace_id = acting_workspace()' }] },
   campaign: {
     crm: [{ to: 'all', rows: ofActingWorkspace }],
     intake: [{ to: 'select', rows: 'true' }],

@@ -9,8 +9,11 @@ import { lockWorkspace } from './lock-workspace.ts';
 import { rowsOfNewPages } from './new-landing-pages.ts';
 import { withoutNulls } from './without-nulls.ts';
 
-/** Omits the token, which is a secret: it gives access to the integration page. Only that page's methods read it. */
-const withoutToken = { integrationToken: true } as const;
+/**
+ * Omits the token, which is a secret: it gives access to the integration page. Only that page's methods read it. The turn
+ * of the assignees is a detail of the trigger that assigns new leads.
+ */
+const omitted = { integrationToken: true, assigneeTurn: true } as const;
 
 /** Campaigns and landing pages in Postgres. */
 export function createCampaignStore({ prisma, select, transaction }: Database): CampaignStore {
@@ -48,6 +51,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
           SELECT
             id, workspace_id AS "workspaceId", code, name, status, is_default AS "isDefault",
             duplicate_window_seconds AS "duplicateWindowSeconds", retention_days AS "retentionDays",
+            assignee_ids AS "assigneeIds",
             created_at AS "createdAt", updated_at AS "updatedAt"
           FROM campaign WHERE workspace_id = ${workspaceId}::uuid AND code = ${code}`,
         { name: 'find_campaign', workspaceId },
@@ -121,7 +125,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
             ...campaign,
             duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? null,
           };
-          return withoutNulls(await tx.campaign.create({ data, omit: withoutToken }));
+          return withoutNulls(await tx.campaign.create({ data, omit: omitted }));
         });
       } catch (error) {
         if (isUniqueViolation(error)) {
@@ -134,9 +138,9 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
     async update(workspaceId, id, decide) {
       return ofWorkspace(workspaceId, async (tx) => {
         await lockWorkspace(tx, workspaceId);
-        const campaign = await tx.campaign.findFirst({ where: { workspaceId, id }, omit: withoutToken });
+        const campaign = await tx.campaign.findFirst({ where: { workspaceId, id }, omit: omitted });
         if (campaign === null) return undefined;
-        const { isDefault, name, status, duplicateWindowSeconds, retentionDays } = decide(
+        const { isDefault, name, status, duplicateWindowSeconds, retentionDays, assigneeIds } = decide(
           withoutNulls(campaign),
         );
         const becomesDefault = isDefault === true && !campaign.isDefault;
@@ -146,9 +150,10 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
           ...(status !== undefined && { status }),
           ...(duplicateWindowSeconds !== undefined && { duplicateWindowSeconds }),
           ...(retentionDays !== undefined && { retentionDays }),
+          ...(assigneeIds !== undefined && { assigneeIds: [...assigneeIds] }),
           ...(becomesDefault && { isDefault: true }),
         };
-        return withoutNulls(await tx.campaign.update({ where: { id }, data, omit: withoutToken }));
+        return withoutNulls(await tx.campaign.update({ where: { id }, data, omit: omitted }));
       });
     },
 
@@ -156,7 +161,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
       const campaigns = await ofWorkspace(workspaceId, (tx) =>
         tx.campaign.findMany({
           where: { workspaceId, ...(status !== undefined && { status }) },
-          omit: withoutToken,
+          omit: omitted,
           orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
         }),
       );

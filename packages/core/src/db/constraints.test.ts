@@ -133,6 +133,15 @@ const rows = {
     request_id: newId(),
     created_at: '2026-01-01T00:00:00Z',
   }),
+  lead_note: () => ({
+    id: newId(),
+    workspace_id: a.workspaceId,
+    lead_id: leadId,
+    author_id: a.userId,
+    text: 'x'.repeat(4000),
+    created_at: '2026-01-01T00:00:00Z',
+  }),
+  lead_viewer: () => ({ lead_id: leadId, user_id: a.userId, workspace_id: a.workspaceId, seen_at: 'now()' }),
   session: () => ({
     id: newId(),
     user_id: a.userId,
@@ -302,6 +311,7 @@ const tablesWithId = (Object.keys(rows) as Table[]).filter(
       'delivery_notice',
       'lead_event_log',
       'lead_event_log_state',
+      'lead_viewer',
     ].includes(table),
 );
 /** The fields of a postback that a webhook does not have. */
@@ -775,6 +785,7 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
       'delivery_notice',
       'lead_event_log',
       'lead_event_log_state',
+      'lead_viewer',
     ] as const
   ).map((table): [string, string, () => Promise<void>] => [
     `${table}_pkey`,
@@ -798,6 +809,13 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
       });
     },
   ],
+  ['lead_note_text_check', '23514', () => insert('lead_note', { text: '' })],
+  ['lead_note_text_check', '23514', () => insert('lead_note', { text: 'x'.repeat(4001) })],
+  ['lead_note_lead_id_fkey', '23503', () => insert('lead_note', { lead_id: newId() })],
+  ['lead_note_author_id_fkey', '23503', () => insert('lead_note', { author_id: newId() })],
+  ['lead_note_lead_id_parent_id_fkey', '23503', () => insert('lead_note', { parent_id: newId() })],
+  ['lead_viewer_lead_id_fkey', '23503', () => insert('lead_viewer', { lead_id: newId() })],
+  ['lead_viewer_workspace_id_user_id_fkey', '23503', () => insert('lead_viewer', { user_id: newId() })],
   ['lead_change_lead_id_fkey', '23503', () => insert('lead_change', { lead_id: newId() })],
   ['lead_change_user_id_fkey', '23503', () => insert('lead_change', { user_id: newId() })],
   ...[1, 0, -1].map((version): [string, string, () => Promise<void>] => [
@@ -841,6 +859,9 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
   ]),
 ];
 
+/** The unique indexes that no row can violate, because the primary key is a part of them. */
+const foreignKeyTargets = ['campaign_workspace_id_id_key', 'lead_note_lead_id_id_key'];
+
 describe('the database', () => {
   test.each(Object.keys(rows) as Table[])('accepts a valid row of %s', async (table) => {
     await rolledBack(async () => {
@@ -858,9 +879,9 @@ describe('the database', () => {
     },
   );
 
-  test('has the unique index campaign_workspace_id_id_key for the foreign keys', async () => {
+  test.each(foreignKeyTargets)('has the unique index %s for the foreign keys', async (index) => {
     const [key] = await database.query(
-      `SELECT indisunique AS "unique" FROM pg_index WHERE indexrelid = 'campaign_workspace_id_id_key'::regclass`,
+      `SELECT indisunique AS "unique" FROM pg_index WHERE indexrelid = '${index}'::regclass`,
     );
     expect(key).toEqual({ unique: true });
   });
@@ -873,7 +894,7 @@ describe('the database', () => {
       SELECT relname FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
         WHERE indisunique AND relnamespace = 'public'::regnamespace`);
     const names = found.map(({ name }) => name).filter((name) => !name.startsWith('_prisma'));
-    const tested = new Set([...cases.map(([constraint]) => constraint), 'campaign_workspace_id_id_key']);
+    const tested = new Set([...cases.map(([constraint]) => constraint), ...foreignKeyTargets]);
     for (const byTrigger of ['lead_of_campaign', 'lead_of_user', 'lead_owners_kept'])
       tested.delete(byTrigger);
     expect(names.toSorted()).toEqual([...tested].toSorted());

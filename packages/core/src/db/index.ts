@@ -1,6 +1,7 @@
 export { createAttentionStore } from './attention-store.prisma.ts';
 export { createAccountStore } from './account-store.prisma.ts';
 export { type Archiving, checkArchiving } from './archiving.ts';
+export { createAssigneeStore } from './assignee-store.prisma.ts';
 export { createAuditStore } from './audit-store.prisma.ts';
 export { createCampaignStore } from './campaign-store.prisma.ts';
 export { type Database, type DatabaseOptions, openDatabase } from './client.ts';
@@ -11,8 +12,10 @@ export { createDeliveryQueue } from './delivery-queue.prisma.ts';
 export { createErasableLeads, createErasableQuarantine, createErasureTable } from './erasure-store.prisma.ts';
 export { createEventLog } from './event-log.prisma.ts';
 export { createEventOutbox } from './event-outbox.prisma.ts';
+export { createLeadNoteStore } from './lead-note-store.prisma.ts';
 export { createLeadQuarantine } from './lead-quarantine.prisma.ts';
 export { createLeadStore } from './lead-store.prisma.ts';
+export { createLeadViewerStore } from './lead-viewer-store.prisma.ts';
 export { createOverviewStore } from './overview-store.prisma.ts';
 export { Replica, readLeadsFrom, readOverviewFrom } from './replica.ts';
 export { createRequestLogStore } from './request-log-store.prisma.ts';

@@ -37,8 +37,8 @@ export const statusColumns: Columns<StoredLead> = {
   status: { of: (lead) => lead.status, stored: cast('lead_status') },
 };
 
-/** The columns that a change of a lead can write. */
-export const editableColumns: Columns<StoredLead> = {
+/** The columns that a new lead and a change of a lead can write. */
+const contentColumns: Columns<StoredLead> = {
   ...statusColumns,
   name: { of: (lead) => lead.name },
   phone: { of: (lead) => lead.phone },
@@ -48,6 +48,13 @@ export const editableColumns: Columns<StoredLead> = {
   ),
   extra: { of: (lead) => lead.extra, stored: cast('jsonb') },
   words: { of: (lead) => searchWords(lead).join(' '), stored: (sent) => `string_to_array(${sent}, ' ')` },
+};
+
+/** The columns that a change of a lead can write. A trigger sets the assignee of a new lead. */
+export const editableColumns: Columns<StoredLead> = {
+  ...contentColumns,
+  assignee_id: { of: (lead) => lead.assigneeId, type: 'uuid' },
+  callback_at: { of: (lead) => lead.callbackAt, type: 'timestamptz' },
 };
 
 let lastTime = Number.NaN;
@@ -62,7 +69,7 @@ function isoTime(time: Date): string {
   return lastText;
 }
 
-/** All columns of a lead. */
+/** The columns of a new lead. */
 export const leadColumns: Columns<StoredLead> = {
   id: { of: (lead) => lead.id, type: 'uuid' },
   workspace_id: { of: (lead) => lead.workspaceId, type: 'uuid' },
@@ -84,7 +91,7 @@ export const leadColumns: Columns<StoredLead> = {
     type: 'timestamptz',
     stored: (sent) => `COALESCE(${sent}, sent.created_at)`,
   },
-  ...editableColumns,
+  ...contentColumns,
 };
 
 /** The columns of an entry in a lead's history, except its version and its time, which are those of the lead. */

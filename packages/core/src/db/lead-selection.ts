@@ -123,7 +123,7 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
   const byUpdate = order.by === 'updatedAt' ? inOrder : others;
   const { statuses, user, campaignId, createdFrom, createdTo, updatedSince, phone, s1, lpName, source } =
     filter;
-  const { search, searchedCampaignIds } = filter;
+  const { search, searchedCampaignIds, assigneeId, isCallbackDue } = filter;
   if (scope.userId !== undefined) byCreation.push(Prisma.sql`user_id = ${scope.userId}::uuid`);
   if (user !== undefined) byCreation.push(Prisma.sql`user_id = ${user}::uuid`);
   if (statuses !== undefined) {
@@ -144,6 +144,9 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
     byCreation.push(Prisma.sql`left(lp_name, 255) = ${lpName} AND length(lp_name) <= 255`);
   }
   if (phone !== undefined) inOrder.push(hasPhone(phone));
+  if (assigneeId === null) others.push(Prisma.sql`assignee_id IS NULL`);
+  else if (assigneeId !== undefined) byCreation.push(Prisma.sql`assignee_id = ${assigneeId}::uuid`);
+  if (isCallbackDue) inOrder.push(Prisma.sql`callback_at <= now()`);
   if (search !== undefined) others.push(isFoundBy(search, searchedCampaignIds));
   // With a row comparison, the index scan starts at the position, so page 1,000 costs the same as page 1.
   if (after !== undefined) {

@@ -42,7 +42,7 @@ afterAll(async () => {
 beforeEach(async () => {
   // The role of a replica disables the trigger that rejects TRUNCATE of the history.
   await testDatabase.query(`SET session_replication_role = replica;
-    TRUNCATE lead, lead_change; SET session_replication_role = DEFAULT`);
+    TRUNCATE lead, lead_change, lead_note, lead_viewer; SET session_replication_role = DEFAULT`);
 });
 
 /** Counts the sessions that wait for a lock. Postgres keeps the first count of a transaction unless it is cleared. */

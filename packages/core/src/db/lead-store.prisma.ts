@@ -31,7 +31,7 @@ import {
   stored,
   valuesOf,
 } from './lead-columns.ts';
-import { isoTime, scannedColumns, scannedTimes } from './scanned-lead.ts';
+import { callbackColumn, isoTime, scannedColumns, scannedTimes } from './scanned-lead.ts';
 import { findDifferingLeads, findEarlierLeads } from './lead-repeats.ts';
 import { type FoundSelection, matching, unfilteredStatement, statementsOf } from './lead-selection.ts';
 import { listedColumns, writePage } from './listed-lead.ts';
@@ -45,7 +45,8 @@ export const everyColumn = Prisma.sql`
   id, workspace_id AS "workspaceId", campaign_id AS "campaignId",
   (SELECT code FROM campaign WHERE campaign.id = lead.campaign_id) AS "campaignCode", user_id AS "userId", source,
   status, name, phone, phone_e164 AS "phoneE164", ${fieldColumns}, state, host(ip) AS ip, s1, lp_name AS "lpName", extra::text AS extra, version,
-  content_hash AS "contentHash", duplicate_of AS "duplicateOf", created_at AS "createdAt", updated_at AS "updatedAt"`;
+  content_hash AS "contentHash", duplicate_of AS "duplicateOf", assignee_id AS "assigneeId", ${Prisma.raw(callbackColumn)} AS "callbackAt",
+  created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** The columns of a change in a lead's history. */
 export const changeColumnsWithAliases = Prisma.sql`
@@ -343,7 +344,7 @@ const actForEach = Prisma.sql`CROSS JOIN LATERAL (
 /** Tells the outbox triggers that an import creates the leads, in a setting of the transaction. */
 const noteImport = Prisma.sql`CROSS JOIN (SELECT set_config('leads.importing', 'on', true)) AS importing`;
 /** Passes the traceparents to the outbox triggers, in a setting of the transaction. */
-const noteTraceparents = (text: Prisma.Sql) =>
+export const noteTraceparents = (text: Prisma.Sql) =>
   Prisma.sql`CROSS JOIN (SELECT set_config('leads.trace_parents', ${text}, true)) AS trace_parents`;
 
 /**
@@ -414,7 +415,7 @@ const actingInserts = insertsWith(sentColumns, actForEach);
 const importingInserts = insertsWith(sentColumns, Prisma.sql`${actForEach} ${noteImport}`);
 
 /** Returns the traceparents by lead id, as JSON; undefined if no lead is traced. */
-function traceparentsOf(leads: readonly (Traced & { readonly id: string })[]): string | undefined {
+export function traceparentsOf(leads: readonly (Traced & { readonly id: string })[]): string | undefined {
   // A fast path for every batch: nearly always no lead is traced.
   if (!leads.some(({ traceparent }) => traceparent !== undefined)) return undefined;
   const parents = leads.flatMap(({ id, traceparent }) =>

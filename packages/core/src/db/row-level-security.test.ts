@@ -18,12 +18,15 @@ import type { LeadEvent } from '../event/lead-event.schema.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import { type LoggedRequest, utcDay } from '../request-log/request-log-store.ts';
 import { newId } from '../uuid.ts';
+import { createAssigneeStore } from './assignee-store.prisma.ts';
 import { createCampaignStore } from './campaign-store.prisma.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createEventOutbox } from './event-outbox.prisma.ts';
 import { Prisma } from './generated/client.ts';
+import { createLeadNoteStore } from './lead-note-store.prisma.ts';
 import { createRequestLogStore } from './request-log-store.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
+import { createLeadViewerStore } from './lead-viewer-store.prisma.ts';
 
 const suffix = newId().replaceAll('-', '').slice(-20);
 const names = { crm: `crm_${suffix}`, intake: `intake_${suffix}` };
@@ -84,6 +87,10 @@ beforeAll(async () => {
     const store = createLeadStore(crm);
     await store.insert([{ ...lead, actingWorkspaceId: lead.workspaceId }]);
     await store.change(lead.workspaceId, [changeOf(lead)]);
+    const { id, workspaceId, userId } = lead;
+    await database.query(`
+      INSERT INTO lead_note VALUES ('${newId()}', '${workspaceId}', '${id}', '${userId}', NULL, 'Note', now());
+      INSERT INTO lead_viewer VALUES ('${id}', '${userId}', '${workspaceId}', now())`);
   }
 });
 
@@ -124,7 +131,14 @@ afterAll(async () => {
   await asAdmin(`DROP ROLE ${names.crm}, ${names.intake}`);
 });
 
-const tables = ['audit_entry', 'lead', 'lead_of_workspace', 'lead_change'] as const;
+const tables = [
+  'audit_entry',
+  'lead',
+  'lead_of_workspace',
+  'lead_change',
+  'lead_note',
+  'lead_viewer',
+] as const;
 const count = async (table: (typeof tables)[number], workspaceId?: string) => {
   const [row] = await crm.select<{ rows: number }>(
     Prisma.sql`SELECT count(*)::int AS rows FROM ${Prisma.raw(table)}`,
@@ -441,6 +455,70 @@ test('without prepared statements, a statement sees only the rows of its acting 
     await expect(unprepared.select(Prisma.sql`SELECT 1 / ${0}::int`, { workspaceId })).rejects.toMatchObject({
       sqlState: '22012',
     });
+  }
+});
+
+test('leads are assigned in turn, unassigned, viewed and noted within their workspace', async () => {
+  const [userId, workspaceId] = [newId(), a.workspaceId];
+  const assignees = [a.userId, userId];
+  await database.query(`
+    INSERT INTO "user" (id, name, email, updated_at) VALUES ('${userId}', 'Bob', 'bob@example.io', now());
+    INSERT INTO member (id, workspace_id, user_id, role) VALUES ('${newId()}', '${workspaceId}', '${userId}', 'manager');
+    UPDATE campaign SET assignee_ids = '{${[...assignees, b.userId].join()}}' WHERE id = '${a.otherCampaignId}'`);
+  const store = createLeadStore(crm);
+  const turnOf = async (ids: readonly string[]) => {
+    const found = new Map((await store.find({ workspaceId }, ids)).map((lead) => [lead.id, lead]));
+    return ids.map((id) => assignees.indexOf(found.get(id)?.assigneeId ?? ''));
+  };
+  const inCampaign = (more = {}) => leadOf(a, { campaignId: a.otherCampaignId, ...more });
+  const leads = [inCampaign(), inCampaign({ status: 'Trashed' }), inCampaign(), leadOf(a), inCampaign()];
+  const [later, last] = [inCampaign(), inCampaign()];
+  const ids = [...leads, later, last].map(({ id }) => id);
+  try {
+    await store.insert(leads.map((lead) => Object.assign(lead, { actingWorkspaceId: workspaceId })));
+    // The role of the intake has no rights on the assignees.
+    for (const lead of [later, last]) await createLeadStore(intake).insert([lead]);
+    // A lead on hold of the campaign has the next turn. The user of another workspace has none.
+    expect(await turnOf(ids)).toEqual([0, -1, 1, -1, 0, 1, 0]);
+
+    await database.query(
+      `DELETE FROM member WHERE workspace_id = '${workspaceId}' AND user_id = '${userId}'`,
+    );
+    const assigned = createAssigneeStore(crm);
+    expect([await assigned.unassignGone(1), await assigned.unassignGone(9)]).toEqual([1, 1]);
+    expect(await assigned.unassignGone(9)).toBe(0);
+    expect(await turnOf(ids)).toEqual([0, -1, -1, -1, 0, -1, 0]);
+    expect(await store.history({ id: later.id, workspaceId }, 0, 9)).toMatchObject([
+      { version: 2, userId, reason: 'assignee_removed', fields: { assigneeId: { from: userId } } },
+    ]);
+    expect(await store.find({ workspaceId }, [later.id])).toMatchObject([{ version: 2 }]);
+
+    const notes = createLeadNoteStore(crm);
+    const note = { id: newId(), text: 'Note', authorId: a.userId };
+    expect(await notes.add(later, note)).toMatchObject({ version: 3, note: { ...note, author: 'a' } });
+    expect(
+      await notes.add({ ...later, workspaceId: b.workspaceId }, { ...note, id: newId() }),
+    ).toBeUndefined();
+    expect(await notes.list(later, 9)).toMatchObject([note]);
+    expect(await notes.list({ ...later, workspaceId: b.workspaceId }, 9)).toEqual([]);
+
+    const viewers = createLeadViewerStore(crm);
+    await database.query(`INSERT INTO member (id, workspace_id, user_id, role)
+      VALUES ('${newId()}', '${workspaceId}', '${userId}', 'manager')`);
+    expect(await viewers.view(later, userId, 60_000)).toEqual([]);
+    expect(await viewers.view(later, a.userId, 60_000)).toEqual([{ userId, name: 'Bob' }]);
+    // A user who opens another lead leaves this one.
+    await viewers.view(last, userId, 60_000);
+    expect(await viewers.view(later, a.userId, 60_000)).toEqual([]);
+    expect(await viewers.view(last, a.userId, 0)).toEqual([]);
+    await viewers.leave({ workspaceId, userId }, last.id);
+    expect(await viewers.view(last, a.userId, 60_000)).toEqual([]);
+  } finally {
+    await database.query(`SELECT FROM erase_leads('{${ids.join()}}')`);
+    const left = await database.query(`
+      SELECT lead_id FROM lead_note WHERE lead_id = ANY('{${ids.join()}}')
+      UNION SELECT lead_id FROM lead_viewer WHERE lead_id = ANY('{${ids.join()}}')`);
+    expect(left).toEqual([]);
   }
 });
 

@@ -1,12 +1,16 @@
 import { detailFields } from '../lead/lead.schema.ts';
 import { Prisma } from './generated/client.ts';
 
+/** The time to call back in ISO 8601. Most leads have none. */
+export const callbackColumn = `to_char(callback_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
 /** The SQL expressions of fields whose column has another name or type. */
 const expressions: Readonly<Record<string, string>> = {
   campaignCode: '(SELECT code FROM campaign WHERE campaign.id = lead.campaign_id)',
   ip: 'host(ip)',
   extra: 'extra::text',
   phoneE164: 'phone_e164',
+  callbackAt: callbackColumn,
 };
 const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

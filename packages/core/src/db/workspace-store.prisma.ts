@@ -60,6 +60,11 @@ export function createWorkspaceStore({ prisma, transaction }: Database): Workspa
       });
     },
 
+    async hasManager(workspaceId, userId) {
+      const where = { workspaceId, userId, role: { not: 'publisher' as const } };
+      return (await prisma.member.count({ where })) > 0;
+    },
+
     async addMember({ email, name, role, workspace }) {
       const { slug } = workspace;
       try {

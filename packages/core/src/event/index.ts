@@ -6,6 +6,6 @@ export { isEventId } from './event-position.ts';
 export type { EventFilter, EventReader, EventStart, EventStep } from './event-reader.ts';
 export { EventRelay, publishToLog, publishToNats } from './event-relay.ts';
 export { LeadEvent, LeadEventType } from './lead-event.schema.ts';
-export { eventSubject } from './lead-event.ts';
+export { eventSubject, shownEvent } from './lead-event.ts';
 export { OutboxMonitor } from './outbox-monitor.ts';
 export { getCurrentEvent } from './get-current-event.ts';

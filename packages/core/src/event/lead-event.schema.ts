@@ -6,6 +6,7 @@ const eventTypes = {
   created: 'lead.created',
   updated: 'lead.updated',
   status_changed: 'lead.status_changed',
+  note_added: 'lead.note_added',
 } as const satisfies Record<LeadHistoryEntry['type'], string>;
 export type LeadEventType = (typeof eventTypes)[LeadHistoryEntry['type']];
 

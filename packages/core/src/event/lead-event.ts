@@ -1,5 +1,6 @@
 import type { LeadHistoryEntry } from '../lead/lead.schema.ts';
 import { type FoundLead, toLeadDetail } from '../lead/lead.ts';
+import { shownChange, shownLead, type Viewer } from '../lead/lead-scope.ts';
 import { creationOf, toHistoryEntry } from '../lead/lead-history.ts';
 import type { LeadChange } from '../lead/lead-store.ts';
 import { parsePhone } from '../lead/phone.ts';
@@ -58,4 +59,10 @@ function leadAt(lead: FoundLead, changes: readonly LeadChange[], version: number
   const then = earlier as unknown as FoundLead;
   const changedAt = changes.find((change) => change.version === version)?.createdAt ?? lead.createdAt;
   return { ...then, phoneE164: parsePhone(then.phone, then.country)?.e164, updatedAt: changedAt };
+}
+
+/** Returns an event without the fields that a viewer does not see; undefined if nothing of its change remains. */
+export function shownEvent(event: LeadEvent, viewer: Pick<Viewer, 'role'>): LeadEvent | undefined {
+  const change = shownChange(event.data.change, viewer);
+  return change && { ...event, data: { lead: shownLead(event.data.lead, viewer), change } };
 }

@@ -2,11 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { hasScope, type Principal, requireManager, requireScope } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { keepExtra } from './extra.ts';
+import { concurrentChange } from './change-each.ts';
+import { assignmentOf, requireAssignable } from './assign-leads.ts';
 import { findLead } from './get-lead.ts';
 import { LeadDetail, LeadPatch } from './lead.schema.ts';
 import { type FoundLead, toLeadDetail } from './lead.ts';
+import { shownLead } from './lead-scope.ts';
 import { checkTransition, type LeadStatus, statusesBefore } from './lead-status.ts';
 import type { LeadChange, LeadStore } from './lead-store.ts';
+import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import { parsePhone } from './phone.ts';
 import { uuidPattern } from '../uuid.ts';
 
@@ -20,16 +24,17 @@ type ResolvedPatch = Omit<LeadPatch, 'status'> & { readonly status?: LeadStatus 
 const maxAttempts = 100;
 
 /**
- * Changes fields and, for owners and managers, the status of a lead.
+ * Changes fields and, for owners and managers, the status, the assignee and the call-back of a lead.
  *
  * @param ifMatch the accepted versions of the lead, so that no concurrent change is lost.
  * @returns the changed lead; the unchanged lead, in its version, if the edit changes nothing.
  * @throws LeadsError `not_found`; `precondition_failed`; `conflict` for a transition that is not allowed and for a
- *   status that was changed meanwhile; `forbidden` for a status by a publisher or without the scope `leads:status`;
- *   `reason_required`; `invalid_input` for a field that cannot be changed.
+ *   status that was changed meanwhile; `forbidden` for a status, an assignee or a call-back by a publisher, and for a
+ *   status without the scope `leads:status`; `reason_required`; `invalid_input` for a field that cannot be changed, and
+ *   for an assignee without the role owner or manager.
  */
 export async function editLead(
-  leads: LeadStore,
+  { leads, workspaces }: { leads: LeadStore; workspaces: Pick<WorkspaceStore, 'hasManager'> },
   principal: Principal,
   id: string,
   patch: ResolvedPatch,
@@ -52,11 +57,15 @@ export async function editLead(
       requireScope(principal, 'leads:status');
       requireManager(principal);
     }
+    if (patch.assigneeId !== undefined || patch.callbackAt !== undefined) requireManager(principal);
+    if (attempt === 1) await requireAssignable(workspaces, principal, patch);
     if (ifMatch?.has(found.version) === false) throw new LeadsError('precondition_failed');
     const { lead, change, extraLeftOut } = edited(found, patch, principal);
-    if (change === undefined) return { lead: toLeadDetail(found), extraLeftOut };
+    if (change === undefined) return { lead: shownLead(toLeadDetail(found), principal), extraLeftOut };
     const updatedAt = (await leads.change(principal.workspaceId, [{ lead, change }])).get(lead.id);
-    if (updatedAt !== undefined) return { lead: toLeadDetail({ ...lead, updatedAt }), extraLeftOut };
+    if (updatedAt !== undefined) {
+      return { lead: shownLead(toLeadDetail({ ...lead, updatedAt }), principal), extraLeftOut };
+    }
     // A concurrent change was first. Fields can still be set; a status change depends on the status that was read.
     if (ifMatch !== undefined) throw new LeadsError('precondition_failed');
     if (patch.status !== undefined) break;
@@ -89,9 +98,6 @@ function refused(reasons: Readonly<Record<string, string>>): LeadsError {
   const fields = Object.entries(reasons).map(([path, reason]) => ({ at: 'body' as const, path, reason }));
   return new LeadsError('invalid_input', { fields });
 }
-
-/** The message for a status change that fails because of a concurrent change. */
-export const concurrentChange = 'The lead was changed by a concurrent request';
 
 /** Returns a lead after an edit, and the entry for its history unless the edit changes nothing. */
 function edited(
@@ -134,11 +140,14 @@ const named = new Set(Object.keys(LeadPatch.properties));
 /** Returns the values that an edit sets; `undefined` for the fields that it removes. */
 function patched(found: FoundLead, patch: ResolvedPatch) {
   const { status: _status, reason: _reason, ...given } = patch;
-  const values = Object.fromEntries(
-    Object.entries(given)
-      .filter(([field]) => named.has(field))
-      .map(([field, value]) => [field, value === '' ? undefined : value]),
-  );
+  const values = {
+    ...Object.fromEntries(
+      Object.entries(given)
+        .filter(([field]) => named.has(field))
+        .map(([field, value]) => [field, value === '' ? undefined : value]),
+    ),
+    ...assignmentOf(patch),
+  };
   const unknown = keepExtra(given, named);
   if (unknown.json === undefined) return { values, extraLeftOut: unknown.leftOut };
   const before = found.extra === undefined ? {} : (JSON.parse(found.extra) as object);

@@ -1,6 +1,6 @@
 import { toRecord } from '../csv/csv-cell.ts';
-import { detailFields, type LeadFilterQuery } from './lead.schema.ts';
-import type { Viewer } from './lead-scope.ts';
+import { detailFields, internalFields, type LeadFilterQuery } from './lead.schema.ts';
+import { seesInternals, type Viewer } from './lead-scope.ts';
 import type { LeadPosition, LeadStore, LeadTexts } from './lead-store.ts';
 import { selectLeads } from './list-leads.ts';
 
@@ -22,7 +22,8 @@ const maxLeads = 128;
 const batchLength = 64 * 1024;
 
 /**
- * Returns every lead that a principal can see and that matches a query, in the order of the query, with all fields.
+ * Returns every lead that a principal can see and that matches a query, in the order of the query, with all fields that
+ * the principal can see.
  * Leads are read as the caller consumes the pieces, in bounded memory. A lead that does not change meanwhile is in the
  * export exactly once.
  *
@@ -39,17 +40,18 @@ export function exportLeads(
 ): AsyncGenerator<ExportPiece, void, undefined> {
   const selection = selectLeads(viewer, query);
   const { begin, write } = writers[format];
+  const fieldCount = detailFields.length - (seesInternals(viewer) ? 0 : internalFields.length);
   const idAt = detailFields.indexOf('id');
   const timeAt = detailFields.indexOf(selection.order.by);
 
   async function* pieces(): AsyncGenerator<ExportPiece, void, undefined> {
     let limit = firstLeads;
     let after: LeadPosition | undefined;
-    let text = begin;
+    let text = begin(fieldCount);
     for (;;) {
       const found = await leads.scan(selection, { limit, after });
       signal?.throwIfAborted();
-      for (const lead of found) text += write(lead);
+      for (const lead of found) text += write(lead, fieldCount);
       if (text !== '') yield { text, leads: found.length };
       const last = found.at(-1);
       if (last === undefined || found.length < limit) return;
@@ -61,9 +63,16 @@ export function exportLeads(
   return pieces();
 }
 
-const writers: Record<ExportFormat, { begin: string; write: (lead: LeadTexts) => string }> = {
-  csv: { begin: toRecord(detailFields), write: (lead) => toRecord(lead.map((text) => text ?? '')) },
-  ndjson: { begin: '', write: toJsonLine },
+/** Writes the first `count` fields of a lead. */
+const writers: Record<
+  ExportFormat,
+  { begin: (count: number) => string; write: (lead: LeadTexts, count: number) => string }
+> = {
+  csv: {
+    begin: (count) => toRecord(detailFields.slice(0, count)),
+    write: (lead, count) => toRecord(lead.slice(0, count).map((text) => text ?? '')),
+  },
+  ndjson: { begin: () => '', write: toJsonLine },
 };
 
 /** Removes the spaces that Postgres writes. */
@@ -75,10 +84,11 @@ const jsonFields = detailFields.map((name, at) => ({
   toJson: { version: (text: string) => text, extra: compact }[name as string] ?? toJsonText,
 }));
 
-function toJsonLine(lead: LeadTexts): string {
+function toJsonLine(lead: LeadTexts, count: number): string {
   let line = '';
-  for (const [at, text] of lead.entries()) {
+  for (let at = 0; at < count; at++) {
     const field = jsonFields[at];
+    const text = lead[at] ?? null;
     if (text !== null && field !== undefined) line += field.before + field.toJson(text);
   }
   return `${line}}\n`;

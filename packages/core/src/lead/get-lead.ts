@@ -4,7 +4,7 @@ import { uuidPattern } from '../uuid.ts';
 import type { LeadDetail, LeadHistoryEntry } from './lead.schema.ts';
 import { type FoundLead, toLeadDetail } from './lead.ts';
 import { creationOf, toHistoryEntry } from './lead-history.ts';
-import { visibleTo } from './lead-scope.ts';
+import { shownChange, shownLead, visibleTo } from './lead-scope.ts';
 import type { LeadStore } from './lead-store.ts';
 
 /** The number of entries in a page of a history. */
@@ -16,11 +16,15 @@ const historyPageSize = 1000;
  * @throws LeadsError `not_found` for a lead that does not exist or that the principal cannot see.
  */
 export async function getLead(leads: LeadStore, principal: Principal, id: string): Promise<LeadDetail> {
-  return toLeadDetail(await findLead(leads, principal, id));
+  return shownLead(toLeadDetail(await findLead(leads, principal, id)), principal);
 }
 
 /** @throws LeadsError `not_found` */
-export async function findLead(leads: LeadStore, principal: Principal, id: string): Promise<FoundLead> {
+export async function findLead(
+  leads: Pick<LeadStore, 'find'>,
+  principal: Principal,
+  id: string,
+): Promise<FoundLead> {
   const [lead] = uuidPattern.test(id) ? await leads.find(visibleTo(principal), [id]) : [];
   if (lead === undefined) throw new LeadsError('not_found');
   return lead;
@@ -40,11 +44,12 @@ export async function getLeadHistory(
   aboveVersion = 0,
 ): Promise<{ entries: LeadHistoryEntry[]; nextAbove?: number }> {
   const lead = await findLead(leads, principal, id);
-  const entries = aboveVersion < 1 ? [creationOf(lead)] : [];
+  const entries: LeadHistoryEntry[] = aboveVersion < 1 ? [creationOf(lead)] : [];
   const limit = historyPageSize - entries.length;
   const changes = await leads.history(lead, aboveVersion, limit + 1);
-  entries.push(...changes.slice(0, limit).map(toHistoryEntry));
-  const last = entries.at(-1);
+  const page = changes.slice(0, limit);
+  entries.push(...page.flatMap((change) => shownChange(toHistoryEntry(change), principal) ?? []));
+  const last = page.at(-1);
   return {
     entries,
     ...(changes.length > limit && last !== undefined && { nextAbove: last.version }),

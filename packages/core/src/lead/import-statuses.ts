@@ -4,7 +4,7 @@ import type { CsvFault, CsvRecord } from '../csv/csv-reader.ts';
 import { readCsv } from '../csv/read-csv.ts';
 import { type FieldError, LeadsError, StoreError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
-import { concurrentChange } from './edit-lead.ts';
+import { concurrentChange } from './change-each.ts';
 import { idempotentId } from './idempotency.ts';
 import { describeFaults, type ImportRejection } from './import-row.ts';
 import type { FoundLead } from './lead.ts';

@@ -1,3 +1,7 @@
+export { addLeadNote, listLeadNotes } from './lead-notes.ts';
+export { assignLeads } from './assign-leads.ts';
+export { AssigneeRemover, type AssigneeStore } from './assignee-remover.ts';
+export type { ChangeResult } from './change-each.ts';
 export { changeStatuses } from './change-status.ts';
 export { createLead } from './create-lead.ts';
 export { editLead } from './edit-lead.ts';
@@ -12,6 +16,7 @@ export { insertEach, type StoredOutcome } from './insert-each.ts';
 export {
   IntakeLead,
   Lead,
+  LeadAssignment,
   LeadDetail,
   LeadFilterQuery,
   LeadHistoryEntry,
@@ -37,7 +42,11 @@ export {
   replayQuarantined,
   toQuarantined,
 } from './lead-quarantine.ts';
-export { visibleTo } from './lead-scope.ts';
+export { LeadNote, LeadNoteAdded, LeadNoteQuery, NewLeadNote } from './lead-note.schema.ts';
+export type { LeadNoteStore } from './lead-note-store.ts';
+export { LeadViewer } from './lead-viewer.schema.ts';
+export { type LeadViewerStore, viewLead } from './lead-viewers.ts';
+export { shownChange, shownLead, visibleTo } from './lead-scope.ts';
 export { LeadStatus } from './lead-status.ts';
 export type { ChangedLead, InsertOutcome, LeadStore, LeadToInsert, StatusChangeFrom } from './lead-store.ts';
 export { countLeads, listLeads } from './list-leads.ts';

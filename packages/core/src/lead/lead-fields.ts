@@ -54,6 +54,8 @@ export const serviceFieldNames = [
   'source',
   'phoneE164',
   'duplicateOf',
+  'assigneeId',
+  'callbackAt',
 ] as const;
 
 /** Returns a name without differences of spelling: `Campaign Code`, `campaign_code` and `campaign-code` are equal. */

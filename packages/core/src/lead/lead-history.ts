@@ -19,6 +19,10 @@ export function creationOf(lead: StoredLead): LeadHistoryEntry {
 /** Returns the entry of a history for a change. */
 export function toHistoryEntry(change: LeadChange): LeadHistoryEntry {
   const { version, userId, status, reason, fields, createdAt } = change;
+  const note = fields?.['note']?.to;
+  if (typeof note === 'string') {
+    return { version, type: 'note_added', createdAt: createdAt.toISOString(), userId, noteId: note };
+  }
   return {
     version,
     type: status === undefined ? 'updated' : 'status_changed',

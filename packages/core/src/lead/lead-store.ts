@@ -50,6 +50,10 @@ export interface LeadFilter {
   readonly s1?: string | undefined;
   readonly lpName?: string | undefined;
   readonly source?: StoredLead['source'] | undefined;
+  /** `null` for leads without an assignee. */
+  readonly assigneeId?: string | null | undefined;
+  /** Whether the time to call back has come. */
+  readonly isCallbackDue?: true | undefined;
   readonly search?: LeadSearch | undefined;
 }
 

@@ -125,6 +125,13 @@ export const LeadDetail = Type.Object(
         { additionalProperties: true, description: 'Fields of the request that are not in its schema.' },
       ),
     ),
+    assigneeId: optionalText(
+      'Identifier of the owner or manager who works on the lead. Publishers do not see it.',
+      '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f',
+    ),
+    callbackAt: Type.Optional(
+      dateTime('Time at which the lead is to be called back. Publishers do not see it.'),
+    ),
   },
   { additionalProperties: false, description: 'A lead with all stored fields.' },
 );
@@ -132,6 +139,24 @@ export type LeadDetail = Static<typeof LeadDetail>;
 
 /** The fields of a lead in the order of its schema. */
 export const detailFields = Object.keys(LeadDetail.properties) as readonly (keyof LeadDetail)[];
+
+/** The fields of a lead that publishers do not see. They are the last of {@link detailFields}. */
+export const internalFields = ['assigneeId', 'callbackAt'] as const;
+
+/** A UUID in lower case. */
+const uuidText = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const Assignee = Type.String({
+  pattern: `^(${uuidText})?$`,
+  'x-reason': 'must be the id of a user, or empty',
+  description:
+    'Identifier of an owner or manager of the workspace, who works on the lead. An empty text removes the assignee. Only owners and managers can set it.',
+  examples: ['019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f'],
+});
+const Callback = Type.Union([Type.String({ format: 'date-time' }), Type.Literal('')], {
+  description:
+    'Time at which the lead is to be called back. An empty text removes it. Only owners and managers can set it.',
+  examples: ['2026-01-31T09:30:00.000Z'],
+});
 
 /** The fields of a lead that an edit can change. Unknown fields go to `extra`, as in {@link NewLead}. */
 export const LeadPatch = Type.Object(
@@ -148,30 +173,45 @@ export const LeadPatch = Type.Object(
     ),
     status: Type.Optional(StatusName),
     reason: Type.Optional(StatusReason),
+    assigneeId: Type.Optional(Assignee),
+    callbackAt: Type.Optional(Callback),
   },
   { minProperties: 1, description: 'The changes of a lead.' },
 );
 export type LeadPatch = Static<typeof LeadPatch>;
 
-/** The maximum number of leads whose status one request can change. */
-const statusChangeLimit = 1000;
+/** The maximum number of leads that one request can change. */
+const changeLimit = 1000;
+
+const changedIds = Type.Array(Type.String(), {
+  minItems: 1,
+  maxItems: changeLimit,
+  uniqueItems: true,
+  description: `Identifiers of the leads, at most ${changeLimit}.`,
+  examples: [['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f']],
+});
 
 /** The body of a request that changes the status of several leads. */
 export const StatusChange = Type.Object(
   {
-    ids: Type.Array(Type.String(), {
-      minItems: 1,
-      maxItems: statusChangeLimit,
-      uniqueItems: true,
-      description: `Identifiers of the leads, at most ${statusChangeLimit}.`,
-      examples: [['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f']],
-    }),
+    ids: changedIds,
     status: StatusName,
     reason: Type.Optional(StatusReason),
   },
   { additionalProperties: false, description: 'A status change of several leads.' },
 );
 export type StatusChange = Static<typeof StatusChange>;
+
+/** The body of a request that sets the assignee or the call-back of several leads. */
+export const LeadAssignment = Type.Object(
+  { ids: changedIds, assigneeId: Type.Optional(Assignee), callbackAt: Type.Optional(Callback) },
+  {
+    additionalProperties: false,
+    minProperties: 2,
+    description: 'The new assignee and the new call-back of several leads. Absent fields stay as they are.',
+  },
+);
+export type LeadAssignment = Static<typeof LeadAssignment>;
 
 /** One entry of a lead's history. */
 export const LeadHistoryEntry = Type.Object(
@@ -181,7 +221,7 @@ export const LeadHistoryEntry = Type.Object(
       description: 'Version of the lead after this change.',
       examples: [2],
     }),
-    type: Type.Enum(['created', 'updated', 'status_changed'], {
+    type: Type.Enum(['created', 'updated', 'status_changed', 'note_added'], {
       description: 'Type of the change. A change of both fields and status is a `status_changed`.',
       examples: ['status_changed'],
     }),
@@ -189,7 +229,11 @@ export const LeadHistoryEntry = Type.Object(
     userId: text('Identifier of the user who made the change.', '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f'),
     from: Type.Optional(LeadStatus),
     to: Type.Optional(LeadStatus),
-    reason: optionalText('Reason for the status change.', 'Number is not in service'),
+    reason: optionalText(
+      'Reason for the status change; `assignee_removed` if the service removed an assignee who left the workspace.',
+      'Number is not in service',
+    ),
+    noteId: optionalText('Identifier of the added note.', '019c0a3e-5555-7c4e-9f10-2a6b8c0d1e2f'),
     duplicateOf: optionalText(
       'Identifier of the first lead with the same phone number, if this lead was created as its duplicate.',
       '019c0a3e-2222-7c4e-9f10-2a6b8c0d1e2f',
@@ -258,6 +302,21 @@ export const LeadFilterQuery = Type.Object(
     s1: term('Only leads with this sub-id.', 'click-8f14e45f'),
     lpName: term('Only leads from this landing page.', 'spring-offer'),
     source: Type.Optional(LeadSource),
+    assignee: Type.Optional(
+      Type.String({
+        pattern: `^(me|none|${uuidText})$`,
+        'x-reason': 'must be the id of a user, `me` or `none`',
+        description:
+          'Only leads of this assignee: the id of a user, `me` for the caller, or `none` for leads without an assignee. Not for publishers.',
+        examples: ['me'],
+      }),
+    ),
+    callbackDue: Type.Optional(
+      Type.Enum(['true'], {
+        description: 'Only leads whose time to call back has come. Not for publishers.',
+        examples: ['true'],
+      }),
+    ),
     q: term(
       'Search text. It matches the beginnings of words in the name or email address. It also matches the beginning or the end of the phone number, the beginning of the id (at least 8 digits), and the whole sub-id. At least 3 characters also match the beginning of a campaign code or of a word in a campaign name, for up to 50 campaigns.',
       'ada love',

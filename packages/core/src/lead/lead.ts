@@ -29,6 +29,10 @@ export interface StoredLead extends LeadFields {
   readonly contentHash?: Buffer | undefined;
   /** The first lead with the same phone number, if this lead arrived within the campaign's duplicate window. */
   readonly duplicateOf?: string | undefined;
+  /** The owner or manager who works on the lead. */
+  readonly assigneeId?: string | undefined;
+  /** The time at which the lead is to be called back, in ISO 8601. */
+  readonly callbackAt?: string | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

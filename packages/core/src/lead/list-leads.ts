@@ -3,7 +3,7 @@ import { LeadsError } from '../errors.ts';
 import { pageLimit } from '../paging.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { LeadFilterQuery, LeadQuery } from './lead.schema.ts';
-import { type Viewer, visibleTo } from './lead-scope.ts';
+import { seesInternals, type Viewer, visibleTo } from './lead-scope.ts';
 import type { LeadFilter, LeadOrder, LeadPosition, LeadSelection, LeadEnd, LeadStore } from './lead-store.ts';
 import { type LeadStatus, leadStatuses } from './lead-transitions.ts';
 import { leadSearch, phoneSearch } from './search.ts';
@@ -22,7 +22,7 @@ interface FoundPage {
  * Returns a page of the leads that a principal can see (specification, 4.2).
  *
  * @throws LeadsError `invalid_cursor` for a cursor of another list; `invalid_input` for an invalid time and for a
- *   phone number without digits.
+ *   phone number without digits; `forbidden` for a filter that publishers cannot use.
  */
 export async function listLeads(
   leads: LeadStore,
@@ -52,9 +52,17 @@ export async function listLeads(
   };
 }
 
-/** Returns the selection of the leads that a principal can see and that match a query. */
+/**
+ * Returns the selection of the leads that a principal can see and that match a query.
+ *
+ * @throws LeadsError `invalid_input` as {@link listLeads} does; `forbidden` for a filter that publishers cannot use.
+ */
 export function selectLeads(principal: Viewer, query: LeadFilterQuery): LeadSelection {
-  return { scope: visibleTo(principal), filter: toFilter(query), order: toOrder(query) };
+  const { assignee, callbackDue } = query;
+  if ((assignee !== undefined || callbackDue !== undefined) && !seesInternals(principal)) {
+    throw new LeadsError('forbidden');
+  }
+  return { scope: visibleTo(principal), filter: toFilter(query, principal), order: toOrder(query) };
 }
 
 /**
@@ -71,8 +79,8 @@ function positionOf(lead: LeadEnd, { by }: LeadOrder): LeadPosition {
   return { time: new Date(lead[by]), id: lead.id };
 }
 
-function toFilter(query: LeadFilterQuery): LeadFilter {
-  const { status, user, campaignCode, s1, lpName, source } = query;
+function toFilter(query: LeadFilterQuery, { userId }: Viewer): LeadFilter {
+  const { status, user, campaignCode, s1, lpName, source, assignee, callbackDue } = query;
   return {
     statuses: status === undefined ? undefined : toStatuses(status),
     // Both spellings of an id are the same user, also in a cursor.
@@ -81,6 +89,8 @@ function toFilter(query: LeadFilterQuery): LeadFilter {
     s1,
     lpName,
     source,
+    assigneeId: assignee === 'none' ? null : assignee === 'me' ? userId : assignee,
+    isCallbackDue: callbackDue === 'true' ? true : undefined,
     createdFrom: toTime(query, 'createdFrom'),
     createdTo: toTime(query, 'createdTo'),
     updatedSince: toTime(query, 'updatedSince'),

@@ -32,7 +32,7 @@ export async function listCampaignFigures(
   const countsOf = new Map(counted.map((counts) => [counts.campaignId, counts]));
   return listed.map((campaign) => {
     const counts = countsOf.get(campaign.id);
-    return Object.assign(toCampaignView(campaign), {
+    return Object.assign(toCampaignView(campaign, principal), {
       ...summaryOf(counts?.total ?? nothing),
       days: [...(counts?.days ?? Array.from({ length: chartDays }, () => 0))],
       ...(counts?.lastLeadAt !== undefined && { lastLeadAt: counts.lastLeadAt.toISOString() }),

@@ -33,6 +33,8 @@ export interface WorkspaceStore {
   listMemberships(userId: string): Promise<Membership[]>;
   /** Lists the members of a workspace, oldest first. */
   listMembers(workspaceId: string): Promise<Membership[]>;
+  /** Whether a user is an owner or manager of a workspace. */
+  hasManager(workspaceId: string, userId: string): Promise<boolean>;
 
   /**
    * Adds a user to a workspace. In the same transaction, it creates the user, and the workspace with its default campaign,

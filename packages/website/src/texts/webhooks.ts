@@ -13,6 +13,7 @@ export const webhooks = {
     'lead.created': 'A lead was created',
     'lead.updated': 'Fields of a lead were changed',
     'lead.status_changed': 'The status of a lead was changed',
+    'lead.note_added': 'A note was added to a lead',
   },
   statuses: 'Only changes to these statuses',
   campaigns: 'Only leads of these campaigns',

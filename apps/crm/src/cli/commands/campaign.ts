@@ -120,7 +120,7 @@ async function changeCampaign(
   command: Command,
 ): Promise<void> {
   const { name, status, duplicateWindow } = options;
-  const changes: CampaignChanges = {
+  const changes: Omit<CampaignChanges, 'assigneeIds'> = {
     ...(name !== undefined && { name }),
     ...(status !== undefined && { status }),
     ...(duplicateWindow !== undefined && { duplicateWindowSeconds: duplicateWindow }),
@@ -132,7 +132,7 @@ async function changeCampaign(
   await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
   const { id } = await findCampaign(operator.campaigns, workspace, code);
-  const campaign = await updateCampaign(operator.campaigns, { workspaceId: workspace.id }, id, changes);
+  const campaign = await updateCampaign(operator, { workspaceId: workspace.id, role: 'owner' }, id, changes);
   await operator.recordAction({
     action: 'campaign.changed',
     scope: { workspaceId: workspace.id },

@@ -24,9 +24,10 @@ interface ExportCommandOptions extends WorkspaceOptions, Filters {
 }
 
 /** The filters of the lead list, by commander's option names. */
-type Filters = Omit<LeadFilterQuery, 'campaignCode' | 'q' | 'user'> & {
+type Filters = Omit<LeadFilterQuery, 'campaignCode' | 'q' | 'user' | 'callbackDue'> & {
   readonly publisher?: string;
   readonly campaign?: string;
+  readonly callbackDue?: true;
   readonly search?: string;
 };
 
@@ -42,6 +43,8 @@ const filterFlags = {
   s1: ['--s1 <sub-id>', 'only leads of this sub-id'],
   lpName: ['--lp-name <name>', 'only leads of this landing page'],
   source: ['--source <source>', 'only leads that this service accepted: crm or intake'],
+  assignee: ['--assignee <user>', 'only leads of this assignee: a user id, none, or me with --user'],
+  callbackDue: ['--callback-due', 'only leads whose time to call back has come'],
   q: [
     '--search <text>',
     'only leads that match: words of a name or email address, part of a phone number, or an id',
@@ -136,9 +139,16 @@ async function runExport(
 
 /** Returns the filters. Exits with a usage error if one is invalid. */
 async function readFilters(options: ExportCommandOptions, command: Command): Promise<LeadFilterQuery> {
-  const { campaign, publisher, search } = options;
+  const { campaign, publisher, search, assignee, callbackDue, user } = options;
+  if (assignee === 'me' && user === undefined) command.error("error: option '--assignee me' needs '--user'");
   const names = Object.keys(filterFlags) as (keyof typeof filterFlags)[];
-  const given = { ...options, campaignCode: campaign, user: publisher, q: search } as Record<string, unknown>;
+  const given: Record<string, unknown> = {
+    ...options,
+    campaignCode: campaign,
+    user: publisher,
+    q: search,
+    callbackDue: callbackDue && 'true',
+  };
   const query = Object.fromEntries(
     names.map((name) => [name, given[name]]).filter(([, value]) => value !== undefined),
   );

@@ -11,6 +11,7 @@ import { createLandingPageRoute } from './landing-pages/create-landing-page.ts';
 import { dismissLandingPageRoute } from './landing-pages/dismiss-landing-page.ts';
 import { listLandingPagesRoute } from './landing-pages/list-landing-pages.ts';
 import { mapLandingPageRoute } from './landing-pages/map-landing-page.ts';
+import { assignLeadsRoute } from './leads/assign-leads.ts';
 import { changeStatusesRoute } from './leads/change-statuses.ts';
 import { createLeadRoute } from './leads/create-lead.ts';
 import { editLeadRoute } from './leads/edit-lead.ts';
@@ -18,6 +19,7 @@ import { getLeadRoute } from './leads/get-lead.ts';
 import { getLeadHistoryRoute } from './leads/get-lead-history.ts';
 import { importLeadsRoute } from './leads/import-leads.ts';
 import { importStatusesRoute } from './leads/import-statuses.ts';
+import { leadNotesRoutes } from './leads/lead-notes.ts';
 import { listLeadDeliveriesRoute } from './leads/list-lead-deliveries.ts';
 import { listLeadsRoute } from './leads/list-leads.ts';
 import { createPostbackRoute } from './postbacks/create-postback.ts';
@@ -56,6 +58,8 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   getLeadHistoryRoute(app, context);
   listLeadDeliveriesRoute(app, context);
   changeStatusesRoute(app, context);
+  assignLeadsRoute(app, context);
+  leadNotesRoutes(app, context);
   // A separate scope, because it accepts only CSV bodies.
   await app.register(async (imports) => {
     acceptLongBodies(imports, 'text/csv');

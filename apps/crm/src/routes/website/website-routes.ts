@@ -29,6 +29,7 @@ import { tryIntakeRoute } from './intake/try-intake.ts';
 import { getIntegrationPageRoute } from './integration/get-integration-page.ts';
 import { integrationLinkRoutes } from './integration/integration-links.ts';
 import { exportFileRoutes } from './leads/export-file.ts';
+import { viewLeadRoutes } from './leads/view-lead.ts';
 import { listMembersRoute } from './members/list-members.ts';
 import { memberCredentialRoutes } from './members/member-credentials.ts';
 import { campaignFiguresRoutes } from './overview/campaign-figures.ts';
@@ -48,6 +49,7 @@ export async function websiteRoutes(app: Server, config: CrmConfig, context: Crm
       requireSession(scope, context);
       await leadsRoutes(scope, context);
       exportFileRoutes(scope, context);
+      viewLeadRoutes(scope, context);
       auditFileRoute(scope, context);
       getOverviewRoute(scope, context);
       listFailingEndpointsRoute(scope, context);

@@ -27,12 +27,12 @@ export function updateCampaignRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { principal, params, body } = request;
-      const campaign = await updateCampaign(context.campaigns, principal, params.id, body);
+      const campaign = await updateCampaign(context, principal, params.id, body);
       await context.recordAction(auditOrigin(request), {
         action: 'campaign.changed',
         scope: principal,
         targetId: campaign.id,
-        details: { code: campaign.code, ...body },
+        details: { code: campaign.code, ...body, assigneeIds: body.assigneeIds?.join(', ') },
       });
       return { success: true as const, campaign };
     },

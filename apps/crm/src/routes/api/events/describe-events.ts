@@ -5,6 +5,7 @@ const summaries: Readonly<Record<LeadEventType, string>> = {
   'lead.created': 'A lead was created',
   'lead.updated': 'Fields of a lead were changed',
   'lead.status_changed': 'The status of a lead was changed, possibly together with fields',
+  'lead.note_added': 'A note was added to a lead. The event has its id, and not its text',
 };
 
 const description = `Changes of leads, as CloudEvents 1.0 in JSON. With \`NATS_URL\`, they are in the NATS JetStream stream \`LEADS\`.
@@ -129,6 +130,13 @@ const changes: Readonly<Record<LeadEventType, LeadEvent['data']['change']>> = {
     userId,
     from: 'OnHold',
     to: 'Approved',
+  },
+  'lead.note_added': {
+    version: 2,
+    type: 'note_added',
+    createdAt: changedAt,
+    userId,
+    noteId: '019c0a3e-5555-7c4e-9f10-2a6b8c0d1e2f',
   },
 };
 

@@ -8,6 +8,7 @@ import {
   isEventId,
   type LeadEvent,
   LeadEventType,
+  shownEvent,
 } from '@leads/core/event';
 import { visibleTo } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
@@ -54,7 +55,7 @@ const EventQuery = Type.Object(
   { additionalProperties: false },
 );
 
-const description = `Streams the events of the workspace as Server-Sent Events. A publisher receives the events of its own leads only. The stream does not end by itself.
+const description = `Streams the events of the workspace as Server-Sent Events. A publisher receives the events of its own leads only, without notes, assignees and call-backs. The stream does not end by itself.
 
 Each event has an \`id\`, its type in \`event\`, and the event as JSON (CloudEvents 1.0) in \`data\`. The events of one lead arrive in the order of its versions. An event can be delivered more than once, with the same \`id\` in its data.
 
@@ -169,7 +170,7 @@ async function sendEvents(
     filter: {
       workspaceId: principal.workspaceId,
       types: request.query.type?.split(',') as LeadEventType[] | undefined,
-      wants: (event) => isVisible(event, principal),
+      wants: (event) => shownEvent(event, principal) !== undefined && isVisible(event, principal),
     },
     signal: stream.signal,
   });
@@ -183,7 +184,12 @@ async function sendEvents(
   }
   const ended = verifyAgain(request, context, stream, (verified) => (principal = verified));
   reply.raw.setTimeout(idleMs);
-  return reply.send(Readable.from(textOf(steps, ended), { objectMode: false }));
+  return reply.send(
+    Readable.from(
+      textOf(steps, (event) => shownEvent(event, principal), ended),
+      { objectMode: false },
+    ),
+  );
 }
 
 function isVisible({ data: { lead } }: LeadEvent, principal: Principal): boolean {
@@ -222,6 +228,7 @@ function verifyAgain(
 
 async function* textOf(
   steps: AsyncGenerator<EventStep, void, undefined>,
+  toShown: (event: LeadEvent) => LeadEvent | undefined,
   isRefused: () => boolean,
 ): AsyncGenerator<string> {
   let sentId: string | undefined;
@@ -229,7 +236,8 @@ async function* textOf(
   let sentAt = Number.NEGATIVE_INFINITY;
   yield `retry: ${retryMs}\n`;
   try {
-    for await (const { id, event } of steps) {
+    for await (const { id, event: read } of steps) {
+      const event = read && toShown(read);
       const isDue = performance.now() - sentAt > heartbeatMs - 1_000;
       if (event === undefined && id === sentId && !isDue) continue;
       const idLine = id === undefined ? '' : `id: ${id}\n`;

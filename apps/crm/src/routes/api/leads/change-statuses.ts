@@ -3,6 +3,7 @@ import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { withTraceparent } from '@leads/http/service/trace-leads';
 import type { CrmContext } from '../../../context.ts';
+import { bulkAnswer } from './bulk-answer.ts';
 
 /** Registers the route that changes the status of many leads. */
 export function changeStatusesRoute(app: Server, context: CrmContext): void {
@@ -23,15 +24,8 @@ export function changeStatusesRoute(app: Server, context: CrmContext): void {
     async (request) => {
       const { principal } = request;
       const change = await withStatus(context.statusAliases, principal, request.body);
-      const outcomes = await changeStatuses(withTraceparent(context.leads, request), principal, change);
-      const { status } = change;
-      const results = outcomes.map((outcome) =>
-        'error' in outcome
-          ? { id: outcome.id, success: false, error: outcome.error.kind, message: outcome.error.message }
-          : { id: outcome.id, success: true, status, version: outcome.version },
-      );
-      const changed = results.filter(({ success }) => success).length;
-      return { success: true as const, changed, refused: results.length - changed, results };
+      const results = await changeStatuses(withTraceparent(context.leads, request), principal, change);
+      return bulkAnswer(results, { status: change.status });
     },
   );
 }

@@ -1,0 +1,42 @@
+import { LeadViewer, viewLead } from '@leads/core/lead';
+import type { Server } from '@leads/http/server/create-server';
+import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
+import { Type } from 'typebox';
+import type { CrmContext } from '../../../context.ts';
+import { idPath } from '../../id-path.ts';
+
+/** Registers the route by which a page reports every few seconds that its user has a lead open, and the one that ends it. */
+export function viewLeadRoutes(app: Server, context: CrmContext): void {
+  app.post(
+    '/order/leads/:id/viewers',
+    {
+      config: { permission: 'manager' },
+      schema: {
+        params: idPath('lead'),
+        response: {
+          200: Type.Array(LeadViewer, { description: 'The other users who have the lead open.' }),
+          ...errorResponses(...bodyErrors, 'not_found', ...sessionErrors),
+        },
+      },
+    },
+    ({ principal, params }) => viewLead(context, principal, params.id),
+  );
+
+  app.delete(
+    '/order/leads/:id/viewers',
+    {
+      config: { permission: 'manager' },
+      schema: {
+        params: idPath('lead'),
+        response: {
+          200: Type.Object({ success: Type.Literal(true) }),
+          ...errorResponses('bad_request', ...sessionErrors),
+        },
+      },
+    },
+    async ({ principal, params }) => {
+      await context.viewers.leave(principal, params.id);
+      return { success: true as const };
+    },
+  );
+}

@@ -1,0 +1,9 @@
+import { type Static, Type } from 'typebox';
+import { id } from '../fields.ts';
+
+/** Another user with the lead open in the website. */
+export const LeadViewer = Type.Object(
+  { userId: id('Identifier of the user.'), name: Type.String({ description: 'Name of the user.' }) },
+  { additionalProperties: false },
+);
+export type LeadViewer = Static<typeof LeadViewer>;
