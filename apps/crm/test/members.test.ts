@@ -146,3 +146,39 @@ test('owners and managers see the keys and tokens of all members, and their revo
     { action: 'access_token.revoked', target_id: publisher.accessTokenId },
   ]);
 });
+
+test('the first steps of a member are ticked by its own keys and leads and by the landing pages and members of its workspace', async () => {
+  const workspace = await fixture.createWorkspace();
+  const { visitor: owner } = await signInAs(service, workspace, 'owner');
+  const { visitor: publisher, member } = await signInAs(service, workspace, 'publisher');
+  await fixture.leads.insert([workspace.lead(workspace.owner)]);
+  await fixture.sql('DELETE FROM api_key WHERE user_id = $1', [member.userId]);
+  const stepsOf = async (visitor: typeof owner) => (await visitor.get('/first-steps')).json<object>();
+  expect(await stepsOf(owner)).toEqual({
+    isNew: true,
+    apiKey: true,
+    lead: true,
+    landingPage: false,
+    invitation: true,
+  });
+  // A publisher sees no lead of others, and cannot map and invite.
+  expect(await stepsOf(publisher)).toEqual({ isNew: true, apiKey: false, lead: false });
+  await workspace.mapLandingPage('unmapped', null);
+  expect(await stepsOf(owner)).toMatchObject({ landingPage: false });
+  await workspace.mapLandingPage('mapped', workspace.demoCampaignId);
+  expect(await stepsOf(owner)).toMatchObject({ landingPage: true });
+  await fixture.leads.insert(Array.from({ length: 99 }, () => workspace.lead(workspace.owner)));
+  expect(await stepsOf(owner)).toMatchObject({ isNew: false });
+
+  const alone = await openWorkspace();
+  expect(await stepsOf(alone.owner.visitor)).toMatchObject({
+    lead: false,
+    landingPage: false,
+    invitation: false,
+  });
+  await alone.owner.callOrganization('invite-member', {
+    email: `${randomUUID()}@example.com`,
+    role: 'manager',
+  });
+  expect(await stepsOf(alone.owner.visitor)).toMatchObject({ invitation: true });
+});

@@ -584,6 +584,7 @@ const forPages: Matrix = {
       path: `/members/access-tokens/${await createCredential(of, '/access-tokens')}`,
     }),
   },
+  'GET /first-steps': { ...everyone, request: () => ({ path: '/first-steps' }) },
   'GET /invitations': { ...owners, request: () => ({ path: '/invitations' }) },
   'PATCH /workspace': { ...owners, request: () => ({ path: '/workspace', body: { name: randomUUID() } }) },
   'POST /workspaces': {

@@ -104,6 +104,12 @@ const audit = createRoute({
   path: '/audit',
   component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
 });
+const developers = createRoute({
+  getParentRoute: () => console,
+  path: '/developers',
+  validateSearch: texts('tab', 'key', 'status', 'service'),
+  component: lazyRouteComponent(() => import('./pages/developers/developers-page.tsx'), 'DevelopersPage'),
+});
 const profile = createRoute({
   getParentRoute: () => console,
   path: '/profile',
@@ -168,6 +174,7 @@ export function createAppRouter(queryClient: QueryClient) {
         webhook,
         postback,
         audit,
+        developers,
         profile,
       ]),
       signIn,

@@ -428,15 +428,16 @@ test(
     await openPage(page, '/overview', 'Overview');
     const navigation = page.getByRole('navigation', { name: 'Navigation' });
     expect(await navigation.isVisible()).toBe(false);
+    await page.getByRole('region', { name: 'Welcome. Your first steps' }).waitFor();
     // Tab skips the hidden navigation.
     await tabTo(page, /^Your account/);
     await page.keyboard.press('Tab');
-    await expectFocusOn(page, 'Range');
+    await expectFocusOn(page, 'Hide the first steps');
 
     await press(page, 'Open the navigation');
     await navigation.waitFor();
     await expectFocusOn(page, 'Close the navigation');
-    expect(await navigation.getByRole('link').count()).toBe(8);
+    expect(await navigation.getByRole('link').count()).toBe(9);
     await tabTo(page, 'Overview');
     await expectAccessible(page, navigation, 'body');
     await press(page, 'Leads');
@@ -701,7 +702,7 @@ test(
     await page.getByRole('row').filter({ hasText: 'Joan' }).waitFor();
 
     await press(page, 'Filters');
-    await expectFocusOn(page, 'Created from');
+    await expectFocusOn(page, 'Publisher');
     await tabTo(page, 'Sub-id (s1)');
     await page.waitForTimeout(500);
     expect(await focusedName(page)).toBe('Sub-id (s1)');

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expectGoodEverywhere } from './page-checks.ts';
 import { type Website, password, startWebsite } from './website.ts';
 
 const run = promisify(execFile);
@@ -37,6 +38,40 @@ test('a new user signs up, creates credentials, sees sent leads appear, and revo
   await page.getByLabel('Password').first().fill(password);
   await page.keyboard.press('Enter');
 
+  // A key and the first lead take 3 clicks and no name.
+  const steps = page.getByRole('region', { name: 'Welcome. Your first steps' });
+  await steps.getByText('0 of 4 done').waitFor();
+  await expectGoodEverywhere(page, 'first-steps');
+  await steps.getByRole('button', { name: 'Create a key' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Your new API key' });
+  await dialog.getByText('It is shown only once.').waitFor();
+  const firstKey = await dialog.getByLabel(/^Secret of /).innerText();
+  await dialog.getByRole('button', { name: 'Send a test lead' }).click();
+  await dialog.getByText('The lead is stored.').waitFor();
+  await expectGoodEverywhere(page, 'first-steps-key');
+  await dialog.getByRole('button', { name: 'I have stored it' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const [workspace] = await website.fixture.sql<{ id: string }>(
+    `SELECT workspace_id AS id FROM lead JOIN "user" ON "user".id = user_id
+     WHERE "user".email = 'grace@example.com' AND lead.name = 'Test Lead'`,
+  );
+  await steps.getByText('Done: Send the first lead').waitFor();
+  expect(await page.content()).not.toContain(firstKey);
+  // The data tick the other steps, not clicks on this page.
+  await website.fixture.sql(
+    `INSERT INTO landing_page (id, workspace_id, name, campaign_id, updated_at)
+     SELECT gen_random_uuid(), workspace_id, 'spring', id, now() FROM campaign WHERE workspace_id = $1`,
+    [workspace?.id],
+  );
+  await steps.getByText('3 of 4 done').waitFor();
+  await website.fixture.sql(
+    `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)
+     SELECT gen_random_uuid(), workspace_id, 'guest@example.com', 'manager', user_id, now() + interval '1 day'
+     FROM member WHERE workspace_id = $1`,
+    [workspace?.id],
+  );
+  await steps.waitFor({ state: 'detached' });
+
   await page.getByRole('link', { name: 'Profile', exact: true }).click();
   const create = async (kind: string) => {
     await page.getByRole('button', { name: `Create an ${kind}` }).click();
@@ -71,7 +106,7 @@ test('a new user signs up, creates credentials, sees sent leads appear, and revo
   const revoke = async (section: string) => {
     await page
       .getByRole('region', { name: section })
-      .getByRole('button', { name: /^Revoke/ })
+      .getByRole('button', { name: /^Revoke My shop/ })
       .click();
     await page
       .getByRole('dialog')

@@ -124,9 +124,11 @@ test('invitations, sign-up, the range of the overview and test leads can be used
   await page.keyboard.press('Enter');
   await press(page, 'I have stored it');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await tabTo(page, 'CRM API');
+  await tabTo(page, 'Intake API');
   await page.keyboard.press('ArrowRight');
   // The input itself is hidden. Its label is visible.
+  await page.getByRole('radio', { name: 'CRM API', checked: true }).waitFor({ state: 'attached' });
+  await page.keyboard.press('ArrowLeft');
   await page.getByRole('radio', { name: 'Intake API', checked: true }).waitFor({ state: 'attached' });
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await press(page, 'Copy the example');

@@ -100,6 +100,8 @@ describe.for([1440, 390])('at a width of %d pixels', (width) => {
       ['campaigns', '/campaigns', 'Campaigns'],
       ['members', '/members', 'Members'],
       ['integrations', '/integrations', 'Integrations'],
+      ['developers', '/developers', 'Developers'],
+      ['developers-examples', '/developers?tab=examples', 'Developers'],
       ['audit', '/audit', 'Audit log'],
       ['profile-credentials', '/profile', 'Profile'],
       ['profile-account', '/profile?tab=account', 'Profile'],

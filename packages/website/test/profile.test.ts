@@ -80,6 +80,63 @@ async function expectUnauthorizedSoon(send: () => Promise<number>): Promise<void
   await expect.poll(send, { timeout: 10_000, interval: 500 }).toBe(401);
 }
 
+describe('the developers area', () => {
+  test('shows the requests of a key as they arrive, also refused ones, and their counts by day', async () => {
+    const { page, workspace } = await website.openSignedIn();
+    const publisher = await workspace.addMember('publisher');
+    const send = async (body: object) => {
+      const response = await fetch(`${website.intake}/api/v1/leads`, {
+        method: 'POST',
+        headers: { API_KEY: publisher.apiKey, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return response.status;
+    };
+    const lead = { name: 'Ada', phone: '+12025550147' };
+    await page.goto('/developers');
+    await page.getByRole('region', { name: 'API keys' }).waitFor();
+    await page.getByText(publisher.email).first().waitFor();
+    expect([await send(lead), await send({ name: 'Ada' })]).toEqual([200, 400]);
+    await page.getByRole('tab', { name: 'Request log' }).click();
+    await page.getByRole('combobox', { name: 'API key' }).click();
+    await page.getByRole('option', { name: publisher.email }).click();
+    const rows = page.getByRole('table', { name: 'Request log' }).getByRole('row');
+    const texts = async () =>
+      (await rows.allInnerTexts())
+        .slice(1)
+        .map((text) => /\b[2-5]\d\d\b(?! ms|\d)/.exec(text.split('\n').join(' '))?.[0]);
+    await rows.filter({ hasText: 'invalid_input' }).waitFor({ timeout: 15_000 });
+    await rows
+      .filter({ hasText: 'Invalid input data' })
+      .getByRole('link', { name: 'API reference' })
+      .waitFor();
+    await expectGoodEverywhere(page, 'developers-requests');
+    // Without a reload.
+    expect(await send({ ...lead, phone: 5 })).toBe(400);
+    await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(4);
+    await page.getByRole('combobox', { name: 'Status' }).click();
+    await page.getByRole('option', { name: 'Client errors' }).click();
+    await expect.poll(() => rows.count()).toBe(3);
+    expect(await texts()).toEqual(['400', '400']);
+    await page.getByRole('combobox', { name: 'Service' }).click();
+    await page.getByRole('option', { name: 'CRM API' }).click();
+    await page.getByText('No request matches the filter.').waitFor();
+    await page.getByRole('button', { name: 'Show all requests' }).click();
+    await expect.poll(() => rows.count()).toBe(4);
+    await website.fixture.sql('UPDATE api_usage SET unlisted = 7 WHERE api_key_id = $1', [
+      publisher.apiKeyId,
+    ]);
+    await page.getByText('7 requests of today (UTC) are counted in Usage').waitFor();
+
+    await page.getByRole('tab', { name: 'Usage' }).click();
+    const today = page.getByRole('table', { name: 'Requests by day' }).getByRole('row').nth(1);
+    await today.waitFor();
+    expect((await today.innerText()).split(/\s+/).slice(1)).toEqual(['1', '2', '0', '7']);
+    await page.getByRole('figure', { name: 'Requests by day' }).locator('svg').first().waitFor();
+    await expectGoodEverywhere(page, 'developers-usage');
+  }, 60_000);
+});
+
 describe('credentials', () => {
   test('can be created with the keyboard, work in the shown examples, and can be revoked', async () => {
     const { page, workspace } = await website.openSignedIn();
@@ -104,12 +161,14 @@ describe('credentials', () => {
     expect(visible).not.toContain(accessToken);
 
     const copy = () => page.getByRole('button', { name: 'Copy the example' }).click();
-    const toCrm = await copied(page, copy);
-    await page.getByText('Intake API', { exact: true }).click();
+    // The intake comes first: it needs a key only.
     const toIntake = await copied(page, copy);
+    await page.getByText('CRM API', { exact: true }).click();
+    const toCrm = await copied(page, copy);
     expect(toCrm).toContain(apiKey);
     expect(toCrm).toContain(accessToken);
     expect(toIntake).toContain(apiKey);
+    expect(toIntake).not.toContain(accessToken);
     for (const command of [toCrm, toIntake]) {
       const { status, body } = await inShell(command);
       expect(status, body).toBe(200);
@@ -309,6 +368,7 @@ describe('credentials', () => {
   test('can be pasted to send a test lead to the CRM', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'publisher' });
     await page.goto('/profile');
+    await page.getByText('CRM API', { exact: true }).click();
     await page.locator('input[name=apiKey]').fill(member.apiKey);
     await page.locator('input[name=accessToken]').fill('something else');
     await page.locator('input[aria-haspopup=listbox]').last().click();

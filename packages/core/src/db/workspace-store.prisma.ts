@@ -1,9 +1,10 @@
 import { LeadsError } from '../errors.ts';
 import { requireRoom } from '../limits/caps.ts';
 import { newId } from '../uuid.ts';
-import type { WorkspaceStore } from '../workspace/workspace-store.ts';
+import { maxCountedLeads, type StepsDone, type WorkspaceStore } from '../workspace/workspace-store.ts';
 import type { Database } from './client.ts';
 import { isUniqueViolation } from './database-error.ts';
+import { Prisma } from './generated/client.ts';
 
 const userColumns = { id: true, email: true, name: true } as const;
 const workspaceColumns = { id: true, slug: true, name: true } as const;
@@ -19,7 +20,7 @@ const membershipColumns = {
 const firstCampaign = { code: 'default', name: 'Default campaign' };
 
 /** Creates the store of users, workspaces and members in Postgres. */
-export function createWorkspaceStore({ prisma, transaction }: Database): WorkspaceStore {
+export function createWorkspaceStore({ prisma, select, transaction }: Database): WorkspaceStore {
   return {
     async findWorkspace(slug) {
       return (await prisma.workspace.findUnique({ where: { slug }, select: workspaceColumns })) ?? undefined;
@@ -50,6 +51,33 @@ export function createWorkspaceStore({ prisma, transaction }: Database): Workspa
         select: membershipColumns,
         orderBy: { createdAt: 'asc' },
       });
+    },
+
+    async stepsDone(workspaceId, userId, leadsOf) {
+      const ofUser = leadsOf === undefined ? Prisma.empty : Prisma.sql`AND user_id = ${leadsOf}::uuid`;
+      const [done] = await select<StepsDone>(
+        Prisma.sql`
+          SELECT
+            EXISTS (
+              SELECT FROM api_key WHERE workspace_id = ${workspaceId}::uuid AND user_id = ${userId}::uuid
+            ) AS "apiKey",
+            (
+              SELECT count(*)::int FROM (
+                SELECT FROM lead WHERE workspace_id = ${workspaceId}::uuid ${ofUser} LIMIT ${maxCountedLeads}
+              ) AS seen
+            ) AS leads,
+            EXISTS (
+              SELECT FROM landing_page WHERE workspace_id = ${workspaceId}::uuid AND campaign_id IS NOT NULL
+            ) AS "landingPage",
+            EXISTS (
+              SELECT FROM member WHERE workspace_id = ${workspaceId}::uuid AND user_id <> ${userId}::uuid
+            ) OR EXISTS (
+              SELECT FROM invitation WHERE workspace_id = ${workspaceId}::uuid AND status = 'pending'
+            ) AS invitation`,
+        { workspaceId },
+      );
+      if (done === undefined) throw new Error('A SELECT without FROM always has a row');
+      return done;
     },
 
     async listMembers(workspaceId) {

@@ -21,6 +21,21 @@ export interface Membership {
   readonly createdAt: Date;
 }
 
+/** The first steps that a member of a workspace has done, derived from the stored data. */
+export interface StepsDone {
+  /** Whether the member has created an API key. */
+  readonly apiKey: boolean;
+  /** The number of leads that the member sees, up to {@link maxCountedLeads}. */
+  readonly leads: number;
+  /** Whether a landing page has a campaign. */
+  readonly landingPage: boolean;
+  /** Whether the workspace has another member or a pending invitation. */
+  readonly invitation: boolean;
+}
+
+/** Counting more leads would take longer, and a workspace with so many is not new. */
+export const maxCountedLeads = 100;
+
 /** The store of users, workspaces and memberships. */
 export interface WorkspaceStore {
   findWorkspace(slug: string): Promise<Workspace | undefined>;
@@ -35,6 +50,8 @@ export interface WorkspaceStore {
   listMembers(workspaceId: string): Promise<Membership[]>;
   /** Whether a user is an owner or manager of a workspace. */
   hasManager(workspaceId: string, userId: string): Promise<boolean>;
+  /** Returns the first steps that a member has done. @param leadsOf the user whose leads count; all users if absent. */
+  stepsDone(workspaceId: string, userId: string, leadsOf: string | undefined): Promise<StepsDone>;
 
   /**
    * Adds a user to a workspace. In the same transaction, it creates the user, and the workspace with its default campaign,

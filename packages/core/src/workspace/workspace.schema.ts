@@ -26,3 +26,15 @@ export const MemberView = Type.Object({
   createdAt: dateTime('When the user became a member.'),
 });
 export type MemberView = Static<typeof MemberView>;
+
+/** The first steps of a new user, and whether each is done. Steps that the role of the user does not permit are absent. */
+export const FirstSteps = Type.Object({
+  isNew: Type.Boolean({ description: 'Whether the workspace has few leads that the user sees.' }),
+  apiKey: Type.Boolean({ description: 'The user has created an API key.' }),
+  lead: Type.Boolean({ description: 'The user sees a lead.' }),
+  landingPage: Type.Optional(Type.Boolean({ description: 'A landing page has a campaign.' })),
+  invitation: Type.Optional(
+    Type.Boolean({ description: 'The workspace has another member or a pending invitation.' }),
+  ),
+});
+export type FirstSteps = Static<typeof FirstSteps>;

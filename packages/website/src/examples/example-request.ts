@@ -1,6 +1,7 @@
 import type { Me } from '@leads/core/account';
 
-export const apis = ['crm', 'intake'] as const;
+/** The APIs of the examples. The intake is first: it needs a key only. */
+export const apis = ['intake', 'crm'] as const;
 export type Api = (typeof apis)[number];
 
 export interface Secrets {

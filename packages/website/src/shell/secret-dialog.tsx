@@ -1,4 +1,5 @@
 import { Alert, Button, Code, Group, Stack } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { texts } from '../texts/index.ts';
 import { CopyTextButton } from './copy-text-button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -15,8 +16,20 @@ export interface ShownSecret {
   readonly secret: string;
 }
 
-/** Shows a secret once. It closes only when the user confirms that it is stored. */
-export function SecretDialog({ shown, onClose }: { shown: ShownSecret | undefined; onClose: () => void }) {
+/**
+ * Shows a secret once. It closes only when the user confirms that it is stored.
+ *
+ * @param children what the user can do with the secret.
+ */
+export function SecretDialog({
+  shown,
+  onClose,
+  children,
+}: {
+  shown: ShownSecret | undefined;
+  onClose: () => void;
+  children?: ReactNode;
+}) {
   usePreventReload(shown !== undefined);
   if (shown === undefined) return null;
   return (
@@ -42,6 +55,7 @@ export function SecretDialog({ shown, onClose }: { shown: ShownSecret | undefine
         >
           {shown.secret}
         </Code>
+        {children}
         <Group justify="space-between">
           <CopyTextButton text={shown.secret} size="sm" />
           <Button onClick={onClose}>{t.secretStored}</Button>

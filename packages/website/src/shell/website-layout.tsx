@@ -14,6 +14,7 @@ import {
   IconApi,
   IconChartBar,
   IconChevronDown,
+  IconCode,
   IconHistory,
   IconList,
   IconLogout,
@@ -45,6 +46,7 @@ const destinations = [
   { to: '/campaigns', label: t.campaigns, icon: IconSpeakerphone },
   { to: '/members', label: t.members, icon: IconUsers },
   { to: '/integrations', label: t.integrations, icon: IconWebhook, also: ['/webhooks', '/postbacks'] },
+  { to: '/developers', label: t.developers, icon: IconCode },
   { to: '/audit', label: t.audit, icon: IconHistory, roles: ['owner'] },
   { to: '/profile', label: t.profile, icon: IconUserCircle },
 ] as const;

@@ -50,6 +50,7 @@ export const common = {
   members: 'Members',
   integrations: 'Integrations',
   audit: 'Audit log',
+  developers: 'Developers',
   profile: 'Profile',
   apiReference: 'API reference',
   signOut: 'Sign out',

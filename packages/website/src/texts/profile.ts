@@ -99,7 +99,13 @@ export const profile = {
   api: 'API',
   apis: { crm: 'CRM API', intake: 'Intake API' },
   language: 'Language',
-  languages: { curl: 'curl', javascript: 'JavaScript', php: 'PHP', python: 'Python', html: 'HTML form' },
+  languages: {
+    curl: 'curl',
+    javascript: 'JavaScript (Node)',
+    php: 'PHP',
+    python: 'Python',
+    html: 'HTML form',
+  },
   noIntake: 'The address of the intake is not configured (INTAKE_URL).',
   masked: 'Secrets are masked here. Copy includes them.',
   htmlNote:

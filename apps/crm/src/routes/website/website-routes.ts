@@ -11,6 +11,7 @@ import { libraryRoutes } from '../account/library-routes.ts';
 import { endSessionRoute } from '../account/sessions/end-session.ts';
 import { listSessionsRoute } from '../account/sessions/list-sessions.ts';
 import { createWorkspaceRoute } from '../account/workspaces/create-workspace.ts';
+import { getFirstStepsRoute } from '../account/workspaces/get-first-steps.ts';
 import { renameWorkspaceRoute } from '../account/workspaces/rename-workspace.ts';
 import { leadsRoutes } from '../api/api-routes.ts';
 import { createAccessTokenRoute } from './access-tokens/create-access-token.ts';
@@ -76,6 +77,7 @@ export async function websiteRoutes(app: Server, config: CrmConfig, context: Crm
       endSessionRoute(scope, context);
       createWorkspaceRoute(scope, context);
       renameWorkspaceRoute(scope, context);
+      getFirstStepsRoute(scope, context);
       listMembersRoute(scope, context);
       memberCredentialRoutes(scope, context);
       getInvitationRoute(scope, context);

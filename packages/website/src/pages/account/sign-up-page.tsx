@@ -33,7 +33,7 @@ export function SignUpPage() {
       const isAccepted = await acceptKeptInvitation();
       queryClient.clear();
       if (isAccepted) router.history.push('/overview');
-      else router.history.push(to?.startsWith('/') === true && !to.startsWith('//') ? to : '/profile');
+      else router.history.push(to?.startsWith('/') === true && !to.startsWith('//') ? to : '/overview');
     },
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });

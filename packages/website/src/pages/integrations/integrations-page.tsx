@@ -20,20 +20,26 @@ import { EndpointState, endpointFacts } from './endpoint-state.tsx';
 const WebhookDialog = lazyDialog(async () => (await import('./webhook-dialog.tsx')).WebhookDialog);
 const PostbackDialog = lazyDialog(async () => (await import('./postback-dialog.tsx')).PostbackDialog);
 
-/** The webhooks of the workspace, for owners and managers, and the postbacks that the user manages. */
 export function IntegrationsPage() {
-  const { workspace } = useSuspenseQuery(meQuery).data;
   return (
     <>
       <PageHeading title={t.title} />
-      <Stack maw={1100} gap="xl">
-        <Text size="sm" c="dimmed">
-          {t.lead}
-        </Text>
-        {workspace !== undefined && workspace.role !== 'publisher' && <Webhooks />}
-        <Postbacks />
-      </Stack>
+      <Integrations />
     </>
+  );
+}
+
+/** The webhooks of the workspace, for owners and managers, and the postbacks that the user manages. */
+export function Integrations() {
+  const { workspace } = useSuspenseQuery(meQuery).data;
+  return (
+    <Stack maw={1100} gap="xl">
+      <Text size="sm" c="dimmed">
+        {t.lead}
+      </Text>
+      {workspace !== undefined && workspace.role !== 'publisher' && <Webhooks />}
+      <Postbacks />
+    </Stack>
   );
 }
 

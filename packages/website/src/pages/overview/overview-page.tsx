@@ -3,6 +3,7 @@ import type { Overview } from '@leads/core/overview';
 import { IconDownload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { type OverviewRange, overviewQuery } from '../../api/overview.ts';
 import { download } from '../../shell/download.ts';
@@ -20,6 +21,10 @@ import { Totals } from './totals.tsx';
 import { useTitle } from '../../shell/use-title.ts';
 
 const t = texts.overview;
+
+// Most users have done these steps.
+const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx')).FirstSteps }));
+
 const route = getRouteApi('/console/overview');
 
 export function OverviewPage() {
@@ -38,6 +43,9 @@ export function OverviewPage() {
         </Title>
         {isPlaceholderData && <Loader size="sm" aria-label={texts.common.loading} />}
       </Group>
+      <Suspense>
+        <FirstSteps />
+      </Suspense>
       <AttentionList />
       <RangePicker search={search} days={days} faults={fieldErrorsOf(error)} onChange={show} />
       {error !== null ? (
@@ -135,7 +143,7 @@ function Figures({ overview, days }: { overview: Overview; days: OverviewRange }
             <Text size="sm" c="dimmed">
               {t.emptyLead}
             </Text>
-            <ButtonLink to="/profile" variant="default">
+            <ButtonLink to="/developers" search={{ tab: 'examples' }} variant="default">
               {t.sendLead}
             </ButtonLink>
           </Stack>

@@ -28,7 +28,7 @@ import {
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
-import type { ShownSecrets } from './credentials-tab.tsx';
+import type { ShownSecrets } from './held-secrets.tsx';
 
 const t = texts.profile;
 

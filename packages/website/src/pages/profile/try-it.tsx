@@ -31,7 +31,7 @@ import { type Language, languagesOf, writeSnippet } from '../../examples/snippet
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { texts } from '../../texts/index.ts';
-import type { ShownSecrets } from './credentials-tab.tsx';
+import type { ShownSecrets } from './held-secrets.tsx';
 import { SendTest } from './send-test.tsx';
 
 const t = texts.profile;
@@ -55,7 +55,7 @@ export function TryIt({
   const { data: keys = [] } = useQuery(apiKeysQuery);
   // The default campaign, which always takes leads.
   const campaignCode = campaigns.find(({ isDefault }) => isDefault)?.code ?? 'default';
-  const [api, setApi] = useState<Api>('crm');
+  const [api, setApi] = useState<Api>(apis[0]);
   const [language, setLanguage] = useState<Language>('curl');
   const languages: readonly Language[] = languagesOf[api];
   const shown = languages.includes(language) ? language : 'curl';

@@ -34,6 +34,7 @@ export const websitePages = [
   '/webhooks/:id',
   '/postbacks/:id',
   '/audit',
+  '/developers',
   '/profile',
   '/sign-in',
   '/sign-up',

@@ -1,0 +1,15 @@
+import type { FirstSteps } from '@leads/core/workspace';
+import { queryOptions } from '@tanstack/react-query';
+import { call } from './client.ts';
+
+export const firstStepsQuery = queryOptions({
+  queryKey: ['first-steps'],
+  queryFn: ({ signal }) => call<FirstSteps>('/console/first-steps', { signal }),
+  // A lead of a landing page or a colleague's change ticks a step without a reload.
+  refetchInterval: ({ state: { data } }) => data !== undefined && isOpen(data) && 3_000,
+});
+
+/** Whether the checklist is for this user: the workspace is new, and a step is left. */
+export function isOpen({ isNew, ...steps }: FirstSteps): boolean {
+  return isNew && Object.values(steps).includes(false);
+}

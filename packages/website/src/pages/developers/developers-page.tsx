@@ -1,0 +1,77 @@
+import { Stack, Tabs } from '@mantine/core';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { meQuery } from '../../api/account.ts';
+import { PageHeading } from '../../shell/page-heading.tsx';
+import { PendingPage } from '../../shell/states.tsx';
+import { developers as t } from '../../texts/developers.ts';
+import { useHeldSecrets } from '../profile/held-secrets.tsx';
+
+const route = getRouteApi('/console/developers');
+const tabs = ['keys', 'examples', 'requests', 'usage', 'integrations'] as const;
+
+const ApiKeys = lazy(async () => ({ default: (await import('../profile/api-keys.tsx')).ApiKeys }));
+const AccessTokens = lazy(async () => ({
+  default: (await import('../profile/access-tokens.tsx')).AccessTokens,
+}));
+const MemberCredentials = lazy(async () => ({
+  default: (await import('../members/member-credentials.tsx')).MemberCredentials,
+}));
+const TryIt = lazy(async () => ({ default: (await import('../profile/try-it.tsx')).TryIt }));
+const RequestLog = lazy(async () => ({ default: (await import('./request-log.tsx')).RequestLog }));
+const Usage = lazy(async () => ({ default: (await import('./usage.tsx')).Usage }));
+const Integrations = lazy(async () => ({
+  default: (await import('../integrations/integrations-page.tsx')).Integrations,
+}));
+
+/** The page of those who connect their systems: credentials, examples, the request log, usage, integrations. */
+export function DevelopersPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { workspace } = useSuspenseQuery(meQuery).data;
+  // Held by the page, so that the examples contain a key that was created in another tab.
+  const { held, show, clear, dialog } = useHeldSecrets();
+  const shown = tabs.find((each) => each === search.tab) ?? 'keys';
+  const panels = {
+    keys: (
+      <Stack gap="xl">
+        <ApiKeys onMade={show} onRevoked={clear} />
+        <AccessTokens onMade={show} onRevoked={clear} />
+        {workspace !== undefined && workspace.role !== 'publisher' && <MemberCredentials />}
+      </Stack>
+    ),
+    examples: <TryIt held={held} onMade={show} onClear={clear} />,
+    requests: <RequestLog />,
+    usage: <Usage />,
+    integrations: <Integrations />,
+  };
+  return (
+    <>
+      <PageHeading title={t.title} />
+      <Tabs
+        value={shown}
+        keepMounted={false}
+        onChange={(tab) =>
+          void navigate({
+            search: ({ key }) => ({ ...(key !== undefined && { key }), ...(tab !== null && { tab }) }),
+          })
+        }
+      >
+        <Tabs.List mb="md">
+          {tabs.map((each) => (
+            <Tabs.Tab key={each} value={each}>
+              {t.tabs[each]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {tabs.map((each) => (
+          <Tabs.Panel key={each} value={each}>
+            <Suspense fallback={<PendingPage />}>{panels[each]}</Suspense>
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+      {dialog}
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+import { Skeleton, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { keyUsageQuery } from '../../api/requests.ts';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { developers as t } from '../../texts/developers.ts';
+import { useChosenKey } from './use-chosen-key.tsx';
+
+const number = new Intl.NumberFormat('en');
+const counts = ['success', 'clientErrors', 'serverErrors', 'unlisted'] as const;
+
+// The chart library is as large as the rest of the website.
+const UsageChart = lazy(async () => ({ default: (await import('./usage-chart.tsx')).UsageChart }));
+
+/** The requests of one API key by day. */
+export function Usage() {
+  const { id, field } = useChosenKey();
+  return (
+    <Stack gap="md">
+      <Text size="sm" c="dimmed">
+        {t.usageLead}
+      </Text>
+      {field}
+      {id !== undefined && <Days id={id} />}
+    </Stack>
+  );
+}
+
+function Days({ id }: { id: string }) {
+  const { data, error, refetch } = useQuery(keyUsageQuery(id));
+  if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <PendingPage />;
+  if (data.days.length === 0) return <Text size="sm">{t.noUsage}</Text>;
+  return (
+    <>
+      <Suspense fallback={<Skeleton h={240} />}>
+        <UsageChart days={data.days} />
+      </Suspense>
+      <Table.ScrollContainer
+        minWidth={480}
+        scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': t.usageChart } }}
+      >
+        <Table aria-label={t.usageChart} verticalSpacing={6} fz="sm">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th scope="col">{t.day}</Table.Th>
+              {counts.map((count) => (
+                <Table.Th key={count} scope="col" ta="right">
+                  {t.counts[count]}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {data.days.toReversed().map((day) => (
+              <Table.Tr key={day.day}>
+                <Table.Th scope="row" fw={400} style={{ whiteSpace: 'nowrap' }}>
+                  {day.day}
+                </Table.Th>
+                {counts.map((count) => (
+                  <Table.Td key={count} ta="right" style={{ fontVariantNumeric: 'tabular-nums' }}>
+                    {number.format(day[count])}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </>
+  );
+}
