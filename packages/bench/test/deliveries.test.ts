@@ -19,7 +19,12 @@ test('bench deliveries prints the required figures, in the smallest configuratio
   expect(code, stderr).toBe(0);
   const { intake, drain, failing } = JSON.parse(stdout) as DeliveryFigures;
 
-  expect(intake?.map(({ subject }) => subject)).toEqual(['no endpoint', 'queued', 'queued and sent']);
+  expect(intake?.map(({ subject }) => subject)).toEqual([
+    'no endpoint',
+    'queued',
+    'no endpoint again',
+    'queued and sent',
+  ]);
   for (const { leadsPerSecond, rateRatio, not200 } of intake ?? []) {
     expect(Math.min(leadsPerSecond, rateRatio)).toBeGreaterThan(0);
     expect(not200).toBe(0);

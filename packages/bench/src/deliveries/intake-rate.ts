@@ -1,3 +1,4 @@
+import { parseMetrics, sumOf } from '@leads/test-kit/prometheus-text';
 import { countNot200, type LoadFigures } from '../load/load-process.ts';
 import { submitPath } from '../load/requests.ts';
 import { processorTimeUs } from '../process-tree.ts';
@@ -14,11 +15,13 @@ const endpoints = 3;
 const connections = 64;
 
 /** What runs beside the intake. */
-const subjects = ['no endpoint', 'queued', 'queued and sent'] as const;
+const subjects = ['no endpoint', 'queued', 'no endpoint again', 'queued and sent'] as const;
+/** The second one is a control: its ratios show how much equal subjects differ. */
+const withoutEndpoint: ReadonlySet<string> = new Set(['no endpoint', 'no endpoint again']);
 
 /**
  * Measures the rate of the intake without an endpoint, with three endpoints whose deliveries are only queued, and with a
- * process that sends them on the same machine.
+ * process that sends them on the same machine. The subject without an endpoint is measured twice.
  */
 export async function measureIntakeRate({
   postgres,
@@ -46,16 +49,18 @@ export async function measureIntakeRate({
     await query(databaseUrl, 'TRUNCATE delivery, delivery_outbox');
     await query(
       databaseUrl,
-      `UPDATE delivery_endpoint SET deleted_at = ${subject === 'no endpoint' ? 'now()' : 'NULL'}`,
+      `UPDATE delivery_endpoint SET deleted_at = ${withoutEndpoint.has(subject) ? 'now()' : 'NULL'}`,
     );
     await checkpoint(postgres);
     await using _deliverer = subject === 'queued and sent' ? await startDeliverer(databaseUrl) : undefined;
     await load.send({ ...target, durationMs: 300 });
+    const batchesBefore = await readBatches(intake.port);
     const before = { service: processorTimeUs(intake.pid), postgres: processorTimeUs(postgres.pid) };
     const sent = await load.send({ ...target, durationMs: seconds * 1000 });
     const leads = sent.statuses['200'] ?? 0;
     const serviceUs = processorTimeUs(intake.pid) - before.service;
     const postgresUs = processorTimeUs(postgres.pid) - before.postgres;
+    const batches = (await readBatches(intake.port)) - batchesBefore;
     await assertQueued(databaseUrl, subject, sent);
     onProgress(`  ${subject}: ${sent.requestsPerSecond.toFixed(0)} leads/s`);
     return {
@@ -63,11 +68,18 @@ export async function measureIntakeRate({
       p99Ms: sent.p99Ms,
       serviceUsPerLead: serviceUs / leads,
       postgresUsPerLead: postgresUs / leads,
+      leadsPerBatch: leads / batches,
       not200: countNot200(sent),
     };
   });
   const [alone = []] = measured;
   return subjects.map((subject, at) => figuresOf(subject, measured[at] ?? [], alone));
+}
+
+/** Returns the number of batches that the intake has stored. */
+async function readBatches(port: number): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+  return sumOf(parseMetrics(await answer.text()).samples, 'lead_batch_size_count');
 }
 
 interface Round extends Readonly<Record<string, number>> {
@@ -96,8 +108,9 @@ function figuresOf<Measured extends Round>(
 /** Checks that each lead has a delivery for each endpoint. @throws Error if one is missing. */
 async function assertQueued(databaseUrl: string, subject: string, { statuses }: LoadFigures): Promise<void> {
   const planned = await planAll(databaseUrl);
-  const wanted = subject === 'no endpoint' ? 0 : endpoints * (statuses['200'] ?? 0);
-  if (subject === 'no endpoint' ? planned > 0 : planned < wanted) {
+  const isQueued = !withoutEndpoint.has(subject);
+  const wanted = isQueued ? endpoints * (statuses['200'] ?? 0) : 0;
+  if (!isQueued ? planned > 0 : planned < wanted) {
     throw new Error(`${subject}: ${planned} deliveries of ${wanted}`);
   }
 }
