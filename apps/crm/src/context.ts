@@ -1,4 +1,4 @@
-import { type AccountStore, type Accounts, createAccounts } from '@leads/core/account';
+import { type AccountStore, type Accounts, createAccounts, type PasswordHash } from '@leads/core/account';
 import { type AuditStore, createRecordAction, type RecordAction } from '@leads/core/audit';
 import { LeadBatcher } from '@leads/core/background/lead-batcher';
 import { batchLeadChanges } from '@leads/core/background/lead-change-batcher';
@@ -135,6 +135,7 @@ interface CrmFoundations {
   readonly tracing: Tracing | undefined;
   readonly metrics: Metrics;
   readonly database: Database;
+  readonly passwordHash: PasswordHash;
 }
 
 /** Builds the context. If a step fails, it disposes everything that it has opened. */
@@ -331,6 +332,7 @@ export async function createContext(
   const context = {
     accessTokens: await createAccessTokenCodec(config.JWT_SECRET),
     accounts: createAccounts({
+      passwordHash: overrides.passwordHash,
       openAdapter: async () =>
         (await import('@leads/core/db/account-adapter')).createAccountAdapter(database),
       store: accountStore,

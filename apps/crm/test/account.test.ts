@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, scryptSync } from 'node:crypto';
 import { runLeads } from '@leads/local-stack/processes/services';
 import { jwtSecret } from '@leads/test-kit/fixture';
 import { type Inbox, linkIn, openInbox } from '@leads/test-kit/inbox';
 import { totp } from '@leads/test-kit/totp';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Crm, startCrm } from './crm.ts';
+import { type Crm, startCrm, startCrmService } from './crm.ts';
 import { password, signInAs, Visitor } from './visitor.ts';
 
 const crm = await startCrm();
@@ -22,6 +22,20 @@ const meOf = async (visitor: Visitor) => (await visitor.get('/me')).json<Me>();
 const newEmail = () => `${randomUUID()}@example.com`;
 
 describe('sign-up', () => {
+  test('stores a password as a hash of scrypt with N = 16384, r = 16 and p = 1', async () => {
+    await using deployed = await startCrmService(crm.databaseUrl, {}, {});
+    const email = newEmail();
+    expect((await new Visitor(deployed).signUp(email)).status).toBe(200);
+    const [row] = await fixture.sql<{ password: string }>(
+      'SELECT account.password FROM account JOIN "user" ON "user".id = user_id WHERE email = $1',
+      [email],
+    );
+    const [salt = '', key] = row?.password.split(':') ?? [];
+    expect(salt).toMatch(/^[0-9a-f]{32}$/);
+    const cost = { N: 16_384, r: 16, p: 1, maxmem: 2 ** 26 };
+    expect(scryptSync(password, salt, 64, cost).toString('hex')).toBe(key);
+  });
+
   test('creates an account and a workspace with a default campaign, and signs the user in', async () => {
     const visitor = new Visitor(service);
     const email = newEmail();

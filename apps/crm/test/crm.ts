@@ -1,3 +1,4 @@
+import { randomBytes, scryptSync } from 'node:crypto';
 import { loadConfig } from '@leads/http/service/config';
 import { createLogger } from '@leads/http/service/log';
 import { jwtSecret } from '@leads/test-kit/fixture';
@@ -34,10 +35,27 @@ export async function startCrm(settings: NodeJS.ProcessEnv = {}): Promise<Crm> {
   return startOnOwnDatabase((databaseUrl) => startCrmService(databaseUrl, settings), codec);
 }
 
-/** Starts an instance of the CRM on an existing database. */
+/** Hashes passwords with scrypt at its lowest cost. The default cost takes 75 ms of processor time. */
+const cheapHash = {
+  async hash(password: string): Promise<string> {
+    const salt = randomBytes(16).toString('hex');
+    return `${salt}:${scryptSync(password.normalize('NFKC'), salt, 64, { N: 2 }).toString('hex')}`;
+  },
+  async verify({ hash, password }: { hash: string; password: string }): Promise<boolean> {
+    const [salt = '', key] = hash.split(':');
+    return scryptSync(password.normalize('NFKC'), salt, 64, { N: 2 }).toString('hex') === key;
+  },
+};
+
+/**
+ * Starts an instance of the CRM on an existing database.
+ *
+ * @param overrides of the context. By default, hashing passwords is cheap.
+ */
 export function startCrmService(
   databaseUrl: string,
   settings: NodeJS.ProcessEnv = {},
+  overrides: Parameters<typeof createContext>[2] = { passwordHash: cheapHash },
 ): Promise<RunningService> {
   return startService(async (destination) => {
     const env = {
@@ -50,7 +68,7 @@ export function startCrmService(
     };
     const config = loadConfig(CrmConfig, env);
     const log = createLogger({ service: 'crm', level: config.LOG_LEVEL, destination });
-    const context = await createContext(config, log);
+    const context = await createContext(config, log, overrides);
     return { app: await buildApp(config, context, log), context };
   });
 }

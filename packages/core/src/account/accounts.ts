@@ -5,6 +5,12 @@ import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import type { AccountStore } from './account-store.ts';
 import type { SendMail } from './mail.ts';
 
+/** Hashes passwords, and compares a password with a stored hash. */
+export interface PasswordHash {
+  hash(password: string): Promise<string>;
+  verify(data: { hash: string; password: string }): Promise<boolean>;
+}
+
 /** Dependencies and settings of accounts. */
 export interface AccountOptions {
   /** Opens the database adapter of the account library. It is loaded at its first use. */
@@ -27,6 +33,8 @@ export interface AccountOptions {
   readonly revokeCredentials?: (userId: string, origin: AuditOrigin) => Promise<void>;
   /** The origin of a service that knows breached passwords. Without it, passwords are not sought in breaches. */
   readonly breachedPasswordsUrl?: string | undefined;
+  /** Replaces scrypt with N = 16384, r = 16 and p = 1. Tests hash at a lower cost. */
+  readonly passwordHash?: PasswordHash | undefined;
   /** @throws LeadsError `unavailable` when the database does not answer. */
   readonly ping: () => Promise<void>;
   /** Called for errors after the response, such as an email that could not be sent. */

@@ -13,6 +13,7 @@ export {
   type AccountOptions,
   type Accounts,
   addressHeader,
+  type PasswordHash,
   type SignedIn,
 } from './accounts.ts';
 export { createAccounts } from './create-accounts.ts';

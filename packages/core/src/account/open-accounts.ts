@@ -84,6 +84,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
     verification: hashedPasswordLinks,
     emailAndPassword: {
       enabled: true,
+      ...(options.passwordHash !== undefined && { password: options.passwordHash }),
       minPasswordLength: 10,
       maxPasswordLength: 128,
       requireEmailVerification: sendMail !== undefined,
