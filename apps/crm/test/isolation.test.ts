@@ -194,8 +194,13 @@ describe('workspace isolation', () => {
           }
           const type = exampleEntity(operation)?.type;
           const headers = { ...member.headers, ...(type !== undefined && { 'Content-Type': type }) };
+          const [usual = { text: undefined }] = bodies;
+          const sent = [
+            ...bodies.map((body) => ({ search: '', body })),
+            ...queries.slice(1).map((search) => ({ search, body: usual })),
+          ];
           const requests = targets.flatMap((target) =>
-            queries.flatMap((search) => bodies.map((body) => ({ path: target + search, body }))),
+            sent.map(({ search, body }) => ({ path: target + search, body })),
           );
           await Promise.all(
             requests.map(async ({ path: target, body: { text, echo } }) => {

@@ -118,7 +118,7 @@ const countLeads = async () =>
   Number((await fixture.sql<{ count: string }>('SELECT count(*) FROM lead'))[0]?.count);
 
 describe('several workers', { timeout: 60_000 }, () => {
-  test('all accept requests once the service is ready, and each serves the metrics of all', async () => {
+  test('all accept requests once the service is ready, serve the metrics of all, and exit with the primary', async () => {
     const pair = await Pair.start();
     const before = await countLeads();
     for (let i = 0; i < 20; i++) expect((await pair.send(route, owner)).status).toBe(200);
@@ -136,6 +136,9 @@ describe('several workers', { timeout: 60_000 }, () => {
       expect(sumOf(samples, 'leads_workers')).toBe(2);
       expect(sumOf(samples, 'leads_build_info')).toBe(1);
     }
+
+    process.kill(pair.pid, 'SIGKILL');
+    expect(await pair.exited).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
   test('replace a killed worker without an interruption, and no counter decreases', async () => {
@@ -161,8 +164,8 @@ describe('several workers', { timeout: 60_000 }, () => {
     expect(sumOf(samples, 'leads_worker_restarts_total')).toBe(1);
   });
 
-  test('replace a worker that hangs, and log it', async () => {
-    const pair = await Pair.start();
+  test('replace a worker that hangs, log it, and exit at once after a second signal', async () => {
+    const pair = await Pair.start({ SHUTDOWN_DELAY_MS: '20000' });
     const [hung = 0] = pair.workerPids();
     process.kill(hung, 'SIGSTOP');
     await expect
@@ -171,12 +174,18 @@ describe('several workers', { timeout: 60_000 }, () => {
     await expect.poll(() => pair.lines('Listening').map(({ worker }) => worker), soon).toEqual([1, 2, 3]);
     for (let i = 0; i < 10; i++) expect((await pair.send(route, owner)).status).toBe(200);
     expect(pair.lines('A worker exited unexpectedly; restarting it')).toHaveLength(1);
+
+    process.kill(pair.pid, 'SIGTERM');
+    await expect.poll(() => pair.lines('Stopping').length, soon).toBe(3);
+    // A stopped worker cannot exit by itself.
+    process.kill(pair.workerPids().at(-1) ?? 0, 'SIGSTOP');
+    process.kill(pair.pid, 'SIGTERM');
+    expect(await pair.exited).toEqual({ code: 1, signal: null });
+    // The other worker would log this after the shutdown delay.
+    expect(pair.lines('Stopped')).toEqual([]);
   });
 
-  test.for([
-    ['the primary', 1],
-    ['the whole group', -1],
-  ] as const)('switch the log level at SIGUSR2 to %s, also in later workers', async ([, group]) => {
+  test('switch the log level at SIGUSR2 to the primary or the whole group, also in later workers', async () => {
     const pair = await Pair.start();
     const switched = 'Log level switched';
     /** Returns the workers that answered since the last switch with a log line for the rejection, or without one. */
@@ -193,16 +202,18 @@ describe('several workers', { timeout: 60_000 }, () => {
     await expect.poll(() => answering(false), soon).toEqual(new Set([1, 2]));
     expect(pair.lines('Request rejected')).toEqual([]);
 
-    process.kill(group * pair.pid, 'SIGUSR2');
+    process.kill(pair.pid, 'SIGUSR2');
     await expect.poll(() => answering(true), soon).toEqual(new Set([1, 2]));
     process.kill(pair.workerPids()[0] ?? 0, 'SIGKILL');
     await expect.poll(() => pair.lines('A worker exited unexpectedly; restarting it'), soon).toHaveLength(1);
     await expect.poll(() => answering(true), soon).toContain(3);
-    process.kill(group * pair.pid, 'SIGUSR2');
+    process.kill(-pair.pid, 'SIGUSR2');
     await expect.poll(() => answering(false), soon).toEqual(new Set([2, 3]));
+    process.kill(-pair.pid, 'SIGUSR2');
+    await expect.poll(() => answering(true), soon).toEqual(new Set([2, 3]));
     await expect
       .poll(() => pair.lines(switched), soon)
-      .toMatchObject([{ logLevel: 'debug' }, { logLevel: 'info' }]);
+      .toMatchObject([{ logLevel: 'debug' }, { logLevel: 'info' }, { logLevel: 'debug' }]);
   });
 
   test('that exit repeatedly stop the service, which logs it', async () => {
@@ -246,25 +257,6 @@ describe('several workers', { timeout: 60_000 }, () => {
       const workers = pair.lines(text).map(({ worker = 0 }) => worker);
       expect([text, workers.toSorted((a, b) => a - b)]).toEqual([text, [0, 1, 2]]);
     }
-  });
-
-  test('exit at once after a second signal', async () => {
-    const pair = await Pair.start({ SHUTDOWN_DELAY_MS: '20000' });
-    process.kill(pair.pid, 'SIGTERM');
-    await expect.poll(() => pair.lines('Stopping').length, soon).toBe(3);
-    // A stopped worker cannot exit by itself.
-    process.kill(pair.workerPids()[0] ?? 0, 'SIGSTOP');
-    process.kill(pair.pid, 'SIGTERM');
-    expect(await pair.exited).toEqual({ code: 1, signal: null });
-    // The other worker would log this after the shutdown delay.
-    expect(pair.lines('Stopped')).toEqual([]);
-  });
-
-  test('exit when the primary is killed', async () => {
-    const pair = await Pair.start();
-    expect((await pair.send('/health/ready')).status).toBe(200);
-    process.kill(pair.pid, 'SIGKILL');
-    expect(await pair.exited).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
   test('report a port in use once, and exit', async () => {

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '@leads/core/db-admin/migrate';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { startPostgres } from '@leads/local-stack/processes/postgres';
@@ -242,6 +243,7 @@ describe('both services', () => {
           const body = leadBody(name);
           const path = createPath[name];
           statuses.add((await client.send({ method: 'POST', path, headers: owner.headers, body })).status);
+          await sleep(20);
         }
       });
       const readiness = () => Promise.all(services.map(({ client }) => request(client, '/health/ready')));

@@ -14,7 +14,7 @@ import {
   type TestEnvironment,
 } from '../src/running-stack.ts';
 
-const kills = 4;
+const kills = 2;
 const writers = 12;
 
 let environment: TestEnvironment;

@@ -199,13 +199,17 @@ const pairsOf = (scope: Scope) => {
 };
 
 describe.each(['owner', 'publisher'] as const)('a list of the %s with two filters', (scope) => {
-  test.each(sorts)('reads few pages of the table if sorted by %s', async (sort) => {
-    for (const { name, query } of pairsOf(scope)) {
-      const { readsAll, pages, text } = await explain(scope, { ...query, sort });
-      expect([name, readsAll && !mayReadAll(scope, query, sort)], text).toEqual([name, false]);
-      expect(pages, `${name}: ${text}`).toBeLessThan(maxPagesOfScan);
-    }
-  });
+  // An index is read in both directions, which the lists with one filter show.
+  test.each(['-createdAt', 'updatedAt'] as const)(
+    'reads few pages of the table if sorted by %s',
+    async (sort) => {
+      for (const { name, query } of pairsOf(scope)) {
+        const { readsAll, pages, text } = await explain(scope, { ...query, sort });
+        expect([name, readsAll && !mayReadAll(scope, query, sort)], text).toEqual([name, false]);
+        expect(pages, `${name}: ${text}`).toBeLessThan(maxPagesOfScan);
+      }
+    },
+  );
 });
 
 describe.each(Object.keys(scopes) as Scope[])('a count of the %s', (scope) => {
