@@ -328,7 +328,7 @@ describe('ALLOW_SIGN_UP=false', () => {
     expect((await visitor.get('/order/leads')).status).toBe(403);
     expect((await visitor.account('/organization/accept-invitation', { invitationId })).status).toBe(200);
     expect((await meOf(visitor)).workspaces).toEqual([
-      { id: workspace.id, name: workspace.slug, role: 'publisher' },
+      { id: workspace.id, slug: workspace.slug, name: workspace.slug, role: 'publisher' },
     ]);
     expect((await visitor.get(`/invitations/${invitationId}`)).status).toBe(404);
   });

@@ -151,7 +151,7 @@ test('members who manage a failing or disabled webhook or postback get a mail fo
       const mail = await inbox.mailTo(email);
       expect(/^Subject: (.*)\r$/m.exec(mail)?.[1]).toBe(subject);
       expect(mail).toContain(sentence);
-      expect(mail).toContain(`https://leads.example/webhooks/${webhook.id}`);
+      expect(mail).toContain(`https://leads.example/w/${workspace.slug}/webhooks/${webhook.id}`);
       expect(mail).not.toContain('127.0.0.1');
     }
   };
@@ -159,7 +159,7 @@ test('members who manage a failing or disabled webhook or postback get a mail fo
   const ofPublisher = await inbox.mailTo(publisher.email);
   expect(ofPublisher).toMatch(/^Subject: A postback has failed for 24 hours\r$/m);
   expect(ofPublisher).toContain(`A postback fails`);
-  expect(ofPublisher).toContain(`https://leads.example/postbacks/${postback.id}`);
+  expect(ofPublisher).toContain(`https://leads.example/w/${workspace.slug}/postbacks/${postback.id}`);
   expect(ofPublisher).not.toContain('evil.example');
   await leadsApi(crm.service).create(owner, { name: 'Ada', phone: '1' });
   await expectMails('A webhook was disabled', 'was disabled: its receiver answered that it wants no more');

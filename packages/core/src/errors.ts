@@ -18,14 +18,14 @@ export const errorTable = {
     message: 'Confirm your password or second factor: your sign-in is older than 10 minutes',
   },
   not_found: { status: 404, kind: 'error', message: 'Not found' },
+  unknown_workspace: {
+    status: 404,
+    kind: 'error',
+    message: 'There is no such workspace, or you are not a member of it: nothing was changed',
+  },
   method_not_allowed: { status: 405, kind: 'error', message: 'Method not allowed' },
   request_timeout: { status: 408, kind: 'error', message: 'Request timed out' },
   conflict: { status: 409, kind: 'validation', message: 'Conflict' },
-  other_workspace: {
-    status: 409,
-    kind: 'validation',
-    message: 'This page belongs to another workspace than your current one: nothing was changed',
-  },
   events_gone: { status: 410, kind: 'error', message: 'Events of that time are no longer kept' },
   precondition_failed: {
     status: 412,

@@ -241,7 +241,7 @@ export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
 
   return ({ method, path }, answer) => {
     // The website calls the routes of integrators under another path. The responses are the same, with one
-    // addition: 409 if a page belongs to another workspace than its session.
+    // addition: 404 if a page names a workspace without the user.
     const described = path.replace(/^\/api\/console\//, '/api/v1/');
     const name = documentedPath(document, described) ?? path.split('?', 1)[0] ?? '';
     const fail = (what: string): never => {
@@ -285,7 +285,7 @@ export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
     const documented = operation.responses[answer.status];
     if (documented === undefined) {
       const isOfParser = parserStatuses.has(answer.status) && answer.headers['x-request-id'] === undefined;
-      const isOfPage = path !== described && answer.status === 409;
+      const isOfPage = path !== described && answer.status === 404;
       if (!isOfParser && !isOfPage) fail('is not documented');
       validateError();
       return;

@@ -6,12 +6,11 @@ import { notifyManager, QueryClient, QueryClientProvider } from '@tanstack/react
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { meQuery } from './api/account.ts';
 import { ApiError, configureClient } from './api/client.ts';
 import { reportError, reportUncaughtErrors } from './report-errors.ts';
 import { createAppRouter } from './router.tsx';
 import { askForIdentity } from './shell/identity-question.ts';
-import { reloadForWorkspace } from './shell/workspace-reload.ts';
+import { reloadForLostWorkspace } from './shell/workspace-reload.ts';
 import { readableColors, theme } from './theme.ts';
 import './website.css';
 
@@ -43,14 +42,13 @@ const queryClient = new QueryClient({
 const router = createAppRouter(queryClient);
 
 configureClient({
-  workspaceId: () => queryClient.getQueryData(meQuery.queryKey)?.workspace?.id,
   onSignedOut() {
-    const { pathname, searchStr } = router.state.location;
+    const { pathname, publicHref } = router.state.location;
     if (pathname === '/sign-in') return;
     queryClient.clear();
-    void router.navigate({ to: '/sign-in', search: { to: `${pathname}${searchStr}` } });
+    void router.navigate({ to: '/sign-in', search: { to: publicHref } });
   },
-  onOtherWorkspace: reloadForWorkspace,
+  onWorkspaceLost: reloadForLostWorkspace,
   onConfirmationRequired: askForIdentity,
 });
 

@@ -11,6 +11,12 @@ import {
 } from '@tanstack/react-router';
 import { meQuery } from './api/account.ts';
 import { ApiError } from './api/client.ts';
+import {
+  adoptWorkspace,
+  browserAddress,
+  workspaceOfPage,
+  workspaceRewrite,
+} from './api/workspace-address.ts';
 import { readLeadSearch } from './pages/leads/lead-search.ts';
 import { readOverviewSearch } from './pages/overview/overview-search.ts';
 import { ErrorPage, NotFoundPage, PendingPage } from './shell/states.tsx';
@@ -39,10 +45,14 @@ const console = createRoute({
   component: WebsiteLayout,
   async beforeLoad({ context, location }) {
     try {
-      await context.queryClient.ensureQueryData(meQuery);
+      const { workspace } = await context.queryClient.ensureQueryData(meQuery);
+      if (workspace === undefined || workspaceOfPage() !== undefined) return;
+      // An address without a workspace, such as that of an old link, is for the workspace that was opened last.
+      adoptWorkspace(workspace.slug);
+      history.replaceState(history.state, '', browserAddress(location.href));
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 401)) throw error;
-      redirect({ to: '/sign-in', search: { to: location.href }, throw: true });
+      redirect({ to: '/sign-in', search: { to: location.publicHref }, throw: true });
     }
   },
 });
@@ -186,6 +196,7 @@ export function createAppRouter(queryClient: QueryClient) {
       integration,
     ]),
     context: { queryClient },
+    rewrite: workspaceRewrite,
     // Search parameters are plain text, not JSON, so that a phone number is not quoted.
     parseSearch: parseSearchWith((text) => text),
     stringifySearch: stringifySearchWith(JSON.stringify),

@@ -1,7 +1,7 @@
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { chooseItem, expectFocusOn } from './by-keyboard.ts';
+import { chooseItem } from './by-keyboard.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
 import { type Website, startWebsite } from './website.ts';
 
@@ -13,24 +13,16 @@ afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 
 const timeout = 120_000;
-const reloadNotice = /You are in another workspace now/;
 
 const lead = (page: Page, name: string) => page.getByRole('row', { name });
 const campaign = (page: Page, code: string) => page.locator(`[data-campaign="${code}"]`);
 const switcher = (page: Page, { slug }: TestWorkspace) =>
   page.getByRole('button', { name: `Switch workspace: ${slug}` });
 const goTo = async (page: Page, name: string) => {
-  await page.getByRole('link', { name, exact: true }).click();
+  const navigation = page.getByRole('navigation', { name: 'Navigation' });
+  await navigation.getByRole('link', { name, exact: true }).click();
   await page.getByRole('heading', { name, level: 1 }).waitFor();
 };
-
-/** Waits for the notification about the reload, and closes it. */
-async function expectReloadNotice(page: Page): Promise<void> {
-  const notice = page.getByRole('alert').filter({ hasText: reloadNotice });
-  await notice.waitFor();
-  await notice.getByRole('button', { name: 'Close' }).click();
-  await notice.waitFor({ state: 'detached' });
-}
 
 /** Sends a lead with the CRM API. */
 async function send({ owner }: TestWorkspace, name: string): Promise<void> {
@@ -54,143 +46,130 @@ async function openWithTwoWorkspaces() {
   return { page, first, second };
 }
 
-/** Checks that all pages show only data of the second workspace. */
-async function expectSecondOnly(page: Page, second: TestWorkspace): Promise<void> {
-  await switcher(page, second).waitFor();
-  await goTo(page, 'Leads');
-  await lead(page, 'Grace Second').waitFor();
-  expect(await page.getByText('Ada First').count()).toBe(0);
-  await goTo(page, 'Campaigns');
-  await campaign(page, 'SECOND').waitFor();
-  expect(await campaign(page, 'FIRST').count()).toBe(0);
-  await goTo(page, 'Members');
-  expect(await page.getByLabel('Name of the workspace').inputValue()).toBe(second.slug);
-}
-
-test('after a switch of the workspace, all pages show only data of the new workspace', {
-  timeout,
-}, async () => {
-  const { page, first, second } = await openWithTwoWorkspaces();
+/** Records the requests of a page to the API, and checks that all of them name one workspace. */
+function recordRequests(page: Page) {
   const requests: Request[] = [];
   page.on('request', (request) => {
-    const { pathname } = new URL(request.url());
-    // A page learns its workspace from the response to /me, so that request does not name a workspace.
-    if (pathname.startsWith('/api/console/') && pathname !== '/api/console/me') requests.push(request);
+    if (new URL(request.url()).pathname.startsWith('/api/console/')) requests.push(request);
   });
-  const expectRequestsFor = async ({ id }: TestWorkspace) => {
+  return async ({ slug }: TestWorkspace) => {
     const all = requests.splice(0);
     expect(all.length).toBeGreaterThan(2);
     for (const request of all) {
-      const named = await request.headerValue('workspace-id');
-      expect([request.url(), named]).toEqual([request.url(), id]);
+      const named =
+        (await request.headerValue('workspace-id')) ?? new URL(request.url()).searchParams.get('workspaceId');
+      expect([request.url(), named]).toEqual([request.url(), slug]);
     }
   };
-  await page.goto('/leads?q=ada');
+}
+
+test('two tabs work in two workspaces, and each request of a tab is for the workspace in its address', {
+  timeout,
+}, async () => {
+  const { page, first, second } = await openWithTwoWorkspaces();
+  const otherTab = await page.context().newPage();
+  const expectRequestsOf = recordRequests(page);
+  const expectRequestsOfOther = recordRequests(otherTab);
+  await page.goto(`/w/${first.slug}/leads?q=ada`);
   await lead(page, 'Ada First').waitFor();
+  // The last workspace of the session is the second one from now on.
+  await otherTab.goto(`/w/${second.slug}/leads`);
+  await lead(otherTab, 'Grace Second').waitFor();
+  expect(await otherTab.title()).toContain(second.slug);
+
   await goTo(page, 'Campaigns');
   await campaign(page, 'FIRST').waitFor();
-  await goTo(page, 'Overview');
+  await page.getByRole('button', { name: 'New campaign' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Made in the first');
+  await page.getByRole('dialog').getByLabel('Code').fill('MADE');
+  await page.keyboard.press('Enter');
+  await campaign(page, 'MADE').waitFor();
   await goTo(page, 'Members');
-  await goTo(page, 'Profile');
+  await page.getByLabel('Name of the workspace').fill('Renamed first');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Switch workspace: Renamed first' }).waitFor();
   await goTo(page, 'Leads');
-  await lead(page, 'Ada First').waitFor();
   await page.getByRole('button', { name: 'More actions' }).click();
   const link = page.getByRole('menuitem', { name: 'Export as CSV' });
-  expect(await link.getAttribute('href')).toContain(`workspaceId=${first.id}`);
-  await page.getByRole('menuitem', { name: 'Import a CSV file' }).click();
-  await page.locator('input[type="file"]').setInputFiles({
-    name: 'leads.csv',
-    mimeType: 'text/csv',
-    buffer: Buffer.from('name,phone,campaignCode\nImported First,+44 20 7946 0000,FIRST\n'),
-  });
-  await page.getByRole('button', { name: 'Import', exact: true }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
-  await lead(page, 'Imported First').waitFor();
-  await expectRequestsFor(first);
-
-  await chooseItem(page, `Switch workspace: ${first.slug}`, second.slug);
-  await switcher(page, second).waitFor();
-  await expectFocusOn(page, `Switch workspace: ${second.slug}`);
-  await lead(page, 'Grace Second').waitFor();
-  requests.splice(0);
-  await expectSecondOnly(page, second);
-  await expectRequestsFor(second);
-  expect(await page.getByText(reloadNotice).count()).toBe(0);
-});
-
-test('after a switch in one tab, the other tab reloads and shows the reason', { timeout }, async () => {
-  const { page, first, second } = await openWithTwoWorkspaces();
-  await page.goto('/leads');
+  expect(await link.getAttribute('href')).toContain(`workspaceId=${first.slug}`);
+  await page.keyboard.press('Escape');
+  // A link survives a new name of the workspace and a reload.
+  await page.reload();
   await lead(page, 'Ada First').waitFor();
-  const otherTab = await page.context().newPage();
-  await otherTab.goto('/overview');
-  await chooseItem(otherTab, `Switch workspace: ${first.slug}`, second.slug);
-  await switcher(otherTab, second).waitFor();
-
-  // The other tab notices the switch when it polls for changes.
-  await page.getByText(reloadNotice).waitFor();
-  await expectGoodEverywhere(page, 'other-workspace');
-  await expectReloadNotice(page);
-  await lead(page, 'Grace Second').waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/w/${first.slug}/leads`);
+  await expectRequestsOf(first);
   await send(second, 'Live Second');
+  await lead(otherTab, 'Live Second').waitFor();
+  await expectRequestsOfOther(second);
+  const changed = await website.fixture.sql(
+    `SELECT code, workspace.id, workspace.name FROM campaign JOIN workspace ON workspace.id = workspace_id
+     WHERE code = 'MADE'`,
+  );
+  expect(changed).toEqual([{ code: 'MADE', id: first.id, name: 'Renamed first' }]);
+
+  await chooseItem(page, 'Switch workspace: Renamed first', second.slug);
+  await switcher(page, second).waitFor();
   await lead(page, 'Live Second').waitFor();
-  await expectSecondOnly(page, second);
-  await otherTab.reload();
-  expect(await otherTab.getByText(reloadNotice).count()).toBe(0);
+  expect(await page.getByText('Ada First').count()).toBe(0);
+  await page.goBack();
+  await lead(page, 'Ada First').waitFor();
 });
 
-test('after a switch in one tab, a form of the other tab changes nothing in the new workspace', {
+test('an address without a workspace opens the last workspace with its query and hash', {
   timeout,
 }, async () => {
   const { page, first, second } = await openWithTwoWorkspaces();
-  const otherTab = await page.context().newPage();
-  const stored = async () => [
-    await website.fixture.sql('SELECT id, name FROM workspace WHERE id = ANY ($1) ORDER BY id', [
-      [first.id, second.id],
-    ]),
-    await website.fixture.sql('SELECT code FROM campaign WHERE workspace_id = ANY ($1) ORDER BY code', [
-      [first.id, second.id],
-    ]),
-  ];
-  const before = await stored();
-  const switchWorkspace = async (from: TestWorkspace, to: TestWorkspace) => {
-    await otherTab.goto('/overview');
-    await chooseItem(otherTab, `Switch workspace: ${from.slug}`, to.slug);
-    await switcher(otherTab, to).waitFor();
-  };
+  const isRemembered = () => page.waitForResponse('**/organization/set-active');
+  for (const workspace of [second, first]) {
+    const remembered = isRemembered();
+    await page.goto(`/w/${workspace.slug}/overview`);
+    // The session starts in the first workspace.
+    await remembered;
+    await page.goto('/leads?q=second#top');
+    await page.waitForURL(`${website.crm}/w/${workspace.slug}/leads?q=second#top`);
+    await switcher(page, workspace).waitFor();
+  }
+  await page.goto(website.crm);
+  await page.waitForURL(`${website.crm}/w/${first.slug}/overview`);
+  await goTo(page, 'Leads');
+  expect(page.url()).toBe(`${website.crm}/w/${first.slug}/leads`);
 
-  await page.goto('/campaigns');
-  await page.getByRole('button', { name: 'New campaign' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Name').fill('Strayed');
-  await dialog.getByLabel('Code').fill('STRAYED');
-  await switchWorkspace(first, second);
-  await page.keyboard.press('Enter');
-  await expectReloadNotice(page);
-  await campaign(page, 'SECOND').waitFor();
-  expect(await dialog.count()).toBe(0);
-
-  await goTo(page, 'Members');
-  await page.getByLabel('Name of the workspace').fill('Strayed');
-  await switchWorkspace(second, first);
-  await page.getByRole('button', { name: 'Save' }).click();
-  await expectReloadNotice(page);
-  await expect.poll(() => page.getByLabel('Name of the workspace').inputValue()).toBe(first.slug);
-  expect(await stored()).toEqual(before);
+  // After the session ends, signing in leads back to the same page.
+  await page.context().clearCookies();
+  await page.goto(`/w/${second.slug}/campaigns`);
+  await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
+  expect(new URL(page.url()).searchParams.get('to')).toBe(`/w/${second.slug}/campaigns`);
 });
 
-test('a tab with an import or a new secret reloads only after the user closes the dialog', {
+test('the address of an unknown workspace lists the workspaces of the user, and of another page answers 404', {
+  timeout,
+}, async () => {
+  const { page, first } = await openWithTwoWorkspaces();
+  const { slug: foreign } = await website.fixture.createWorkspace();
+  for (const slug of ['no-such-workspace', foreign]) {
+    await page.goto(`/w/${slug}/leads`);
+    await page.getByRole('heading', { name: 'Workspace not found', level: 1 }).waitFor();
+    await page.getByText(`There is no workspace "${slug}", or you are not a member of it.`).waitFor();
+  }
+  await expectGoodEverywhere(page, 'unknown-workspace');
+  await page.getByRole('list', { name: 'Your workspaces' }).getByRole('link', { name: first.slug }).click();
+  await switcher(page, first).waitFor();
+  expect((await page.goto(`/w/${first.slug}/no-such-page`))?.status()).toBe(404);
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+});
+
+test('after a removal from the workspace, a tab with an import or a new secret reloads when its dialog closes', {
   timeout,
 }, async () => {
   const { page, first, second } = await openWithTwoWorkspaces();
-  const otherTab = await page.context().newPage();
-  const conflictResponse = () => page.waitForResponse((answer) => answer.status() === 409, { timeout });
-  const switchWorkspace = async (from: TestWorkspace, to: TestWorkspace) => {
-    await otherTab.goto('/overview');
-    await chooseItem(otherTab, `Switch workspace: ${from.slug}`, to.slug);
-    await switcher(otherTab, to).waitFor();
-  };
-  await page.goto('/leads');
+  const [{ user_id: userId } = { user_id: '' }] = await website.fixture.sql<{ user_id: string }>(
+    `SELECT user_id FROM member GROUP BY user_id HAVING array_agg(workspace_id) @> $1`,
+    [[first.id, second.id]],
+  );
+  const remove = ({ id }: TestWorkspace) =>
+    website.fixture.sql('DELETE FROM member WHERE user_id = $1 AND workspace_id = $2', [userId, id]);
+  const refusal = () => page.waitForResponse((answer) => answer.status() === 404, { timeout });
+  await page.goto(`/w/${first.slug}/leads`);
   await lead(page, 'Ada First').waitFor();
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Import a CSV file' }).click();
@@ -199,39 +178,33 @@ test('a tab with an import or a new secret reloads only after the user closes th
     mimeType: 'text/csv',
     buffer: Buffer.from('name,phone,campaignCode\nImported First,+44 20 7946 0000,FIRST\n'),
   });
-  // The response to the import arrives after the page has received the 409 response.
+  // The response to the import arrives after the page has received the 404 response.
   await page.route('**/order/leads/import*', async (route) => {
     const response = await route.fetch();
-    const conflict = conflictResponse();
-    await switchWorkspace(first, second);
-    await conflict;
+    const refused = refusal();
+    await remove(first);
+    await refused;
     await route.fulfill({ response });
   });
   const dialog = page.getByRole('dialog');
+  const lost = page.getByRole('heading', { name: 'Workspace not found' });
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
   await dialog.getByRole('row', { name: 'Stored' }).waitFor();
-  expect(await page.getByText(reloadNotice).count()).toBe(0);
+  expect(await lost.count()).toBe(0);
   await dialog.getByRole('button', { name: 'Close' }).last().click();
-  await expectReloadNotice(page);
-  await lead(page, 'Grace Second').waitFor();
-  const stored = await website.fixture.sql(
-    `SELECT workspace_id AS id FROM lead WHERE name = 'Imported First' AND workspace_id = ANY ($1)`,
-    [[first.id, second.id]],
-  );
-  expect(stored).toEqual([{ id: first.id }]);
+  await lost.waitFor();
 
-  await goTo(page, 'Profile');
+  await page.goto(`/w/${second.slug}/profile`);
   await page.getByRole('button', { name: 'Create an API key' }).click();
   await dialog.getByLabel('Name').fill('Of the second');
   await page.keyboard.press('Enter');
   const secret = page.getByLabel(/^Secret of /);
   await secret.waitFor();
-  const conflict = conflictResponse();
-  await switchWorkspace(second, first);
-  await conflict;
+  await remove(second);
+  const refused = refusal();
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+  await refused;
   await secret.waitFor();
   await page.getByRole('button', { name: 'I have stored it' }).click();
-  await expectReloadNotice(page);
-  await page.getByRole('list', { name: 'API keys' }).waitFor();
-  expect(await page.getByText('Of the second').count()).toBe(0);
+  await lost.waitFor();
 });

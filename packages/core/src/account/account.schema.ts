@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { memberRoles } from '../credential/principal.ts';
 import { dateTime, id, properName } from '../fields.ts';
+import { workspaceSlug } from '../workspace/workspace.schema.ts';
 
 /** The name of a user. */
 export const UserName = properName('The name of the user.', 'Ada Lovelace');
@@ -8,6 +9,7 @@ export const UserName = properName('The name of the user.', 'Ada Lovelace');
 /** A workspace of the signed-in user, and the user's role there. */
 export const OwnWorkspace = Type.Object({
   id: id('Identifier of the workspace.'),
+  slug: workspaceSlug,
   name: Type.String(),
   role: Type.Enum([...memberRoles]),
 });
@@ -30,7 +32,12 @@ export const Me = Type.Object({
   }),
   sessionId: id('Identifier of the session.'),
   workspaces: Type.Array(OwnWorkspace),
-  workspace: Type.Optional(OwnWorkspace),
+  workspace: Type.Optional({
+    ...OwnWorkspace,
+    description:
+      'The workspace that the request names. Without one, the last opened one. Absent if the user is not a member.',
+  }),
+  lastWorkspaceId: Type.Optional(id('Identifier of the workspace that the session opened last.')),
   addresses: ApiAddresses,
   mail: Type.Boolean({ description: 'Whether the service sends emails.' }),
 });

@@ -28,8 +28,9 @@ export function createDeliveryNotices({ select }: Database): DeliveryNotices {
           JOIN member ON member.workspace_id = workspace.id AND member.user_id = due.user_id
         WHERE notice.endpoint_id = due.endpoint_id AND notice.user_id = due.user_id
         RETURNING notice.endpoint_id AS "endpointId", notice.user_id AS "userId", notice.lease_id AS "leaseId",
-          notice.attempts, notice.workspace_id AS "workspaceId", workspace.name AS "workspaceName", email, kind,
-          description, disabled_reason AS "disabledReason", failing_since AS "failingSince",
+          notice.attempts, notice.workspace_id AS "workspaceId", workspace.name AS "workspaceName",
+          workspace.slug AS "workspaceSlug", email, kind, description,
+          disabled_reason AS "disabledReason", failing_since AS "failingSince",
           deleted_at IS NULL AND noticed_at IS NOT DISTINCT FROM coalesce(disabled_at, failing_since)
             AND noticed_at IS NOT NULL AND (endpoint.user_id IS NOT NULL OR role <> 'publisher') AND email_verified
             AS "isCurrent"`);

@@ -42,7 +42,7 @@ export function createWorkspaceStore({ prisma, select, transaction }: Database):
     },
 
     async renameWorkspace(id, name) {
-      await prisma.workspace.update({ where: { id }, data: { name } });
+      return prisma.workspace.update({ where: { id }, data: { name }, select: workspaceColumns });
     },
 
     async listMemberships(userId) {

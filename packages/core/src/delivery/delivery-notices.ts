@@ -7,6 +7,7 @@ export interface DeliveryNotice {
   readonly attempts: number;
   readonly workspaceId: string;
   readonly workspaceName: string;
+  readonly workspaceSlug: string;
   readonly email: string;
   readonly kind: 'webhook' | 'postback';
   readonly description?: string | undefined;

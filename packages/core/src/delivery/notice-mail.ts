@@ -12,7 +12,8 @@ export function noticeMail(notices: readonly [DeliveryNotice, ...DeliveryNotice[
   const [{ email, workspaceName }] = notices;
   const workspace = isPlain(workspaceName) ? `the workspace "${workspaceName}"` : 'a workspace of yours';
   const parts = notices.map(
-    (notice) => `${sentenceOf(notice)}\n\n${publicUrl}/${notice.kind}s/${notice.endpointId}`,
+    (notice) =>
+      `${sentenceOf(notice)}\n\n${publicUrl}/w/${notice.workspaceSlug}/${notice.kind}s/${notice.endpointId}`,
   );
   return {
     to: email,

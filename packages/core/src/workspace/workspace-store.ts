@@ -43,7 +43,8 @@ export interface WorkspaceStore {
   listWorkspaces(limit: number): Promise<Workspace[]>;
   findUser(email: string): Promise<User | undefined>;
   getUser(id: string): Promise<User | undefined>;
-  renameWorkspace(id: string, name: string): Promise<void>;
+  /** Renames a workspace. Its slug stays, so that links survive. */
+  renameWorkspace(id: string, name: string): Promise<Workspace>;
   /** Lists the memberships of a user, oldest first. */
   listMemberships(userId: string): Promise<Membership[]>;
   /** Lists the members of a workspace, oldest first. */

@@ -9,10 +9,19 @@ export const WorkspaceName = Type.Object(
 );
 export type WorkspaceName = Static<typeof WorkspaceName>;
 
+/** The name of a workspace in addresses. */
+export const workspaceSlug = Type.String({
+  description: 'The name of the workspace in addresses. A new name of the workspace does not change it.',
+});
+
 /** The answer to a change of a workspace. */
 export const WorkspaceAnswer = Type.Object({
   success: Type.Literal(true),
-  workspace: Type.Object({ id: id('Identifier of the workspace.'), name: Type.String() }),
+  workspace: Type.Object({
+    id: id('Identifier of the workspace.'),
+    slug: workspaceSlug,
+    name: Type.String(),
+  }),
 });
 export type WorkspaceAnswer = Static<typeof WorkspaceAnswer>;
 

@@ -75,7 +75,7 @@ export const commonErrors = [
 ] as const satisfies ErrorCode[];
 
 /** The errors of every operation for signed-in users of the website, in addition to its own. */
-export const sessionErrors = [...commonErrors, 'other_workspace'] as const satisfies ErrorCode[];
+export const sessionErrors = [...commonErrors, 'unknown_workspace'] as const satisfies ErrorCode[];
 
 /** The errors of every operation that reads a JSON body, in addition to its own. */
 export const bodyErrors = [

@@ -1,6 +1,6 @@
 import type { AuditEntryView } from '@leads/core/audit';
 import { infiniteQueryOptions } from '@tanstack/react-query';
-import { nextCursorOf, send, workspaceOfPage } from './client.ts';
+import { nextCursorOf, queryOfLink, send } from './client.ts';
 
 /** The number of entries in one response. */
 const pageSize = '50';
@@ -22,10 +22,5 @@ export const auditQuery = (action: string | undefined) =>
 
 /** Returns the address of the CSV file of the entries. */
 export function auditFile(action: string | undefined): string {
-  const workspaceId = workspaceOfPage();
-  const query = new URLSearchParams({
-    ...(action !== undefined && { action }),
-    ...(workspaceId !== undefined && { workspaceId }),
-  });
-  return `/api/console/audit.csv?${query.toString()}`;
+  return `/api/console/audit.csv?${queryOfLink(action === undefined ? {} : { action })}`;
 }

@@ -1,6 +1,7 @@
 import type { Problem } from '@leads/core/error-schema';
 import { texts } from '../texts/index.ts';
 import { recordAnswer, recordNoAnswer } from './connection.ts';
+import { workspaceOfPage } from './workspace-address.ts';
 
 /** The time limit of a request with its response. The server itself answers within 10 s. */
 const timeLimitMs = 20_000;
@@ -31,12 +32,10 @@ export class ApiError extends Error {
 
 /** The connection between the client and the rest of the website. */
 export interface ClientContext {
-  /** Returns the workspace of the page, once known. Every request sends it. */
-  readonly workspaceId: () => string | undefined;
   /** Called if the session has ended. */
   readonly onSignedOut: () => void;
-  /** Called if the user has switched to another workspace. The server has then rejected the request. */
-  readonly onOtherWorkspace: () => void;
+  /** Called if the user is no longer a member of the workspace of the page. The server has then rejected the request. */
+  readonly onWorkspaceLost: () => void;
   /** Asks the user for the password or the second factor. Returns whether the user has given it. */
   readonly onConfirmationRequired: () => Promise<boolean>;
 }
@@ -48,18 +47,19 @@ export function configureClient(given: ClientContext): void {
   context = given;
 }
 
-/** Returns the workspace of the page. A link needs it as a parameter, because a link sends no headers. */
-export function workspaceOfPage(): string | undefined {
-  return context?.workspaceId();
-}
-
-/** Returns the headers of every request to this website's own API. */
+/** Returns the headers of every request to this website's own API. They name the workspace of the page. */
 export function commonHeaders(): Record<string, string> {
-  const workspaceId = workspaceOfPage();
+  const workspace = workspaceOfPage();
   return {
     accept: 'application/problem+json, application/json;q=0.9',
-    ...(workspaceId !== undefined && { 'workspace-id': workspaceId }),
+    ...(workspace !== undefined && { 'workspace-id': workspace }),
   };
+}
+
+/** Returns a query with the workspace of the page. A link needs it as a parameter, because a link sends no headers. */
+export function queryOfLink(query: Readonly<Record<string, string>>): string {
+  const workspaceId = workspaceOfPage();
+  return new URLSearchParams({ ...query, ...(workspaceId !== undefined && { workspaceId }) }).toString();
 }
 
 export interface ApiRequest {
@@ -138,7 +138,7 @@ export async function fetchAnswer(url: string, { signal, ...request }: RequestIn
 export async function readError(path: string, response: Response): Promise<ApiError> {
   const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
   if (response.status === 401 && path.startsWith('/console/')) context?.onSignedOut();
-  if (problem.type === 'urn:leads:error:other_workspace') context?.onOtherWorkspace();
+  if (problem.type === 'urn:leads:error:unknown_workspace') context?.onWorkspaceLost();
   const fields = (problem.errors ?? []).map(({ pointer, parameter, header, detail }) => ({
     field: pointer === undefined ? (parameter ?? header ?? '') : nameOf(pointer),
     reason: detail,

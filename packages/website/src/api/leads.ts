@@ -18,7 +18,7 @@ import {
   queryOptions,
 } from '@tanstack/react-query';
 import { texts } from '../texts/index.ts';
-import { ApiError, call, commonHeaders, nextCursorOf, readError, send, workspaceOfPage } from './client.ts';
+import { ApiError, call, commonHeaders, nextCursorOf, queryOfLink, readError, send } from './client.ts';
 
 const pageSize = 200;
 /** The maximum number of changes in one response: the maximum of the service. */
@@ -182,9 +182,7 @@ export async function changeStatuses({ ids, ...change }: StatusChange): Promise<
 
 /** Returns the address from which the filtered leads can be downloaded. */
 export function exportAddress(format: 'csv' | 'ndjson', filters: LeadFilterQuery): string {
-  const workspaceId = workspaceOfPage();
-  const query = new URLSearchParams({ ...filters, ...(workspaceId !== undefined && { workspaceId }) });
-  return `/api/console/order/leads.${format}?${query.toString()}`;
+  return `/api/console/order/leads.${format}?${queryOfLink(filters)}`;
 }
 
 /**

@@ -26,7 +26,7 @@ import {
 import type { MemberRole } from '@leads/core/credential';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useRef } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { account, meQuery } from '../api/account.ts';
 import { texts } from '../texts/index.ts';
 import { ConnectionBanner, useOnline } from './connection-banner.tsx';
@@ -71,6 +71,13 @@ export function WebsiteLayout() {
   const content = useRef<HTMLElement>(null);
   const isOnline = useOnline();
   const pathname = useRouterState({ select: (state) => state.location.pathname });
+  const current = destinations.find((destination) => isOf(pathname, destination));
+  const { workspace, lastWorkspaceId } = me;
+  useEffect(() => {
+    if (workspace === undefined || workspace.id === lastWorkspaceId) return;
+    // Addresses without a workspace open the last one. If this request fails, they open the one before.
+    account('/organization/set-active', { organizationId: workspace.id }).catch(() => undefined);
+  }, [workspace, lastWorkspaceId]);
   const leaveNavigation = () => {
     if (!opened) return;
     close();
@@ -101,7 +108,7 @@ export function WebsiteLayout() {
             <Text fw={700} visibleFrom="xs">
               {t.product}
             </Text>
-            <WorkspaceMenu me={me} />
+            <WorkspaceMenu me={me} page={current?.to ?? '/overview'} />
           </Group>
           <UserMenu name={me.user.name} email={me.user.email} />
         </Group>
@@ -115,7 +122,7 @@ export function WebsiteLayout() {
             to={destination.to}
             label={destination.label}
             leftSection={<destination.icon size={18} aria-hidden />}
-            active={isOf(pathname, destination)}
+            active={destination === current}
             aria-current={pathname === destination.to ? 'page' : undefined}
             onClick={leaveNavigation}
           />
@@ -133,7 +140,7 @@ export function WebsiteLayout() {
         <Box maw={1600} mx="auto">
           <Suspense fallback={<PendingPage />}>
             {me.workspace === undefined ? (
-              <NoWorkspace />
+              <NoWorkspace workspaces={me.workspaces} />
             ) : (
               <>
                 {/* The overview lists them itself. */}

@@ -1,13 +1,10 @@
 import type { Me } from '@leads/core/account';
 import { Button, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { notifications } from '@mantine/notifications';
 import { IconCheck, IconPlus, IconSelector } from '@tabler/icons-react';
-import { useEffect, useRef } from 'react';
-import { account } from '../api/account.ts';
+import { addressInWorkspace } from '../api/workspace-address.ts';
 import { texts } from '../texts/index.ts';
 import { lazyDialog } from './lazy-dialog.tsx';
-import { changeWorkspace, takeReloadReason } from './workspace-reload.ts';
 
 const t = texts.common;
 
@@ -15,26 +12,14 @@ const NewWorkspaceDialog = lazyDialog(
   async () => (await import('./new-workspace-dialog.tsx')).NewWorkspaceDialog,
 );
 
-/** Shows the current workspace and switches to another. */
-export function WorkspaceMenu({ me }: { me: Me }) {
+/** Shows the workspace of the page and links to the others. @param page the address of the page to open in them. */
+export function WorkspaceMenu({ me, page }: { me: Me; page: string }) {
   const [creating, { open, close }] = useDisclosure(false);
-  const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    const reason = takeReloadReason();
-    // Announced by screen readers.
-    if (reason !== undefined) button.current?.focus();
-    if (reason === 'elsewhere') {
-      notifications.show({ color: 'yellow', autoClose: false, message: t.startedOver });
-    }
-  }, []);
-  const show = (organizationId: string) =>
-    changeWorkspace(() => account('/organization/set-active', { organizationId }));
   return (
     <>
       <Menu position="bottom-start" width={260}>
         <Menu.Target>
           <Button
-            ref={button}
             variant="default"
             size="compact-md"
             rightSection={<IconSelector size={16} aria-hidden />}
@@ -48,10 +33,12 @@ export function WorkspaceMenu({ me }: { me: Me }) {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>{t.switchWorkspace}</Menu.Label>
-          {me.workspaces.map(({ id, name, role }) => (
+          {me.workspaces.map(({ id, slug, name, role }) => (
             <Menu.Item
               key={id}
-              onClick={() => void show(id)}
+              // Not a link of the router: each workspace has its own document.
+              component="a"
+              href={addressInWorkspace(slug, page)}
               rightSection={id === me.workspace?.id && <IconCheck size={16} aria-hidden />}
             >
               <Text size="sm" truncate>

@@ -1,9 +1,3 @@
-/** The reason of a reload: the workspace changed on this page, or in another tab. */
-type Reason = 'here' | 'elsewhere';
-
-/** The storage key of the reason during the reload. */
-const key = 'leads.startedOver';
-
 /** Whether this page is leaving its workspace. Later errors for the same reason are ignored. */
 let isLeaving = false;
 /** Whether the page reloads as soon as no component prevents it. */
@@ -11,47 +5,33 @@ let isReloadPending = false;
 /** The number of components that prevent a reload. */
 let preventers = 0;
 
-function reloadPage(reason: Reason): void {
-  sessionStorage.setItem(key, reason);
-  // The new address has no filters, because they belong to the previous workspace.
-  location.replace(location.pathname);
-}
-
 /**
- * Runs an action that switches the workspace, and reloads the page. The reload removes everything of the previous
- * workspace from caches, forms and notifications.
+ * Runs an action that ends or starts a membership, and loads the address that it returns. A new document has nothing of
+ * the previous workspace in caches, forms and notifications.
  */
-export async function changeWorkspace(by: () => Promise<unknown>): Promise<void> {
+export async function leaveWorkspacePage(by: () => Promise<string>): Promise<void> {
   isLeaving = true;
   try {
-    await by();
+    location.assign(await by());
   } catch (error) {
     isLeaving = false;
     throw error;
   }
-  reloadPage('here');
 }
 
-/** Reloads the page for the user's current workspace, which is no longer the one of this page. */
-export function reloadForWorkspace(): void {
+/** Reloads the page after the membership in its workspace has ended. The page then lists the user's workspaces. */
+export function reloadForLostWorkspace(): void {
   if (isLeaving) return;
   isLeaving = true;
   if (preventers > 0) isReloadPending = true;
-  else reloadPage('elsewhere');
+  else location.reload();
 }
 
-/** Prevents reloads, except by {@link changeWorkspace}. @returns a function that allows reloads again. */
+/** Prevents reloads, except by {@link leaveWorkspacePage}. @returns a function that allows reloads again. */
 export function preventReload(): () => void {
   preventers += 1;
   return () => {
     preventers -= 1;
-    if (isReloadPending && preventers === 0) reloadPage('elsewhere');
+    if (isReloadPending && preventers === 0) location.reload();
   };
-}
-
-/** Returns the reason of this page's reload once, if it was reloaded. */
-export function takeReloadReason(): Reason | undefined {
-  const reason = sessionStorage.getItem(key);
-  sessionStorage.removeItem(key);
-  return reason === 'here' || reason === 'elsewhere' ? reason : undefined;
 }

@@ -56,10 +56,12 @@ export const common = {
   signOut: 'Sign out',
   workspace: 'Workspace',
   switchWorkspace: 'Switch workspace',
-  startedOver:
-    'You are in another workspace now. You switched to it in another tab, or you are no longer a member of the previous one. The page was reloaded, and your last action was not carried out.',
   newWorkspace: 'New workspace',
   noWorkspace: 'You are not a member of any workspace. Create one, or accept an invitation.',
+  unknownWorkspace: 'Workspace not found',
+  unknownWorkspaceLead: (slug: string) =>
+    `There is no workspace "${slug}", or you are not a member of it. Ask an owner for an invitation, or open one of your workspaces.`,
+  yourWorkspaces: 'Your workspaces',
   userMenu: 'Your account',
   light: 'Light',
   dark: 'Dark',

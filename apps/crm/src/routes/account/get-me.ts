@@ -3,7 +3,7 @@ import type { Server } from '@leads/http/server/create-server';
 import { errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmConfig } from '../../config.ts';
 import { apiAddresses } from '../../public-url.ts';
-import { activeMembership } from './session.ts';
+import { lastMembership } from './session.ts';
 
 /** Registers the route that returns the signed-in user, the user's workspaces and the URLs of the APIs. */
 export function getMeRoute(app: Server, config: CrmConfig): void {
@@ -15,15 +15,16 @@ export function getMeRoute(app: Server, config: CrmConfig): void {
       schema: { response: { 200: Me, ...errorResponses(...sessionErrors) } },
     },
     async (request) => {
-      const { signedIn, memberships } = request;
-      const mine = memberships.map(({ workspace: { id, name }, role }) => ({ id, name, role }));
-      const active = activeMembership(request)?.workspace.id;
-      const workspace = mine.find(({ id }) => id === active);
+      const { signedIn, memberships, membership } = request;
+      const mine = memberships.map(({ workspace: { id, slug, name }, role }) => ({ id, slug, name, role }));
+      const workspace = mine.find(({ id }) => id === membership?.workspace.id);
+      const last = lastMembership(request);
       return {
         user: signedIn.user,
         sessionId: signedIn.sessionId,
         workspaces: mine,
         ...(workspace !== undefined && { workspace }),
+        ...(last !== undefined && { lastWorkspaceId: last.workspace.id }),
         addresses,
         mail: config.SMTP_URL !== undefined,
       };

@@ -9,11 +9,13 @@ declare module 'fastify' {
     signedIn: SignedIn;
     /** The memberships of the signed-in user, oldest first. */
     memberships: readonly Membership[];
+    /** The membership in the workspace of the request, if any. */
+    membership: Membership | undefined;
   }
 }
 
-/** Returns the membership in the workspace that the session has chosen, or else the first membership. */
-export function activeMembership({
+/** Returns the membership in the workspace that the session opened last, or else the first membership. */
+export function lastMembership({
   signedIn,
   memberships,
 }: Pick<FastifyRequest, 'signedIn' | 'memberships'>): Membership | undefined {

@@ -1,26 +1,28 @@
 import { isRecentSignIn } from '@leads/core/account';
 import { LeadsError } from '@leads/core/errors';
+import type { Membership } from '@leads/core/workspace';
 import { clientAddress, type Server } from '@leads/http/server/create-server';
 import { errorResponses } from '@leads/http/server/errors';
 import { requirePermission } from '@leads/http/server/permission';
 import { limitRates } from '@leads/http/server/rate-limit';
 import type { FastifyRequest } from 'fastify';
 import type { CrmContext } from '../../context.ts';
-import { accountHeaders, activeMembership, setCookies } from '../account/session.ts';
+import { accountHeaders, lastMembership, setCookies } from '../account/session.ts';
 
 /**
  * Guards a scope of the website: a request to a non-public route requires a session and the permission of the route. A
- * request that names a workspace is rejected if the session is in another one: the user may have switched in another
- * tab.
+ * request that names a workspace acts in it, whatever other tabs show, and is rejected if the user is not a member. Routes
+ * that concern only the user accept any name.
  */
 export function requireSession(scope: Server, { accounts, workspaces, rateLimits }: CrmContext): void {
   scope.decorateRequest('signedIn');
   scope.decorateRequest('memberships');
+  scope.decorateRequest('membership');
   scope.decorateRequest('principal');
   scope.addHook('onRoute', (route) => {
     if (route.config?.permission === 'public') return;
-    // The API routes do not declare this error: only a session can be in another workspace.
-    const response = { ...errorResponses('other_workspace'), ...(route.schema?.response as object) };
+    // The API routes do not declare this error: only requests of the website name a workspace.
+    const response = { ...errorResponses('unknown_workspace'), ...(route.schema?.response as object) };
     route.schema = { ...route.schema, response };
   });
   scope.addHook('onRequest', async (request, reply) => {
@@ -32,18 +34,19 @@ export function requireSession(scope: Server, { accounts, workspaces, rateLimits
     setCookies(reply, session.cookies);
     request.signedIn = session.signedIn;
     request.memberships = await workspaces.listMemberships(session.signedIn.user.id);
-    const membership = activeMembership(request);
+    const named = workspaceOf(request);
+    const membership = named === undefined ? lastMembership(request) : membershipOf(request, named);
+    request.membership = membership;
     const caller = {
       userId: session.signedIn.user.id,
       ...(membership !== undefined && { workspaceId: membership.workspace.id }),
       scope: 'full',
     } as const;
     limitRates(reply, rateLimits, caller, clientAddress(request));
-    const named = workspaceOf(request);
-    if (named !== undefined && named !== membership?.workspace.id) throw new LeadsError('other_workspace');
     if (config.permission === 'signedIn') return;
 
     if (membership === undefined) {
+      if (named !== undefined) throw new LeadsError('unknown_workspace');
       throw new LeadsError('forbidden', { message: 'You are not a member of any workspace' });
     }
     const { role, user, workspace } = membership;
@@ -53,6 +56,11 @@ export function requireSession(scope: Server, { accounts, workspaces, rateLimits
     }
     request.principal = { workspaceId: workspace.id, userId: user.id, role, scope: 'full' };
   });
+}
+
+/** Returns the membership in a workspace, which pages name by its slug and those of the previous release by its id. */
+function membershipOf({ memberships }: FastifyRequest, named: unknown): Membership | undefined {
+  return memberships.find(({ workspace: { id, slug } }) => slug === named || id === named);
 }
 
 /** Returns the workspace that a page names in a header, or in the query because a link cannot send headers. */

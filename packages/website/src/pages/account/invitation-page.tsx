@@ -2,10 +2,11 @@ import type { Me } from '@leads/core/account';
 import type { MemberRole } from '@leads/core/credential';
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { acceptInvitation } from '../../api/accept-invitation.ts';
 import { account } from '../../api/account.ts';
 import { ApiError, call } from '../../api/client.ts';
+import { openPage } from '../../api/workspace-address.ts';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
@@ -23,7 +24,6 @@ interface Invitation {
 
 export function InvitationPage() {
   const { id } = route.useParams();
-  const navigate = useNavigate();
   const queryClient = useQueryClient();
   const invitation = useQuery({
     queryKey: ['invitation', id],
@@ -41,10 +41,7 @@ export function InvitationPage() {
   const answer = useMutation({
     mutationFn: (accepts: boolean) =>
       accepts ? acceptInvitation(id) : account('/organization/reject-invitation', { invitationId: id }),
-    async onSuccess() {
-      queryClient.clear();
-      await navigate({ to: '/overview' });
-    },
+    onSuccess: () => openPage('/'),
   });
   const signOut = useMutation({
     mutationFn: () => account('/sign-out'),

@@ -1,10 +1,11 @@
 import { Button, Checkbox, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { account, featuresQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
+import { openPage } from '../../api/workspace-address.ts';
 import { AnchorLink } from '../../shell/links.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
@@ -16,17 +17,11 @@ const route = getRouteApi('/sign-in');
 
 export function SignInPage() {
   const { email = '', to } = route.useSearch();
-  const router = useRouter();
-  const queryClient = useQueryClient();
   const { data: features } = useQuery(featuresQuery);
   const [needsCode, setNeedsCode] = useState(false);
   const form = useForm({ initialValues: { email, password: '', rememberMe: true } });
 
-  const enter = async () => {
-    queryClient.clear();
-    // Only a path of this website. Any other address would make this page an open redirect.
-    router.history.push(to?.startsWith('/') === true && !to.startsWith('//') ? to : '/overview');
-  };
+  const enter = async () => openPage(to ?? '/');
   const signIn = useMutation({
     mutationFn: (body: object) => account<{ twoFactorRedirect?: boolean }>('/sign-in/email', body),
     async onSuccess({ twoFactorRedirect }) {

@@ -1,10 +1,11 @@
 import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { acceptKeptInvitation, keepInvitation } from '../../api/accept-invitation.ts';
 import { account, featuresQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
+import { openPage } from '../../api/workspace-address.ts';
 import { AnchorLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
@@ -15,8 +16,6 @@ const route = getRouteApi('/sign-up');
 
 export function SignUpPage() {
   const { email = '', invitation, to } = route.useSearch();
-  const router = useRouter();
-  const queryClient = useQueryClient();
   const { data: features, error: featuresError, refetch } = useQuery(featuresQuery);
   const form = useForm({ initialValues: { name: '', email, password: '' } });
   const signUp = useMutation({
@@ -31,9 +30,7 @@ export function SignUpPage() {
       // Otherwise the address must be confirmed first.
       if (!signedIn) return;
       const isAccepted = await acceptKeptInvitation();
-      queryClient.clear();
-      if (isAccepted) router.history.push('/overview');
-      else router.history.push(to?.startsWith('/') === true && !to.startsWith('//') ? to : '/overview');
+      openPage(isAccepted ? '/' : (to ?? '/'));
     },
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });

@@ -1,10 +1,11 @@
 import type { AddressConfirmed } from '@leads/core/account';
 import { Loader } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { acceptKeptInvitation } from '../../api/accept-invitation.ts';
 import { call } from '../../api/client.ts';
+import { openPage } from '../../api/workspace-address.ts';
 import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
 import { texts } from '../../texts/index.ts';
 import { AccountCard } from './account-card.tsx';
@@ -14,8 +15,6 @@ const route = getRouteApi('/verify-email');
 
 export function VerifyEmailPage() {
   const { token = '' } = route.useSearch();
-  const navigate = useNavigate();
-  const queryClient = useQueryClient();
   const verify = useQuery({
     queryKey: ['verify-email', token],
     queryFn: () => call<AddressConfirmed>('/auth/verify-email', { query: { token } }),
@@ -28,10 +27,9 @@ export function VerifyEmailPage() {
     if (next !== 'signedIn') return;
     void (async () => {
       const isAccepted = await acceptKeptInvitation();
-      queryClient.removeQueries({ queryKey: ['me'] });
-      await navigate({ to: isAccepted ? '/overview' : '/profile' });
+      openPage(isAccepted ? '/' : '/profile');
     })();
-  }, [next, navigate, queryClient]);
+  }, [next]);
   if (verify.isError) {
     return (
       <AccountCard title={t.verifying} lead={t.verifyFailed}>

@@ -5,6 +5,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { SavedView } from '@leads/core/lead';
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
+import { browserAddress } from '../../api/workspace-address.ts';
 import { exportAddress, invalidateCounts, leadCountQuery } from '../../api/leads.ts';
 import { viewsQuery } from '../../api/views.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
@@ -85,7 +86,7 @@ export function LeadsPage() {
     const next = Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined);
     void navigate({ to: '/leads', search: Object.fromEntries(next), resetScroll: false });
   };
-  const hrefOf = (id: string) => `/leads?lead=${encodeURIComponent(id)}`;
+  const hrefOf = (id: string) => browserAddress(`/leads?lead=${encodeURIComponent(id)}`);
   const focusList = () => scroller.current?.focus({ preventScroll: true });
   const closeDialog = () => setDialog(undefined);
 

@@ -11,7 +11,7 @@ import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
-import { changeWorkspace } from '../../shell/workspace-reload.ts';
+import { leaveWorkspacePage } from '../../shell/workspace-reload.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { Invitations } from './invitations.tsx';
@@ -60,7 +60,12 @@ function LeaveButton({ workspace }: { workspace: OwnWorkspace }) {
       label={t.leave}
       title={t.leaveTitle}
       action={t.leave}
-      onConfirm={() => changeWorkspace(() => leaveWorkspace(workspace.id))}
+      onConfirm={() =>
+        leaveWorkspacePage(async () => {
+          await leaveWorkspace(workspace.id);
+          return '/';
+        })
+      }
     >
       <Text size="sm">{t.leaveLead}</Text>
     </ConfirmButton>

@@ -1,6 +1,7 @@
 import { Anchor, type MantineSize } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { browserAddress } from '../../api/workspace-address.ts';
 
 /** A link to the lead list with filters, named as in the API. */
 export function LeadsLink({
@@ -13,7 +14,7 @@ export function LeadsLink({
   children: ReactNode;
 }) {
   const router = useRouter();
-  const href = `/leads?${new URLSearchParams(filters).toString()}`;
+  const href = browserAddress(`/leads?${new URLSearchParams(filters).toString()}`);
   return (
     <Anchor
       href={href}

@@ -18,13 +18,13 @@ export function renameWorkspaceRoute(app: Server, { recordAction, workspaces }: 
     async (request) => {
       const { workspaceId } = request.principal;
       const { name } = request.body;
-      await workspaces.renameWorkspace(workspaceId, name);
+      const workspace = await workspaces.renameWorkspace(workspaceId, name);
       await recordAction(auditOrigin(request), {
         action: 'workspace.renamed',
         scope: { workspaceId },
         details: { name },
       });
-      return { success: true as const, workspace: { id: workspaceId, name } };
+      return { success: true as const, workspace };
     },
   );
 }

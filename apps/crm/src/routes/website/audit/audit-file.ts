@@ -8,7 +8,7 @@ import { auditCsv, sendAuditLog } from '../../api/audit/list-audit-log.ts';
 const { action, actorId, from, to } = AuditQuery.properties;
 /** The filters of the list, and the workspace of the page. It is in the query because a link cannot send headers. */
 const LinkQuery = Type.Object(
-  { action, actorId, from, to, workspaceId: Type.Optional(Type.String({ format: 'uuid' })) },
+  { action, actorId, from, to, workspaceId: Type.Optional(Type.String({ maxLength: 255 })) },
   { additionalProperties: false },
 );
 

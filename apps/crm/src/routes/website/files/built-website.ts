@@ -22,8 +22,8 @@ export const pageHeaders = pageHeadersOf([
   "frame-ancestors 'none'",
 ]);
 
-/** The paths of the website's pages. All of them return the same document, whose script renders the page. */
-export const websitePages = [
+/** The paths of the pages of a workspace, which follow `/w/` and its slug. The website redirects from the path alone. */
+const workspacePages = [
   '/',
   '/overview',
   '/leads',
@@ -36,6 +36,12 @@ export const websitePages = [
   '/audit',
   '/developers',
   '/profile',
+] as const;
+
+/** The paths of the website's pages. All of them return the same document, whose script renders the page. */
+export const websitePages = [
+  ...workspacePages,
+  ...workspacePages.map((page) => `/w/:workspace${page}`.replace(/\/$/, '')),
   '/sign-in',
   '/sign-up',
   '/forgot-password',
@@ -43,7 +49,7 @@ export const websitePages = [
   '/verify-email',
   '/invitations/:id',
   '/integration/:token',
-] as const;
+];
 
 /**
  * Lists the names of the website's scripts, styles and fonts. A name contains a hash of the content:

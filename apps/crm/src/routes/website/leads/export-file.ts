@@ -7,7 +7,7 @@ import { type ExportType, exportContent, exportTypes, sendExport } from '../../a
 
 /** The filters of the list, and the workspace of the page. It is in the query because a link cannot send headers. */
 const LinkQuery = Type.Object(
-  { ...LeadFilterQuery.properties, workspaceId: Type.Optional(Type.String({ format: 'uuid' })) },
+  { ...LeadFilterQuery.properties, workspaceId: Type.Optional(Type.String({ maxLength: 255 })) },
   { additionalProperties: false },
 );
 
