@@ -193,6 +193,7 @@ describe.each(serviceNames)('%s', (name) => {
         expect([answer.status, answer.headers.connection]).toEqual([200, 'keep-alive']);
         expect(await ready()).toBe(503);
         expect((await client.send({ path: '/health/live' })).status).toBe(200);
+        await sleep(50);
       }
       const late = async () => (await exchange(portOf(service), name, `${name} late`)).code;
       await expect.poll(late, { timeout: 20_000, interval: 50 }).toBe('ECONNREFUSED');

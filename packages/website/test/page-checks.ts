@@ -28,6 +28,16 @@ export async function expectGoodInBothColors(page: Page, name: string): Promise<
   await setColorScheme(page, 'light');
 }
 
+/** Checks a page on a desktop and on a phone, each in light mode, and its contrast in dark mode. */
+export async function expectGoodAtBothWidths(page: Page, name: string): Promise<void> {
+  const size = page.viewportSize();
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    await expectGoodInBothColors(page, `${name}-${width}`);
+  }
+  if (size !== null) await page.setViewportSize(size);
+}
+
 /** Checks a page on a desktop in light mode and on a phone in dark mode. Takes screenshots of both. */
 export async function expectGoodEverywhere(page: Page, name: string): Promise<void> {
   const size = page.viewportSize();

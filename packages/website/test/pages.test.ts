@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { addDemoLeads } from '@leads/local-stack/demo-leads';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { expectGoodInBothColors } from './page-checks.ts';
+import { expectGoodAtBothWidths, expectGoodInBothColors } from './page-checks.ts';
 import { type Website, startWebsite } from './website.ts';
 
 /* Checks every page on a desktop and on a phone, in light and in dark mode. */
@@ -86,9 +86,9 @@ test('a banner names webhooks and postbacks that fail or were disabled, until th
     .toEqual(['Postback theirs.example.com: no request has succeeded for 24 hours or more.']);
 });
 
-describe.for([1440, 390])('at a width of %d pixels', (width) => {
+describe('on a desktop and on a phone', () => {
   test('pages after sign-in have no accessibility violations and do not overflow', async () => {
-    const { page } = await website.openSignedIn({ width, workspace });
+    const { page } = await website.openSignedIn({ workspace });
     const [lead] = await website.fixture.sql<{ id: string }>(
       `SELECT lead.id FROM lead JOIN lead_change ON lead_id = lead.id WHERE workspace_id = $1 LIMIT 1`,
       [workspace.id],
@@ -110,13 +110,13 @@ describe.for([1440, 390])('at a width of %d pixels', (width) => {
       await page.goto(path);
       await page.getByRole('heading', { name: seen, level: 1, includeHidden: true }).waitFor();
       await expect.poll(() => page.locator('.mantine-Loader-root').count(), { timeout: 15_000 }).toBe(0);
-      await expectGoodInBothColors(page, `${name}-${width}`);
+      await expectGoodAtBothWidths(page, name);
       expect(await page.title()).toContain('Leads');
     }
   }, 240_000);
 
   test('pages before sign-in have no accessibility violations and do not overflow', async () => {
-    const page = await website.openPage({ width });
+    const page = await website.openPage();
     const token = 'x'.repeat(43);
     await website.fixture.sql('UPDATE campaign SET integration_token = NULL WHERE integration_token = $1', [
       token,
@@ -142,24 +142,24 @@ describe.for([1440, 390])('at a width of %d pixels', (width) => {
       await page.goto(path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await expect.poll(() => page.locator('.mantine-Loader-root').count(), { timeout: 15_000 }).toBe(0);
-      await expectGoodInBothColors(page, `${name}-${width}`);
+      await expectGoodAtBothWidths(page, name);
     }
   }, 240_000);
 
   test('error pages have no accessibility violations and offer a next step', async () => {
-    const { page } = await website.openSignedIn({ width, workspace });
+    const { page } = await website.openSignedIn({ workspace });
     expect((await page.goto('/Campaigns/'))?.url()).toMatch(/\/campaigns$/);
     await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
     expect((await page.goto('/no/such/page'))?.status()).toBe(404);
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
-    await expectGoodInBothColors(page, `not-found-${width}`);
+    await expectGoodAtBothWidths(page, 'not-found');
     await page.getByRole('link', { name: 'Go to the overview' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     // For this page, the service is unavailable.
     await page.route('**/api/console/**', (route) => route.abort());
     await page.reload();
     await page.getByRole('alert').getByText('The server cannot be reached').waitFor();
-    await expectGoodInBothColors(page, `unreachable-${width}`);
+    await expectGoodAtBothWidths(page, 'unreachable');
     await page.unroute('**/api/console/**');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
