@@ -94,7 +94,9 @@ describe('the developers area', () => {
     };
     const lead = { name: 'Ada', phone: '+12025550147' };
     await page.goto('/developers');
-    await page.getByRole('region', { name: 'API keys' }).waitFor();
+    await page.getByRole('link', { name: /^Show the log of Test key/ }).click();
+    await page.getByText('No requests yet.').waitFor();
+    await page.goBack();
     await page.getByText(publisher.email).first().waitFor();
     expect([await send(lead), await send({ name: 'Ada' })]).toEqual([200, 400]);
     await page.getByRole('tab', { name: 'Request log' }).click();

@@ -14,6 +14,7 @@ import {
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { keyLimits } from '../../shell/key-limits.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { AnchorLink } from '../../shell/links.tsx';
 import { RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { relativeTime, useNow } from '../../shell/time.ts';
@@ -74,6 +75,18 @@ export function ApiKeys({
                 [t.lastUsed, <LastUse key="use" credential={key} />],
                 [t.created, <RelativeTime key="created" at={key.createdAt} />],
                 ...credentialEnd(key),
+                [
+                  t.requests,
+                  <AnchorLink
+                    key="requests"
+                    to="/developers"
+                    search={{ tab: 'requests', key: key.id }}
+                    size="sm"
+                    aria-label={t.requestsOf(key.name, key.prefix)}
+                  >
+                    {t.requestLog}
+                  </AnchorLink>,
+                ],
                 ...(campaign === undefined ? [] : [[t.defaultCampaign, campaign.code] as const]),
                 ...keyLimits(key),
                 ...(key.allowedOrigins.length === 0
