@@ -54,6 +54,7 @@ const leads: StoredLead[] = Array.from({ length: 336 }, (_, i) => {
       ['spring', 'Spring', '👍'.repeat(255), `${'👍'.repeat(255)}x`, undefined],
       Math.floor(i / 2),
     ),
+    country: pick(['GB', 'gb', 'G', 'x'.repeat(300), undefined], Math.floor(i / 5)),
     createdAt,
     updatedAt: new Date(createdAt.getTime() + ((i * 7) % 13) * 7_200_000),
   });
@@ -119,6 +120,10 @@ const filters: Readonly<Record<string, readonly Case[]>> = {
   lpName: ['spring', 'Spring', '👍'.repeat(255)].map((lpName) => ({
     query: { lpName },
     matches: (lead) => lead.lpName === lpName,
+  })),
+  country: ['GB', 'gb', 'G'].map((country) => ({
+    query: { country },
+    matches: (lead) => lead.country === country,
   })),
   phone: [
     ...['+44 20 7946 0958', '0044 (20) 79460958', '020 7946 0958', '442079460958', '+44 (0)20 7946 0958'].map(
@@ -228,7 +233,9 @@ describe('filtering', () => {
   });
 
   test('by all filters returns the one lead that matches', async () => {
-    const lead = leads.find(({ s1, lpName }) => s1 !== undefined && lpName === 'spring');
+    const lead = leads.find(
+      ({ s1, lpName, country }) => s1 !== undefined && lpName === 'spring' && country?.length === 2,
+    );
     if (lead === undefined) throw new Error('No lead has a value for every filter');
     const [campaignCode = ''] = [...campaigns].find(([, id]) => id === lead.campaignId) ?? [];
     const page = await api.list(owner, {
@@ -240,6 +247,7 @@ describe('filtering', () => {
       updatedSince: lead.updatedAt.toISOString(),
       s1: lead.s1 ?? '',
       lpName: 'spring',
+      country: lead.country ?? '',
       q: lead.id,
     });
     expect(idsOf(page)).toEqual([lead.id]);
@@ -252,6 +260,7 @@ describe('filtering', () => {
       { s1: 'click' },
       { lpName: 'sprin' },
       { lpName: '%' },
+      { country: 'FR' },
       { phone: '+44 20 7946 0957' },
       { phone: '11' },
       { q: 'adb' },
@@ -467,7 +476,7 @@ describe('a query string', () => {
     '__proto__',
     'constructor',
   ];
-  const parameters = ['q', 'phone', 's1', 'lpName', 'campaignCode'];
+  const parameters = ['q', 'phone', 's1', 'lpName', 'country', 'campaignCode'];
 
   test.each(parameters)('with a hostile text in %s is answered with 200 or 400', async (name) => {
     for (const text of texts) {

@@ -509,6 +509,10 @@ const forPages: Matrix = {
   },
   'GET /failing-endpoints': { ...everyone, request: () => ({ path: '/failing-endpoints' }) },
   'GET /overview': { ...everyone, request: () => ({ path: '/overview?from=2026-01-01&to=2026-01-31' }) },
+  'GET /overview/countries': {
+    ...everyone,
+    request: () => ({ path: '/overview/countries?from=2026-01-01&to=2026-01-31' }),
+  },
   'GET /attention': { ...everyone, request: () => ({ path: '/attention' }) },
   'GET /campaign-figures': { ...everyone, request: () => ({ path: '/campaign-figures' }) },
   'GET /campaigns/{id}/publishers': {

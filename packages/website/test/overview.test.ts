@@ -22,7 +22,7 @@ async function addLeads({ workspace, member }: SignedInPage) {
   };
   const { defaultCampaignId: campaignId, owner } = workspace;
   await website.fixture.leads.insert([
-    lead('2026-03-10T09:00:00Z', { status: 'Paid', lpName: 'spring offer', s1: 'click/1' }),
+    lead('2026-03-10T09:00:00Z', { status: 'Paid', country: 'GB', lpName: 'spring offer', s1: 'click/1' }),
     lead('2026-03-10T10:00:00Z', { status: 'Paid', lpName: 'spring offer', s1: 'click/1' }),
     lead('2026-03-10T11:00:00Z', { status: 'Approved', lpName: 'spring offer' }),
     lead('2026-03-10T23:30:00Z', { status: 'Trashed', lpName: 'quiz' }),
@@ -38,6 +38,9 @@ async function addLeads({ workspace, member }: SignedInPage) {
 }
 
 const twoDays = '/overview?from=2026-03-10&to=2026-03-11&zone=UTC';
+
+/** Moves the start of the next Tab to the heading, because the tables below have many links and buttons. */
+const toTheTop = (page: Page) => page.getByRole('heading', { level: 1 }).click();
 
 const rowsOf = (page: Page, section: string) =>
   page
@@ -99,6 +102,10 @@ describe('the overview', () => {
       ['7', '42.9%', '70%', '1', '2', '2'],
       ['3', '0%', '30%', '0', '0', '0'],
     ]);
+    await page.getByRole('link', { name: 'GB' }).waitFor();
+    expect((await rowsOf(page, 'By country')).slice(1).map((row) => row.slice(0, 3))).toEqual([
+      ['GB', '1', '100%'],
+    ]);
     expect((await rowsOf(page, 'By hour of the day')).slice(1).map((row) => row.slice(0, 2))).toEqual([
       ['08:00', '6'],
       ['09:00', '1'],
@@ -131,6 +138,7 @@ describe('the overview', () => {
       .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
     expect(hrefs).toContain(`/leads?campaignCode=DEMO&${span}`);
     expect(hrefs).toContain(`/leads?lpName=spring+offer&${span}`);
+    expect(hrefs).toContain(`/leads?country=GB&${span}`);
     expect(hrefs).toContain(`/leads?user=${signedIn.workspace.owner.userId}&${span}`);
     expect(hrefs).toContain(`/leads?s1=click%2F1&${span}`);
     expect(hrefs).toContain(`/leads?status=Paid&${span}`);
@@ -298,8 +306,10 @@ describe('the overview', () => {
     await page.getByText('Leads by day').waitFor();
     await page.getByLabel('To', { exact: true }).fill('2026-03-01');
     await page.getByText('Must not be before the first day').waitFor();
+    await toTheTop(page);
     await choose(page, 'Range', 'This month');
     await page.waitForURL(/range=this-month/);
+    await toTheTop(page);
     await choose(page, 'Range', 'From … to');
     await page.waitForURL(/from=/);
     await tabTo(page, 'From');

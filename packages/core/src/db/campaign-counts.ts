@@ -9,7 +9,9 @@ import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { byStatus, counts, dayMs, iso, maxFirst, ofEachUser, ofLead, ofTally, sums } from './lead-tallies.ts';
 
-const dayOfEntry = Prisma.sql`date_bin('1 day', at, '2000-01-01T00:00:00Z') AS day`;
+/** Returns the start of an entry's UTC day, under a name. */
+const dayOfEntry = (name: 'at' | 'day') =>
+  Prisma.raw(`date_bin('1 day', at, '2000-01-01T00:00:00Z') AS ${name}`);
 
 /** Returns the methods of the overview store that count the leads of campaigns. */
 export function createCampaignCounts({
@@ -27,7 +29,7 @@ export function createCampaignCounts({
           SELECT campaign_id::uuid AS campaign_id, max(day) AS day FROM (
             SELECT value AS campaign_id, at AS day FROM lead_tally WHERE ${ofTally(scope)} AND kind = 'campaign'
             UNION ALL
-            SELECT campaign_id::text, ${dayOfEntry} FROM lead_tally_entry WHERE ${ofLead(scope)}
+            SELECT campaign_id::text, ${dayOfEntry('day')} FROM lead_tally_entry WHERE ${ofLead(scope)}
           ) AS counted GROUP BY 1`;
     const rows = await select<{ campaignId: string; createdAt: Date }>(
       Prisma.sql`
@@ -46,21 +48,25 @@ export function createCampaignCounts({
   return {
     async countByCampaign(scope, now, days) {
       const first = new Date((Math.floor(now.getTime() / dayMs) - days + 1) * dayMs);
-      const rows = await select<{ campaignId: string; day: number } & StatusCounts>(
+      // The days before the first are counted together.
+      const day = Prisma.sql`CASE WHEN at >= ${iso(first)}::timestamptz THEN at END AS day`;
+      const rows = await select<{ campaignId: string; day: Date | null } & StatusCounts>(
         Prisma.sql`
           SELECT value AS "campaignId", day, ${sums} FROM (
-            SELECT value, ${dayNumber(Prisma.sql`at`, first)} AS day, ${counts} FROM lead_tally
+            SELECT value, ${day}, ${counts} FROM lead_tally
             WHERE ${ofTally(scope)} AND kind = 'campaign'
             UNION ALL
-            SELECT campaign_id::text, ${dayNumber(Prisma.sql`at`, first)}, ${byStatus('leads')} FROM lead_tally_entry
-            WHERE ${ofLead(scope)}
+            SELECT value, ${day}, ${byStatus('leads')} FROM (
+              SELECT campaign_id::text AS value, ${dayOfEntry('at')}, status, leads FROM lead_tally_entry
+              WHERE ${ofLead(scope)}
+            ) AS entry
           ) AS counted
           GROUP BY value, day`,
         { workspaceId: scope.workspaceId },
       );
       const newest = await findNewest(scope);
       const found = new Map<string, { total: Record<keyof StatusCounts, number>; days: number[] }>();
-      for (const { campaignId, day, ...row } of rows) {
+      for (const { campaignId, day: at, ...row } of rows) {
         let counted = found.get(campaignId);
         if (counted === undefined) {
           counted = {
@@ -71,7 +77,10 @@ export function createCampaignCounts({
         }
         for (const status of ['OnHold', 'Approved', 'Paid', 'Trashed'] as const) {
           counted.total[status] += row[status];
-          if (day >= 0 && day < days) counted.days[day] = (counted.days[day] ?? 0) + row[status];
+        }
+        const index = at === null ? -1 : Math.round((at.getTime() - first.getTime()) / dayMs);
+        if (index >= 0 && index < days) {
+          counted.days[index] = row.OnHold + row.Approved + row.Paid + row.Trashed;
         }
       }
       return [...found].map(
@@ -100,9 +109,4 @@ export function createCampaignCounts({
         { workspaceId },
       ),
   };
-}
-
-/** Returns the number of UTC days of a time since `first`; -1 for all days before it. */
-function dayNumber(at: Prisma.Sql, first: Date): Prisma.Sql {
-  return Prisma.sql`greatest(floor(extract(epoch FROM ${at} - ${iso(first)}::timestamptz) / 86400), -1)::int`;
 }

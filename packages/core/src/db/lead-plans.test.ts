@@ -47,7 +47,7 @@ beforeAll(async () => {
     SELECT id::uuid, 'Publisher', id || '@example.io', now()
     FROM unnest(ARRAY['${publishers.busy}', '${publishers.rare}']) AS id;
     INSERT INTO lead (
-      id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164, email, s1, lp_name, words,
+      id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164, email, s1, lp_name, country, words,
       created_at, updated_at, assignee_id, callback_at
     )
     SELECT
@@ -60,7 +60,7 @@ beforeAll(async () => {
       CASE WHEN is_rare THEN 'crm' ELSE 'intake' END::lead_source,
       CASE WHEN is_rare THEN 'Paid' WHEN n % 4 = 1 THEN 'Approved' ELSE 'OnHold' END::lead_status,
       name, '+44 20 ' || digits, '+4420' || digits, 'person' || n || '@mail.io', 'click-' || n,
-      CASE WHEN is_rare THEN 'rare' ELSE 'offer' END,
+      CASE WHEN is_rare THEN 'rare' ELSE 'offer' END, CASE WHEN is_rare THEN 'FR' ELSE 'GB' END,
       ARRAY['4420' || digits, lower(name), 'person' || n, 'mail', 'io'], at, at + (n % 10) * interval '1 hour',
       CASE WHEN is_rare THEN '${publishers.rare}' WHEN n % 5 = 0 THEN '${tenant.userId}' END::uuid,
       CASE WHEN is_rare THEN at END
@@ -111,6 +111,8 @@ const filters: Record<string, LeadQuery> = {
   s1: { s1: 'click-2500' },
   lpName: { lpName: 'offer' },
   'rare lpName': { lpName: 'rare' },
+  country: { country: 'GB' },
+  'rare country': { country: 'FR' },
   source: { source: 'intake' },
   'rare source': { source: 'crm' },
   phone: { phone: '+44 20 1979 7500' },
@@ -232,6 +234,7 @@ test.each<[index: string, scope: Scope, query: LeadQuery]>([
   ['lead_by_campaign_idx', 'owner', { campaignCode: 'extra' }],
   ['lead_workspace_id_s1_created_at_id_idx', 'owner', { s1: 'click-2500' }],
   ['lead_workspace_id_lp_name_created_at_id_idx', 'owner', { lpName: 'rare' }],
+  ['lead_by_country_idx', 'owner', { country: 'FR' }],
   ['lead_workspace_id_phone_idx', 'owner', { phone: '+44 20 1979 7500' }],
   ['lead_workspace_id_words_idx', 'owner', { q: 'hopper' }],
   ['lead_by_assignee_idx', 'owner', { assignee: publishers.rare }],
@@ -253,7 +256,7 @@ test('every index of leads is among the tested ones', async () => {
   const rows = await database.query<{ index: string }>(
     `SELECT indexname AS index FROM pg_indexes WHERE tablename = 'lead' AND indexname <> 'lead_pkey'`,
   );
-  expect(rows).toHaveLength(12);
+  expect(rows).toHaveLength(13);
 });
 
 /** The queries of the store: a page of 100 leads plus one, a page of an export, a count. */

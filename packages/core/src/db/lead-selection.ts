@@ -121,8 +121,19 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
   let branches: Prisma.Sql[] = [];
   const byCreation = order.by === 'createdAt' ? inOrder : others;
   const byUpdate = order.by === 'updatedAt' ? inOrder : others;
-  const { statuses, user, campaignId, createdFrom, createdTo, updatedSince, phone, s1, lpName, source } =
-    filter;
+  const {
+    statuses,
+    user,
+    campaignId,
+    createdFrom,
+    createdTo,
+    updatedSince,
+    phone,
+    s1,
+    lpName,
+    country,
+    source,
+  } = filter;
   const { search, searchedCampaignIds, assigneeId, isCallbackDue } = filter;
   if (scope.userId !== undefined) byCreation.push(Prisma.sql`user_id = ${scope.userId}::uuid`);
   if (user !== undefined) byCreation.push(Prisma.sql`user_id = ${user}::uuid`);
@@ -142,6 +153,9 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
     // There is no second condition `lp_name = ...`, because the planner would treat the two as independent. It would then
     // underestimate the leads of a landing page, and sort them.
     byCreation.push(Prisma.sql`left(lp_name, 255) = ${lpName} AND length(lp_name) <= 255`);
+  }
+  if (country !== undefined) {
+    byCreation.push(Prisma.sql`left(country, 64) = left(${country}, 64)`);
   }
   if (phone !== undefined) inOrder.push(hasPhone(phone));
   if (assigneeId === null) others.push(Prisma.sql`assignee_id IS NULL`);

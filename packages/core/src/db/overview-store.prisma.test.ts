@@ -9,7 +9,7 @@ import {
   type TestDatabase,
 } from '../../test/database.ts';
 import type { StoredLead } from '../lead/lead.ts';
-import { getOverview } from '../overview/get-overview.ts';
+import { getCountries, getOverview } from '../overview/get-overview.ts';
 import { maxLeadsPerAggregation } from '../overview/lead-count-aggregator.ts';
 import type { Overview, OverviewQuery } from '../overview/overview.schema.ts';
 import { newId } from '../uuid.ts';
@@ -165,6 +165,7 @@ const drawnLead = fc.record({
   lpName: fc.option(fc.constantFrom('offer', 'Offer', 'quiz', '', 'ä 100%', 'x'.repeat(300)), {
     nil: undefined,
   }),
+  country: fc.option(fc.constantFrom('GB', 'gb', 'x'.repeat(65)), { nil: undefined }),
   s1: fc.option(fc.constantFrom('click-1', 'click-2', ''), { nil: undefined }),
 });
 
@@ -236,6 +237,20 @@ test(
               const all = await overview(owner(), query, nowMs);
               expect(countsOf(all)).toEqual(expectedCounts(ours, all, query));
               const own = await overview(publisher(), query, nowMs);
+              const countries = await getCountries(store, publisher(), query);
+              expect(Object.fromEntries(countries.map(({ value, total }) => [value, total]))).toEqual(
+                Object.fromEntries(
+                  groupsOf(
+                    ofPublisher.filter(
+                      ({ country, createdAt }) =>
+                        country !== undefined &&
+                        createdAt >= new Date(own.from) &&
+                        createdAt < new Date(own.to),
+                    ),
+                    ({ country }) => (country ?? '').slice(0, 64),
+                  ).map(([country, some]) => [country, some.length]),
+                ),
+              );
               expect(countsOf(own)).toEqual(expectedCounts(ofPublisher, own, query, false));
             }
           };

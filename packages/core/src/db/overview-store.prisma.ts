@@ -206,6 +206,18 @@ export function createOverviewStore(database: Pick<Database, 'select'>): Overvie
       };
     },
 
+    countByCountry(scope, span, top) {
+      return select<CountedValue>(
+        Prisma.sql`
+          SELECT left(country, 64) AS value, ${sums} FROM (
+            SELECT country, ${byStatus('1')} FROM lead
+            WHERE ${ofLead(scope)} AND ${within('created_at', span)} AND country IS NOT NULL
+          ) AS counted
+          GROUP BY 1 ORDER BY ${maxFirst}, 1 LIMIT ${top}`,
+        { workspaceId: scope.workspaceId },
+      );
+    },
+
     /*
      * The parts are not joined, because the planner's statistics are mostly taken while no entries wait. Postgres would
      * then expect one row instead of thousands, and choose a nested loop.

@@ -204,6 +204,8 @@ export function readOverviewFrom(
   return {
     ...stores.primary,
     count: (scope, range) => replica.read(scope.workspaceId, stores, (store) => store.count(scope, range)),
+    countByCountry: (scope, span, top) =>
+      replica.read(scope.workspaceId, stores, (store) => store.countByCountry(scope, span, top)),
     countByCampaign: (scope, now, days) =>
       replica.read(scope.workspaceId, stores, (store) => store.countByCampaign(scope, now, days)),
     countByPublisher: (workspaceId, campaignId, since) =>

@@ -49,6 +49,8 @@ export interface LeadFilter {
   readonly phone?: PhoneSearch | undefined;
   readonly s1?: string | undefined;
   readonly lpName?: string | undefined;
+  /** The first 64 characters are compared. */
+  readonly country?: string | undefined;
   readonly source?: StoredLead['source'] | undefined;
   /** `null` for leads without an assignee. */
   readonly assigneeId?: string | null | undefined;

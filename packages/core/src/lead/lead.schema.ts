@@ -301,6 +301,7 @@ export const LeadFilterQuery = Type.Object(
     phone: term('Only leads with this phone number, in any spelling.', '+44 20 7946 0958'),
     s1: term('Only leads with this sub-id.', 'click-8f14e45f'),
     lpName: term('Only leads from this landing page.', 'spring-offer'),
+    country: term('Only leads with this country. The first 64 characters are compared.', 'GB'),
     source: Type.Optional(LeadSource),
     assignee: Type.Optional(
       Type.String({

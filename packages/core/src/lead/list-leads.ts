@@ -80,7 +80,7 @@ function positionOf(lead: LeadEnd, { by }: LeadOrder): LeadPosition {
 }
 
 function toFilter(query: LeadFilterQuery, { userId }: Viewer): LeadFilter {
-  const { status, user, campaignCode, s1, lpName, source, assignee, callbackDue } = query;
+  const { status, user, campaignCode, s1, lpName, country, source, assignee, callbackDue } = query;
   return {
     statuses: status === undefined ? undefined : toStatuses(status),
     // Both spellings of an id are the same user, also in a cursor.
@@ -88,6 +88,7 @@ function toFilter(query: LeadFilterQuery, { userId }: Viewer): LeadFilter {
     campaignCode,
     s1,
     lpName,
+    country,
     source,
     assigneeId: assignee === 'none' ? null : assignee === 'me' ? userId : assignee,
     isCallbackDue: callbackDue === 'true' ? true : undefined,

@@ -30,6 +30,8 @@ export function fairOverview(overview: OverviewStore, queue: FairQueue): Overvie
   return {
     ...overview,
     count: (scope, range) => queue.run(scope.workspaceId, () => overview.count(scope, range)),
+    countByCountry: (scope, span, top) =>
+      queue.run(scope.workspaceId, () => overview.countByCountry(scope, span, top)),
     countByCampaign: (scope, now, days) =>
       queue.run(scope.workspaceId, () => overview.countByCampaign(scope, now, days)),
     countByPublisher: (workspaceId, campaignId, since) =>

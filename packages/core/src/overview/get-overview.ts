@@ -1,7 +1,7 @@
 import { LeadsError } from '../errors.ts';
 import { type Viewer, visibleTo } from '../lead/lead-scope.ts';
 import { type Day, daysOf, parseDay, stepsOf, type ZoneDays } from './days.ts';
-import type { Overview, OverviewQuery } from './overview.schema.ts';
+import type { Countries, CountryQuery, Overview, OverviewQuery } from './overview.schema.ts';
 import { addCounts, type OverviewStore, type StatusCounts } from './overview-store.ts';
 import { nothing, summaryOf } from './summary.ts';
 
@@ -60,6 +60,24 @@ export async function getOverview(
     s1: figures.s1.map(summarized),
     s1Others: figures.s1Others,
   };
+}
+
+/**
+ * Returns the counts of the leads that a principal may see by country, for a range of days.
+ *
+ * @throws LeadsError `invalid_input` as {@link getOverview} does; `unavailable` if the count takes too long.
+ */
+export async function getCountries(
+  store: Pick<OverviewStore, 'countByCountry'>,
+  principal: Viewer,
+  query: CountryQuery,
+): Promise<Countries> {
+  const days = daysOf(query.zone ?? 'UTC');
+  if (days === undefined) throw fault('zone', 'must be a time zone such as Europe/Berlin');
+  const { first, last } = daysWithin(query, 'from', 'to');
+  const span = { from: new Date(days.startOf(first)), to: new Date(days.startOf(last + 1)) };
+  const countries = await store.countByCountry(visibleTo(principal), span, top);
+  return countries.map((counts) => Object.assign(summaryOf(counts), { value: counts.value }));
 }
 
 /** The first and the last of some days. */

@@ -70,6 +70,9 @@ export interface OverviewStore {
     },
   ): Promise<OverviewFigures>;
 
+  /** Counts the leads of each country, for the `top` countries with the most leads. Reads leads, so it may take seconds. */
+  countByCountry(scope: LeadScope, span: Span, top: number): Promise<CountedValue[]>;
+
   /** Counts the leads of each campaign that has any, in total and for the last `days` UTC days. */
   countByCampaign(scope: LeadScope, now: Date, days: number): Promise<CampaignCounts[]>;
 

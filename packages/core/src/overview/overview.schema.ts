@@ -112,4 +112,12 @@ export const Overview = Type.Object(
 );
 export type Overview = Static<typeof Overview>;
 
+/** The query of the counts by country. */
+export const CountryQuery = Type.Pick(OverviewQuery, ['from', 'to', 'zone'], { additionalProperties: false });
+export type CountryQuery = Static<typeof CountryQuery>;
+
+/** The countries with the most leads. */
+export const Countries = Type.Array(named('The first 64 characters of the country.'));
+export type Countries = Static<typeof Countries>;
+
 export type OverviewUnit = Overview['unit'];

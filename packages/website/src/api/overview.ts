@@ -1,4 +1,10 @@
-import type { Attention, CampaignFigures, CampaignPublishers, Overview } from '@leads/core/overview';
+import type {
+  Attention,
+  CampaignFigures,
+  CampaignPublishers,
+  Countries,
+  Overview,
+} from '@leads/core/overview';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 
@@ -20,6 +26,15 @@ export const overviewQuery = (range: OverviewRange) =>
     queryKey: ['overview', range],
     queryFn: ({ signal }) => call<Overview>('/console/overview', { query: { ...range }, signal }),
     placeholderData: keepPreviousData,
+  });
+
+/** Queries the countries with the most leads. They are counted from the leads, which may take seconds. */
+export const countriesQuery = ({ from, to, zone }: OverviewRange) =>
+  queryOptions({
+    queryKey: ['overview', 'countries', from, to, zone],
+    queryFn: ({ signal }) =>
+      call<Countries>('/console/overview/countries', { query: { from, to, zone }, signal }),
+    retry: false,
   });
 
 /** Queries what needs the attention of the user. */

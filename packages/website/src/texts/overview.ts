@@ -54,6 +54,10 @@ export const overview = {
     `Without ${leads} leads of days with more than 100 sub-ids. Only the first 100 of a day are listed.`,
   publishers: 'By publisher',
   publisher: 'Publisher',
+  countries: 'By country',
+  country: 'Country',
+  countriesFailed: (reason: string) =>
+    `The leads could not be counted by country: ${reason}. Choose a shorter range, or try again later.`,
   hours: 'By hour of the day',
   hour: 'Hour',
   share: 'Share',

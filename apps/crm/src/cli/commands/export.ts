@@ -42,6 +42,7 @@ const filterFlags = {
   phone: ['--phone <number>', 'only leads of this phone number, in any notation'],
   s1: ['--s1 <sub-id>', 'only leads of this sub-id'],
   lpName: ['--lp-name <name>', 'only leads of this landing page'],
+  country: ['--country <country>', 'only leads with exactly this country'],
   source: ['--source <source>', 'only leads that this service accepted: crm or intake'],
   assignee: ['--assignee <user>', 'only leads of this assignee: a user id, none, or me with --user'],
   callbackDue: ['--callback-due', 'only leads whose time to call back has come'],

@@ -156,6 +156,7 @@ export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' 
     [t.phoneFilter, filters.phone, { phone: undefined }],
     [t.s1, filters.s1, { s1: undefined }],
     [t.lpName, filters.lpName, { lpName: undefined }],
+    [t.fields.country, filters.country, { country: undefined }],
     [t.source, source && t.sources[source], { source: undefined }],
   ];
   const shown = chips.filter(([, value]) => value !== undefined && value !== '');
@@ -285,6 +286,7 @@ function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
       <TextFilter name="phone" label={t.phoneFilter} hint={t.phoneFilterHint} {...{ filters, onChange }} />
       <TextFilter name="s1" label={t.s1} {...{ filters, onChange }} />
       <TextFilter name="lpName" label={t.lpName} {...{ filters, onChange }} />
+      <TextFilter name="country" label={t.fields.country} {...{ filters, onChange }} />
       <Select
         size="xs"
         label={t.source}
@@ -321,7 +323,7 @@ function TextFilter({
   filters,
   onChange,
 }: {
-  name: 'phone' | 's1' | 'lpName';
+  name: 'phone' | 's1' | 'lpName' | 'country';
   label: string;
   hint?: string;
   filters: LeadFilters;

@@ -21,6 +21,7 @@ const filterNames = [
   'phone',
   's1',
   'lpName',
+  'country',
   'source',
   'sort',
 ] as const;

@@ -1,11 +1,11 @@
 import { Box, Button, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import type { Overview } from '@leads/core/overview';
+import type { Countries, Overview } from '@leads/core/overview';
 import { IconDownload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { fieldErrorsOf } from '../../api/client.ts';
-import { type OverviewRange, overviewQuery } from '../../api/overview.ts';
+import { countriesQuery, type OverviewRange, overviewQuery } from '../../api/overview.ts';
 import { download } from '../../shell/download.ts';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -66,11 +66,14 @@ const lengthOf = ({ from, to }: { from: string; to: string }) =>
   Math.round((Date.parse(to) - Date.parse(from)) / dayMs) + 1;
 
 /** The tables of an overview, with links to the leads of each row. */
-function breakdownsOf({ from, to, campaigns, publishers, landingPages, s1, s1Others, hours }: Overview) {
+function breakdownsOf(
+  { from, to, campaigns, publishers, landingPages, s1, s1Others, hours }: Overview,
+  countries: { readonly rows: Countries; readonly note: string | undefined },
+) {
   const span = { createdFrom: from, createdTo: to };
   const rowsOf = (
     values: readonly (Overview['landingPages'][number] & { name?: string })[],
-    filter: 'campaignCode' | 'user' | 'lpName' | 's1',
+    filter: 'campaignCode' | 'user' | 'lpName' | 's1' | 'country',
   ) =>
     values.map(
       ({ value, name, ...counts }): BreakdownRow =>
@@ -94,6 +97,12 @@ function breakdownsOf({ from, to, campaigns, publishers, landingPages, s1, s1Oth
       column: t.subId,
       rows: rowsOf(s1, 's1'),
       note: s1Others > 0 ? t.s1Others(formatNumber(s1Others)) : undefined,
+    },
+    {
+      title: t.countries,
+      column: t.country,
+      rows: rowsOf(countries.rows, 'country'),
+      note: countries.note,
     },
     {
       title: t.hours,
@@ -132,6 +141,7 @@ function nameCompared(
 
 function Figures({ overview, days }: { overview: Overview; days: OverviewRange }) {
   const { total } = overview;
+  const countries = useQuery(countriesQuery(days));
   const totals = <Totals overview={overview} before={nameCompared(overview, days)} />;
   if (total.total === 0) {
     return (
@@ -151,7 +161,14 @@ function Figures({ overview, days }: { overview: Overview; days: OverviewRange }
       </Stack>
     );
   }
-  const breakdowns = breakdownsOf(overview);
+  const breakdowns = breakdownsOf(overview, {
+    rows: countries.data ?? [],
+    note: countries.isPending
+      ? texts.common.loading
+      : countries.isError
+        ? t.countriesFailed(countries.error.message)
+        : undefined,
+  });
   const names = stepNames(overview, days.zone);
   const steps = overview.steps.map((step, index) => Object.assign({ label: names[index] ?? '' }, step));
   const downloadCsv = () =>

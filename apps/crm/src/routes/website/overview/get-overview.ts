@@ -1,9 +1,16 @@
-import { getOverview, Overview, OverviewQuery } from '@leads/core/overview';
+import {
+  Countries,
+  CountryQuery,
+  getCountries,
+  getOverview,
+  Overview,
+  OverviewQuery,
+} from '@leads/core/overview';
 import type { Server } from '@leads/http/server/create-server';
 import { errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 
-/** Registers the route that returns the overview of a range of days: lead counts and rates. */
+/** Registers the routes that return the overview of a range of days: lead counts and rates, and the counts by country. */
 export function getOverviewRoute(app: Server, context: CrmContext): void {
   app.get(
     '/overview',
@@ -15,5 +22,16 @@ export function getOverviewRoute(app: Server, context: CrmContext): void {
       },
     },
     (request) => getOverview(context.overview, request.principal, request.query),
+  );
+  app.get(
+    '/overview/countries',
+    {
+      config: { permission: 'member' },
+      schema: {
+        querystring: CountryQuery,
+        response: { 200: Countries, ...errorResponses('invalid_input', ...sessionErrors) },
+      },
+    },
+    (request) => getCountries(context.overview, request.principal, request.query),
   );
 }
