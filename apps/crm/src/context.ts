@@ -22,6 +22,7 @@ import {
   createEventLog,
   createEventOutbox,
   createLeadNoteStore,
+  createLeadJobStore,
   createLeadStore,
   createLeadViewerStore,
   createOverviewStore,
@@ -55,6 +56,8 @@ import {
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import {
   AssigneeRemover,
+  LeadJobRunner,
+  type LeadJobStore,
   type LeadNoteStore,
   type LeadStore,
   type LeadViewerStore,
@@ -119,6 +122,8 @@ export interface CrmContext extends AsyncDisposable {
   /** The users who have a lead open in the website. */
   readonly viewers: LeadViewerStore;
   readonly postbacks: PostbackStore;
+  readonly leadJobs: LeadJobStore;
+  readonly leadJobRunner: LeadJobRunner;
   readonly savedViews: SavedViewStore;
   readonly statusAliases: StatusAliasStore;
   readonly webhooks: WebhookStore;
@@ -327,6 +332,12 @@ export async function createContext(
     tracing,
   );
   const leads = resources.use(batchLeadChanges(storedLeads));
+  const leadJobs = createLeadJobStore(database);
+  const leadJobRunner = resources.use(
+    new LeadJobRunner(leadJobs, leads, {
+      onError: (err) => log.warn({ err }, 'A job for many leads failed; retrying'),
+    }),
+  );
   const leadBatcher = resources.use(new LeadBatcher(storedLeads, { observer: observeBatches(metrics) }));
   registerBatchMetrics(metrics, leadBatcher);
   const context = {
@@ -385,6 +396,8 @@ export async function createContext(
     deliveries: createDeliveryStore(database),
     viewers: createLeadViewerStore(database),
     postbacks: createPostbackStore(database),
+    leadJobs,
+    leadJobRunner,
     savedViews: createSavedViewStore(database),
     statusAliases: createStatusAliasStore(database),
     webhooks: createWebhookStore(database),

@@ -73,6 +73,16 @@ async function addView({ headers }: TestMember, shared: boolean): Promise<string
   return answer.json<{ view: { id: string } }>().view.id;
 }
 const theirViews = [await addView(theirs.owner, true), await addView(theirs.owner, false)];
+/** Adds a job that no instance runs, because its next step is far away. @returns its id. */
+async function addJob({ id: workspaceId, owner }: typeof mine): Promise<string> {
+  const [row] = await fixture.sql<{ id: string }>(
+    `INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, next_step_at)
+     VALUES (gen_random_uuid(), $1, $2, 'status', '{}', 'Approved', now() + interval '1 day') RETURNING id`,
+    [workspaceId, owner.userId],
+  );
+  return row?.id ?? '';
+}
+const theirJob = await addJob(theirs);
 const theirWebhook = await addWebhook(theirs);
 const theirPostback = await addPostback(theirs.owner);
 /** One id of each kind that a path can contain. */
@@ -83,6 +93,7 @@ const ownIds = [
   ...(await addWebhook(mine)),
   ...(await addPostback(mine.owner)),
   ...(await addPostback(publisher)),
+  await addJob(mine),
   await addView(mine.owner, false),
   await addView(publisher, false),
 ];
@@ -115,6 +126,7 @@ const theirIdentifiers = [
   ...theirWebhook,
   ...theirPostback,
   ...theirViews,
+  theirJob,
   ...theirLeads.map(({ id }) => id),
 ];
 
@@ -131,6 +143,7 @@ async function theirRows() {
      UNION ALL SELECT 'endpoint ' || to_jsonb(endpoint)::text FROM delivery_endpoint AS endpoint WHERE workspace_id = $1
      UNION ALL SELECT 'endpoint_delivery ' || to_jsonb(delivery)::text FROM delivery WHERE workspace_id = $1
      UNION ALL SELECT 'view ' || to_jsonb(saved_view)::text FROM saved_view WHERE workspace_id = $1
+     UNION ALL SELECT 'job ' || to_jsonb(lead_job)::text FROM lead_job WHERE workspace_id = $1
      ORDER BY row`,
     [theirs.id],
   );
@@ -157,7 +170,7 @@ describe('workspace isolation', () => {
         ]);
         const before = await theirRows();
         expect(before.map((row) => row.split(' ', 1)[0])).toEqual(
-          'campaign campaign campaign campaign endpoint endpoint endpoint_delivery endpoint_delivery landing_page lead lead lead lead_change view view'.split(
+          'campaign campaign campaign campaign endpoint endpoint endpoint_delivery endpoint_delivery job landing_page lead lead lead lead_change view view'.split(
             ' ',
           ),
         );

@@ -623,3 +623,97 @@ describe('an import of statuses', () => {
     expect(answer.status).toBe(415);
   });
 });
+
+describe('a job', () => {
+  interface Job {
+    readonly id: string;
+    readonly state: string;
+    readonly total?: number;
+    readonly changed: number;
+    readonly refused: number;
+  }
+  const send = (
+    member: TestMember,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ) =>
+    crms.services[0].send({
+      method,
+      path: `/api/v1/jobs${path}`,
+      headers: { ...member.headers, ...headers },
+      ...(body !== undefined && { body }),
+    });
+  const approve = (filters: object) => ({ action: 'status', status: 'Approved', filters });
+  const none = approve({ s1: 'x', status: 'OnHold' });
+
+  test('changes the status of all leads that match, reports its progress, and starts once for a repeated request', async () => {
+    const team = await fixture.createWorkspace();
+    const seller = await team.addMember('publisher');
+    const leads = Array.from({ length: 260 }, (_, i) =>
+      team.lead(i % 2 === 0 ? seller : team.owner, {
+        status: i % 13 === 0 ? 'Paid' : 'OnHold',
+        createdAt: new Date(Date.now() - 60_000 - i),
+      }),
+    );
+    await fixture.leads.insert(leads);
+    const body = approve({ user: seller.userId });
+    const key = { 'idempotency-key': 'approve all' };
+    // A change out of Paid needs a reason, and a manager cannot make it.
+    const colleague = await team.addMember('manager');
+    expect((await send(team.owner, 'POST', '', body, key)).json()).toEqual(reasonRequired);
+    const given = { ...body, reason: 'checked' };
+    const { job } = ok<{ job: Job }>(await send(colleague, 'POST', '', given, key));
+    expect(ok<{ job: Job }>(await send(colleague, 'POST', '', given, key)).job.id).toBe(job.id);
+    const reused = await send(colleague, 'POST', '', { ...given, reason: 'other' }, key);
+    expect([reused.status, reused.json<{ error: string }>().error]).toEqual([422, 'validation']);
+    const progress = async () => ok<{ job: Job }>(await send(team.owner, 'GET', `/${job.id}`)).job;
+    await expect.poll(async () => (await progress()).state, { timeout: 30_000 }).toBe('done');
+    expect(await progress()).toMatchObject({ total: 130, changed: 120, refused: 10 });
+    const changes = await stored(leads.map(({ id }) => id));
+    for (const [i, lead] of leads.entries()) {
+      const isChanged = i % 2 === 0 && i % 13 !== 0;
+      expect(changes.get(lead.id)).toMatchObject(
+        isChanged ? { status: 'Approved', changes: 1 } : { status: lead.status, changes: 0 },
+      );
+    }
+    expect(ok<Job[]>(await send(team.owner, 'GET', '')).map(({ id }) => id)).toEqual([job.id]);
+    const [entry] = (await api.history(team.owner, leads[2]?.id ?? '')).slice(-1);
+    expect(entry).toMatchObject({ userId: colleague.userId, to: 'Approved', reason: 'checked' });
+    // A finished job stays as it is.
+    expect(ok<{ job: Job }>(await send(team.owner, 'DELETE', `/${job.id}`)).job.state).toBe('done');
+  });
+
+  test('is cancelled, limited to 10 of a workspace, and hidden from publishers and other workspaces', async () => {
+    const team = await fixture.createWorkspace();
+    const seller = await team.addMember('publisher');
+    // No instance runs these jobs, because their next step is far away.
+    const ids = Array.from({ length: 10 }, () => crypto.randomUUID());
+    await fixture.sql(
+      `INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, next_step_at)
+       SELECT id, $1, $2, 'status', '{}', 'Approved', now() + interval '1 day' FROM unnest($3::uuid[]) AS id`,
+      [team.id, team.owner.userId, ids],
+    );
+    const [id = ''] = ids;
+    const full = await send(team.owner, 'POST', '', none);
+    expect([full.status, full.json<{ error: string }>().error]).toEqual([409, 'validation']);
+    for (const method of ['GET', 'DELETE']) {
+      expect((await send(seller, method, `/${id}`)).json()).toEqual(forbidden);
+      expect((await send(other.owner, method, `/${id}`)).status).toBe(404);
+    }
+    expect((await send(seller, 'POST', '', approve({}))).json()).toEqual(forbidden);
+    expect(ok<{ job: Job }>(await send(team.owner, 'DELETE', `/${id}`)).job.state).toBe('cancelled');
+    expect((await send(team.owner, 'POST', '', none)).status).toBe(200);
+    for (const body of [
+      approve({ limit: '1' }),
+      approve({ status: 'Lost' }),
+      approve({ phone: 'ask' }),
+      { ...approve({}), action: 'delete' },
+      { ...approve({}), status: 'Lost' },
+      { action: 'status', status: 'Approved' },
+    ]) {
+      expect((await send(team.owner, 'POST', '', body)).json()).toEqual(invalidInput);
+    }
+  });
+});

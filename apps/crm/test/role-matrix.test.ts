@@ -96,6 +96,17 @@ async function delivery(of: Person): Promise<string> {
   const answer = await of.visitor.send('POST', `/console/postbacks/${await postback(of)}/test`);
   return answer.json<{ delivery: { id: string } }>().delivery.id;
 }
+/** A job that no instance runs, because its next step is far away. */
+async function job(): Promise<string> {
+  const id = randomUUID();
+  await fixture.sql('DELETE FROM lead_job');
+  await fixture.sql(
+    `INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, next_step_at)
+     VALUES ($1, $2, $3, 'status', '{}', 'Approved', now() + interval '1 day')`,
+    [id, workspace.id, people.owner.member.userId],
+  );
+  return id;
+}
 /** The view is shared for owners and managers, and own for publishers. */
 async function view({ visitor, member }: Person): Promise<string> {
   const body = { name: 'One', shared: member.role !== 'publisher' };
@@ -339,6 +350,18 @@ const common: Matrix = {
       body: { ids: [await leadOf(of)], status: 'Approved' },
     }),
   },
+  'POST /jobs': {
+    ...managers,
+    request: async () => {
+      await fixture.sql('DELETE FROM lead_job');
+      // No lead matches, so that the job changes nothing.
+      const filters = { s1: randomUUID() };
+      return { path: '/jobs', body: { action: 'status', status: 'Approved', filters } };
+    },
+  },
+  'GET /jobs': { ...managers, request: () => ({ path: '/jobs' }) },
+  'GET /jobs/{id}': { ...managers, request: async () => ({ path: `/jobs/${await job()}` }) },
+  'DELETE /jobs/{id}': { ...managers, request: async () => ({ path: `/jobs/${await job()}` }) },
   'GET /views': { ...everyone, request: () => ({ path: '/views' }) },
   'POST /views': { ...everyone, request: () => ({ path: '/views', body: { name: 'One' } }) },
   'POST /views shared': {
@@ -462,6 +485,10 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'GET /order/leads/{id}/history': ['leads:read'],
   'GET /order/leads/{id}/deliveries': ['admin'],
   'POST /order/leads/status': ['leads:status'],
+  'POST /jobs': ['leads:status'],
+  'GET /jobs': ['leads:read'],
+  'GET /jobs/{id}': ['leads:read'],
+  'DELETE /jobs/{id}': ['leads:status'],
   'GET /views': ['leads:read'],
   'POST /views': ['admin'],
   'POST /views shared': ['admin'],
@@ -647,6 +674,7 @@ const lacking = (scope: string | undefined) => ({
 const writtenTables = [
   'status_alias',
   'saved_view',
+  'lead_job',
   'lead',
   'lead_change',
   'lead_note',

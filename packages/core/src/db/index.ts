@@ -14,6 +14,7 @@ export { createEventLog } from './event-log.prisma.ts';
 export { createEventOutbox } from './event-outbox.prisma.ts';
 export { createLeadNoteStore } from './lead-note-store.prisma.ts';
 export { createLeadQuarantine } from './lead-quarantine.prisma.ts';
+export { createLeadJobStore } from './lead-job-store.prisma.ts';
 export { createLeadStore } from './lead-store.prisma.ts';
 export { createLeadViewerStore } from './lead-viewer-store.prisma.ts';
 export { createOverviewStore } from './overview-store.prisma.ts';

@@ -55,6 +55,8 @@ beforeAll(async () => {
   for (const { workspaceId, userId, campaignId } of [a, b]) {
     await database.query(`
       INSERT INTO landing_page (id, workspace_id, name, updated_at) VALUES ('${newId()}', '${workspaceId}', 'page', now());
+      INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status)
+      VALUES ('${newId()}', '${workspaceId}', '${userId}', 'status', '{}', 'Approved');
       INSERT INTO saved_view (id, workspace_id, name, filters) VALUES ('${newId()}', '${workspaceId}', 'open', '{}');
       INSERT INTO status_alias (workspace_id, alias, status) VALUES ('${workspaceId}', 'junk', 'Trashed');
       INSERT INTO lead_tally VALUES ('${workspaceId}', '${workspaceId}', 'time', '2026-01-01', '', 1, 0, 0, 0);
@@ -180,6 +182,7 @@ const tablesReadWithoutWorkspace = [
   'campaign',
   'status_alias',
   'saved_view',
+  'lead_job',
   'landing_page',
   'lead_tally',
   'lead_tally_entry',

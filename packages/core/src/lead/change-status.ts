@@ -1,5 +1,6 @@
 import { type Principal, requireManager } from '../credential/principal.ts';
-import { type ChangeResult, changeEach } from './change-each.ts';
+import { LeadsError } from '../errors.ts';
+import { type ChangeResult, changeEach, concurrentChange } from './change-each.ts';
 import type { StatusChange } from './lead.schema.ts';
 import { checkTransition, type LeadStatus } from './lead-status.ts';
 import type { LeadStore } from './lead-store.ts';
@@ -7,6 +8,7 @@ import type { LeadStore } from './lead-store.ts';
 /**
  * Changes the status of many leads, as {@link changeEach} does.
  *
+ * @param expected the statuses in which the caller has found leads, by id. A lead with another status is a `conflict`.
  * @returns one result for each id, in the order given. Errors are `not_found`, `conflict`, `forbidden` and
  *   `reason_required`, as for one lead.
  * @throws LeadsError `forbidden` for a publisher.
@@ -15,9 +17,13 @@ export async function changeStatuses(
   leads: LeadStore,
   principal: Principal,
   { ids, status, reason }: StatusChange & { readonly status: LeadStatus },
+  expected?: ReadonlyMap<string, LeadStatus>,
 ): Promise<ChangeResult[]> {
   requireManager(principal);
   return changeEach(leads, principal, ids, (lead) => {
+    if ((expected?.get(lead.id) ?? lead.status) !== lead.status) {
+      throw new LeadsError('conflict', { message: concurrentChange });
+    }
     checkTransition(lead.status, status, { role: principal.role, reason });
     return { values: { status }, status: { from: lead.status, to: status }, reason };
   });

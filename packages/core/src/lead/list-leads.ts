@@ -66,6 +66,23 @@ export function selectLeads(principal: Viewer, query: LeadFilterQuery): LeadSele
 }
 
 /**
+ * Checks filters in the field `filters` of a body.
+ *
+ * @throws LeadsError `invalid_input` for filters that the list rejects.
+ */
+export function checkFilters(principal: Viewer, filters: LeadFilterQuery): void {
+  try {
+    selectLeads(principal, filters);
+  } catch (error) {
+    if (!(error instanceof LeadsError)) throw error;
+    // The list reports its query parameters. Here, they are fields of the body.
+    throw new LeadsError('invalid_input', {
+      fields: error.fields.map(({ path, reason }) => ({ at: 'body', path: `/filters/${path}`, reason })),
+    });
+  }
+}
+
+/**
  * Returns how many leads that a principal can see match a query.
  *
  * @throws LeadsError `invalid_input` as {@link listLeads} does.

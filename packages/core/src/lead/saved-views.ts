@@ -1,7 +1,7 @@
 import { type Principal, requireManager } from '../credential/principal.ts';
-import { type FieldError, LeadsError } from '../errors.ts';
+import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
-import { selectLeads } from './list-leads.ts';
+import { checkFilters } from './list-leads.ts';
 import type { NewSavedView, SavedView, SavedViewChanges } from './saved-view.schema.ts';
 
 /** The views that a member sees and changes. */
@@ -90,14 +90,5 @@ export async function deleteSavedView(
 
 function check(principal: Principal, { shared, filters }: ViewToStore): void {
   if (shared) requireManager(principal);
-  try {
-    selectLeads(principal, filters);
-  } catch (error) {
-    if (!(error instanceof LeadsError)) throw error;
-    // The list reports its query parameters. Here, they are fields of the body.
-    const fields = error.fields.map(
-      ({ path, reason }): FieldError => ({ at: 'body', path: `/filters/${path}`, reason }),
-    );
-    throw new LeadsError('invalid_input', { fields });
-  }
+  checkFilters(principal, filters);
 }

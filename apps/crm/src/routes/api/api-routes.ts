@@ -34,6 +34,10 @@ import { testPostbackRoute } from './postbacks/test-postback.ts';
 import { updatePostbackRoute } from './postbacks/update-postback.ts';
 import { listStatusAliasesRoute } from './status-aliases/list-status-aliases.ts';
 import { replaceStatusAliasesRoute } from './status-aliases/replace-status-aliases.ts';
+import { cancelJobRoute } from './jobs/cancel-job.ts';
+import { getJobRoute } from './jobs/get-job.ts';
+import { listJobsRoute } from './jobs/list-jobs.ts';
+import { startJobRoute } from './jobs/start-job.ts';
 import { createViewRoute } from './views/create-view.ts';
 import { deleteViewRoute } from './views/delete-view.ts';
 import { listViewsRoute } from './views/list-views.ts';
@@ -74,6 +78,11 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   createLandingPageRoute(app, context);
   mapLandingPageRoute(app, context);
   dismissLandingPageRoute(app, context);
+
+  startJobRoute(app, context);
+  listJobsRoute(app, context);
+  getJobRoute(app, context);
+  cancelJobRoute(app, context);
 
   listViewsRoute(app, context);
   createViewRoute(app, context);

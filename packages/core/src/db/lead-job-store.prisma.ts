@@ -1,0 +1,148 @@
+import { type LeadJob, maxListedRefusals } from '../lead/lead-job.schema.ts';
+import type { ClaimedJob, LeadJobStore } from '../lead/lead-job-store.ts';
+import { requireRoom } from '../limits/caps.ts';
+import { newId, uuidPattern } from '../uuid.ts';
+import type { Database } from './client.ts';
+import { Prisma } from './generated/client.ts';
+import { lockWorkspace } from './lock-workspace.ts';
+import { withoutNulls } from './without-nulls.ts';
+
+/** How long a finished job is kept, in days. Its filters can hold personal data. */
+const keptDays = 30;
+
+const columns = Prisma.sql`
+  id, action, filters, status, reason, state, user_id AS "userId", total, changed, refused, refusals,
+  created_at AS "createdAt", finished_at AS "finishedAt"`;
+
+function toJob(row: object): LeadJob {
+  const { createdAt, finishedAt, ...job } = withoutNulls(row as Record<string, unknown>) as unknown as Omit<
+    LeadJob,
+    'createdAt' | 'finishedAt'
+  > & { createdAt: Date; finishedAt?: Date };
+  return {
+    ...job,
+    createdAt: createdAt.toISOString(),
+    ...(finishedAt !== undefined && { finishedAt: finishedAt.toISOString() }),
+  };
+}
+
+/** Creates the store of jobs in Postgres. */
+export function createLeadJobStore({ select, transaction }: Database): LeadJobStore {
+  const find: LeadJobStore['find'] = async (workspaceId, id) => {
+    if (!uuidPattern.test(id)) return undefined;
+    const [row] = await select<object>(
+      Prisma.sql`SELECT ${columns} FROM lead_job WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid`,
+      { workspaceId },
+    );
+    return row && toJob(row);
+  };
+  /** Limits a statement to a job whose lease still holds. */
+  const leased = ({ id, leaseId }: ClaimedJob) =>
+    Prisma.sql`id = ${id}::uuid AND lease_id = ${leaseId}::uuid`;
+
+  return {
+    start: (job) =>
+      transaction(
+        async (tx) => {
+          const { id, workspaceId, userId, action, filters, status, reason = null } = job;
+          await lockWorkspace(tx, workspaceId);
+          await tx.$executeRaw`
+            DELETE FROM lead_job WHERE workspace_id = ${workspaceId}::uuid
+              AND finished_at < now() - ${keptDays} * interval '1 day'`;
+          const repeated = await tx.$queryRaw<object[]>`
+            SELECT ${columns} FROM lead_job WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid`;
+          if (repeated[0] !== undefined) return toJob(repeated[0]);
+          requireRoom('runningJobs', await tx.leadJob.count({ where: { workspaceId, state: 'running' } }));
+          const [row] = await tx.$queryRaw<object[]>`
+            INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, reason)
+            VALUES (
+              ${id}::uuid, ${workspaceId}::uuid, ${userId}::uuid, ${action}, ${JSON.stringify(filters)}::jsonb,
+              ${status}::lead_status, ${reason}
+            ) RETURNING ${columns}`;
+          return toJob(row as object);
+        },
+        { workspaceId: job.workspaceId },
+      ),
+
+    async list(workspaceId, limit) {
+      const rows = await select<object>(
+        Prisma.sql`
+          SELECT ${columns} FROM lead_job WHERE workspace_id = ${workspaceId}::uuid
+          ORDER BY created_at DESC, id LIMIT ${limit}`,
+        { workspaceId },
+      );
+      return rows.map(toJob);
+    },
+
+    find,
+
+    async cancel(workspaceId, id) {
+      if (!uuidPattern.test(id)) return undefined;
+      const [row] = await select<object>(
+        Prisma.sql`
+          UPDATE lead_job SET state = 'cancelled', finished_at = now()
+          WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid AND state = 'running'
+          RETURNING ${columns}`,
+        { workspaceId },
+      );
+      return row === undefined ? find(workspaceId, id) : toJob(row);
+    },
+
+    async claim(leaseMs) {
+      const [row] = await select<Record<string, unknown>>(Prisma.sql`
+        WITH due AS MATERIALIZED (
+          SELECT id FROM lead_job AS job WHERE state = 'running' AND next_step_at <= now() AND NOT EXISTS (
+            SELECT FROM lead_job AS older WHERE older.workspace_id = job.workspace_id AND older.state = 'running'
+              AND (older.created_at, older.id) < (job.created_at, job.id)
+          )
+          ORDER BY next_step_at LIMIT 1 FOR UPDATE SKIP LOCKED
+        )
+        UPDATE lead_job AS job SET
+          lease_id = ${newId()}::uuid, next_step_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+        FROM due JOIN lead_job AS same ON same.id = due.id
+          JOIN member ON member.workspace_id = same.workspace_id AND member.user_id = same.user_id
+        WHERE job.id = due.id
+        RETURNING job.id, job.workspace_id AS "workspaceId", job.user_id AS "userId", job.action, job.filters,
+          job.status, job.reason, job.created_at AS "createdAt", job.lease_id AS "leaseId", job.total, job.planned,
+          role::text AS role, job.after_time AS "afterTime", job.after_id AS "afterId"`);
+      if (row === undefined) return undefined;
+      const { afterTime, afterId, ...job } = withoutNulls(row);
+      const after = afterId === undefined ? undefined : { time: afterTime as Date, id: afterId as string };
+      return { ...job, after } as unknown as ClaimedJob;
+    },
+
+    async plan(job, leads, after, total) {
+      const rows = await select(
+        Prisma.sql`
+          UPDATE lead_job SET
+            planned = ${JSON.stringify(leads)}::jsonb, total = ${total ?? null}::int,
+            after_time = ${after.time.toISOString()}::timestamptz, after_id = ${after.id}::uuid
+          WHERE ${leased(job)} AND state = 'running' RETURNING id`,
+        { workspaceId: job.workspaceId },
+      );
+      return rows.length > 0;
+    },
+
+    async record(job, { changed, refusals }) {
+      await select(
+        Prisma.sql`
+          UPDATE lead_job SET
+            changed = changed + ${changed}, refused = refused + ${refusals.length}, planned = NULL, lease_id = NULL,
+            next_step_at = now(),
+            refusals = jsonb_path_query_array(
+              refusals || ${JSON.stringify(refusals)}::jsonb, ${`$[0 to ${maxListedRefusals - 1}]`}::jsonpath)
+          WHERE ${leased(job)}`,
+        { workspaceId: job.workspaceId },
+      );
+    },
+
+    async finish(job, state, total) {
+      await select(
+        Prisma.sql`
+          UPDATE lead_job SET state = ${state}, total = ${total ?? null}::int, finished_at = now(), planned = NULL
+          WHERE ${leased(job)} AND state = 'running'`,
+        { workspaceId: job.workspaceId },
+      );
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  addTenant,
+  createTestDatabase,
+  databaseOptions,
+  leadOf,
+  type Tenant,
+  type TestDatabase,
+} from '../../test/database.ts';
+import { type Database, openDatabase } from '../db/client.ts';
+import { createLeadJobStore } from '../db/lead-job-store.prisma.ts';
+import { createLeadStore } from '../db/lead-store.prisma.ts';
+import { LeadsError } from '../errors.ts';
+import { newId } from '../uuid.ts';
+import { LeadJobRunner } from './lead-job-runner.ts';
+import type { LeadJobStore } from './lead-job-store.ts';
+import type { LeadStore } from './lead-store.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let jobs: LeadJobStore;
+let leads: LeadStore;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const timeouts = { connectTimeoutMs: 20_000, statementTimeoutMs: 20_000 };
+  database = openDatabase({ ...databaseOptions(testDatabase.url), ...timeouts });
+  jobs = createLeadJobStore(database);
+  leads = createLeadStore(database);
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await testDatabase[Symbol.asyncDispose]();
+});
+
+const jobOf = ({ workspaceId, userId }: Tenant, fields: object = {}) => ({
+  id: newId(),
+  workspaceId,
+  userId,
+  action: 'status' as const,
+  filters: { status: 'OnHold' },
+  status: 'Approved' as const,
+  ...fields,
+});
+
+const stateOf = async (tenant: Tenant, id: string) => (await jobs.find(tenant.workspaceId, id))?.state;
+
+test('a job changes each lead once, also if an instance loses the answers to its changes and another one continues', async () => {
+  const tenant = await addTenant(testDatabase, 'resumed');
+  const neighbor = await addTenant(testDatabase, 'neighbor');
+  const createdAt = new Date(Date.now() - 60_000);
+  const onHold = Array.from({ length: 450 }, () => leadOf(tenant, { createdAt }));
+  const others = [leadOf(tenant, { status: 'Trashed' }), leadOf(neighbor)];
+  const future = new Date(Date.now() + 3_600_000);
+  const late = leadOf(tenant, { createdAt: future, updatedAt: future });
+  await leads.insert([...onHold, ...others, late]);
+  const setStatus = (ids: readonly string[], status: string) =>
+    testDatabase.query(`UPDATE lead SET status = '${status}', version = version + 1 WHERE id = ANY($1)`, [
+      ids,
+    ]);
+
+  // The first instance changes its leads, and gets no answer. The second one continues when the lease ends.
+  const id = newId();
+  const errors: unknown[] = [];
+  let broken = 0;
+  const failing: LeadStore = {
+    ...leads,
+    async change(...change) {
+      await leads.change(...change);
+      broken += 1;
+      throw new LeadsError('unavailable');
+    },
+  };
+  await jobs.start(jobOf(tenant, { id }));
+  await using first = new LeadJobRunner(jobs, failing, {
+    onError: (error) => errors.push(error),
+    leaseMs: 300,
+  });
+  await expect.poll(() => broken, { timeout: 20_000 }).toBeGreaterThan(0);
+  await first[Symbol.asyncDispose]();
+  expect(errors.length).toBeGreaterThan(0);
+  expect(await stateOf(tenant, id)).toBe('running');
+
+  let conflicting: string | undefined;
+  const contended: LeadStore = {
+    ...leads,
+    async find(scope, ids) {
+      // Another user changes one lead after the job has found it. It could still go from Trashed to OnHold.
+      if (conflicting === undefined && scope.workspaceId === tenant.workspaceId) {
+        const rows = await testDatabase.query<{ id: string }>(
+          `SELECT id FROM lead WHERE id = ANY($1) AND status = 'OnHold' LIMIT 1`,
+          [ids],
+        );
+        conflicting = rows[0]?.id;
+        if (conflicting !== undefined) await setStatus([conflicting], 'Trashed');
+      }
+      return leads.find(scope, ids);
+    },
+  };
+  const onError = (error: unknown) => errors.push(error);
+  await using _second = new LeadJobRunner(jobs, contended, { onError });
+  await using _third = new LeadJobRunner(jobs, contended, { onError });
+  await expect.poll(() => stateOf(tenant, id), { timeout: 30_000 }).toBe('done');
+
+  const job = await jobs.find(tenant.workspaceId, id);
+  expect(job).toMatchObject({ total: 450, changed: 449, refused: 1 });
+  expect(job?.refusals).toEqual([
+    { id: conflicting, message: 'The lead was changed by a concurrent request' },
+  ]);
+  const rows = await testDatabase.query<{ id: string; status: string; changes: number }>(
+    `SELECT id, status::text, (SELECT count(*)::int FROM lead_change WHERE lead_id = lead.id) AS changes FROM lead`,
+  );
+  const byId = new Map(rows.map((row) => [row.id, [row.status, row.changes]]));
+  for (const lead of onHold) {
+    expect(byId.get(lead.id)).toEqual(lead.id === conflicting ? ['Trashed', 0] : ['Approved', 1]);
+  }
+  for (const lead of [...others, late]) expect(byId.get(lead.id)).toEqual([lead.status, 0]);
+});
+
+test('the jobs of a workspace run one after the other, and a job of another workspace does not wait for them', async () => {
+  const [busy, calm] = [await addTenant(testDatabase, 'busy'), await addTenant(testDatabase, 'calm')];
+  const ofBusy = [await jobs.start(jobOf(busy)), await jobs.start(jobOf(busy))];
+  const ofCalm = await jobs.start(jobOf(calm));
+  const claimed = [await jobs.claim(60_000), await jobs.claim(60_000), await jobs.claim(60_000)];
+  expect(claimed.map((job) => job?.id)).toEqual([ofBusy[0]?.id, ofCalm.id, undefined]);
+  // Its own user and others cancel a job, whose instance then plans no more leads.
+  await jobs.cancel(busy.workspaceId, ofBusy[0]?.id ?? '');
+  const [first] = claimed;
+  if (first === undefined) throw new Error('No job was claimed');
+  const after = { time: new Date(), id: newId() };
+  expect(await jobs.plan(first, [], after, 1)).toBe(false);
+  expect((await jobs.claim(60_000))?.id).toBe(ofBusy[1]?.id);
+  await testDatabase.query(`DELETE FROM lead_job`);
+});
+
+test('a job fails if its user may not change statuses any more', async () => {
+  const tenant = await addTenant(testDatabase, 'demoted');
+  const lead = leadOf(tenant, { createdAt: new Date(Date.now() - 60_000) });
+  await leads.insert([lead]);
+  const { id } = await jobs.start(jobOf(tenant));
+  await testDatabase.query(`UPDATE member SET role = 'publisher' WHERE workspace_id = $1`, [
+    tenant.workspaceId,
+  ]);
+  await using _runner = new LeadJobRunner(jobs, leads, { onError: () => undefined });
+  await expect.poll(() => stateOf(tenant, id), { timeout: 20_000 }).toBe('failed');
+  expect(await testDatabase.query('SELECT FROM lead_change WHERE lead_id = $1', [lead.id])).toEqual([]);
+});

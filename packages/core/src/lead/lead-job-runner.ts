@@ -1,0 +1,124 @@
+import { BackgroundLoop } from '../background/background-loop.ts';
+import type { Principal } from '../credential/principal.ts';
+import { changeStatuses } from './change-status.ts';
+import { detailFields } from './lead.schema.ts';
+import type { ClaimedJob, JobProgress, LeadJobStore, PlannedLead } from './lead-job-store.ts';
+import { visibleTo } from './lead-scope.ts';
+import type { LeadStatus } from './lead-status.ts';
+import type { LeadSelection, LeadStore } from './lead-store.ts';
+import { selectLeads } from './list-leads.ts';
+
+/** The leads of one transaction. A larger transaction would delay the changes of single leads. */
+const batchSize = 200;
+const idleMs = 2_000;
+/** The longest pause after a batch. A job pauses for as long as its batch took, so that it takes half of a connection. */
+const maxPauseMs = 500;
+const retryMs = { min: 500, max: 30_000 };
+/** A batch takes some seconds at most, also while the database is slow. */
+const leaseMs = 60_000;
+
+const [idAt, statusAt, createdAt] = (['id', 'status', 'createdAt'] as const).map((field) =>
+  detailFields.indexOf(field),
+) as [number, number, number];
+
+/**
+ * Runs the jobs of all workspaces until it is disposed. Any number of processes may run one. A job continues after a
+ * restart or a crash: it stores the leads of a batch before it changes them, and their results afterwards.
+ */
+export class LeadJobRunner implements AsyncDisposable {
+  readonly #jobs: LeadJobStore;
+  readonly #leads: LeadStore;
+  readonly #leaseMs: number;
+  readonly #loop: BackgroundLoop;
+
+  /** @param options.leaseMs how long no other instance claims the job of an instance that died. */
+  constructor(
+    jobs: LeadJobStore,
+    leads: LeadStore,
+    options: { onError: (error: unknown) => void; leaseMs?: number },
+  ) {
+    this.#jobs = jobs;
+    this.#leads = leads;
+    this.#leaseMs = options.leaseMs ?? leaseMs;
+    this.#loop = new BackgroundLoop({ step: () => this.#step(), onError: options.onError, retryMs });
+  }
+
+  /** Starts a new job without a pause. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  async #step(): Promise<number> {
+    const startedMs = performance.now();
+    const job = await this.#jobs.claim(this.#leaseMs);
+    if (job === undefined) return idleMs;
+    await this.#runBatch(job);
+    return Math.min(maxPauseMs, performance.now() - startedMs);
+  }
+
+  async #runBatch(job: ClaimedJob): Promise<void> {
+    const principal: Principal = { ...job, scope: 'full' };
+    if (job.role === 'publisher') {
+      await this.#jobs.finish(job, 'failed', job.total);
+      return;
+    }
+    const selection = selectLeads(principal, { ...job.filters, sort: 'createdAt' });
+    const total = job.total ?? (await this.#leads.count(untilStart(selection, job)));
+    const planned = job.planned ?? (await this.#plan(job, selection, total));
+    if (planned === undefined) return;
+    await this.#jobs.record(job, await this.#change(principal, job, planned));
+  }
+
+  /** Finds and stores the next leads. @returns undefined if there are none, and if the lease has ended. */
+  async #plan(
+    job: ClaimedJob,
+    selection: LeadSelection,
+    total: number,
+  ): Promise<readonly PlannedLead[] | undefined> {
+    const rows = await this.#leads.scan(untilStart(selection, job), { limit: batchSize, after: job.after });
+    const last = rows.at(-1);
+    if (last === undefined) {
+      await this.#jobs.finish(job, 'done', total);
+      return undefined;
+    }
+    const planned = rows.map((row) => ({ id: row[idAt] as string, from: row[statusAt] as LeadStatus }));
+    const after = { time: new Date(last[createdAt] as string), id: last[idAt] as string };
+    return (await this.#jobs.plan(job, planned, after, total)) ? planned : undefined;
+  }
+
+  async #change(
+    principal: Principal,
+    { status, reason, planned: before }: ClaimedJob,
+    planned: readonly PlannedLead[],
+  ): Promise<JobProgress> {
+    const ids = planned.map(({ id }) => id);
+    const expected = new Map(planned.map(({ id, from }) => [id, from]));
+    // Leads that have the status already, such as those that an instance changed before it died.
+    const isRepeated = before !== undefined;
+    const found = isRepeated ? await this.#leads.find(visibleTo(principal), ids) : [];
+    const reached = new Set(
+      found.filter((lead) => lead.status === status && expected.get(lead.id) !== status).map(({ id }) => id),
+    );
+    const change = {
+      ids: ids.filter((id) => !reached.has(id)),
+      status,
+      ...(reason !== undefined && { reason }),
+    };
+    const results = await changeStatuses(this.#leads, principal, change, expected);
+    const refusals = results.flatMap((result) =>
+      'error' in result ? [{ id: result.id, message: result.error.message }] : [],
+    );
+    return { changed: planned.length - refusals.length, refusals };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#loop[Symbol.asyncDispose]();
+  }
+}
+
+/** Returns the selection without the leads that were created after the start of the job. */
+function untilStart(selection: LeadSelection, { createdAt: startedAt }: ClaimedJob): LeadSelection {
+  const { createdTo = startedAt } = selection.filter;
+  const earlier = createdTo < startedAt ? createdTo : startedAt;
+  return { ...selection, filter: { ...selection.filter, createdTo: earlier } };
+}

@@ -1,0 +1,70 @@
+import { type Static, Type } from 'typebox';
+import { dateTime, id } from '../fields.ts';
+import { LeadFilterQuery } from './lead.schema.ts';
+import { LeadStatus, StatusReason } from './lead-status.ts';
+import { StatusName } from './status-alias.schema.ts';
+
+/** The states of a job. */
+const jobStates = ['running', 'done', 'cancelled', 'failed'] as const;
+
+/** The maximum number of refused leads that a job lists. */
+export const maxListedRefusals = 100;
+
+const { sort: _sort, ...filters } = LeadFilterQuery.properties;
+const Filters = Type.Object(filters, {
+  additionalProperties: false,
+  description:
+    'The leads to change: those that match when the job reaches them, and were created before the job. The filters have the names and values of the query parameters of the list. An empty object means every lead.',
+  examples: [{ status: 'OnHold', campaignCode: 'DEMO' }],
+});
+
+const action = Type.Enum(['status'], {
+  description: 'What the job does: `status` changes the status of leads.',
+  examples: ['status'],
+});
+
+/** The body of a request that starts a job. */
+export const NewLeadJob = Type.Object(
+  { action, filters: Filters, status: StatusName, reason: Type.Optional(StatusReason) },
+  { additionalProperties: false, description: 'A job for all leads that match filters.' },
+);
+export type NewLeadJob = Static<typeof NewLeadJob>;
+
+const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [1200] });
+
+/** A job for all leads that match filters, with its progress. */
+export const LeadJob = Type.Object(
+  {
+    id: id('Unique identifier of the job (UUID).'),
+    action,
+    filters: Filters,
+    status: LeadStatus,
+    reason: Type.Optional(StatusReason),
+    state: Type.Enum([...jobStates], {
+      description:
+        'State of the job. A running job continues after a restart of the service. A job fails if its user may not change statuses any more.',
+      examples: ['running'],
+    }),
+    userId: id('The user that started the job.'),
+    total: Type.Optional(count('The number of leads that matched when the job started. Absent until then.')),
+    changed: count('The number of changed leads.'),
+    refused: count('The number of leads that the job found and could not change.'),
+    refusals: Type.Array(
+      Type.Object(
+        { id: id('The lead.'), message: Type.String({ description: 'Why it was not changed.' }) },
+        { additionalProperties: false },
+      ),
+      { description: `The first refused leads, at most ${maxListedRefusals}.` },
+    ),
+    createdAt: dateTime('When the job was started.'),
+    finishedAt: Type.Optional(dateTime('When the job ended.')),
+  },
+  { additionalProperties: false, description: 'A job.' },
+);
+export type LeadJob = Static<typeof LeadJob>;
+
+/** The response to a request that starts, reads or cancels a job. */
+export const LeadJobAnswer = Type.Object(
+  { success: Type.Literal(true), job: LeadJob },
+  { additionalProperties: false, description: 'The job.' },
+);
