@@ -353,9 +353,9 @@ const common: Matrix = {
   'POST /jobs': {
     ...managers,
     request: async () => {
-      await fixture.sql('DELETE FROM lead_job');
-      // No lead matches, so that the job changes nothing.
-      const filters = { s1: randomUUID() };
+      // The new job waits for this one, so that it changes nothing.
+      await job();
+      const filters = { status: 'OnHold' };
       return { path: '/jobs', body: { action: 'status', status: 'Approved', filters } };
     },
   },

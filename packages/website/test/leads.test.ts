@@ -625,6 +625,48 @@ describe('a status change', () => {
     expect((await storedOf(first)).status).toBe('Approved');
   });
 
+  test('of all leads that match runs as a job with its progress and its result, and can be cancelled', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    await addLeads(workspace, member, 700, (i) => (i % 100 === 50 ? { status: 'Paid' } : {}));
+    await addLeads(workspace, member, 5, () => ({ status: 'Trashed', name: 'Left' }));
+    await page.goto('/leads?status=OnHold,Paid');
+    await page.getByText('700 leads').waitFor();
+    await page.getByRole('checkbox', { name: 'Select all loaded leads' }).check();
+    await page.getByRole('button', { name: 'Select all 700 leads that match' }).click();
+    const toolbar = page.getByRole('toolbar', { name: 'All 700 leads that match' });
+    await toolbar.getByRole('link', { name: 'Export as CSV' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await toolbar.getByRole('button', { name: 'Mark as Approved' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Mark all 700 leads that match as Approved?' });
+    await dialog.getByRole('button', { name: 'Mark as Approved' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await notice(page, '693 leads marked as Approved').waitFor({ timeout: 30_000 });
+    await notice(page, '7 leads could not be changed').getByText('Only an owner may').waitFor();
+    await page.getByText('7 leads', { exact: true }).waitFor();
+    await screenshot(page, 'leads-job');
+    const changed = await website.fixture.sql<{ status: string; count: number }>(
+      'SELECT status::text, count(*)::int AS count FROM lead WHERE workspace_id = $1 GROUP BY status ORDER BY status::text',
+      [workspace.id],
+    );
+    expect(changed).toEqual([
+      { status: 'Approved', count: 693 },
+      { status: 'Paid', count: 7 },
+      { status: 'Trashed', count: 5 },
+    ]);
+
+    // A job whose next step is far away runs until it is cancelled.
+    await website.fixture.sql(
+      `INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, total, changed, next_step_at)
+       VALUES (gen_random_uuid(), $1, $2, 'status', '{}', 'Paid', 700, 200, now() + interval '1 day')`,
+      [workspace.id, member.userId],
+    );
+    await page.reload();
+    await page.getByRole('progressbar', { name: 'Marking leads as Paid: 200 of 700' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await notice(page, 'Cancelled after 200 leads marked as Paid').waitFor();
+  });
+
   test('to Paid requires a confirmation, and only an owner can undo it', async () => {
     const manager = await website.openSignedIn({ role: 'manager' });
     const [id = ''] = await addLeads(manager.workspace, manager.member, 1, () => ({ status: 'Approved' }));

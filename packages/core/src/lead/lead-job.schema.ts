@@ -51,10 +51,26 @@ export const LeadJob = Type.Object(
     refused: count('The number of leads that the job found and could not change.'),
     refusals: Type.Array(
       Type.Object(
-        { id: id('The lead.'), message: Type.String({ description: 'Why it was not changed.' }) },
+        {
+          id: id('The lead.'),
+          message: Type.String({
+            description: 'Why it was not changed.',
+            examples: ['A lead cannot go from Trashed to Approved'],
+          }),
+        },
         { additionalProperties: false },
       ),
-      { description: `The first refused leads, at most ${maxListedRefusals}.` },
+      {
+        description: `The first refused leads, at most ${maxListedRefusals}.`,
+        examples: [
+          [
+            {
+              id: '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f',
+              message: 'A lead cannot go from Trashed to Approved',
+            },
+          ],
+        ],
+      },
     ),
     createdAt: dateTime('When the job was started.'),
     finishedAt: Type.Optional(dateTime('When the job ended.')),

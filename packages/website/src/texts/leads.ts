@@ -126,6 +126,23 @@ export const leads = {
   paused: 'New leads cannot be fetched at the moment.',
 
   selected: (count: number) => `${number.format(count)} selected`,
+  selectAllMatching: (count: number) => `Select all ${leadsOf(count)} that match`,
+  allMatching: (count: number) => `All ${leadsOf(count)} that match`,
+  jobTitle: (status: string, count: number) => `Mark all ${leadsOf(count)} that match as ${status}?`,
+  jobLead:
+    'The leads are changed in the background, also those that are not loaded. You can cancel it, but there is no undo. Leads that cannot have this status stay as they are.',
+  jobProgress: (status: string, changed: number, total: number | undefined) =>
+    total === undefined
+      ? `Marking leads as ${status}`
+      : `Marking leads as ${status}: ${number.format(changed)} of ${number.format(total)}`,
+  jobRefused: (count: number) => `${leadsOf(count)} could not be changed`,
+  jobEnded: (status: string, changed: number, state: string) =>
+    ({
+      done: `${leadsOf(changed)} marked as ${status}`,
+      cancelled: `Cancelled after ${leadsOf(changed)} marked as ${status}`,
+    })[state] ?? `Stopped after ${leadsOf(changed)}, because your role no longer allows it`,
+  cancelJob: 'Cancel',
+  exportAll: 'Export as CSV',
   clearSelection: 'Clear the selection',
   noCommonStatus: 'No status is possible for all of them',
   markAs: (status: string) => `Mark as ${status}`,

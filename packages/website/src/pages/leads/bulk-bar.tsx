@@ -2,30 +2,51 @@ import { Button, CloseButton, Group, Text } from '@mantine/core';
 import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import { texts } from '../../texts/index.ts';
-import { commonStatuses } from './lead-status.ts';
+import { type LeadFilters, statusesOf } from './lead-search.ts';
+import { commonStatuses, nextStatuses, statuses } from './lead-status.ts';
 import classes from './leads.module.css';
 
 const t = texts.leads;
+
+/** All leads that match the filters, also those that are not loaded. */
+export interface AllMatching {
+  readonly total: number;
+  readonly filters: LeadFilters;
+  /** The address of their export. */
+  readonly exportHref: string;
+}
 
 /** The actions on the selected leads. It offers only statuses that are allowed for all of them. */
 export function BulkBar({
   leads,
   role,
+  all,
+  onSelectAll,
   onChange,
   onClear,
 }: {
   leads: readonly Lead[];
   role: MemberRole;
+  /** If the selection is all leads that match. The actions then start a job. */
+  all: AllMatching | undefined;
+  /** Selects all leads that match. Absent if there are no more than the loaded ones. */
+  onSelectAll: { readonly total: number; readonly select: () => void } | undefined;
   onChange: (to: LeadStatus) => void;
   onClear: () => void;
 }) {
-  const possible = commonStatuses(leads, role);
+  const possible = all === undefined ? commonStatuses(leads, role) : possibleOf(all.filters, role);
+  const label = all === undefined ? t.selected(leads.length) : t.allMatching(all.total);
   return (
-    <Group gap="xs" className={classes['bulk']} role="toolbar" aria-label={t.selected(leads.length)}>
+    <Group gap="xs" className={classes['bulk']} role="toolbar" aria-label={label}>
       <CloseButton size="sm" aria-label={t.clearSelection} onClick={onClear} />
-      <Text size="sm" fw={600}>
-        {t.selected(leads.length)}
+      <Text size="sm" fw={600} role="status">
+        {label}
       </Text>
+      {all === undefined && onSelectAll !== undefined && (
+        <Button size="compact-sm" variant="light" onClick={onSelectAll.select}>
+          {t.selectAllMatching(onSelectAll.total)}
+        </Button>
+      )}
       {possible.map((to) => (
         <Button key={to} size="compact-sm" variant="default" onClick={() => onChange(to)}>
           {t.markAs(t.statuses[to])}
@@ -36,6 +57,18 @@ export function BulkBar({
           {t.noCommonStatus}
         </Text>
       )}
+      {all !== undefined && (
+        <Button size="compact-sm" variant="default" component="a" href={all.exportHref} download>
+          {t.exportAll}
+        </Button>
+      )}
     </Group>
   );
+}
+
+/** Returns the statuses that some of the leads that match can get. A job reports the others. */
+function possibleOf(filters: LeadFilters, role: MemberRole): readonly LeadStatus[] {
+  const given = statusesOf(filters);
+  const from = given.length === 0 ? statuses : given;
+  return statuses.filter((to) => from.some((each) => nextStatuses(each, role).includes(to)));
 }

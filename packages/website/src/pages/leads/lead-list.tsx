@@ -19,8 +19,10 @@ import {
   useState,
 } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
+import { exportAddress } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
 import { campaignLabel } from '../../shell/campaign-option.ts';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';
 import { texts } from '../../texts/index.ts';
@@ -36,6 +38,8 @@ import type { useLeadList } from './use-lead-list.ts';
 import type { StatusChanges } from './use-status-changes.tsx';
 
 const t = texts.leads;
+
+const JobDialog = lazyDialog(async () => (await import('./job-dialog.tsx')).JobDialog);
 
 /** The list fetches the next page when the user is this many rows from the last loaded row. */
 const ahead = 100;
@@ -74,6 +78,9 @@ export function LeadList({
   const [listed, setListed] = useState(leads);
   const [selected, setSelected] = useState(nothing);
   const [menuId, setMenuId] = useState<string>();
+  /** Whether the selection is all leads that match, also those that are not loaded. */
+  const [isAllChosen, setAll] = useState(false);
+  const [jobStatus, setJobStatus] = useState<LeadStatus>();
   /** The first lead of a range selection. */
   const anchor = useRef<string>(undefined);
   const nowMs = useNow();
@@ -141,6 +148,7 @@ export function LeadList({
   if (forFilters !== filters) {
     setForFilters(filters);
     setSelected(nothing);
+    setAll(false);
     setMenuId(undefined);
   }
   useEffect(() => {
@@ -168,11 +176,13 @@ export function LeadList({
   const sort = filters.sort ?? defaultSort;
   const time = timeOf(sort);
   const chosen = leads.filter(({ id }) => selected.has(id));
+  const isAll = isAllChosen && chosen.length > 0;
   const focusList = () => scroller.current?.focus({ preventScroll: true });
 
   const select = (index: number, isRange: boolean) => {
     const lead = leads[index];
     if (lead === undefined || !canChange) return;
+    setAll(false);
     const from = isRange && anchor.current !== undefined ? places.get(anchor.current) : undefined;
     const next = new Set(selected);
     if (from === undefined) {
@@ -188,6 +198,7 @@ export function LeadList({
   };
   const clearSelection = () => {
     setSelected(nothing);
+    setAll(false);
     focusList();
   };
 
@@ -227,7 +238,8 @@ export function LeadList({
     else if (status !== undefined && canChange) {
       // A key that is held down must not change the leads that follow.
       if (event.repeat) return;
-      statusChanges.change(chosen.length > 0 ? chosen : active === undefined ? [] : [active], status);
+      if (isAll) setJobStatus(status);
+      else statusChanges.change(chosen.length > 0 ? chosen : active === undefined ? [] : [active], status);
     } else return;
     event.preventDefault();
   };
@@ -281,8 +293,31 @@ export function LeadList({
         <BulkBar
           leads={chosen}
           role={role}
-          onChange={(to) => statusChanges.change(chosen, to)}
+          all={
+            isAll && total !== undefined
+              ? { total, filters, exportHref: exportAddress('csv', filters) }
+              : undefined
+          }
+          onSelectAll={
+            hasNextPage && total !== undefined && chosen.length === leads.length
+              ? { total, select: () => setAll(true) }
+              : undefined
+          }
+          onChange={(to) => (isAll ? setJobStatus(to) : statusChanges.change(chosen, to))}
           onClear={clearSelection}
+        />
+      )}
+      {jobStatus !== undefined && total !== undefined && (
+        <JobDialog
+          to={jobStatus}
+          filters={filters}
+          total={total}
+          role={role}
+          onStarted={() => {
+            setJobStatus(undefined);
+            clearSelection();
+          }}
+          onClose={() => setJobStatus(undefined)}
         />
       )}
       {(waiting > 0 || isBehind) && (
@@ -333,9 +368,10 @@ export function LeadList({
                     ref={(box) => {
                       if (box !== null) box.indeterminate = chosen.length > 0 && chosen.length < leads.length;
                     }}
-                    onChange={({ currentTarget }) =>
-                      setSelected(currentTarget.checked ? new Set(leads.map(({ id }) => id)) : nothing)
-                    }
+                    onChange={({ currentTarget }) => {
+                      setAll(false);
+                      setSelected(currentTarget.checked ? new Set(leads.map(({ id }) => id)) : nothing);
+                    }}
                   />
                 </label>
               )

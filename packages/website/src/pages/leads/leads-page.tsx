@@ -7,6 +7,7 @@ import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { browserAddress } from '../../api/workspace-address.ts';
 import { exportAddress, invalidateCounts, leadCountQuery } from '../../api/leads.ts';
+import { jobsQuery } from '../../api/jobs.ts';
 import { viewsQuery } from '../../api/views.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -32,6 +33,7 @@ const keyConsumers =
 
 const LeadDrawer = lazyDialog(async () => (await import('./lead-drawer.tsx')).LeadDrawer);
 const ColumnsDialog = lazyDialog(async () => (await import('./columns-dialog.tsx')).ColumnsDialog);
+const JobsLine = lazyDialog(async () => (await import('./jobs-line.tsx')).JobsLine);
 const NewLeadDialog = lazyDialog(async () => (await import('./new-lead-dialog.tsx')).NewLeadDialog);
 const ImportDialog = lazyDialog(async () => (await import('./import-dialog.tsx')).ImportDialog);
 const ShortcutsDialog = lazyDialog(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
@@ -54,6 +56,7 @@ export function LeadsPage() {
   const statusChanges = useStatusChanges(role, pollNow);
   const [dialog, setDialog] = useState<'new' | 'import' | 'shortcuts' | 'columns'>();
 
+  const { data: jobs } = useQuery({ ...jobsQuery, enabled: role !== 'publisher' });
   const { data: views } = useQuery({ ...viewsQuery, enabled: search.view !== undefined });
   const view = views?.find(({ id }) => id === search.view);
   const columns = useColumns(
@@ -170,6 +173,7 @@ export function LeadsPage() {
         onLeaveSearch={focusList}
       />
       <FilterChips filters={filters} onChange={show} />
+      {jobs !== undefined && jobs.length > 0 && <JobsLine jobs={jobs} />}
       {data.isFailing && (
         <Text size="sm" c="red" role="status">
           {t.paused}

@@ -1,0 +1,80 @@
+import { Stack, Text, TextInput } from '@mantine/core';
+import { randomId } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { needsReason } from '@leads/core/lead/transitions';
+import type { MemberRole } from '@leads/core/credential';
+import type { LeadStatus } from '@leads/core/lead';
+import { useState } from 'react';
+import { fieldErrorsOf } from '../../api/client.ts';
+import { jobsQuery, startJob } from '../../api/jobs.ts';
+import { Dialog } from '../../shell/dialog.tsx';
+import { FormActions } from '../../shell/form-actions.tsx';
+import { texts } from '../../texts/index.ts';
+import { type LeadFilters, statusesOf } from './lead-search.ts';
+import { nextStatuses, statuses } from './lead-status.ts';
+
+const t = texts.leads;
+
+/** Confirms a status change of all leads that match the filters, asks for the reason if it needs one, and starts it. */
+export function JobDialog({
+  to,
+  filters,
+  total,
+  role,
+  onStarted,
+  onClose,
+}: {
+  to: LeadStatus;
+  filters: LeadFilters;
+  total: number;
+  role: MemberRole;
+  onStarted: () => void;
+  onClose: () => void;
+}) {
+  const queryClient = useQueryClient();
+  // An answer can be lost: the same key starts no second job.
+  const [idempotencyKey] = useState(randomId);
+  const [reason, setReason] = useState('');
+  const given = statusesOf(filters);
+  const from = given.length === 0 ? statuses : given;
+  const isNeeded = from.some((each) => nextStatuses(each, role).includes(to) && needsReason(each, to));
+  const start = useMutation({
+    mutationFn: () =>
+      startJob({ status: to, filters, idempotencyKey, ...(isNeeded && { reason: reason.trim() }) }),
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: jobsQuery.queryKey });
+      onStarted();
+    },
+  });
+  return (
+    <Dialog onClose={onClose} title={t.jobTitle(t.statuses[to], total)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          start.mutate();
+        }}
+      >
+        <Stack>
+          <Text size="sm">{t.jobLead}</Text>
+          {isNeeded && (
+            <TextInput
+              label={t.reason}
+              required
+              maxLength={1000}
+              data-autofocus
+              error={fieldErrorsOf(start.error)['reason']}
+              value={reason}
+              onChange={(event) => setReason(event.currentTarget.value)}
+            />
+          )}
+          <FormActions
+            submit={t.markAs(t.statuses[to])}
+            error={start.error}
+            isPending={start.isPending}
+            onCancel={onClose}
+          />
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,86 @@
+import { Alert, Button, Group, List, Progress, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { LeadJob } from '@leads/core/lead';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { cancelJob, jobsQuery } from '../../api/jobs.ts';
+import { invalidateCounts } from '../../api/leads.ts';
+import { texts } from '../../texts/index.ts';
+
+const t = texts.leads;
+
+/** The progress of the running jobs, and the results of the jobs that ended while the page was open. */
+export function JobsLine({ jobs }: { jobs: readonly LeadJob[] }) {
+  const queryClient = useQueryClient();
+  const seen = useRef<ReadonlySet<string>>(new Set());
+  const [ended, setEnded] = useState<readonly LeadJob[]>([]);
+  const running = jobs.filter(({ state }) => state === 'running');
+  const onJobs = useEffectEvent((now: readonly LeadJob[]) => {
+    const news = now.filter(({ id, state }) => state !== 'running' && seen.current.has(id));
+    seen.current = new Set(now.filter(({ state }) => state === 'running').map(({ id }) => id));
+    if (news.length === 0) return;
+    setEnded((before) => [...before, ...news]);
+    // More leads can have changed than one poll of the list returns.
+    void queryClient.refetchQueries({ queryKey: ['leads', 'list'], type: 'active' });
+    invalidateCounts(queryClient);
+  });
+  useEffect(() => onJobs(jobs), [jobs]);
+  const cancel = useMutation({
+    mutationFn: cancelJob,
+    onSettled: () => queryClient.invalidateQueries({ queryKey: jobsQuery.queryKey }),
+  });
+  return (
+    <>
+      {running.map((job) => {
+        const { id, status, total, changed, refused } = job;
+        const label = t.jobProgress(t.statuses[status], changed, total);
+        return (
+          <Group key={id} gap="sm" wrap="nowrap">
+            <Stack gap={4} flex={1} miw={0}>
+              <Text size="sm">
+                {label}
+                {refused > 0 && `. ${t.jobRefused(refused)}`}
+              </Text>
+              <Progress
+                value={total === undefined || total === 0 ? 0 : ((changed + refused) / total) * 100}
+                aria-label={label}
+              />
+            </Stack>
+            <Button
+              size="compact-sm"
+              variant="default"
+              loading={cancel.isPending && cancel.variables === id}
+              onClick={() => cancel.mutate(id)}
+            >
+              {t.cancelJob}
+            </Button>
+          </Group>
+        );
+      })}
+      {ended.map((job) => (
+        <Alert
+          key={job.id}
+          p="xs"
+          color={job.state === 'done' && job.refused === 0 ? 'green' : 'yellow'}
+          title={t.jobEnded(t.statuses[job.status], job.changed, job.state)}
+          withCloseButton
+          closeButtonLabel={texts.common.close}
+          onClose={() => setEnded((before) => before.filter(({ id }) => id !== job.id))}
+        >
+          {job.refused > 0 && (
+            <>
+              {t.jobRefused(job.refused)}:
+              <List size="sm" mah={120} style={{ overflowY: 'auto' }}>
+                {[...new Set(job.refusals.map(({ message }) => message))].map((message) => (
+                  <List.Item key={message}>{message}</List.Item>
+                ))}
+              </List>
+            </>
+          )}
+        </Alert>
+      ))}
+      <VisuallyHidden role="status">
+        {ended.map((job) => t.jobEnded(t.statuses[job.status], job.changed, job.state)).join('. ')}
+      </VisuallyHidden>
+    </>
+  );
+}
