@@ -5,6 +5,10 @@ import { setFlagsFromString } from 'node:v8';
  * connections, lists then take 299 MB, since requests that wait for each other outlive the young generation. Exports
  * take 289 MB. With this flag, both take less than 240 MB. The young generation keeps its default size, because a
  * smaller one would cost lists a fifth of their rate.
+ *
+ * The flag costs lists no time. At 64 connections, two processes with it took 404 and 404 us of processor time a list, with
+ * 100 instead of 50 they took 380 and 404 us, and without it 476 and 491 us. Their maximum memory was 231, 250 and 355 MB.
+ * The processes were measured in turn, in 14 rounds.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString('--heap-growing-percent=50');
