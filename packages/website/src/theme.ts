@@ -38,10 +38,11 @@ export const theme = createTheme({
   },
 });
 
-/** The library's grays and reds have too little contrast (WCAG 2.2, 1.4.3). */
+/** The library's grays and reds have too little contrast (WCAG 2.2, 1.4.3 and 1.4.11). */
 export const readableColors: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    '--input-border': 'var(--mantine-color-gray-6)',
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
@@ -53,6 +54,7 @@ export const readableColors: CSSVariablesResolver = () => ({
     '--mantine-color-red-light-color': '#a61e1e',
   },
   dark: {
+    '--input-border': 'var(--mantine-color-dark-2)',
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',

@@ -144,6 +144,16 @@ describe('on a desktop and on a phone', () => {
       await expect.poll(() => page.locator('.mantine-Loader-root').count(), { timeout: 15_000 }).toBe(0);
       await expectGoodAtBothWidths(page, name);
     }
+    await page.goto('/sign-up');
+    await page.getByLabel('Your name').fill('www.example.com');
+    await page.getByLabel('Email').fill('typing@example.com');
+    await page.getByLabel('Password', { exact: false }).first().fill('correct horse battery');
+    await page.getByRole('button', { name: 'Create an account' }).click();
+    const notice = page.getByRole('alert').filter({ hasText: 'Correct these entries' });
+    await notice.getByText(/^Name .+\.$/).waitFor();
+    expect(await page.getByText('Invalid input data').count()).toBe(0);
+    const border = page.getByLabel('Email');
+    expect(await border.evaluate((input) => getComputedStyle(input).borderColor)).toBe('rgb(134, 142, 150)');
   }, 240_000);
 
   test('error pages have no accessibility violations and offer a next step', async () => {

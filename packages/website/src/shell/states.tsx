@@ -43,22 +43,38 @@ export function ErrorPage({ error: thrown }: ErrorComponentProps) {
   );
 }
 
+/** Returns a sentence for each rejected field, such as "Phone must not be empty". Empty for any other error. */
+function reasonsOf(error: Error): readonly string[] {
+  if (!(error instanceof ApiError)) return [];
+  return error.fields.map(({ field, reason }) => sentence(`${wordsOf(field)} ${reason}`.trim()));
+}
+
+/** Returns the words of the name of a field: "allowed origins" for `allowedOrigins`. */
+const wordsOf = (field: string) => field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
+
 /** Scrolls an error into view, because it may be below the fold of a long form. */
 const scrollIntoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
 
-/** An empty state: the reason, and the next step. */
+/** An error with the next step. Rejected input is described by its fields, not by the message of the API. */
 export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+  const reasons = reasonsOf(error);
   return (
     <Alert
       ref={scrollIntoView}
       color="red"
       variant="light"
-      title={texts.common.somethingWrong}
+      title={reasons.length > 0 ? texts.common.correctInput : texts.common.somethingWrong}
       role="alert"
       w="100%"
     >
       <Stack align="flex-start" gap="sm">
-        <Text size="sm">{error.message}</Text>
+        {(reasons.length > 0 ? reasons : [error.message]).map((reason) => (
+          <Text key={reason} size="sm">
+            {reason}
+          </Text>
+        ))}
         {onRetry !== undefined && (
           <Button size="xs" variant="default" onClick={onRetry}>
             {texts.common.retry}

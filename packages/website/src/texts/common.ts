@@ -22,6 +22,7 @@ export const common = {
   justNow: 'just now',
   none: 'None',
   somethingWrong: 'Something went wrong',
+  correctInput: 'Correct these entries',
   unreachable: 'The server cannot be reached. Check your connection and try again.',
   noAnswer: 'The server did not answer within 20 seconds. Try again.',
   noAnswerToChange:
