@@ -163,7 +163,7 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
       .evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
   ).toEqual(
     [publisher, member].map(({ userId }) =>
-      expect.stringMatching(new RegExp(`^/leads\\?user=${userId}&campaignCode=BUSY&createdFrom=`)),
+      expect.stringMatching(new RegExp(`^/w/[^/]+/leads\\?user=${userId}&campaignCode=BUSY&createdFrom=`)),
     ),
   );
   await section('Integrations').getByRole('link', { name: 'Webhook Call center' }).waitFor();
