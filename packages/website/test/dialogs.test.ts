@@ -619,6 +619,7 @@ test(
     const drawer = await checkDialog(page, 'Lead');
     await drawer.getByText(/^Created by/).waitFor();
     await expectAccessible(page, drawer, '[role="dialog"]');
+    await press(page, 'Edit');
     await write(page, 'City', 'London');
     await press(page, 'Save');
     await expectRows('SELECT city FROM lead WHERE id = $1', [ada?.id], [{ city: 'London' }]);

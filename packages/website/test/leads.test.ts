@@ -44,6 +44,9 @@ async function addLeads(
 const grid = (page: Page): Locator => page.getByRole('grid', { name: 'Leads' });
 const rowOf = (page: Page, name: string): Locator => grid(page).getByRole('row').filter({ hasText: name });
 const notice = (page: Page, text: string): Locator => page.getByRole('alert').filter({ hasText: text });
+/** Shows the form of the panel, which has also the empty fields. */
+const openEdit = (panel: Locator): Promise<void> =>
+  panel.getByRole('button', { name: 'Edit', exact: true }).click();
 const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
@@ -418,12 +421,13 @@ describe('the lead list', () => {
     ]);
     const expectHarmless = async (title: string) => {
       expect(await page.locator('img, main script, [role="dialog"] script').count()).toBe(0);
-      expect(await page.title()).toBe(`${title} · Leads`);
+      expect(await page.title()).toBe(`${title} · ${workspace.slug} · Leads`);
     };
     await page.goto(`/leads?lead=${id}`);
     await page.getByRole('heading', { level: 2, name: hostile }).waitFor();
     const drawer = page.getByRole('dialog');
     await drawer.getByText('Created by').waitFor();
+    await openEdit(drawer);
     expect(await drawer.getByLabel('Address', { exact: true }).inputValue()).toBe(hostile);
     expect(await drawer.getByLabel('Email address').inputValue()).toBe(`${hostile}.io`);
     await drawer.getByText('2001:db8::1', { exact: true }).waitFor();
@@ -734,6 +738,7 @@ describe('the lead detail', () => {
     const drawer = page.getByRole('dialog', { name: 'Lead', exact: true });
     const city = drawer.getByLabel('City');
     const question = page.getByRole('dialog', { name: 'Discard your changes?' });
+    await openEdit(drawer);
     await city.fill('London');
     const leave = [
       () => page.keyboard.press('Escape'),
@@ -761,6 +766,7 @@ describe('the lead detail', () => {
 
     // A saved edit is closed without a question.
     await rowOf(page, 'Person 0000').getByRole('link').click();
+    await openEdit(drawer);
     expect(await city.inputValue()).toBe('');
     await city.fill('Paris');
     await drawer.getByRole('button', { name: 'Save' }).click();
@@ -788,9 +794,11 @@ describe('the lead detail', () => {
     expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-detail');
 
+    await openEdit(drawer);
+    expect(await findViolations(page)).toEqual([]);
     await drawer.getByLabel('Email address').fill('ada@example.com');
     await drawer.getByRole('button', { name: 'Save' }).click();
-    await drawer.getByText('Must end in .io').waitFor();
+    await drawer.getByText('Must end in .io', { exact: true }).waitFor();
     await drawer.getByLabel('Email address').fill('ada@example.io');
     await drawer.getByRole('button', { name: 'Save' }).click();
     await notice(page, 'Saved').waitFor();
@@ -826,6 +834,76 @@ describe('the lead detail', () => {
 });
 
 describe('a queue', () => {
+  test('is worked through in the panel with one key a lead, and shows the other users who have a lead open', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const ids = await addLeads(workspace, member, 6, (i) => (i === 1 ? { phone: '+442079400000' } : {}));
+    const [first = '', second = '', third = ''] = ids;
+    await page.goto('/leads?status=OnHold');
+    await rowOf(page, 'Person 0000').getByRole('link').click();
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    const opened = (name: string) => panel.getByRole('heading', { level: 2, name, exact: true }).waitFor();
+    await opened('Person 0000');
+    // The list beside the panel can be used.
+    await rowOf(page, 'Person 0003').getByLabel('Select Person 0003').click();
+    await page.getByRole('toolbar', { name: '1 selected' }).waitFor();
+    await rowOf(page, 'Person 0000').getByRole('link').click();
+    await panel.getByRole('heading', { level: 2 }).focus();
+    expect(await panel.getByRole('link', { name: '+442079400000' }).getAttribute('href')).toBe(
+      'tel:+442079400000',
+    );
+    await panel.getByRole('link', { name: /^Person 0001, On hold/ }).waitFor();
+
+    await panel.getByLabel('Assignee').selectOption(member.userId);
+    await panel.getByLabel('Call-back').fill('2026-01-31T09:30');
+    await panel.getByRole('button', { name: 'Save the call-back' }).click();
+    await panel.getByRole('button', { name: 'Remove the call-back' }).waitFor();
+    await panel.getByLabel('New note').fill('Call after six');
+    await page.keyboard.press('Control+Enter');
+    await panel.getByRole('list', { name: 'Notes' }).getByText('Call after six').waitFor();
+    await panel.getByRole('button', { name: /^Reply to/ }).click();
+    await page.keyboard.type('He asked twice');
+    await page.keyboard.press('Control+Enter');
+    await panel.getByText('He asked twice', { exact: true }).waitFor();
+    await panel.getByText('Note added by You').first().waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await screenshot(page, 'leads-panel');
+    const [stored] = await website.fixture.leads.find({ workspaceId: workspace.id }, [first]);
+    expect(stored).toMatchObject({ version: 5, assigneeId: member.userId });
+
+    // Another user opens the next lead of the queue, and changes the one after it.
+    await website.fixture.sql(`INSERT INTO lead_viewer VALUES ($1, $2, $3, now() + interval '1 minute')`, [
+      second,
+      workspace.owner.userId,
+      workspace.id,
+    ]);
+    await panel.getByRole('heading', { level: 2 }).focus();
+    await page.keyboard.press('a');
+    await opened('Person 0001');
+    await panel.getByText('Also open by').waitFor();
+    // Two quick keys move by two leads.
+    for (const key of ['j', 'j', 'k', 'k']) await page.keyboard.press(key);
+    await opened('Person 0001');
+    await changeAs(workspace.owner, third, { status: 'Approved' });
+    await rowOf(page, 'Person 0002').waitFor({ state: 'detached', timeout: 6_000 });
+    await page.keyboard.press('t');
+    await page.getByRole('radio', { name: 'Wrong number' }).check();
+    await page.keyboard.press('Enter');
+    await opened('Person 0003');
+    for (const next of ['Person 0004', 'Person 0005']) {
+      await page.keyboard.press('a');
+      await opened(next);
+    }
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    const statuses = await Promise.all(ids.map(async (id) => (await storedOf(id)).status));
+    expect(statuses).toEqual(['Approved', 'Trashed', 'Approved', 'Approved', 'Approved', 'OnHold']);
+
+    await page.goto('/leads?callbackDue=true&assignee=me');
+    await page.getByText('1 lead', { exact: true }).waitFor();
+    await rowOf(page, 'Person 0000').waitFor();
+    await page.getByRole('button', { name: 'Remove the filter Call-back: due' }).waitFor();
+  });
+
   test('shows the changes of another operator, and refreshes a row whose change is rejected', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     const [first = '', second = ''] = await addLeads(workspace, member, 4);

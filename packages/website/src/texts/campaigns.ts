@@ -53,6 +53,8 @@ export const campaigns = {
   manageIntegrations: 'Manage integrations',
   settings: 'Settings',
   saved: 'The campaign was saved',
+  assignees: 'Assign new leads to',
+  assigneesHint: 'New leads are assigned to these members in turn.',
   codeFixed: 'Integrators send it as campaignCode. It cannot be changed.',
   none: 'None',
   notLoaded: 'See the list',

@@ -1,28 +1,32 @@
-import type { CampaignView } from '@leads/core/campaign';
-import { Button, Group, Paper, Stack, TextInput, Title } from '@mantine/core';
+import type { CampaignChanges, CampaignView } from '@leads/core/campaign';
+import { Button, Group, MultiSelect, Paper, Stack, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
+import { membersQuery } from '../../api/members.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { DuplicateWindowInput } from './duplicate-window.tsx';
 
 const t = texts.campaigns;
 
-/** The form of a campaign's name and duplicate window. */
+/** The form of a campaign's name, duplicate window and assignees. */
 export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
   const queryClient = useQueryClient();
+  const { data: members = [] } = useQuery(membersQuery);
   const form = useForm({
     initialValues: {
       name: campaign.name,
       duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? 0,
+      assigneeIds: campaign.assigneeIds ?? [],
     },
   });
   const save = useMutation({
-    mutationFn: (changes: { name: string; duplicateWindowSeconds: number }) =>
-      updateCampaign(campaign.id, changes),
+    mutationFn: (
+      changes: Required<Pick<CampaignChanges, 'name' | 'duplicateWindowSeconds' | 'assigneeIds'>>,
+    ) => updateCampaign(campaign.id, changes),
     async onSuccess(_answer, changes) {
       form.setInitialValues(changes);
       form.reset();
@@ -44,6 +48,14 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
             value={form.values.duplicateWindowSeconds}
             onChange={(seconds) => form.setFieldValue('duplicateWindowSeconds', seconds)}
             error={form.errors['duplicateWindowSeconds']}
+          />
+          <MultiSelect
+            label={t.assignees}
+            description={t.assigneesHint}
+            data={members
+              .filter(({ role }) => role !== 'publisher')
+              .map(({ userId, name, email }) => ({ value: userId, label: `${name} (${email})` }))}
+            {...form.getInputProps('assigneeIds')}
           />
           {save.isError && Object.keys(fieldErrorsOf(save.error)).length === 0 && (
             <ErrorNotice error={save.error} />

@@ -1,6 +1,7 @@
 import { Button, CloseButton, Group, Indicator, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
 import { IconFilter, IconSearch, IconX } from '@tabler/icons-react';
+import type { MemberView } from '@leads/core/workspace';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
@@ -134,7 +135,10 @@ function StatusFilter({ filters, onChange }: FiltersProps) {
 /** The filters that apply, each with a button that removes it. */
 export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' | 'onChange'>) {
   const { data: campaigns } = useQuery(campaignsQuery);
-  const { data: members } = useQuery({ ...membersQuery, enabled: filters.user !== undefined });
+  const { data: members } = useQuery({
+    ...membersQuery,
+    enabled: filters.user !== undefined || filters.assignee !== undefined,
+  });
   const chosen = statusesOf(filters);
   const { campaignCode, user, createdFrom, createdTo, source, q } = filters;
   const campaign = campaigns?.find(({ code }) => code === campaignCode);
@@ -158,6 +162,8 @@ export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' 
     [t.lpName, filters.lpName, { lpName: undefined }],
     [t.fields.country, filters.country, { country: undefined }],
     [t.source, source && t.sources[source], { source: undefined }],
+    [t.assignee, assigneeName(filters.assignee, members), { assignee: undefined }],
+    [t.callback, filters.callbackDue && t.due, { callbackDue: undefined }],
   ];
   const shown = chips.filter(([, value]) => value !== undefined && value !== '');
   if (shown.length === 0) return null;
@@ -179,6 +185,15 @@ export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' 
       ))}
     </ul>
   );
+}
+
+function assigneeName(
+  assignee: string | undefined,
+  members: readonly MemberView[] | undefined,
+): string | undefined {
+  if (assignee === 'me') return t.assignedToMe;
+  if (assignee === 'none') return t.nobody;
+  return members?.find(({ userId }) => userId === assignee)?.name ?? assignee;
 }
 
 /** The search field. The address follows its text after a delay. A navigation to another address replaces the text. */
@@ -268,6 +283,36 @@ function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
             members?.map(({ userId, name, email }) => ({ value: userId, label: `${name} (${email})` })) ?? []
           }
         />
+      )}
+      {isManager && (
+        <Select
+          size="xs"
+          label={t.assignee}
+          placeholder={t.anyAssignee}
+          searchable
+          clearable
+          comboboxProps={{ withinPortal: false }}
+          value={filters.assignee ?? null}
+          onChange={(value) => onChange({ assignee: value ?? undefined })}
+          data={[
+            { value: 'me', label: t.assignedToMe },
+            { value: 'none', label: t.nobody },
+            ...(members
+              ?.filter(({ role }) => role !== 'publisher')
+              .map(({ userId, name }) => ({ value: userId, label: name })) ?? []),
+          ]}
+        />
+      )}
+      {isManager && (
+        <label className={classes['due']}>
+          <input
+            type="checkbox"
+            className={classes['check']}
+            checked={filters.callbackDue === 'true'}
+            onChange={(event) => onChange({ callbackDue: event.currentTarget.checked ? 'true' : undefined })}
+          />
+          {t.dueOnly}
+        </label>
       )}
       <Group grow gap="xs">
         <DateInput

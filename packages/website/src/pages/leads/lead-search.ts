@@ -23,6 +23,8 @@ const filterNames = [
   'lpName',
   'country',
   'source',
+  'assignee',
+  'callbackDue',
   'sort',
 ] as const;
 
@@ -30,6 +32,7 @@ const filterNames = [
 const choices: Readonly<Record<string, readonly string[]>> = {
   status: ['OnHold', 'Approved', 'Paid', 'Trashed'],
   source: ['crm', 'intake'],
+  callbackDue: ['true'],
   sort: ['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'],
 };
 

@@ -3,6 +3,7 @@ import { IconColumns, IconDots, IconDownload, IconKeyboard, IconPlus, IconUpload
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { SavedView } from '@leads/core/lead';
+import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { browserAddress } from '../../api/workspace-address.ts';
@@ -31,7 +32,7 @@ const route = getRouteApi('/console/leads');
 const keyConsumers =
   'input:not([type="radio"], [type="checkbox"]), textarea, select, [role="dialog"], [role="menu"]';
 
-const LeadDrawer = lazyDialog(async () => (await import('./lead-drawer.tsx')).LeadDrawer);
+const LeadPanel = lazyDialog(async () => (await import('./lead-panel.tsx')).LeadPanel);
 const ColumnsDialog = lazyDialog(async () => (await import('./columns-dialog.tsx')).ColumnsDialog);
 const JobsLine = lazyDialog(async () => (await import('./jobs-line.tsx')).JobsLine);
 const NewLeadDialog = lazyDialog(async () => (await import('./new-lead-dialog.tsx')).NewLeadDialog);
@@ -83,11 +84,18 @@ export function LeadsPage() {
     );
   };
 
+  // On a narrow screen, the panel covers the list.
+  const isNarrow = useMediaQuery('(max-width: 62em)', undefined, { getInitialValueInEffect: false });
+  const isCovered = isNarrow && search.lead !== undefined;
+
   useTitle(view === undefined ? t.title : `${view.name} - ${t.title}`);
 
-  const show = (changes: { readonly [Name in keyof LeadSearch]?: LeadSearch[Name] | undefined }) => {
+  const show = (
+    changes: { readonly [Name in keyof LeadSearch]?: LeadSearch[Name] | undefined },
+    options: { replace?: boolean } = {},
+  ) => {
     const next = Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined);
-    void navigate({ to: '/leads', search: Object.fromEntries(next), resetScroll: false });
+    void navigate({ to: '/leads', search: Object.fromEntries(next), resetScroll: false, ...options });
   };
   const hrefOf = (id: string) => browserAddress(`/leads?lead=${encodeURIComponent(id)}`);
   const focusList = () => scroller.current?.focus({ preventScroll: true });
@@ -108,133 +116,142 @@ export function LeadsPage() {
   }, []);
 
   return (
-    <div className={classes['page']}>
-      <Group justify="space-between" wrap="nowrap" gap="xs">
-        <Group gap="sm" align="baseline" wrap="nowrap" miw={0}>
-          <Title order={1} size="h3">
-            {t.title}
-          </Title>
-          <Text size="sm" c="dimmed" truncate>
-            {total.data === undefined ? t.loadedCount(leads.length) : t.count(total.data)}
-          </Text>
-        </Group>
-        <Group gap="xs" wrap="nowrap">
-          <ViewsMenu view={view} isChanged={isChanged} shown={shown} role={role} onOpen={openView} />
-          <Button size="xs" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setDialog('new')}>
-            {t.newLead}
-          </Button>
-          <Menu position="bottom-end">
-            <Menu.Target>
-              <ActionIcon variant="default" size={30} aria-label={t.actions}>
-                <IconDots size={16} aria-hidden />
-              </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item
-                leftSection={<IconColumns size={16} aria-hidden />}
-                onClick={() => setDialog('columns')}
-              >
-                {t.editColumns}
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<IconUpload size={16} aria-hidden />}
-                onClick={() => setDialog('import')}
-              >
-                {t.importCsv}
-              </Menu.Item>
-              {(['csv', 'ndjson'] as const).map((format) => (
+    <div className={classes['split']}>
+      <div className={classes['page']} inert={isCovered}>
+        <Group justify="space-between" wrap="nowrap" gap="xs">
+          <Group gap="sm" align="baseline" wrap="nowrap" miw={0}>
+            <Title order={1} size="h3">
+              {t.title}
+            </Title>
+            <Text size="sm" c="dimmed" truncate>
+              {total.data === undefined ? t.loadedCount(leads.length) : t.count(total.data)}
+            </Text>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <ViewsMenu view={view} isChanged={isChanged} shown={shown} role={role} onOpen={openView} />
+            <Button
+              size="xs"
+              leftSection={<IconPlus size={16} aria-hidden />}
+              onClick={() => setDialog('new')}
+            >
+              {t.newLead}
+            </Button>
+            <Menu position="bottom-end">
+              <Menu.Target>
+                <ActionIcon variant="default" size={30} aria-label={t.actions}>
+                  <IconDots size={16} aria-hidden />
+                </ActionIcon>
+              </Menu.Target>
+              <Menu.Dropdown>
                 <Menu.Item
-                  key={format}
-                  component="a"
-                  href={exportAddress(format, filters)}
-                  download
-                  leftSection={<IconDownload size={16} aria-hidden />}
+                  leftSection={<IconColumns size={16} aria-hidden />}
+                  onClick={() => setDialog('columns')}
                 >
-                  {format === 'csv' ? t.exportCsv : t.exportNdjson}
+                  {t.editColumns}
                 </Menu.Item>
-              ))}
-              <Menu.Divider />
-              <Menu.Item
-                leftSection={<IconKeyboard size={16} aria-hidden />}
-                onClick={() => setDialog('shortcuts')}
-              >
-                {t.shortcuts}
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+                <Menu.Item
+                  leftSection={<IconUpload size={16} aria-hidden />}
+                  onClick={() => setDialog('import')}
+                >
+                  {t.importCsv}
+                </Menu.Item>
+                {(['csv', 'ndjson'] as const).map((format) => (
+                  <Menu.Item
+                    key={format}
+                    component="a"
+                    href={exportAddress(format, filters)}
+                    download
+                    leftSection={<IconDownload size={16} aria-hidden />}
+                  >
+                    {format === 'csv' ? t.exportCsv : t.exportNdjson}
+                  </Menu.Item>
+                ))}
+                <Menu.Divider />
+                <Menu.Item
+                  leftSection={<IconKeyboard size={16} aria-hidden />}
+                  onClick={() => setDialog('shortcuts')}
+                >
+                  {t.shortcuts}
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          </Group>
         </Group>
-      </Group>
-      <LeadFilterBar
-        searchBox={searchBox}
-        filters={filters}
-        isManager={role !== 'publisher'}
-        onChange={(changes: FilterChanges) => show(changes)}
-        onClear={() => void navigate({ to: '/leads', search: {}, resetScroll: false })}
-        onLeaveSearch={focusList}
-      />
-      <FilterChips filters={filters} onChange={show} />
-      {jobs !== undefined && jobs.length > 0 && <JobsLine jobs={jobs} />}
-      {data.isFailing && (
-        <Text size="sm" c="red" role="status">
-          {t.paused}
-        </Text>
-      )}
-      {list.isError && list.data === undefined ? (
-        <ErrorNotice error={withReasons(list.error)} onRetry={() => void list.refetch()} />
-      ) : list.data === undefined ? (
-        <Center flex={1}>
-          <PendingPage />
-        </Center>
-      ) : (
-        <LeadList
-          data={data}
-          scroller={scroller}
+        <LeadFilterBar
+          searchBox={searchBox}
           filters={filters}
-          total={total.data}
-          role={role}
-          statusChanges={statusChanges}
-          onOpen={(lead) => show({ lead })}
-          onSort={(sort) => show({ sort: sort === defaultSort ? undefined : sort })}
-          hrefOf={hrefOf}
-          columns={columns.columns}
-          onResize={(column, width) => {
-            const { names, widths } = columns.columns;
-            columns.change({ names, widths: { ...widths, [column]: width } });
-          }}
+          isManager={role !== 'publisher'}
+          onChange={(changes: FilterChanges) => show(changes)}
+          onClear={() => void navigate({ to: '/leads', search: {}, resetScroll: false })}
+          onLeaveSearch={focusList}
         />
-      )}
-      <VisuallyHidden role="status" aria-live="polite">
-        {data.arrived > 0 ? t.arrived(data.arrived) : ''}
-      </VisuallyHidden>
-      {statusChanges.dialogs}
+        <FilterChips filters={filters} onChange={(changes) => show(changes)} />
+        {jobs !== undefined && jobs.length > 0 && <JobsLine jobs={jobs} />}
+        {data.isFailing && (
+          <Text size="sm" c="red" role="status">
+            {t.paused}
+          </Text>
+        )}
+        {list.isError && list.data === undefined ? (
+          <ErrorNotice error={withReasons(list.error)} onRetry={() => void list.refetch()} />
+        ) : list.data === undefined ? (
+          <Center flex={1}>
+            <PendingPage />
+          </Center>
+        ) : (
+          <LeadList
+            data={data}
+            scroller={scroller}
+            filters={filters}
+            total={total.data}
+            role={role}
+            statusChanges={statusChanges}
+            onOpen={(lead) => show({ lead })}
+            onSort={(sort) => show({ sort: sort === defaultSort ? undefined : sort })}
+            hrefOf={hrefOf}
+            columns={columns.columns}
+            onResize={(column, width) => {
+              const { names, widths } = columns.columns;
+              columns.change({ names, widths: { ...widths, [column]: width } });
+            }}
+          />
+        )}
+        <VisuallyHidden role="status" aria-live="polite">
+          {data.arrived > 0 ? t.arrived(data.arrived) : ''}
+        </VisuallyHidden>
+        {statusChanges.dialogs}
+        {dialog === 'columns' && (
+          <ColumnsDialog
+            columns={columns.columns}
+            isManager={role !== 'publisher'}
+            onChange={columns.change}
+            onClose={closeDialog}
+          />
+        )}
+        {dialog === 'new' && <NewLeadDialog onClose={closeDialog} onCreated={pollNow} />}
+        {dialog === 'import' && (
+          <ImportDialog
+            onClose={closeDialog}
+            onImported={() => {
+              pollNow();
+              invalidateCounts(queryClient);
+            }}
+          />
+        )}
+        {dialog === 'shortcuts' && <ShortcutsDialog canChange={role !== 'publisher'} onClose={closeDialog} />}
+      </div>
       {search.lead !== undefined && (
-        <LeadDrawer
+        <LeadPanel
           id={search.lead}
           me={me}
+          queue={leads}
           statusChanges={statusChanges}
+          onMove={(lead) => show({ lead }, { replace: true })}
           onOpen={(lead) => show({ lead })}
           onClose={() => show({ lead: undefined })}
+          hrefOf={hrefOf}
         />
       )}
-      {dialog === 'columns' && (
-        <ColumnsDialog
-          columns={columns.columns}
-          isManager={role !== 'publisher'}
-          onChange={columns.change}
-          onClose={closeDialog}
-        />
-      )}
-      {dialog === 'new' && <NewLeadDialog onClose={closeDialog} onCreated={pollNow} />}
-      {dialog === 'import' && (
-        <ImportDialog
-          onClose={closeDialog}
-          onImported={() => {
-            pollNow();
-            invalidateCounts(queryClient);
-          }}
-        />
-      )}
-      {dialog === 'shortcuts' && <ShortcutsDialog canChange={role !== 'publisher'} onClose={closeDialog} />}
     </div>
   );
 }

@@ -33,6 +33,8 @@ export interface Change {
 /** A change that the user requested. */
 interface Requested extends Change {
   readonly reason?: string;
+  /** Called when the change is sent, or after its dialog if it has one. */
+  readonly onSent?: (() => void) | undefined;
   /** How many requests had got no response when the user requested it. */
   readonly earlierUnanswered: number;
 }
@@ -50,8 +52,12 @@ export interface Refusal {
 }
 
 export interface StatusChanges {
-  /** Changes the status of leads. It first asks for a reason or a confirmation if one is needed. */
-  change(leads: readonly Lead[], to: LeadStatus): void;
+  /**
+   * Changes the status of leads. It first asks for a reason or a confirmation if one is needed.
+   *
+   * @param onSent called when the change is sent; after a question, when the change is stored.
+   */
+  change(leads: readonly Lead[], to: LeadStatus, onSent?: () => void): void;
   /** Undoes the last change. */
   undo(): void;
   /** The statuses that were requested and not confirmed, by the ids of the leads. */
@@ -65,7 +71,9 @@ export interface StatusChanges {
 /** @param onChanged called after each change, also after a rejected one. */
 export function useStatusChanges(role: MemberRole, onChanged: () => void): StatusChanges {
   const queryClient = useQueryClient();
-  const [prompt, setPrompt] = useState<Change & { for: 'reason' | 'confirmation' }>();
+  const [prompt, setPrompt] = useState<
+    Change & Pick<Requested, 'onSent'> & { for: 'reason' | 'confirmation' }
+  >();
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   /** Only the last change can be undone, because a later change may depend on an earlier one. */
   const last = useRef<Done>(undefined);
@@ -145,7 +153,8 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
     },
     onMutate: ({ leads, to }) => mark(leads, to),
     onSettled: (_changed, _error, { leads }) => mark(leads, undefined),
-    onSuccess(changed, { leads, to }) {
+    onSuccess(changed, { leads, to, onSent }) {
+      onSent?.();
       // Another dialog may be open by now.
       setPrompt((now) => (now?.leads === leads ? undefined : now));
       if (changed.length === 0) return;
@@ -189,7 +198,7 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
     run.mutate({ ...change, earlierUnanswered: unanswered.current });
 
   return {
-    change(given, to) {
+    change(given, to, onSent) {
       const leads = given.filter(({ id }) => inFlight.current.get(id) !== to);
       if (leads.length === 0) return;
       run.reset();
@@ -197,11 +206,12 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
         const message = leads.length === 1 ? t.notAllowed : t.notAllowedFor(t.statuses[to]);
         notifications.show({ color: 'yellow', message });
       } else if (leads.some((lead) => needsReason(statusOf(lead), to))) {
-        setPrompt({ leads, to, for: 'reason' });
+        setPrompt({ leads, to, onSent, for: 'reason' });
       } else if (leads.some((lead) => findTransitions(to, statusOf(lead), role) === undefined)) {
-        setPrompt({ leads, to, for: 'confirmation' });
+        setPrompt({ leads, to, onSent, for: 'confirmation' });
       } else {
         send({ leads, to });
+        onSent?.();
       }
     },
     undo: () => undo.mutate(undefined),
@@ -215,7 +225,7 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
             isPending={run.isPending}
             error={run.error}
             onCancel={() => setPrompt(undefined)}
-            onReason={(reason) => send({ leads: prompt.leads, to: prompt.to, reason })}
+            onReason={(reason) => send({ leads: prompt.leads, to: prompt.to, onSent: prompt.onSent, reason })}
           />
         )}
         {prompt?.for === 'confirmation' && (
@@ -224,7 +234,7 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
             isPending={run.isPending}
             error={run.error}
             onCancel={() => setPrompt(undefined)}
-            onConfirm={() => send({ leads: prompt.leads, to: prompt.to })}
+            onConfirm={() => send({ leads: prompt.leads, to: prompt.to, onSent: prompt.onSent })}
           />
         )}
         {refusals.length > 0 && <RefusalsDialog refusals={refusals} onClose={() => setRefusals([])} />}

@@ -1,0 +1,64 @@
+import type { LeadHistoryEntry } from '@leads/core/lead';
+import { Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { leadHistoryQuery } from '../../api/leads.ts';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { exactTime } from '../../shell/time.ts';
+import { texts } from '../../texts/index.ts';
+import { type ContactField, contactFields } from './contact-fields.ts';
+import classes from './leads.module.css';
+
+const t = texts.leads;
+
+/** Every change of a lead, the newest first. */
+export function LeadHistory({ id, nameOf }: { id: string; nameOf: (userId: string) => string }) {
+  const history = useQuery(leadHistoryQuery(id));
+  if (history.isError) {
+    return <ErrorNotice error={history.error} onRetry={() => void history.refetch()} />;
+  }
+  if (history.data === undefined) return <PendingPage />;
+  return (
+    <Stack gap="xs" component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
+      {history.data.toReversed().map((entry) => (
+        <li key={entry.version}>
+          <Text size="sm">{describe(entry, nameOf(entry.userId))}</Text>
+          {entry.reason !== undefined && entry.reason !== 'assignee_removed' && (
+            <Text size="sm" className={classes['wrap']}>
+              “{entry.reason}”
+            </Text>
+          )}
+          {Object.entries(entry.fields ?? {}).map(([name, { from, to }]) => (
+            <Text key={name} size="xs" className={classes['wrap']}>
+              {t.fieldChange(labelOf(name), valueOf(name, from, nameOf), valueOf(name, to, nameOf))}
+            </Text>
+          ))}
+          <Text size="xs" c="dimmed">
+            {exactTime(entry.createdAt)}
+          </Text>
+        </li>
+      ))}
+    </Stack>
+  );
+}
+
+function describe({ type, from, to, reason }: LeadHistoryEntry, userName: string): string {
+  if (from !== undefined && to !== undefined) {
+    return t.events.statusChanged(userName, t.statuses[from], t.statuses[to]);
+  }
+  if (reason === 'assignee_removed') return t.events.assigneeRemoved(userName);
+  if (type === 'note_added') return t.events.noteAdded(userName);
+  return type === 'created' ? t.events.created(userName) : t.events.updated(userName);
+}
+
+function labelOf(field: string): string {
+  if (field === 'assigneeId') return t.assignee;
+  if (field === 'callbackAt') return t.callback;
+  return contactFields.some((name) => name === field) ? t.fields[field as ContactField] : field;
+}
+
+function valueOf(field: string, value: unknown, nameOf: (userId: string) => string): string {
+  if (value === undefined) return t.nothing;
+  if (typeof value !== 'string') return JSON.stringify(value);
+  if (field === 'assigneeId') return nameOf(value);
+  return field === 'callbackAt' ? exactTime(value) : value;
+}

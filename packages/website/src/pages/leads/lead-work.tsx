@@ -1,0 +1,82 @@
+import type { LeadPatch } from '@leads/core/lead';
+import type { MemberView } from '@leads/core/workspace';
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { editLead, type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
+import { ErrorNotice } from '../../shell/states.tsx';
+import { texts } from '../../texts/index.ts';
+import { Section, useUnsaved } from './panel-parts.tsx';
+
+const t = texts.leads;
+
+/** The assignee and the call-back of a lead. */
+export function LeadWork({ found, members }: { found: LeadVersion; members: readonly MemberView[] }) {
+  const { lead } = found;
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState<string>();
+  const stored = lead.callbackAt === undefined ? '' : toLocal(new Date(lead.callbackAt));
+  const isUnsaved = draft !== undefined && draft !== stored;
+  useUnsaved('callback', isUnsaved);
+  const save = useMutation({
+    // Another user's change of other fields is no conflict.
+    mutationFn: (patch: LeadPatch) => editLead({ id: lead.id, etag: '*', patch }),
+    onSuccess(version, patch) {
+      queryClient.setQueryData(leadQuery(lead.id).queryKey, version);
+      void queryClient.invalidateQueries({ queryKey: leadHistoryQuery(lead.id).queryKey });
+      if (patch.callbackAt !== undefined) setDraft(undefined);
+    },
+  });
+  const managers = members.filter(({ role }) => role !== 'publisher');
+  const options = managers.map(({ userId, name }) => ({ value: userId, label: name }));
+  const { assigneeId = '' } = lead;
+  if (assigneeId !== '' && !managers.some(({ userId }) => userId === assigneeId)) {
+    options.push({ value: assigneeId, label: `${assigneeId.slice(0, 8)}…` });
+  }
+  const saveCallback = (value: string) =>
+    save.mutate({ callbackAt: value === '' ? '' : new Date(value).toISOString() });
+  return (
+    <Section title={t.work}>
+      <NativeSelect
+        size="xs"
+        label={t.assignee}
+        value={assigneeId}
+        data={[{ value: '', label: t.nobody }, ...options]}
+        onChange={(event) => save.mutate({ assigneeId: event.currentTarget.value })}
+      />
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          saveCallback(draft ?? stored);
+        }}
+      >
+        <Group gap="xs" align="flex-end">
+          <TextInput
+            size="xs"
+            type="datetime-local"
+            label={t.callback}
+            value={draft ?? stored}
+            max="9999-12-31T23:59"
+            onChange={(event) => setDraft(event.currentTarget.value)}
+          />
+          {isUnsaved && (
+            <Button type="submit" size="xs" loading={save.isPending}>
+              {t.saveCallback}
+            </Button>
+          )}
+          {!isUnsaved && stored !== '' && (
+            <Button size="xs" variant="default" loading={save.isPending} onClick={() => saveCallback('')}>
+              {t.removeCallback}
+            </Button>
+          )}
+        </Group>
+      </form>
+      {save.isError && <ErrorNotice error={save.error} />}
+    </Section>
+  );
+}
+
+/** Returns a time as the value of a `datetime-local` field, in the time zone of the browser. */
+function toLocal(time: Date): string {
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

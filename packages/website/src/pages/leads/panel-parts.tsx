@@ -1,0 +1,83 @@
+import { ActionIcon, CopyButton, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { createContext, type ReactNode, useContext, useLayoutEffect } from 'react';
+import { texts } from '../../texts/index.ts';
+import classes from './leads.module.css';
+
+const t = texts.leads;
+
+/** Tells the panel which of its parts have edits that are not saved. */
+export const Unsaved = createContext<(part: string, isUnsaved: boolean) => void>(() => undefined);
+
+/** Reports whether a part of the panel has unsaved edits. A layout effect, because the next key can be Esc. */
+export function useUnsaved(part: string, isUnsaved: boolean): void {
+  const report = useContext(Unsaved);
+  useLayoutEffect(() => {
+    report(part, isUnsaved);
+    return () => report(part, false);
+  }, [report, part, isUnsaved]);
+}
+
+export function Section({
+  title,
+  action,
+  children,
+}: {
+  title: string;
+  action?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <Stack gap="xs" component="section">
+      <Group justify="space-between">
+        <Title order={3} size="h5">
+          {title}
+        </Title>
+        {action}
+      </Group>
+      {children}
+    </Stack>
+  );
+}
+
+export function Fact({
+  label,
+  value,
+  isCopied = false,
+}: {
+  label: string;
+  value: string | undefined;
+  isCopied?: boolean;
+}) {
+  if (value === undefined) return null;
+  return (
+    <Group gap="xs" wrap="nowrap" align="center">
+      <Text size="sm" c="dimmed" w={110} flex="none">
+        {label}
+      </Text>
+      <Text size="sm" className={classes['wrap']} dir="auto">
+        {value}
+      </Text>
+      {isCopied && <Copy value={value} label={label} />}
+    </Group>
+  );
+}
+
+export function Copy({ value, label }: { value: string; label: string }) {
+  return (
+    <CopyButton value={value}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? texts.common.copied : t.copy(label)}>
+          <ActionIcon
+            size="sm"
+            variant="subtle"
+            aria-label={copied ? texts.common.copied : t.copy(label)}
+            onClick={copy}
+          >
+            {copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </CopyButton>
+  );
+}
