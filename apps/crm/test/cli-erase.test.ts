@@ -64,7 +64,7 @@ interface Report {
   readonly left: FoundCounts;
 }
 
-const nothing = { leads: 0, changes: 0, waitingEvents: 0, quarantined: 0, buffered: 0, events: 0 };
+const nothing = { leads: 0, changes: 0, waitingEvents: 0, views: 0, quarantined: 0, buffered: 0, events: 0 };
 
 /** Returns every stored message of a stream. */
 async function messagesOf(stream: string): Promise<string[]> {
@@ -156,6 +156,22 @@ describe('leads erase', () => {
     ]);
     await buffer.put([stored({ name: 'Ada Alone', phone: '1', email: 'ada.canary@example.io' })]);
     expect(await overviewCount()).toBe(7);
+    // Views that search for Ada by the beginnings of her name, her number and her address, and views of other leads.
+    const views: readonly (readonly [string, object])[] = [
+      ['Calls', { q: 'Canary ada' }],
+      ['Calls', { phone: '020 7946 0958', status: 'OnHold' }],
+      ['Calls', { q: '79460958' }],
+      ['Mails', { q: 'ADA.canary@example.io' }],
+      ['Ada Before: to check', {}],
+      ['Namesake', { q: '609 58' }],
+      ['View of Grace', { q: 'grace hop' }],
+    ];
+    for (const [name, filters] of views) {
+      await fixture.sql(
+        'INSERT INTO saved_view (id, workspace_id, name, filters) VALUES (gen_random_uuid(), $1, $2, $3)',
+        [workspace.id, name, JSON.stringify(filters)],
+      );
+    }
 
     const subject = ['--phone', '020 7946 0958', '--country', 'GB', '--email', 'ada.canary@example.IO'];
     const planned = await leads([...subject, '--dry-run']);
@@ -169,6 +185,7 @@ describe('leads erase', () => {
       leads: 4,
       changes: 3,
       waitingEvents: 0,
+      views: 5,
       quarantined: 1,
       buffered: 2,
       events: 7,
@@ -190,7 +207,14 @@ describe('leads erase', () => {
     ]) {
       expect(trace.exec(everything)?.[0]).toBeUndefined();
     }
-    for (const kept of ['Grace Hopper', 'Grace Refused', 'Grace Buffered', 'Namesake', 'campaign-7']) {
+    for (const kept of [
+      'Grace Hopper',
+      'Grace Refused',
+      'Grace Buffered',
+      'Namesake',
+      'View of Grace',
+      'campaign-7',
+    ]) {
       expect(everything).toContain(kept);
     }
     const disk = readBrokerFiles();

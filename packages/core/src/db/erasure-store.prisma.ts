@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErasableStore, ErasureTable, FoundCounts } from '../erasure/erase.ts';
 import type { Erasure, IsErased } from '../erasure/erasure.ts';
-import { tracesOf, tracesOfChange } from '../erasure/lead-traces.ts';
+import { isAbout, tracesOf, tracesOfChange, tracesOfTexts } from '../erasure/lead-traces.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import type { LeadQuarantine } from '../lead/lead-quarantine.ts';
 import { maxLeadsPerAggregation } from '../overview/lead-count-aggregator.ts';
@@ -18,14 +18,19 @@ const leadsPerTransaction = 500;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Creates the erasable store of leads in Postgres, their histories and their unpublished events. It reads all leads, page
+ * Creates the erasable store of leads in Postgres, their histories, their unpublished events, and the saved views that
+ * search for their data. It reads all leads, page
  * by page, since no index has every spelling of a phone number.
  */
 export function createErasableLeads(database: Database): ErasableStore {
   return {
     async visit(isErased, options) {
       const leadIds = [...(await findLeads(database, isErased))];
-      const counts = { leads: 0, changes: 0, waitingEvents: 0 };
+      // The views come first: an interrupted erasure finds the names of the leads again.
+      const counts = { leads: 0, changes: 0, waitingEvents: 0, views: 0 };
+      const viewIds = await findViews(database, isErased, leadIds);
+      counts.views = viewIds.length;
+      if (options.erase) await deleteViews(database, viewIds);
       for (let at = 0; at < leadIds.length; at += leadsPerTransaction) {
         const ids = leadIds.slice(at, at + leadsPerTransaction);
         const some = await (options.erase ? eraseLeads(database, ids) : countLeads(database, ids));
@@ -114,6 +119,41 @@ async function findLeads({ select }: Database, isErased: IsErased): Promise<Set<
     if (last === undefined) return found;
     afterId = last.id;
   }
+}
+
+/** Finds the saved views whose name, search text or phone filter contains data of erased leads. */
+async function findViews(
+  { select }: Database,
+  isErased: IsErased,
+  leadIds: readonly string[],
+): Promise<string[]> {
+  const views = await select<{
+    id: string;
+    workspaceId: string;
+    createdAt: Date;
+    texts: string[];
+  }>(Prisma.sql`
+    SELECT id, workspace_id AS "workspaceId", created_at AS "createdAt",
+      array_remove(ARRAY[name, filters->>'q', filters->>'phone'], NULL) AS texts
+    FROM saved_view ORDER BY id`);
+  const found = new Set(views.filter((view) => isErased(tracesOfTexts(view))).map(({ id }) => id));
+  for (let at = 0; views.length > 0 && at < leadIds.length; at += leadsPerTransaction) {
+    const rows = await select<object>(Prisma.sql`
+      SELECT workspace_id AS "workspaceId", name, phone, phone_e164 AS "phoneE164" FROM lead
+      WHERE id = ANY(${leadIds.slice(at, at + leadsPerTransaction)}::uuid[])`);
+    for (const row of rows) {
+      const lead = withoutNulls(row) as Pick<StoredLead, 'workspaceId' | 'name' | 'phone' | 'phoneE164'>;
+      for (const { id, workspaceId, texts } of views) {
+        if (workspaceId === lead.workspaceId && texts.some((text) => isAbout(text, lead))) found.add(id);
+      }
+    }
+  }
+  return [...found];
+}
+
+async function deleteViews({ select }: Database, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await select(Prisma.sql`DELETE FROM saved_view WHERE id = ANY(${ids}::uuid[]) RETURNING id`);
 }
 
 interface ChangeRow {

@@ -1,4 +1,4 @@
-import { type LeadJob, maxListedRefusals } from '../lead/lead-job.schema.ts';
+import { type LeadJob, maxListedRefusals, personalFilters, removedFilter } from '../lead/lead-job.schema.ts';
 import type { ClaimedJob, LeadJobStore } from '../lead/lead-job-store.ts';
 import { requireRoom } from '../limits/caps.ts';
 import { newId, uuidPattern } from '../uuid.ts';
@@ -7,8 +7,14 @@ import { Prisma } from './generated/client.ts';
 import { lockWorkspace } from './lock-workspace.ts';
 import { withoutNulls } from './without-nulls.ts';
 
-/** How long a finished job is kept, in days. Its filters can hold personal data. */
+/** How long a finished job is kept, in days. */
 const keptDays = 30;
+
+/** The filters of a job that has ended, without personal data: no erasure reads jobs. */
+const endedFilters = Prisma.sql`filters || (
+  SELECT coalesce(jsonb_object_agg(name, ${removedFilter}::text), '{}')
+  FROM jsonb_object_keys(filters) AS name WHERE name = ANY(${personalFilters}::text[])
+)`;
 
 const columns = Prisma.sql`
   id, action, filters, status, reason, state, user_id AS "userId", total, changed, refused, refusals,
@@ -46,9 +52,6 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
         async (tx) => {
           const { id, workspaceId, userId, action, filters, status, reason = null } = job;
           await lockWorkspace(tx, workspaceId);
-          await tx.$executeRaw`
-            DELETE FROM lead_job WHERE workspace_id = ${workspaceId}::uuid
-              AND finished_at < now() - ${keptDays} * interval '1 day'`;
           const repeated = await tx.$queryRaw<object[]>`
             SELECT ${columns} FROM lead_job WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid`;
           if (repeated[0] !== undefined) return toJob(repeated[0]);
@@ -80,7 +83,7 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
       if (!uuidPattern.test(id)) return undefined;
       const [row] = await select<object>(
         Prisma.sql`
-          UPDATE lead_job SET state = 'cancelled', finished_at = now()
+          UPDATE lead_job SET state = 'cancelled', finished_at = now(), filters = ${endedFilters}
           WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid AND state = 'running'
           RETURNING ${columns}`,
         { workspaceId },
@@ -136,10 +139,17 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
       );
     },
 
+    async deleteExpired() {
+      await select(
+        Prisma.sql`DELETE FROM lead_job WHERE finished_at < now() - ${keptDays} * interval '1 day' RETURNING id`,
+      );
+    },
+
     async finish(job, state, total) {
       await select(
         Prisma.sql`
-          UPDATE lead_job SET state = ${state}, total = ${total ?? null}::int, finished_at = now(), planned = NULL
+          UPDATE lead_job SET
+            state = ${state}, total = ${total ?? null}::int, finished_at = now(), planned = NULL, filters = ${endedFilters}
           WHERE ${leased(job)} AND state = 'running'`,
         { workspaceId: job.workspaceId },
       );

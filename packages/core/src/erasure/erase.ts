@@ -2,7 +2,15 @@ import { newId } from '../uuid.ts';
 import { type DataSubject, type Erasure, type ErasureKeys, type IsErased, matchErasures } from './erasure.ts';
 
 /** The kinds of records that an erasure counts. */
-export const foundKinds = ['leads', 'changes', 'waitingEvents', 'quarantined', 'buffered', 'events'] as const;
+export const foundKinds = [
+  'leads',
+  'changes',
+  'waitingEvents',
+  'views',
+  'quarantined',
+  'buffered',
+  'events',
+] as const;
 export type FoundCounts = Readonly<Partial<Record<(typeof foundKinds)[number], number>>>;
 
 interface Found {

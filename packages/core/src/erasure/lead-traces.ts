@@ -1,5 +1,6 @@
 import type { StoredLead } from '../lead/lead.ts';
 import { parsePhone } from '../lead/phone.ts';
+import { foldWords } from '../lead/search.ts';
 
 /** The data of a lead that identifies a person. */
 export interface LeadTraces {
@@ -48,6 +49,41 @@ export function tracesOfChange(
     phones: phones.map((phone) => ({ phone, e164: parsePhone(phone, lead.country)?.e164 })),
     emails: [...valuesOf('email'), ...valuesOf('extra')].flatMap(emailsIn),
   };
+}
+
+/** Texts that users wrote about leads, such as the search text of a saved view. */
+export interface LeadTexts extends Pick<LeadTraces, 'id' | 'workspaceId' | 'createdAt'> {
+  readonly texts: readonly string[];
+}
+
+/** Returns the traces in texts. A text can be a phone number, and each of its words can be an email address. */
+export function tracesOfTexts({ texts, ...entry }: LeadTexts): LeadTraces {
+  return {
+    ...entry,
+    phones: texts.map((phone) => ({ phone, e164: parsePhone(phone)?.e164 })),
+    emails: texts.flatMap((text) => text.split(/\s+/)).flatMap(emailsIn),
+  };
+}
+
+/** The digits at the end of a phone number that identify its owner. Fewer digits are the end of many numbers. */
+const identifyingDigits = 7;
+
+/**
+ * Whether a text contains the name, or the end of the phone number, of a lead. A name of several words also matches the
+ * beginnings of all its words, such as `ada love`, since the search finds the lead by them.
+ */
+export function isAbout(
+  text: string,
+  { name, phone, phoneE164 = phone }: Pick<StoredLead, 'name' | 'phone' | 'phoneE164'>,
+): boolean {
+  const digits = text.replaceAll(/[^0-9]/g, '');
+  if (digits.length >= identifyingDigits && phoneE164.replaceAll(/[^0-9]/g, '').endsWith(digits)) return true;
+  const words = foldWords(text);
+  const ofName = foldWords(name);
+  if (ofName.length < 2) return ofName.length === 1 && words.length === 1 && words[0] === ofName[0];
+  return ofName.every((part) =>
+    words.some((word) => word === part || (word.length >= 3 && part.startsWith(word))),
+  );
 }
 
 /** Returns all texts with an `@` in a value or in its JSON text. Landing pages send addresses in fields of any name. */

@@ -133,6 +133,23 @@ test('the jobs of a workspace run one after the other, and a job of another work
   await testDatabase.query(`DELETE FROM lead_job`);
 });
 
+test('a job keeps no search text and no phone number after its end, and is deleted 30 days later', async () => {
+  const tenant = await addTenant(testDatabase, 'private');
+  const filters = { status: 'OnHold', q: 'Ada Canary', phone: '+44 20 7946 0958' };
+  const ids = [newId(), newId(), newId()] as const;
+  for (const id of ids) await jobs.start(jobOf(tenant, { id, filters }));
+  await jobs.cancel(tenant.workspaceId, ids[0]);
+  await jobs.cancel(tenant.workspaceId, ids[1]);
+  await testDatabase.query(`UPDATE lead_job SET finished_at = now() - interval '31 days' WHERE id = $1`, [
+    ids[1],
+  ]);
+  await using _runner = new LeadJobRunner(jobs, leads, { onError: () => undefined });
+  await expect.poll(() => stateOf(tenant, ids[2]), { timeout: 20_000 }).toBe('done');
+  const kept = await jobs.list(tenant.workspaceId, 10);
+  expect(kept.map(({ id }) => id)).toEqual([ids[2], ids[0]]);
+  for (const job of kept) expect(job.filters).toEqual({ status: 'OnHold', q: '*', phone: '*' });
+});
+
 test('a job fails if its user may not change statuses any more', async () => {
   const tenant = await addTenant(testDatabase, 'demoted');
   const lead = leadOf(tenant, { createdAt: new Date(Date.now() - 60_000) });

@@ -13,6 +13,7 @@ const batchSize = 200;
 const idleMs = 2_000;
 /** The longest pause after a batch. A job pauses for as long as its batch took, so that it takes half of a connection. */
 const maxPauseMs = 500;
+const expiryIntervalMs = 3_600_000;
 const retryMs = { min: 500, max: 30_000 };
 /** A batch takes some seconds at most, also while the database is slow. */
 const leaseMs = 60_000;
@@ -30,6 +31,7 @@ export class LeadJobRunner implements AsyncDisposable {
   readonly #leads: LeadStore;
   readonly #leaseMs: number;
   readonly #loop: BackgroundLoop;
+  #nextExpiryMs = 0;
 
   /** @param options.leaseMs how long no other instance claims the job of an instance that died. */
   constructor(
@@ -50,6 +52,10 @@ export class LeadJobRunner implements AsyncDisposable {
 
   async #step(): Promise<number> {
     const startedMs = performance.now();
+    if (startedMs >= this.#nextExpiryMs) {
+      await this.#jobs.deleteExpired();
+      this.#nextExpiryMs = startedMs + expiryIntervalMs;
+    }
     const job = await this.#jobs.claim(this.#leaseMs);
     if (job === undefined) return idleMs;
     await this.#runBatch(job);

@@ -44,7 +44,7 @@ export interface LeadJobStore {
   /** Lists the newest jobs of a workspace. */
   list(workspaceId: string, limit: number): Promise<LeadJob[]>;
   find(workspaceId: string, id: string): Promise<LeadJob | undefined>;
-  /** Cancels a job that runs. @returns the job; undefined if the workspace has no such job. */
+  /** Cancels a job that runs. It ends without personal data, as by `finish`. @returns the job; undefined if the workspace has no such job. */
   cancel(workspaceId: string, id: string): Promise<LeadJob | undefined>;
 
   /**
@@ -64,4 +64,6 @@ export interface LeadJobStore {
   /** Adds the results of the planned leads, and lets other instances claim the job. */
   record(job: ClaimedJob, progress: JobProgress): Promise<void>;
   finish(job: ClaimedJob, state: 'done' | 'failed', total: number | undefined): Promise<void>;
+  /** Deletes the jobs of all workspaces that ended more than 30 days ago. */
+  deleteExpired(): Promise<void>;
 }

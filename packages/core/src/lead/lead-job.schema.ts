@@ -7,6 +7,10 @@ import { StatusName } from './status-alias.schema.ts';
 /** The states of a job. */
 const jobStates = ['running', 'done', 'cancelled', 'failed'] as const;
 
+/** The filters that can hold personal data, and their value in a job that has ended. */
+export const personalFilters: readonly string[] = ['q', 'phone'];
+export const removedFilter = '*';
+
 /** The maximum number of refused leads that a job lists. */
 export const maxListedRefusals = 100;
 
@@ -14,7 +18,7 @@ const { sort: _sort, ...filters } = LeadFilterQuery.properties;
 const Filters = Type.Object(filters, {
   additionalProperties: false,
   description:
-    'The leads to change: those that match when the job reaches them, and were created before the job. The filters have the names and values of the query parameters of the list. An empty object means every lead.',
+    'The leads to change: those that match when the job reaches them, and were created before the job. The filters have the names and values of the query parameters of the list. An empty object means every lead. When the job ends, its `q` and `phone` become `*`, because they can be personal data.',
   examples: [{ status: 'OnHold', campaignCode: 'DEMO' }],
 });
 

@@ -3,7 +3,7 @@ import { type Principal, requireManager } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import { idempotentId, keyOwnerOf } from './idempotency.ts';
-import type { LeadJob, NewLeadJob } from './lead-job.schema.ts';
+import { type LeadJob, type NewLeadJob, personalFilters, removedFilter } from './lead-job.schema.ts';
 import type { LeadJobStore } from './lead-job-store.ts';
 import { type LeadStatus, leadStatuses, needsReason, transitions } from './lead-transitions.ts';
 import { checkFilters } from './list-leads.ts';
@@ -45,12 +45,20 @@ export async function startLeadJob(
   const id =
     idempotencyKey === undefined ? newId() : idempotentId(keyOwnerOf(principal), `job ${idempotencyKey}`);
   const job = await jobs.start({ ...given, id, workspaceId, userId });
+  const kept = job.state === 'running' ? filters : withoutPersonal(filters);
   const isSame = isDeepStrictEqual(
     [job.filters, job.status, job.reason, job.userId],
-    [filters, status, reason, userId],
+    [kept, status, reason, userId],
   );
   if (!isSame) throw new LeadsError('idempotency_key_reused');
   return job;
+}
+
+function withoutPersonal(filters: NewLeadJob['filters']): NewLeadJob['filters'] {
+  const entries = Object.entries(filters);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, personalFilters.includes(name) ? removedFilter : value]),
+  );
 }
 
 /** Lists the newest jobs of the workspace. @throws LeadsError `forbidden` for a publisher. */
