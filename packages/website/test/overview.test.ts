@@ -246,7 +246,7 @@ describe('the overview', () => {
     };
     await mended('Choose the campaign', /\/campaigns#landing-pages$/);
     await mended('See its deliveries', /\/webhooks\//);
-    await mended('Replace it', /\/profile/);
+    await mended('Replace it', /\/developers$/);
     await mended('Review them', /\/leads\?.*status=OnHold/);
   });
 
@@ -341,6 +341,8 @@ describe('the overview', () => {
     expect((await figuresOf(page))['Approve rate']).toEqual(['–']);
     expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'overview-empty');
+    await page.getByRole('link', { name: 'Get an API key' }).click();
+    await page.getByRole('button', { name: 'Create an API key' }).waitFor();
   });
 
   test('shows a publisher only its own leads, on a phone in dark mode', async () => {

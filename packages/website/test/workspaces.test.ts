@@ -151,6 +151,8 @@ test('the address of an unknown workspace lists the workspaces of the user, and 
     await page.getByRole('heading', { name: 'Workspace not found', level: 1 }).waitFor();
     await page.getByText(`There is no workspace "${slug}", or you are not a member of it.`).waitFor();
   }
+  // Without a workspace, every destination would show this page again.
+  expect(await page.getByRole('navigation').count()).toBe(0);
   await expectGoodEverywhere(page, 'unknown-workspace');
   await page.getByRole('list', { name: 'Your workspaces' }).getByRole('link', { name: first.slug }).click();
   await switcher(page, first).waitFor();

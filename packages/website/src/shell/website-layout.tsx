@@ -29,6 +29,7 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import { lazy, Suspense, useEffect, useRef } from 'react';
 import { account, meQuery } from '../api/account.ts';
 import { texts } from '../texts/index.ts';
+import { Brand } from './brand.tsx';
 import { ConnectionBanner, useOnline } from './connection-banner.tsx';
 import { NavigationLink } from './links.tsx';
 import { FailingEndpoints } from './failing-endpoints.tsx';
@@ -51,7 +52,7 @@ const destinations = [
   { to: '/profile', label: t.profile, icon: IconUserCircle },
 ] as const;
 
-const destinationsOf = (role: MemberRole | undefined) =>
+const destinationsOf = (role: MemberRole) =>
   destinations.filter((each) => !('roles' in each) || each.roles.some((allowed) => allowed === role));
 
 const barHeight = 52;
@@ -85,10 +86,17 @@ export function WebsiteLayout() {
     content.current?.focus();
   };
 
+  // Without a workspace, every destination shows the same page.
+  const hasNavigation = workspace !== undefined;
+
   return (
     <AppShell
       header={{ height: isOnline ? barHeight : { base: barHeight + 68, sm: barHeight + 48 } }}
-      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      navbar={{
+        width: 208,
+        breakpoint: 'sm',
+        collapsed: { mobile: !opened || !hasNavigation, desktop: !hasNavigation },
+      }}
       padding={{ base: 'sm', sm: 'lg' }}
     >
       <IdentityDialog />
@@ -98,16 +106,16 @@ export function WebsiteLayout() {
       <AppShell.Header>
         <Group h={barHeight} px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap" miw={0}>
-            <Burger
-              opened={opened}
-              onClick={toggle}
-              hiddenFrom="sm"
-              size="sm"
-              aria-label={opened ? t.closeNavigation : t.openNavigation}
-            />
-            <Text fw={700} visibleFrom="xs">
-              {t.product}
-            </Text>
+            {hasNavigation && (
+              <Burger
+                opened={opened}
+                onClick={toggle}
+                hiddenFrom="sm"
+                size="sm"
+                aria-label={opened ? t.closeNavigation : t.openNavigation}
+              />
+            )}
+            <Brand visibleFrom="xs" />
             <WorkspaceMenu me={me} page={current?.to ?? '/overview'} />
           </Group>
           <UserMenu name={me.user.name} email={me.user.email} />
@@ -115,31 +123,33 @@ export function WebsiteLayout() {
         {!isOnline && <ConnectionBanner />}
       </AppShell.Header>
       {/* Hidden, not only moved off screen, because the keyboard would still reach it. */}
-      <AppShell.Navbar p="xs" aria-label={t.navigation} {...(!opened && { visibleFrom: 'sm' })}>
-        {destinationsOf(me.workspace?.role).map((destination) => (
-          <NavigationLink
-            key={destination.to}
-            to={destination.to}
-            label={destination.label}
-            leftSection={<destination.icon size={18} aria-hidden />}
-            active={destination === current}
-            aria-current={pathname === destination.to ? 'page' : undefined}
-            onClick={leaveNavigation}
+      {hasNavigation && (
+        <AppShell.Navbar p="xs" aria-label={t.navigation} {...(!opened && { visibleFrom: 'sm' })}>
+          {destinationsOf(workspace.role).map((destination) => (
+            <NavigationLink
+              key={destination.to}
+              to={destination.to}
+              label={destination.label}
+              leftSection={<destination.icon size={18} aria-hidden />}
+              active={destination === current}
+              aria-current={pathname === destination.to ? 'page' : undefined}
+              onClick={leaveNavigation}
+            />
+          ))}
+          <NavLink
+            href="/docs"
+            target="_blank"
+            rel="noopener"
+            label={t.apiReference}
+            leftSection={<IconApi size={18} aria-hidden />}
+            mt="auto"
           />
-        ))}
-        <NavLink
-          href="/docs"
-          target="_blank"
-          rel="noopener"
-          label={t.apiReference}
-          leftSection={<IconApi size={18} aria-hidden />}
-          mt="auto"
-        />
-      </AppShell.Navbar>
+        </AppShell.Navbar>
+      )}
       <AppShell.Main ref={content} id="content" tabIndex={-1}>
         <Box maw={1600} mx="auto">
           <Suspense fallback={<PendingPage />}>
-            {me.workspace === undefined ? (
+            {!hasNavigation ? (
               <NoWorkspace workspaces={me.workspaces} />
             ) : (
               <>

@@ -1,6 +1,6 @@
 import { Center, Paper, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode } from 'react';
-import { texts } from '../../texts/index.ts';
+import { Brand } from '../../shell/brand.tsx';
 import { useTitle } from '../../shell/use-title.ts';
 
 /** The frame of the pages before sign-in. */
@@ -19,9 +19,7 @@ export function AccountCard({
   return (
     <Center mih="100dvh" p="md" component="main">
       <Stack w="100%" maw={width} gap="lg">
-        <Text fw={700} ta="center">
-          {texts.common.product}
-        </Text>
+        <Brand justify="center" />
         <Paper withBorder p="lg" shadow="xs">
           <Stack>
             <Title order={1} size="h3">

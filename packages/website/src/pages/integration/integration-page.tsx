@@ -27,6 +27,7 @@ import {
   placeholders,
 } from '../../examples/example-request.ts';
 import { type Language, languagesOf, writeSnippet } from '../../examples/snippets.ts';
+import { Brand } from '../../shell/brand.tsx';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -64,7 +65,7 @@ function Frame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Container component="main" size={860} py="xl" px="md">
       <Stack>
-        <Text fw={700}>{texts.common.product}</Text>
+        <Brand />
         <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
           {title}
         </Title>

@@ -119,7 +119,8 @@ export function LeadsPage() {
     <div className={classes['split']}>
       <div className={classes['page']} inert={isCovered}>
         <Group justify="space-between" wrap="nowrap" gap="xs">
-          <Group gap="sm" align="baseline" wrap="nowrap" miw={0}>
+          {/* On a narrow screen, the count is below the title. */}
+          <Group gap="0 sm" align="baseline" miw={0}>
             <Title order={1} size="h3">
               {t.title}
             </Title>

@@ -67,7 +67,7 @@ export function AttentionList() {
         relativeTime(expiresAt, now),
       ),
       link: (
-        <AnchorLink to={member === undefined ? '/profile' : '/members'} size="sm">
+        <AnchorLink to="/developers" size="sm">
           {t.openCredential}
         </AnchorLink>
       ),

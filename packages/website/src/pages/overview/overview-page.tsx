@@ -153,7 +153,7 @@ function Figures({ overview, days }: { overview: Overview; days: OverviewRange }
             <Text size="sm" c="dimmed">
               {t.emptyLead}
             </Text>
-            <ButtonLink to="/developers" search={{ tab: 'examples' }} variant="default">
+            <ButtonLink to="/developers" search={{ tab: 'keys' }} variant="default">
               {t.sendLead}
             </ButtonLink>
           </Stack>
