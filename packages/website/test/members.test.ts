@@ -158,7 +158,7 @@ test('only the invited user can decline an invitation, and can then create a wor
   await other.getByLabel('Name of the workspace').fill('Of my own');
   await other.keyboard.press('Enter');
   await other.getByRole('button', { name: 'Switch workspace: Of my own' }).waitFor();
-  await other.getByText('There are no leads yet').waitFor();
+  await other.getByRole('heading', { name: 'Welcome. Your first steps' }).waitFor();
 }, 60_000);
 
 test('an owner can rename the workspace, and cannot leave it as its only owner', async () => {

@@ -42,13 +42,24 @@ export async function countLeads(databaseUrl: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Removes all leads. It acts as a replica, since triggers forbid removing the history of leads. */
+/** The SQLSTATE of a deadlock (PostgreSQL, appendix A). */
+const deadlockDetected = '40P01';
+
+/**
+ * Removes all leads. It acts as a replica, since triggers forbid removing the history of leads. The background jobs of a
+ * running service lock the same tables in another order. After a deadlock, the removal begins again.
+ */
 export async function removeLeads(databaseUrl: string): Promise<void> {
-  await query(
-    databaseUrl,
-    `BEGIN; SET LOCAL session_replication_role = replica;
-    TRUNCATE lead, lead_tally, lead_tally_entry, lead_outbox, lead_event_log CASCADE; COMMIT`,
-  );
+  try {
+    await query(
+      databaseUrl,
+      `BEGIN; SET LOCAL session_replication_role = replica;
+      TRUNCATE lead, lead_tally, lead_tally_entry, lead_outbox, lead_event_log CASCADE; COMMIT`,
+    );
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError && error.code === deadlockDetected)) throw error;
+    await removeLeads(databaseUrl);
+  }
 }
 
 /** Writes dirty pages to disk, so a measurement excludes the writes of earlier ones. */

@@ -117,7 +117,7 @@ async function dump(): Promise<Record<string, unknown>> {
   const ours = `NOT IN ('pg_catalog', 'information_schema', 'pg_toast')`;
   for (const [name, sql] of Object.entries({
     schemas: `SELECT nspname FROM pg_namespace ORDER BY 1`,
-    relations: `SELECT relnamespace::regnamespace::text, relname, relkind, reltuples FROM pg_class
+    relations: `SELECT relnamespace::regnamespace::text, relname, relkind FROM pg_class
       WHERE relnamespace::regnamespace::text ${ours} ORDER BY 1, 2`,
     columns: `SELECT attrelid::regclass::text, attname, atttypid::regtype::text, attnotnull, pg_get_expr(adbin, adrelid)
       FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum

@@ -27,7 +27,7 @@ export function createLeadViewerStore({ select }: Database): LeadViewerStore {
     async leave({ workspaceId, userId }, leadId) {
       await select(
         Prisma.sql`DELETE FROM lead_viewer
-          WHERE workspace_id = ${workspaceId}::uuid AND user_id = ${userId}::uuid AND lead_id::text = ${leadId}`,
+          WHERE workspace_id = ${workspaceId}::uuid AND user_id = ${userId}::uuid AND lead_id = ${leadId}::uuid`,
         { workspaceId },
       );
     },

@@ -1,4 +1,5 @@
 import { type Principal, requireManager } from '../credential/principal.ts';
+import { uuidPattern } from '../uuid.ts';
 import { findLead } from './get-lead.ts';
 import type { StoredLead } from './lead.ts';
 import type { LeadStore } from './lead-store.ts';
@@ -17,6 +18,15 @@ export interface LeadViewerStore {
   view(lead: Pick<StoredLead, 'id' | 'workspaceId'>, userId: string, silentMs: number): Promise<LeadViewer[]>;
   /** Records that a user no longer has a lead open. */
   leave(user: Pick<Principal, 'workspaceId' | 'userId'>, leadId: string): Promise<void>;
+}
+
+/** Records that a user no longer has a lead open. An unknown id changes nothing. */
+export async function leaveLead(
+  viewers: LeadViewerStore,
+  principal: Principal,
+  leadId: string,
+): Promise<void> {
+  if (uuidPattern.test(leadId)) await viewers.leave(principal, leadId);
 }
 
 /**

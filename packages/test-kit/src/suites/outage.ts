@@ -13,8 +13,8 @@ import type { RunningService } from '../running-service.ts';
 
 const unavailable = { success: false, error: 'error', message: 'Service temporarily unavailable' };
 
-/** Statuses of the example requests: success, an unknown id in the path, and an existing object. */
-const expectedStatuses = [200, 404, 409];
+/** Statuses of the example requests: success, an unknown user in the body, an unknown id in the path, and an existing object. */
+const expectedStatuses = [200, 400, 404, 409];
 
 /** Tests that a service answers 503 and never 500 while Postgres is down, and recovers without a restart. */
 export function describeOutage(start: (databaseUrl: string) => Promise<RunningService>): void {

@@ -1,4 +1,4 @@
-import { LeadViewer, viewLead } from '@leads/core/lead';
+import { leaveLead, LeadViewer, viewLead } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import { Type } from 'typebox';
@@ -35,7 +35,7 @@ export function viewLeadRoutes(app: Server, context: CrmContext): void {
       },
     },
     async ({ principal, params }) => {
-      await context.viewers.leave(principal, params.id);
+      await leaveLead(context.viewers, principal, params.id);
       return { success: true as const };
     },
   );
