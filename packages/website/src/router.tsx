@@ -17,7 +17,8 @@ import {
   workspaceOfPage,
   workspaceRewrite,
 } from './api/workspace-address.ts';
-import { readLeadSearch } from './pages/leads/lead-search.ts';
+import { viewsQuery } from './api/views.ts';
+import { filtersOf, readLeadSearch } from './pages/leads/lead-search.ts';
 import { readOverviewSearch } from './pages/overview/overview-search.ts';
 import { ErrorPage, NotFoundPage, PendingPage } from './shell/states.tsx';
 import { WebsiteLayout } from './shell/website-layout.tsx';
@@ -74,6 +75,15 @@ const leads = createRoute({
   getParentRoute: () => console,
   path: '/leads',
   validateSearch: readLeadSearch,
+  async beforeLoad({ cause, search, context }): Promise<void> {
+    // A view whose filters the user removes while the page is open stays without filters.
+    if (cause !== 'enter' || search.view === undefined || Object.keys(filtersOf(search)).length > 0) return;
+    const views = await context.queryClient.ensureQueryData(viewsQuery);
+    const view = views.find(({ id }) => id === search.view);
+    const filters = readLeadSearch({ ...view?.filters, sort: view?.sort });
+    if (Object.keys(filters).length === 0) return;
+    redirect({ to: '/leads', search: { ...filters, ...search }, replace: true, throw: true });
+  },
   component: lazyRouteComponent(() => import('./pages/leads/leads-page.tsx'), 'LeadsPage'),
 });
 const campaigns = createRoute({
