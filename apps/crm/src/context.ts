@@ -334,9 +334,12 @@ export async function createContext(
   const leads = resources.use(batchLeadChanges(storedLeads));
   const leadJobs = createLeadJobStore(database);
   const leadJobRunner = resources.use(
-    new LeadJobRunner(leadJobs, leads, {
-      onError: (err) => log.warn({ err }, 'A job for many leads failed; retrying'),
-    }),
+    new LeadJobRunner(
+      { jobs: leadJobs, leads, workspaces },
+      {
+        onError: (err) => log.warn({ err }, 'A job for many leads failed; retrying'),
+      },
+    ),
   );
   const leadBatcher = resources.use(new LeadBatcher(storedLeads, { observer: observeBatches(metrics) }));
   registerBatchMetrics(metrics, leadBatcher);

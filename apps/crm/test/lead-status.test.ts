@@ -685,6 +685,59 @@ describe('a job', () => {
     expect(ok<{ job: Job }>(await send(team.owner, 'DELETE', `/${job.id}`)).job.state).toBe('done');
   });
 
+  test('sets and removes the assignee of all leads that match, and fails if the assignee may not have leads any more', async () => {
+    const team = await fixture.createWorkspace();
+    const [colleague, leaving] = [await team.addMember('manager'), await team.addMember('manager')];
+    const old = { createdAt: new Date(Date.now() - 60_000) };
+    const [open, paid] = [team.lead(team.owner, old), team.lead(team.owner, { ...old, status: 'Paid' })];
+    await fixture.leads.insert([open, paid]);
+    const run = async (body: object, before?: () => Promise<unknown>) => {
+      const given = { action: 'assign', filters: { status: 'OnHold' }, ...body };
+      const { id } = ok<{ job: Job }>(await send(colleague, 'POST', '', given)).job;
+      await before?.();
+      const read = async () => ok<{ job: Job }>(await send(team.owner, 'GET', `/${id}`)).job;
+      await expect.poll(async () => (await read()).state, { timeout: 30_000 }).not.toBe('running');
+      return read();
+    };
+    const assignees = () =>
+      fixture.sql('SELECT assignee_id AS "of", version FROM lead WHERE id = ANY($1) ORDER BY status', [
+        [open.id, paid.id],
+      ]);
+    const assigneeId = colleague.userId;
+    expect(await run({ assigneeId })).toMatchObject({
+      action: 'assign',
+      assigneeId,
+      state: 'done',
+      total: 1,
+      changed: 1,
+    });
+    expect(await assignees()).toEqual([
+      { of: assigneeId, version: 2 },
+      { of: null, version: 1 },
+    ]);
+    const [entry] = (await api.history(team.owner, open.id)).slice(-1);
+    expect(entry).toMatchObject({ userId: colleague.userId, fields: { assigneeId: { to: assigneeId } } });
+    expect(await run({ assigneeId: '' })).toMatchObject({ state: 'done', changed: 1 });
+    expect(await assignees()).toEqual([
+      { of: null, version: 3 },
+      { of: null, version: 1 },
+    ]);
+
+    // The job waits for one that no instance runs, until the new assignee has become a publisher.
+    const waiting = crypto.randomUUID();
+    await fixture.sql(
+      `INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, next_step_at)
+       VALUES ($1, $2, $3, 'status', '{}', 'Approved', now() + interval '1 day')`,
+      [waiting, team.id, team.owner.userId],
+    );
+    const failed = await run({ assigneeId: leaving.userId }, async () => {
+      await fixture.sql(`UPDATE member SET role = 'publisher' WHERE user_id = $1`, [leaving.userId]);
+      await send(team.owner, 'DELETE', `/${waiting}`);
+    });
+    expect(failed).toMatchObject({ state: 'failed', changed: 0 });
+    expect((await assignees())[0]).toEqual({ of: null, version: 3 });
+  });
+
   test('is cancelled, limited to 10 of a workspace, and hidden from publishers and other workspaces', async () => {
     const team = await fixture.createWorkspace();
     const seller = await team.addMember('publisher');
@@ -712,6 +765,12 @@ describe('a job', () => {
       { ...approve({}), action: 'delete' },
       { ...approve({}), status: 'Lost' },
       { action: 'status', status: 'Approved' },
+      { action: 'status', filters: {} },
+      { ...approve({}), assigneeId: team.owner.userId },
+      { ...approve({}), action: 'assign', assigneeId: team.owner.userId },
+      { action: 'assign', filters: {} },
+      { action: 'assign', filters: {}, assigneeId: seller.userId },
+      { action: 'assign', filters: {}, assigneeId: other.owner.userId },
     ]) {
       expect((await send(team.owner, 'POST', '', body)).json()).toEqual(invalidInput);
     }

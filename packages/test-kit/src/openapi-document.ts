@@ -146,11 +146,14 @@ export function exampleEntity(operation: Operation): { type: string; text: strin
 }
 
 /**
- * Returns an example body built from the examples in the schema; `undefined` if the operation has no body.
+ * Returns the example of the body, or an example body built from those of its fields; `undefined` if the operation has
+ * no body.
  */
 export function exampleBody(operation: Operation): Record<string, unknown> | undefined {
-  const properties = operation.requestBody?.content['application/json']?.schema?.properties;
+  const { schema, example } = operation.requestBody?.content['application/json'] ?? {};
+  const properties = schema?.properties;
   if (properties === undefined) return undefined;
+  if (typeof example === 'object' && example !== null) return { ...example };
   return Object.fromEntries(Object.entries(properties).map(([name, { examples }]) => [name, examples?.[0]]));
 }
 

@@ -374,9 +374,8 @@ describe('the lead list', () => {
     await page.getByRole('button', { name: 'Views: Queue (changed)' }).waitFor();
 
     const { page: other } = await website.openSignedIn({ workspace, role: 'manager' });
-    await other.goto('/leads');
-    await other.getByRole('button', { name: 'Views' }).click();
-    await other.getByRole('menuitem', { name: 'Queue' }).click();
+    // An address with nothing but the view has the filters of the view.
+    await other.goto(`/leads?view=${new URL(page.url()).searchParams.get('view')}`);
     await other.waitForURL((url) => url.searchParams.get('status') === 'OnHold');
     await expect.poll(() => heads(other)).toEqual(changed);
     expect(Math.abs((await widthOf(other, 'Name')) - 200)).toBeLessThan(3);
@@ -669,6 +668,22 @@ describe('a status change', () => {
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await notice(page, 'Cancelled after 200 leads marked as Paid').waitFor();
+
+    await page.goto('/leads?status=Approved');
+    await page.getByText('693 leads').waitFor();
+    await page.getByRole('checkbox', { name: 'Select all loaded leads' }).check();
+    await page.getByRole('button', { name: 'Select all 693 leads that match' }).click();
+    await page.getByRole('button', { name: 'Assign' }).click();
+    const assigning = page.getByRole('dialog', { name: 'Assign all 693 leads that match?' });
+    await assigning.getByLabel('Assignee').selectOption(member.userId);
+    expect(await findViolations(page)).toEqual([]);
+    await assigning.getByRole('button', { name: 'Assign' }).click();
+    await notice(page, '693 leads assigned').waitFor({ timeout: 30_000 });
+    const assigned = await website.fixture.sql(
+      'SELECT status::text, count(*)::int AS count FROM lead WHERE assignee_id = $1 GROUP BY 1',
+      [member.userId],
+    );
+    expect(assigned).toEqual([{ status: 'Approved', count: 693 }]);
   });
 
   test('to Paid requires a confirmation, and only an owner can undo it', async () => {

@@ -420,6 +420,8 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
   ['status_alias_reason_check', '23514', () => insert('status_alias', { reason: '' })],
   ['status_alias_workspace_id_fkey', '23503', () => insert('status_alias', { workspace_id: newId() })],
   ['lead_job_action_check', '23514', () => insert('lead_job', { action: 'delete' })],
+  ['lead_job_action_check', '23514', () => insert('lead_job', { status: null })],
+  ['lead_job_action_check', '23514', () => insert('lead_job', { action: 'assign' })],
   ['lead_job_state_check', '23514', () => insert('lead_job', { state: 'done' })],
   ['lead_job_state_check', '23514', () => insert('lead_job', { finished_at: 'now()' })],
   ['lead_job_filters_check', '23514', () => insert('lead_job', { filters: '[]' })],

@@ -17,7 +17,7 @@ const endedFilters = Prisma.sql`filters || (
 )`;
 
 const columns = Prisma.sql`
-  id, action, filters, status, reason, state, user_id AS "userId", total, changed, refused, refusals,
+  id, action, filters, status, reason, assignee_id AS "assigneeId", state, user_id AS "userId", total, changed, refused, refusals,
   created_at AS "createdAt", finished_at AS "finishedAt"`;
 
 function toJob(row: object): LeadJob {
@@ -50,17 +50,18 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
     start: (job) =>
       transaction(
         async (tx) => {
-          const { id, workspaceId, userId, action, filters, status, reason = null } = job;
+          const { id, workspaceId, userId, action, filters } = job;
+          const { status = null, reason = null, assigneeId = null } = job;
           await lockWorkspace(tx, workspaceId);
           const repeated = await tx.$queryRaw<object[]>`
             SELECT ${columns} FROM lead_job WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid`;
           if (repeated[0] !== undefined) return toJob(repeated[0]);
           requireRoom('runningJobs', await tx.leadJob.count({ where: { workspaceId, state: 'running' } }));
           const [row] = await tx.$queryRaw<object[]>`
-            INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, reason)
+            INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, reason, assignee_id)
             VALUES (
               ${id}::uuid, ${workspaceId}::uuid, ${userId}::uuid, ${action}, ${JSON.stringify(filters)}::jsonb,
-              ${status}::lead_status, ${reason}
+              ${status}::lead_status, ${reason}, ${assigneeId}::uuid
             ) RETURNING ${columns}`;
           return toJob(row as object);
         },
@@ -106,7 +107,7 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
           JOIN member ON member.workspace_id = same.workspace_id AND member.user_id = same.user_id
         WHERE job.id = due.id
         RETURNING job.id, job.workspace_id AS "workspaceId", job.user_id AS "userId", job.action, job.filters,
-          job.status, job.reason, job.created_at AS "createdAt", job.lease_id AS "leaseId", job.total, job.planned,
+          job.status, job.reason, job.assignee_id AS "assigneeId", job.created_at AS "createdAt", job.lease_id AS "leaseId", job.total, job.planned,
           role::text AS role, job.after_time AS "afterTime", job.after_id AS "afterId"`);
       if (row === undefined) return undefined;
       const { afterTime, afterId, ...job } = withoutNulls(row);

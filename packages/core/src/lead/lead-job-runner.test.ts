@@ -10,16 +10,19 @@ import {
 import { type Database, openDatabase } from '../db/client.ts';
 import { createLeadJobStore } from '../db/lead-job-store.prisma.ts';
 import { createLeadStore } from '../db/lead-store.prisma.ts';
+import { createWorkspaceStore } from '../db/workspace-store.prisma.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import { LeadJobRunner } from './lead-job-runner.ts';
 import type { LeadJobStore } from './lead-job-store.ts';
 import type { LeadStore } from './lead-store.ts';
+import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
 let jobs: LeadJobStore;
 let leads: LeadStore;
+let workspaces: WorkspaceStore;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
@@ -27,6 +30,7 @@ beforeAll(async () => {
   database = openDatabase({ ...databaseOptions(testDatabase.url), ...timeouts });
   jobs = createLeadJobStore(database);
   leads = createLeadStore(database);
+  workspaces = createWorkspaceStore(database);
 });
 afterAll(async () => {
   await database[Symbol.asyncDispose]();
@@ -72,10 +76,13 @@ test('a job changes each lead once, also if an instance loses the answers to its
     },
   };
   await jobs.start(jobOf(tenant, { id }));
-  await using first = new LeadJobRunner(jobs, failing, {
-    onError: (error) => errors.push(error),
-    leaseMs: 300,
-  });
+  await using first = new LeadJobRunner(
+    { jobs, leads: failing, workspaces },
+    {
+      onError: (error) => errors.push(error),
+      leaseMs: 300,
+    },
+  );
   await expect.poll(() => broken, { timeout: 20_000 }).toBeGreaterThan(0);
   await first[Symbol.asyncDispose]();
   expect(errors.length).toBeGreaterThan(0);
@@ -98,8 +105,8 @@ test('a job changes each lead once, also if an instance loses the answers to its
     },
   };
   const onError = (error: unknown) => errors.push(error);
-  await using _second = new LeadJobRunner(jobs, contended, { onError });
-  await using _third = new LeadJobRunner(jobs, contended, { onError });
+  await using _second = new LeadJobRunner({ jobs, leads: contended, workspaces }, { onError });
+  await using _third = new LeadJobRunner({ jobs, leads: contended, workspaces }, { onError });
   await expect.poll(() => stateOf(tenant, id), { timeout: 30_000 }).toBe('done');
 
   const job = await jobs.find(tenant.workspaceId, id);
@@ -143,7 +150,7 @@ test('a job keeps no search text and no phone number after its end, and is delet
   await testDatabase.query(`UPDATE lead_job SET finished_at = now() - interval '31 days' WHERE id = $1`, [
     ids[1],
   ]);
-  await using _runner = new LeadJobRunner(jobs, leads, { onError: () => undefined });
+  await using _runner = new LeadJobRunner({ jobs, leads, workspaces }, { onError: () => undefined });
   await expect.poll(() => stateOf(tenant, ids[2]), { timeout: 20_000 }).toBe('done');
   const kept = await jobs.list(tenant.workspaceId, 10);
   expect(kept.map(({ id }) => id)).toEqual([ids[2], ids[0]]);
@@ -158,7 +165,7 @@ test('a job fails if its user may not change statuses any more', async () => {
   await testDatabase.query(`UPDATE member SET role = 'publisher' WHERE workspace_id = $1`, [
     tenant.workspaceId,
   ]);
-  await using _runner = new LeadJobRunner(jobs, leads, { onError: () => undefined });
+  await using _runner = new LeadJobRunner({ jobs, leads, workspaces }, { onError: () => undefined });
   await expect.poll(() => stateOf(tenant, id), { timeout: 20_000 }).toBe('failed');
   expect(await testDatabase.query('SELECT FROM lead_change WHERE lead_id = $1', [lead.id])).toEqual([]);
 });

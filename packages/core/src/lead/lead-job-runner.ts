@@ -1,11 +1,14 @@
 import { BackgroundLoop } from '../background/background-loop.ts';
 import type { Principal } from '../credential/principal.ts';
+import { assignLeads } from './assign-leads.ts';
+import type { ChangeResult } from './change-each.ts';
 import { changeStatuses } from './change-status.ts';
 import { detailFields } from './lead.schema.ts';
 import type { ClaimedJob, JobProgress, LeadJobStore, PlannedLead } from './lead-job-store.ts';
 import { visibleTo } from './lead-scope.ts';
 import type { LeadStatus } from './lead-status.ts';
 import type { LeadSelection, LeadStore } from './lead-store.ts';
+import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import { selectLeads } from './list-leads.ts';
 
 /** The leads of one transaction. A larger transaction would delay the changes of single leads. */
@@ -29,18 +32,23 @@ const [idAt, statusAt, createdAt] = (['id', 'status', 'createdAt'] as const).map
 export class LeadJobRunner implements AsyncDisposable {
   readonly #jobs: LeadJobStore;
   readonly #leads: LeadStore;
+  readonly #workspaces: Pick<WorkspaceStore, 'hasManager'>;
   readonly #leaseMs: number;
   readonly #loop: BackgroundLoop;
   #nextExpiryMs = 0;
 
   /** @param options.leaseMs how long no other instance claims the job of an instance that died. */
   constructor(
-    jobs: LeadJobStore,
-    leads: LeadStore,
+    {
+      jobs,
+      leads,
+      workspaces,
+    }: { jobs: LeadJobStore; leads: LeadStore; workspaces: Pick<WorkspaceStore, 'hasManager'> },
     options: { onError: (error: unknown) => void; leaseMs?: number },
   ) {
     this.#jobs = jobs;
     this.#leads = leads;
+    this.#workspaces = workspaces;
     this.#leaseMs = options.leaseMs ?? leaseMs;
     this.#loop = new BackgroundLoop({ step: () => this.#step(), onError: options.onError, retryMs });
   }
@@ -64,7 +72,7 @@ export class LeadJobRunner implements AsyncDisposable {
 
   async #runBatch(job: ClaimedJob): Promise<void> {
     const principal: Principal = { ...job, scope: 'full' };
-    if (job.role === 'publisher') {
+    if (job.role === 'publisher' || !(await this.#isAssignable(job))) {
       await this.#jobs.finish(job, 'failed', job.total);
       return;
     }
@@ -73,6 +81,11 @@ export class LeadJobRunner implements AsyncDisposable {
     const planned = job.planned ?? (await this.#plan(job, selection, total));
     if (planned === undefined) return;
     await this.#jobs.record(job, await this.#change(principal, job, planned));
+  }
+
+  /** Whether the new assignee, if there is one, is an owner or manager of the workspace. */
+  async #isAssignable({ workspaceId, assigneeId }: ClaimedJob): Promise<boolean> {
+    return assigneeId === undefined || (await this.#workspaces.hasManager(workspaceId, assigneeId));
   }
 
   /** Finds and stores the next leads. @returns undefined if there are none, and if the lease has ended. */
@@ -94,9 +107,34 @@ export class LeadJobRunner implements AsyncDisposable {
 
   async #change(
     principal: Principal,
-    { status, reason, planned: before }: ClaimedJob,
+    job: ClaimedJob,
     planned: readonly PlannedLead[],
   ): Promise<JobProgress> {
+    const results = await (job.status === undefined
+      ? this.#assign(principal, job, planned)
+      : this.#changeStatuses(principal, { ...job, status: job.status }, planned));
+    const refusals = results.flatMap((result) =>
+      'error' in result ? [{ id: result.id, message: result.error.message }] : [],
+    );
+    return { changed: planned.length - refusals.length, refusals };
+  }
+
+  /** Sets the assignee. A lead that has it already, such as after a restart, keeps its version. */
+  #assign(
+    principal: Principal,
+    { assigneeId = '' }: ClaimedJob,
+    planned: readonly PlannedLead[],
+  ): Promise<ChangeResult[]> {
+    const ids = planned.map(({ id }) => id);
+    return assignLeads({ leads: this.#leads, workspaces: this.#workspaces }, principal, { ids, assigneeId });
+  }
+
+  /** Changes the statuses. @returns the results of the leads that had not changed before a restart. */
+  async #changeStatuses(
+    principal: Principal,
+    { status, reason, planned: before }: ClaimedJob & { readonly status: LeadStatus },
+    planned: readonly PlannedLead[],
+  ): Promise<ChangeResult[]> {
     const ids = planned.map(({ id }) => id);
     const expected = new Map(planned.map(({ id, from }) => [id, from]));
     // Leads that have the status already, such as those that an instance changed before it died.
@@ -110,11 +148,7 @@ export class LeadJobRunner implements AsyncDisposable {
       status,
       ...(reason !== undefined && { reason }),
     };
-    const results = await changeStatuses(this.#leads, principal, change, expected);
-    const refusals = results.flatMap((result) =>
-      'error' in result ? [{ id: result.id, message: result.error.message }] : [],
-    );
-    return { changed: planned.length - refusals.length, refusals };
+    return changeStatuses(this.#leads, principal, change, expected);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

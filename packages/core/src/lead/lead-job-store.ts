@@ -4,7 +4,10 @@ import type { LeadStatus } from './lead-status.ts';
 import type { LeadPosition } from './lead-store.ts';
 
 /** A job to store. */
-type JobToStart = Pick<LeadJob, 'id' | 'action' | 'filters' | 'status' | 'reason' | 'userId'> & {
+type JobToStart = Pick<
+  LeadJob,
+  'id' | 'action' | 'filters' | 'status' | 'reason' | 'assigneeId' | 'userId'
+> & {
   readonly workspaceId: string;
 };
 

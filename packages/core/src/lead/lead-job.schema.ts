@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { dateTime, id } from '../fields.ts';
-import { LeadFilterQuery } from './lead.schema.ts';
+import { Assignee, LeadFilterQuery } from './lead.schema.ts';
 import { LeadStatus, StatusReason } from './lead-status.ts';
 import { StatusName } from './status-alias.schema.ts';
 
@@ -22,15 +22,34 @@ const Filters = Type.Object(filters, {
   examples: [{ status: 'OnHold', campaignCode: 'DEMO' }],
 });
 
-const action = Type.Enum(['status'], {
-  description: 'What the job does: `status` changes the status of leads.',
+const action = Type.Enum(['status', 'assign'], {
+  description: 'What the job does: `status` changes the status of leads, `assign` sets their assignee.',
   examples: ['status'],
 });
 
 /** The body of a request that starts a job. */
 export const NewLeadJob = Type.Object(
-  { action, filters: Filters, status: StatusName, reason: Type.Optional(StatusReason) },
-  { additionalProperties: false, description: 'A job for all leads that match filters.' },
+  {
+    action,
+    filters: Filters,
+    status: Type.Optional(StatusName),
+    reason: Type.Optional(StatusReason),
+    assigneeId: Type.Optional(Assignee),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'A job for all leads that match filters. The action `status` needs `status`, and `reason` if a change needs one. The action `assign` needs `assigneeId`.',
+    // The examples of all fields together would be no valid body.
+    examples: [
+      {
+        action: 'status',
+        filters: { status: 'OnHold', campaignCode: 'DEMO' },
+        status: 'Approved',
+        reason: 'Number is not in service',
+      },
+    ],
+  },
 );
 export type NewLeadJob = Static<typeof NewLeadJob>;
 
@@ -42,11 +61,14 @@ export const LeadJob = Type.Object(
     id: id('Unique identifier of the job (UUID).'),
     action,
     filters: Filters,
-    status: LeadStatus,
+    status: Type.Optional(LeadStatus),
     reason: Type.Optional(StatusReason),
+    assigneeId: Type.Optional(
+      id('The new assignee. Absent if the action is not `assign`, and if the job removes the assignee.'),
+    ),
     state: Type.Enum([...jobStates], {
       description:
-        'State of the job. A running job continues after a restart of the service. A job fails if its user may not change statuses any more.',
+        'State of the job. A running job continues after a restart of the service. A job fails if its user is no longer an owner or manager, or if its new assignee is not.',
       examples: ['running'],
     }),
     userId: id('The user that started the job.'),

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Principal, requireManager } from '../credential/principal.ts';
+import { type Principal, requireManager, requireScope } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
+import type { WorkspaceStore } from '../workspace/workspace-store.ts';
+import { requireAssignable } from './assign-leads.ts';
 import { idempotentId, keyOwnerOf } from './idempotency.ts';
 import { type LeadJob, type NewLeadJob, personalFilters, removedFilter } from './lead-job.schema.ts';
 import type { LeadJobStore } from './lead-job-store.ts';
@@ -11,22 +13,80 @@ import { checkFilters } from './list-leads.ts';
 /** The most jobs that a list returns. */
 const maxListed = 50;
 
+/** A job to start, with a status of the service instead of a name of the workspace. */
+type GivenJob = Omit<NewLeadJob, 'status'> & { readonly status?: LeadStatus };
+
 /**
- * Starts a job that changes the status of all leads that match filters.
+ * Starts a job that changes the status, or the assignee, of all leads that match filters.
  *
  * @param idempotencyKey a repeated request with the same key returns the job of the first request.
- * @throws LeadsError `forbidden` for a publisher; `invalid_input`; `reason_required` if a change of a matching lead can
+ * @throws LeadsError `forbidden` for a publisher, and for a new assignee without the scope `leads:write`; `invalid_input`
+ *   for fields of another action, and for an assignee that is not an owner or manager of the workspace; `reason_required` if a change of a matching lead can
  *   need a reason; `idempotency_key_reused` for another job under the same key; `limit_reached`.
  */
 export async function startLeadJob(
-  jobs: LeadJobStore,
+  { jobs, workspaces }: { jobs: LeadJobStore; workspaces: Pick<WorkspaceStore, 'hasManager'> },
   principal: Principal,
-  given: Omit<NewLeadJob, 'status'> & { readonly status: LeadStatus },
+  given: GivenJob,
   idempotencyKey?: string,
 ): Promise<LeadJob> {
   requireManager(principal);
   checkFilters(principal, given.filters);
-  const { filters, status, reason } = given;
+  checkFields(given);
+  const { action, filters, status, reason } = given;
+  if (action === 'assign') {
+    requireScope(principal, 'leads:write');
+    await requireAssignable(workspaces, principal, given);
+  }
+  if (status !== undefined) requireReason(principal, { ...given, status });
+  // An empty text removes the assignee.
+  const assigneeId = given.assigneeId === '' ? undefined : given.assigneeId;
+  const { workspaceId, userId } = principal;
+  const id =
+    idempotencyKey === undefined ? newId() : idempotentId(keyOwnerOf(principal), `job ${idempotencyKey}`);
+  const job = await jobs.start({
+    id,
+    action,
+    filters,
+    workspaceId,
+    userId,
+    ...(status !== undefined && { status }),
+    ...(reason !== undefined && { reason }),
+    ...(assigneeId !== undefined && { assigneeId }),
+  });
+  const kept = job.state === 'running' ? filters : withoutPersonal(filters);
+  const isSame = isDeepStrictEqual(
+    [job.action, job.filters, job.status, job.reason, job.assigneeId, job.userId],
+    [action, kept, status, reason, assigneeId, userId],
+  );
+  if (!isSame) throw new LeadsError('idempotency_key_reused');
+  return job;
+}
+
+/** The fields that each action needs, and those that it accepts. */
+const fieldsOf = {
+  status: { needed: 'status', allowed: ['status', 'reason'] },
+  assign: { needed: 'assigneeId', allowed: ['assigneeId'] },
+} as const;
+
+function checkFields(given: GivenJob): void {
+  const { needed, allowed } = fieldsOf[given.action];
+  const names = ['status', 'reason', 'assigneeId'] as const;
+  const others = names.filter((name) => given[name] !== undefined && !allowed.some((each) => each === name));
+  const faults = [
+    ...(given[needed] === undefined ? [[needed, 'is required']] : []),
+    ...others.map((name) => [name, `is not allowed with the action ${given.action}`]),
+  ];
+  if (faults.length === 0) return;
+  throw new LeadsError('invalid_input', {
+    fields: faults.map(([name, reason]) => ({ at: 'body', path: `/${name}`, reason: reason ?? '' })),
+  });
+}
+
+function requireReason(
+  principal: Principal,
+  { filters, status, reason }: GivenJob & { readonly status: LeadStatus },
+): void {
   const from = filters.status?.split(',') ?? leadStatuses;
   const needs = leadStatuses.some(
     (each) =>
@@ -41,17 +101,6 @@ export async function startLeadJob(
       fields: [{ at: 'body', path: '/reason', reason: `is required for a change to ${status}` }],
     });
   }
-  const { workspaceId, userId } = principal;
-  const id =
-    idempotencyKey === undefined ? newId() : idempotentId(keyOwnerOf(principal), `job ${idempotencyKey}`);
-  const job = await jobs.start({ ...given, id, workspaceId, userId });
-  const kept = job.state === 'running' ? filters : withoutPersonal(filters);
-  const isSame = isDeepStrictEqual(
-    [job.filters, job.status, job.reason, job.userId],
-    [kept, status, reason, userId],
-  );
-  if (!isSame) throw new LeadsError('idempotency_key_reused');
-  return job;
 }
 
 function withoutPersonal(filters: NewLeadJob['filters']): NewLeadJob['filters'] {

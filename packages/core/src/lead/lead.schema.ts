@@ -145,7 +145,7 @@ export const internalFields = ['assigneeId', 'callbackAt'] as const;
 
 /** A UUID in lower case. */
 const uuidText = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-const Assignee = Type.String({
+export const Assignee = Type.String({
   pattern: `^(${uuidText})?$`,
   'x-reason': 'must be the id of a user, or empty',
   description:

@@ -14,17 +14,17 @@ export const jobsQuery = queryOptions({
     data?.some(({ state }) => state === 'running') === true ? runningMs : idleMs,
 });
 
-/** Starts a status change of all leads that match filters. A repeated call with the same key starts no second job. */
+/** Starts a change of the status or the assignee of all leads that match filters. A repeated call with the same key starts no second job. */
 export function startJob({
   idempotencyKey,
   filters: { sort: _sort, ...filters },
   ...job
-}: Pick<NewLeadJob, 'status' | 'reason'> & {
+}: Omit<NewLeadJob, 'filters'> & {
   filters: LeadFilterQuery;
   idempotencyKey: string;
 }): Promise<unknown> {
   const headers = { 'idempotency-key': idempotencyKey };
-  return call('/console/jobs', { method: 'POST', headers, body: { action: 'status', filters, ...job } });
+  return call('/console/jobs', { method: 'POST', headers, body: { filters, ...job } });
 }
 
 export function cancelJob(id: string): Promise<unknown> {

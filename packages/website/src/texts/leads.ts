@@ -131,16 +131,21 @@ export const leads = {
   jobTitle: (status: string, count: number) => `Mark all ${leadsOf(count)} that match as ${status}?`,
   jobLead:
     'The leads are changed in the background, also those that are not loaded. You can cancel it, but there is no undo. Leads that cannot have this status stay as they are.',
-  jobProgress: (status: string, changed: number, total: number | undefined) =>
-    total === undefined
-      ? `Marking leads as ${status}`
-      : `Marking leads as ${status}: ${number.format(changed)} of ${number.format(total)}`,
+  assign: 'Assign',
+  assignTitle: (count: number) => `Assign all ${leadsOf(count)} that match?`,
+  assignLead:
+    'The leads are changed in the background, also those that are not loaded. You can cancel it, but there is no undo.',
+  jobProgress: (status: string | undefined, changed: number, total: number | undefined) => {
+    const action = status === undefined ? 'Assigning leads' : `Marking leads as ${status}`;
+    return total === undefined ? action : `${action}: ${number.format(changed)} of ${number.format(total)}`;
+  },
   jobRefused: (count: number) => `${leadsOf(count)} could not be changed`,
-  jobEnded: (status: string, changed: number, state: string) =>
-    ({
-      done: `${leadsOf(changed)} marked as ${status}`,
-      cancelled: `Cancelled after ${leadsOf(changed)} marked as ${status}`,
-    })[state] ?? `Stopped after ${leadsOf(changed)}, because your role no longer allows it`,
+  jobEnded: (status: string | undefined, changed: number, state: string) => {
+    const action = status === undefined ? 'assigned' : `marked as ${status}`;
+    if (state === 'done') return `${leadsOf(changed)} ${action}`;
+    if (state === 'cancelled') return `Cancelled after ${leadsOf(changed)} ${action}`;
+    return `Stopped after ${leadsOf(changed)}, because you or the assignee are no longer owner or manager`;
+  },
   cancelJob: 'Cancel',
   exportAll: 'Export as CSV',
   clearSelection: 'Clear the selection',

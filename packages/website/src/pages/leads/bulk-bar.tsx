@@ -23,6 +23,7 @@ export function BulkBar({
   all,
   onSelectAll,
   onChange,
+  onAssign,
   onClear,
 }: {
   leads: readonly Lead[];
@@ -32,6 +33,8 @@ export function BulkBar({
   /** Selects all leads that match. Absent if there are no more than the loaded ones. */
   onSelectAll: { readonly total: number; readonly select: () => void } | undefined;
   onChange: (to: LeadStatus) => void;
+  /** Asks for the assignee of all leads that match. */
+  onAssign: () => void;
   onClear: () => void;
 }) {
   const possible = all === undefined ? commonStatuses(leads, role) : possibleOf(all.filters, role);
@@ -58,9 +61,14 @@ export function BulkBar({
         </Text>
       )}
       {all !== undefined && (
-        <Button size="compact-sm" variant="default" component="a" href={all.exportHref} download>
-          {t.exportAll}
-        </Button>
+        <>
+          <Button size="compact-sm" variant="default" onClick={onAssign}>
+            {t.assign}
+          </Button>
+          <Button size="compact-sm" variant="default" component="a" href={all.exportHref} download>
+            {t.exportAll}
+          </Button>
+        </>
       )}
     </Group>
   );

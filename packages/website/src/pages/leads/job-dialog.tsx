@@ -40,7 +40,13 @@ export function JobDialog({
   const isNeeded = from.some((each) => nextStatuses(each, role).includes(to) && needsReason(each, to));
   const start = useMutation({
     mutationFn: () =>
-      startJob({ status: to, filters, idempotencyKey, ...(isNeeded && { reason: reason.trim() }) }),
+      startJob({
+        action: 'status',
+        status: to,
+        filters,
+        idempotencyKey,
+        ...(isNeeded && { reason: reason.trim() }),
+      }),
     async onSuccess() {
       await queryClient.invalidateQueries({ queryKey: jobsQuery.queryKey });
       onStarted();

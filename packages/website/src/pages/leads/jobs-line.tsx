@@ -8,6 +8,9 @@ import { texts } from '../../texts/index.ts';
 
 const t = texts.leads;
 
+const endOf = ({ status, changed, state }: LeadJob) =>
+  t.jobEnded(status && t.statuses[status], changed, state);
+
 /** The progress of the running jobs, and the results of the jobs that ended while the page was open. */
 export function JobsLine({ jobs }: { jobs: readonly LeadJob[] }) {
   const queryClient = useQueryClient();
@@ -32,7 +35,7 @@ export function JobsLine({ jobs }: { jobs: readonly LeadJob[] }) {
     <>
       {running.map((job) => {
         const { id, status, total, changed, refused } = job;
-        const label = t.jobProgress(t.statuses[status], changed, total);
+        const label = t.jobProgress(status && t.statuses[status], changed, total);
         return (
           <Group key={id} gap="sm" wrap="nowrap">
             <Stack gap={4} flex={1} miw={0}>
@@ -61,7 +64,7 @@ export function JobsLine({ jobs }: { jobs: readonly LeadJob[] }) {
           key={job.id}
           p="xs"
           color={job.state === 'done' && job.refused === 0 ? 'green' : 'yellow'}
-          title={t.jobEnded(t.statuses[job.status], job.changed, job.state)}
+          title={endOf(job)}
           withCloseButton
           closeButtonLabel={texts.common.close}
           onClose={() => setEnded((before) => before.filter(({ id }) => id !== job.id))}
@@ -78,9 +81,7 @@ export function JobsLine({ jobs }: { jobs: readonly LeadJob[] }) {
           )}
         </Alert>
       ))}
-      <VisuallyHidden role="status">
-        {ended.map((job) => t.jobEnded(t.statuses[job.status], job.changed, job.state)).join('. ')}
-      </VisuallyHidden>
+      <VisuallyHidden role="status">{ended.map(endOf).join('. ')}</VisuallyHidden>
     </>
   );
 }

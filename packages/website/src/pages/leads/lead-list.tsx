@@ -39,6 +39,7 @@ import type { StatusChanges } from './use-status-changes.tsx';
 
 const t = texts.leads;
 
+const AssignDialog = lazyDialog(async () => (await import('./assign-dialog.tsx')).AssignDialog);
 const JobDialog = lazyDialog(async () => (await import('./job-dialog.tsx')).JobDialog);
 
 /** The list fetches the next page when the user is this many rows from the last loaded row. */
@@ -81,6 +82,7 @@ export function LeadList({
   /** Whether the selection is all leads that match, also those that are not loaded. */
   const [isAllChosen, setAll] = useState(false);
   const [jobStatus, setJobStatus] = useState<LeadStatus>();
+  const [isAssigning, setAssigning] = useState(false);
   /** The first lead of a range selection. */
   const anchor = useRef<string>(undefined);
   const nowMs = useNow();
@@ -304,7 +306,19 @@ export function LeadList({
               : undefined
           }
           onChange={(to) => (isAll ? setJobStatus(to) : statusChanges.change(chosen, to))}
+          onAssign={() => setAssigning(true)}
           onClear={clearSelection}
+        />
+      )}
+      {isAssigning && total !== undefined && (
+        <AssignDialog
+          filters={filters}
+          total={total}
+          onStarted={() => {
+            setAssigning(false);
+            clearSelection();
+          }}
+          onClose={() => setAssigning(false)}
         />
       )}
       {jobStatus !== undefined && total !== undefined && (

@@ -13,9 +13,9 @@ export function startJobRoute(app: Server, context: CrmContext): void {
       schema: {
         operationId: 'startJob',
         tags: ['leads'],
-        summary: 'Change the status of all leads that match',
+        summary: 'Change the status or the assignee of all leads that match',
         description:
-          'Changes the leads in the background, in batches and by the rules of a single change. A lead that changes meanwhile is refused or no longer matches. The job continues after a restart of the service. Its progress is at `/jobs/{id}`. A workspace can have 10 running jobs. Requires the role owner or manager.',
+          'Changes the leads in the background, in batches and by the rules of a single change. A lead that changes meanwhile is refused or no longer matches. The job continues after a restart of the service. Its progress is at `/jobs/{id}`. A workspace can have 10 running jobs. The action `assign` also needs the scope `leads:write`. Requires the role owner or manager.',
         headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
         body: NewLeadJob,
         response: {
@@ -31,8 +31,13 @@ export function startJobRoute(app: Server, context: CrmContext): void {
       },
     },
     async ({ principal, body, headers }) => {
-      const given = await withStatus(context.statusAliases, principal, body);
-      const job = await startLeadJob(context.leadJobs, principal, given, headers['idempotency-key']);
+      const { status, ...others } = body;
+      const given =
+        status === undefined
+          ? others
+          : await withStatus(context.statusAliases, principal, { ...others, status });
+      const stores = { jobs: context.leadJobs, workspaces: context.workspaces };
+      const job = await startLeadJob(stores, principal, given, headers['idempotency-key']);
       context.leadJobRunner.wake();
       return { success: true as const, job };
     },
