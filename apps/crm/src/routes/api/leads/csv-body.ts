@@ -1,5 +1,9 @@
 import { LeadsError } from '@leads/core/errors';
+import { type ImportRejection, maxListedRejections } from '@leads/core/lead';
+
+import { readLongBody } from '@leads/http/server/long-body';
 import type { FastifyRequest } from 'fastify';
+import type { TransferLimits } from '../../../transfer-limits.ts';
 
 /** Rejects bodies that are compressed or declare a charset other than UTF-8. */
 export function rejectEncoded({ headers }: FastifyRequest): void {
@@ -16,5 +20,34 @@ export function rejectEncoded({ headers }: FastifyRequest): void {
     throw new LeadsError('unsupported_media_type', {
       fields: [{ at: 'header', path: 'content-type', reason: 'must declare UTF-8 or no charset' }],
     });
+  }
+}
+
+/**
+ * Imports the body of a request as one transfer of its workspace.
+ *
+ * @param work imports the file. @returns its report.
+ * @returns the report with its first rejections.
+ */
+export async function importBody<Report extends { readonly rejected: number }>(
+  transfers: TransferLimits,
+  request: FastifyRequest,
+  work: (
+    file: AsyncIterable<Buffer>,
+    options: { signal: AbortSignal; onRejection: (rejection: ImportRejection) => void },
+  ) => Promise<Report>,
+) {
+  const { stopping: signal } = transfers;
+  const rejections: ImportRejection[] = [];
+  const onRejection = (rejection: ImportRejection) => {
+    if (rejections.length < maxListedRejections) rejections.push(rejection);
+  };
+  const end = transfers.begin('import', request.principal.workspaceId);
+  try {
+    const report = await work(readLongBody(request, { signal }), { signal, onRejection });
+    const truncated = report.rejected > rejections.length;
+    return { success: true as const, ...report, rejections, truncated };
+  } finally {
+    end();
   }
 }

@@ -1,19 +1,11 @@
 import { csvBounds } from '@leads/core/csv';
-import {
-  IdempotencyKey,
-  ImportAnswer,
-  type ImportRejection,
-  importLeads,
-  maxListedRejections,
-  NewLead,
-} from '@leads/core/lead';
+import { IdempotencyKey, ImportAnswer, importLeads, NewLead } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
-import { readLongBody } from '@leads/http/server/long-body';
 import { createBodyCheck } from '@leads/http/server/validation-errors';
 import { withTraceparent } from '@leads/http/service/trace-leads';
 import { Type } from 'typebox';
-import { rejectEncoded } from './csv-body.ts';
+import { importBody, rejectEncoded } from './csv-body.ts';
 import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 
@@ -27,7 +19,6 @@ const Csv = Type.String({
 
 /** Registers the route that creates the leads of a CSV file, in a scope that accepts only CSV bodies, by the rules of a single create (specification, 4.1). */
 export function importLeadsRoute(app: Server, context: CrmContext): void {
-  const { transfers } = context;
   const validate = createBodyCheck(NewLead);
   app.post(
     '/order/leads/import',
@@ -80,37 +71,23 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
       },
     },
     async (request) => {
-      const { campaignCode, ignore } = request.query;
-      const end = transfers.begin('import', request.principal.workspaceId);
-      const rejections: ImportRejection[] = [];
-      try {
-        const file = readLongBody(request, { signal: transfers.stopping });
-        const report = await importLeads(
-          { ...context, leads: withTraceparent(context.leads, request) },
-          request.principal,
-          file,
-          {
-            campaignCode,
-            ignore,
-            idempotencyKey: request.headers['idempotency-key'],
-            validate,
-            signal: transfers.stopping,
-            onRejection(rejection) {
-              if (rejections.length < maxListedRejections) rejections.push(rejection);
-            },
-          },
-        );
-        const { accepted, duplicates, repeated, rejected } = report;
-        await context.recordAction(auditOrigin(request), {
-          action: 'leads.imported',
-          scope: request.principal,
-          details: { accepted, duplicates, repeated, rejected },
-        });
-        const truncated = report.rejected > rejections.length;
-        return { success: true as const, ...report, rejections, truncated };
-      } finally {
-        end();
-      }
+      const { principal, query } = request;
+      const answer = await importBody(context.transfers, request, (file, options) =>
+        importLeads({ ...context, leads: withTraceparent(context.leads, request) }, principal, file, {
+          ...options,
+          campaignCode: query.campaignCode,
+          ignore: query.ignore,
+          idempotencyKey: request.headers['idempotency-key'],
+          validate,
+        }),
+      );
+      const { accepted, duplicates, repeated, rejected } = answer;
+      await context.recordAction(auditOrigin(request), {
+        action: 'leads.imported',
+        scope: principal,
+        details: { accepted, duplicates, repeated, rejected },
+      });
+      return answer;
     },
   );
 }

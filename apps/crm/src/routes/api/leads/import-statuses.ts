@@ -1,20 +1,12 @@
-import {
-  IdempotencyKey,
-  type ImportRejection,
-  importStatuses,
-  maxListedRejections,
-  StatusImportAnswer,
-  StatusImportLine,
-} from '@leads/core/lead';
+import { IdempotencyKey, importStatuses, StatusImportAnswer, StatusImportLine } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
-import { readLongBody } from '@leads/http/server/long-body';
 import { createBodyCheck } from '@leads/http/server/validation-errors';
 import { withTraceparent } from '@leads/http/service/trace-leads';
 import { Type } from 'typebox';
 import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
-import { rejectEncoded } from './csv-body.ts';
+import { importBody, rejectEncoded } from './csv-body.ts';
 
 const Csv = Type.String({
   description:
@@ -24,7 +16,6 @@ const Csv = Type.String({
 
 /** Registers the route that changes the statuses of the leads of a CSV file, in a scope that accepts only CSV bodies. */
 export function importStatusesRoute(app: Server, context: CrmContext): void {
-  const { transfers } = context;
   const validate = createBodyCheck(StatusImportLine);
   app.post(
     '/order/leads/status/import',
@@ -54,33 +45,20 @@ export function importStatusesRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { principal } = request;
-      const end = transfers.begin('import', principal.workspaceId);
-      const rejections: ImportRejection[] = [];
-      try {
-        const report = await importStatuses(
-          { ...context, leads: withTraceparent(context.leads, request) },
-          principal,
-          readLongBody(request, { signal: transfers.stopping }),
-          {
-            idempotencyKey: request.headers['idempotency-key'],
-            validate,
-            signal: transfers.stopping,
-            onRejection(rejection) {
-              if (rejections.length < maxListedRejections) rejections.push(rejection);
-            },
-          },
-        );
-        const { changed, unchanged, repeated, rejected } = report;
-        await context.recordAction(auditOrigin(request), {
-          action: 'statuses.imported',
-          scope: principal,
-          details: { changed, unchanged, repeated, rejected },
-        });
-        const truncated = rejected > rejections.length;
-        return { success: true as const, ...report, rejections, truncated };
-      } finally {
-        end();
-      }
+      const answer = await importBody(context.transfers, request, (file, options) =>
+        importStatuses({ ...context, leads: withTraceparent(context.leads, request) }, principal, file, {
+          ...options,
+          idempotencyKey: request.headers['idempotency-key'],
+          validate,
+        }),
+      );
+      const { changed, unchanged, repeated, rejected } = answer;
+      await context.recordAction(auditOrigin(request), {
+        action: 'statuses.imported',
+        scope: principal,
+        details: { changed, unchanged, repeated, rejected },
+      });
+      return answer;
     },
   );
 }
