@@ -22,6 +22,8 @@ export const theme = createTheme({
   colors: { petrol },
   autoContrast: true,
   defaultRadius: 'md',
+  fontWeights: { regular: '400', medium: '500', bold: '600' },
+  headings: { fontWeight: '600' },
   fontFamily:
     'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif',
   cursorType: 'pointer',
@@ -35,6 +37,7 @@ export const theme = createTheme({
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // Within text, color alone does not distinguish a link.
     Anchor: { defaultProps: { underline: 'always' } },
+    Badge: { defaultProps: { tt: 'none', fw: 500, lts: 0 } },
   },
 });
 
@@ -47,6 +50,10 @@ export const readableColors: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
     '--mantine-color-petrol-light-color': '#004a68',
+    '--leads-status-onhold': '#8a5a00',
+    '--leads-status-approved': '#1b5fa8',
+    '--leads-status-paid': '#1c6b30',
+    '--leads-status-trashed': '#5c636a',
     '--leads-color-better': '#1c5f2a',
     '--leads-color-worse': '#a61e1e',
     '--mantine-color-green-light-color': '#1c5f2a',
@@ -59,6 +66,10 @@ export const readableColors: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
     '--mantine-color-yellow-light': 'rgba(250, 176, 5, 0.15)',
+    '--leads-status-onhold': 'var(--mantine-color-yellow-4)',
+    '--leads-status-approved': 'var(--mantine-color-blue-3)',
+    '--leads-status-paid': 'var(--mantine-color-green-4)',
+    '--leads-status-trashed': 'var(--mantine-color-gray-5)',
     '--leads-color-better': 'var(--mantine-color-green-4)',
     '--leads-color-worse': 'var(--mantine-color-red-4)',
   },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { addDemoLeads } from '@leads/local-stack/demo-leads';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { expectGoodAtBothWidths, expectGoodInBothColors } from './page-checks.ts';
+import { expectGoodAtBothWidths, expectGoodInBothColors, lookOf, oneLook } from './page-checks.ts';
 import { type Website, startWebsite } from './website.ts';
 
 /* Checks every page on a desktop and on a phone, in light and in dark mode. */
@@ -111,6 +111,7 @@ describe('on a desktop and on a phone', () => {
       await page.getByRole('heading', { name: seen, level: 1, includeHidden: true }).waitFor();
       await expect.poll(() => page.locator('.mantine-Loader-root').count(), { timeout: 15_000 }).toBe(0);
       await expectGoodAtBothWidths(page, name);
+      expect([path, await lookOf(page)]).toEqual([path, oneLook]);
       expect(await page.title()).toContain('Leads');
     }
   }, 240_000);

@@ -32,7 +32,7 @@ export function CampaignActions({ campaign }: { campaign: CampaignView }) {
     <>
       <Menu position="bottom-end" width={220}>
         <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label={t.actionsOf(name)}>
+          <ActionIcon variant="default" size="var(--control-height)" aria-label={t.actionsOf(name)}>
             <IconDots size={16} aria-hidden />
           </ActionIcon>
         </Menu.Target>

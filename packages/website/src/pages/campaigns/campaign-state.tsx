@@ -55,7 +55,6 @@ export function CampaignWarnings({ campaign }: { campaign: CampaignFigures }) {
       key={warning}
       color="yellow"
       variant="light"
-      tt="none"
       // The whole warning is shown, on several lines if necessary.
       styles={{ root: { height: 'auto', flex: 'none' }, label: { whiteSpace: 'normal' } }}
       leftSection={<IconAlertTriangle size={12} aria-hidden />}

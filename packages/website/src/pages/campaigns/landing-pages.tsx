@@ -234,9 +234,7 @@ function Pages({
                 />
               </Group>
             ) : (
-              <Badge variant="default" tt="none">
-                {badgeOf(page)}
-              </Badge>
+              <Badge variant="default">{badgeOf(page)}</Badge>
             )
           }
         />

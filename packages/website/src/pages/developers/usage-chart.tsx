@@ -32,7 +32,7 @@ export function UsageChart({ days }: { days: KeyUsage['days'] }) {
         xAxisProps={{ minTickGap: 16 }}
         yAxisProps={{ allowDecimals: false, width: 64 }}
         withLegend
-        legendProps={{ verticalAlign: 'top' }}
+        legendProps={{ verticalAlign: 'top', itemSorter: null }}
         maxBarWidth={32}
         barProps={{ isAnimationActive: false }}
         // Not focusable: the table has the same content.

@@ -10,7 +10,8 @@ import { campaignOption } from '../../shell/campaign-option.ts';
 import { DateInput } from '../../shell/date-input.tsx';
 import { texts } from '../../texts/index.ts';
 import { countFilters, type LeadFilters, statusesOf } from './lead-search.ts';
-import { statusColors, statuses } from './lead-status.ts';
+import { statuses } from './lead-status.ts';
+import { StatusIcon } from './status-icon.tsx';
 import classes from './leads.module.css';
 import { defaultSort } from './merge-leads.ts';
 
@@ -119,11 +120,7 @@ function StatusFilter({ filters, onChange }: FiltersProps) {
               choose(statuses.filter((each) => (each === status ? !isChosen : chosen.includes(each))))
             }
           >
-            <span
-              aria-hidden
-              className={classes['dot']}
-              style={{ background: `var(--mantine-color-${statusColors[status]}-6)` }}
-            />
+            <StatusIcon status={status} />
             {t.statuses[status]}
           </button>
         );

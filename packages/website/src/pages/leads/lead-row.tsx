@@ -3,8 +3,9 @@ import type { Lead, LeadStatus } from '@leads/core/lead';
 import type { LeadColumn } from '@leads/core/lead/view-columns';
 import { memo } from 'react';
 import { texts } from '../../texts/index.ts';
-import { statusColors, statusOf } from './lead-status.ts';
+import { statusOf } from './lead-status.ts';
 import classes from './leads.module.css';
+import { StatusIcon } from './status-icon.tsx';
 import { exactTime, relativeTime } from '../../shell/time.ts';
 
 const t = texts.leads;
@@ -198,11 +199,7 @@ export function StatusBadge({ status }: { status: LeadStatus }) {
 function StatusText({ status }: { status: LeadStatus }) {
   return (
     <>
-      <span
-        aria-hidden
-        className={classes['dot']}
-        style={{ background: `var(--mantine-color-${statusColors[status]}-6)` }}
-      />
+      <StatusIcon status={status} />
       {t.statuses[status]}
     </>
   );

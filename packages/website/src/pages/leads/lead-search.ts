@@ -1,4 +1,5 @@
 import type { LeadFilterQuery, LeadStatus } from '@leads/core/lead';
+import { statuses } from './lead-status.ts';
 
 /** The filters in the address of the list, with the names of the API. */
 export type LeadFilters = Pick<LeadFilterQuery, (typeof filterNames)[number]>;
@@ -30,7 +31,7 @@ const filterNames = [
 
 /** The parameters with a fixed set of values. Any other value is ignored. Only `status` can have several values. */
 const choices: Readonly<Record<string, readonly string[]>> = {
-  status: ['OnHold', 'Approved', 'Paid', 'Trashed'],
+  status: statuses,
   source: ['crm', 'intake'],
   callbackDue: ['true'],
   sort: ['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'],

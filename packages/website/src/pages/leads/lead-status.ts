@@ -2,9 +2,8 @@ import type { Lead, LeadStatus } from '@leads/core/lead';
 import { transitions } from '@leads/core/lead/transitions';
 import type { MemberRole } from '@leads/core/credential';
 
-export const statuses: readonly LeadStatus[] = ['OnHold', 'Approved', 'Paid', 'Trashed'];
-
-export const statusColors = { OnHold: 'yellow', Approved: 'blue', Paid: 'green', Trashed: 'gray' } as const;
+/** The order of the statuses on every page. */
+export const statuses = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const satisfies readonly LeadStatus[];
 
 /** The keyboard shortcuts for status changes. */
 export const statusKeys: Readonly<Record<string, LeadStatus>> = {

@@ -120,7 +120,7 @@ export function LeadsPage() {
       <div className={classes['page']} inert={isCovered}>
         <Group justify="space-between" wrap="nowrap" gap="xs">
           {/* On a narrow screen, the count is below the title. */}
-          <Group gap="0 sm" align="baseline" miw={0}>
+          <Group gap="0 12px" align="baseline" miw={0}>
             <Title order={1} size="h3">
               {t.title}
             </Title>
@@ -139,7 +139,7 @@ export function LeadsPage() {
             </Button>
             <Menu position="bottom-end">
               <Menu.Target>
-                <ActionIcon variant="default" size={30} aria-label={t.actions}>
+                <ActionIcon variant="default" size="var(--control-height)" aria-label={t.actions}>
                   <IconDots size={16} aria-hidden />
                 </ActionIcon>
               </Menu.Target>

@@ -1,14 +1,11 @@
 import type { Overview } from '@leads/core/overview';
 import { texts } from '../../texts/index.ts';
 
-/** In stacking order, from the bottom. */
-export const statuses = ['Paid', 'Approved', 'OnHold', 'Trashed'] as const;
-
-/** Distinguishable with color blindness, in light and dark. */
-export const statusColors = {
-  Paid: '#0b8f6b',
-  Approved: '#3a87c8',
+/** Fills of the chart: distinguishable with color blindness, in light and dark. */
+export const statusFills = {
   OnHold: '#e69f00',
+  Approved: '#3a87c8',
+  Paid: '#0b8f6b',
   Trashed: '#8c8c8c',
 } as const;
 

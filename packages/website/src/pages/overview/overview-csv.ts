@@ -1,20 +1,19 @@
 import { toRecord } from '@leads/core/csv';
 import type { Overview } from '@leads/core/overview';
 import { texts } from '../../texts/index.ts';
+import { statuses } from '../leads/lead-status.ts';
 import type { BreakdownRow } from './breakdown.tsx';
 
 const t = texts.overview;
 
 /** The counts of a row, with its label. */
-type CsvRow = Pick<BreakdownRow, 'label' | (typeof countNames)[number]>;
+type CsvRow = Pick<BreakdownRow, 'label' | (typeof statuses)[number]>;
 
 /** A table of the overview: its title and rows. */
 interface CsvTable {
   readonly title: string;
   readonly rows: readonly CsvRow[];
 }
-
-const countNames = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const;
 
 /** Returns the shown counts as CSV: one record for each row of each table. */
 export function toCsv({ total, previous, from, to }: Overview, tables: readonly CsvTable[]): string {
@@ -23,10 +22,10 @@ export function toCsv({ total, previous, from, to }: Overview, tables: readonly 
     { ...previous, label: `${previous.from}/${previous.to}` },
   ];
   return [
-    toRecord([t.csvTable, t.csvRow, t.leads, ...countNames.map((name) => t.statuses[name])]),
+    toRecord([t.csvTable, t.csvRow, t.leads, ...statuses.map((name) => t.statuses[name])]),
     ...[{ title: t.totals, rows: ranges }, ...tables].flatMap(({ title, rows }) =>
       rows.map((row) => {
-        const counts = countNames.map((name) => row[name]);
+        const counts = statuses.map((name) => row[name]);
         const sum = counts.reduce((all, each) => all + each, 0);
         return toRecord([title, row.label, ...[sum, ...counts].map(String)]);
       }),

@@ -2,7 +2,8 @@ import { BarChart } from '@mantine/charts';
 import '@mantine/charts/styles.css';
 import type { Overview } from '@leads/core/overview';
 import { texts } from '../../texts/index.ts';
-import { formatNumber, statusColors, statuses, stepNames } from './figures.ts';
+import { formatNumber, statusFills, stepNames } from './figures.ts';
+import { statuses } from '../leads/lead-status.ts';
 
 const t = texts.overview;
 
@@ -16,14 +17,15 @@ export function StepsChart({ overview, zone }: { overview: Overview; zone: strin
         type="stacked"
         data={overview.steps.map((step, index) => ({ ...step, name: names[index] }))}
         dataKey="name"
-        series={statuses.map((name) => ({ name, label: t.statuses[name], color: statusColors[name] }))}
+        series={statuses.map((name) => ({ name, label: t.statuses[name], color: statusFills[name] }))}
         valueFormatter={formatNumber}
         xAxisLabel={t.units[overview.unit]}
         yAxisLabel={t.leads}
         xAxisProps={{ minTickGap: 16 }}
         yAxisProps={{ allowDecimals: false, width: 64 }}
         withLegend
-        legendProps={{ verticalAlign: 'top' }}
+        // In the order of the statuses. By default, the labels are sorted.
+        legendProps={{ verticalAlign: 'top', itemSorter: null }}
         maxBarWidth={48}
         barProps={{ isAnimationActive: false, stroke: 'var(--mantine-color-body)', strokeWidth: 0.5 }}
         // Not focusable: the table has the same content.

@@ -2,7 +2,8 @@ import { Group, Paper, ScrollArea, SegmentedControl, Skeleton, Table, Title } fr
 import type { Overview } from '@leads/core/overview';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { texts } from '../../texts/index.ts';
-import { formatNumber, statuses, stepNames } from './figures.ts';
+import { formatNumber, stepNames } from './figures.ts';
+import { statuses } from '../leads/lead-status.ts';
 
 const t = texts.overview;
 

@@ -3,15 +3,16 @@ import type { Overview } from '@leads/core/overview';
 import type { ReactNode } from 'react';
 import { texts } from '../../texts/index.ts';
 import { Delta, type Meaning } from './delta.tsx';
-import { formatChange, formatNumber, formatPoints, formatRate, statuses } from './figures.ts';
+import { formatChange, formatNumber, formatPoints, formatRate } from './figures.ts';
+import { statuses } from '../leads/lead-status.ts';
 import { LeadsLink } from './leads-link.tsx';
 
 const t = texts.overview;
 
 const meanings: Readonly<Record<(typeof statuses)[number], Meaning>> = {
-  Paid: 'more-is-better',
-  Approved: 'more-is-better',
   OnHold: 'neutral',
+  Approved: 'more-is-better',
+  Paid: 'more-is-better',
   Trashed: 'more-is-worse',
 };
 
@@ -78,7 +79,7 @@ function Figure({ name, value, note }: { name: ReactNode; value: string; note?: 
       <Text component="dt" size="sm">
         {name}
       </Text>
-      <Text component="dd" m={0} fz={26} fw={650} lh={1.3} style={{ fontVariantNumeric: 'tabular-nums' }}>
+      <Text component="dd" m={0} fz={26} fw={600} lh={1.3} style={{ fontVariantNumeric: 'tabular-nums' }}>
         {value}
       </Text>
       {note !== undefined && (

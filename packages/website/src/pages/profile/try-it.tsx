@@ -113,7 +113,7 @@ export function TryIt({
             <Text size="sm">{t.holds}</Text>
             {made.map(({ id, name, secret }) => (
               <Group key={id} gap={4}>
-                <Badge variant="default" tt="none">
+                <Badge variant="default">
                   {name}: {mask(secret)}
                 </Badge>
                 <Button
