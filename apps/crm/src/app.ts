@@ -61,7 +61,16 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
       { needed: 'all', checkSchema: context.checkSchema },
     );
     await metricsRoutes(routes, context.metrics, config.METRICS_TOKEN);
-    await docsRoutes(routes, ['ApiKey', 'AccessToken']);
+    await docsRoutes(routes, {
+      title: 'Leads: CRM API reference',
+      credentials: ['ApiKey', 'AccessToken'],
+      links: [
+        { label: 'Website', href: '/' },
+        ...(config.INTAKE_URL === undefined
+          ? []
+          : [{ label: 'Intake API reference', href: `${config.INTAKE_URL}/docs` }]),
+      ],
+    });
     asyncApiRoute(routes);
 
     await routes.register(

@@ -42,7 +42,17 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
       { needed: 'any', checkSchema: context.checkSchema },
     );
     await metricsRoutes(routes, context.metrics, config.METRICS_TOKEN);
-    await docsRoutes(routes, ['ApiKey']);
+    await docsRoutes(routes, {
+      title: 'Leads: intake API reference',
+      credentials: ['ApiKey'],
+      links:
+        config.PUBLIC_URL === undefined
+          ? []
+          : [
+              { label: 'Website', href: config.PUBLIC_URL },
+              { label: 'CRM API reference', href: `${config.PUBLIC_URL}/docs` },
+            ],
+    });
 
     preflightRoute(routes);
     await routes.register(async (guarded) => {

@@ -13,6 +13,7 @@ export const IntakeConfig = Type.Object({
   INTAKE_HOST: host('The address to listen on. 0.0.0.0 means all'),
   INTAKE_PORT: port('The port to listen on', 3001),
   INTAKE_URL: publicOrigins.INTAKE_URL,
+  PUBLIC_URL: publicOrigins.PUBLIC_URL,
   INTAKE_WORKERS: Type.Integer({
     minimum: 1,
     maximum: 128,

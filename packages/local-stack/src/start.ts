@@ -111,7 +111,7 @@ async function run(
   stop.throwIfAborted();
   const [crm, intake] = await all([
     startLogged('crm', { settings, env: crmEnv, watch, stop }),
-    startLogged('intake', { settings, env, watch, stop }),
+    startLogged('intake', { settings, env: { ...env, PUBLIC_URL: crmEnv.PUBLIC_URL }, watch, stop }),
   ]);
 
   stop.throwIfAborted();

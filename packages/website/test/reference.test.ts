@@ -4,7 +4,7 @@ import { type Website, startWebsite } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
-  website = await startWebsite();
+  website = await startWebsite({}, { PUBLIC_URL: 'https://leads.example' });
 }, 400_000);
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
@@ -22,6 +22,16 @@ test("the API reference opens from the website and sends requests with the user'
   const reference = await opened;
   await reference.getByRole('heading', { name: 'Leads: CRM' }).waitFor();
   await reference.getByText('ApiKey & AccessToken').first().waitFor();
+  expect(await reference.title()).toBe('Leads: CRM API reference');
+  const banner = reference.getByRole('banner').filter({ hasText: 'Leads: CRM API reference' });
+  expect(
+    await banner
+      .getByRole('link')
+      .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href)),
+  ).toEqual([`${website.crm}/`, `${website.intake}/docs`]);
+  const intake = await (await fetch(`${website.intake}/docs`)).text();
+  expect(intake).toContain('<title>Leads: intake API reference</title>');
+  expect(intake).toContain('<a href="https://leads.example/docs">CRM API reference</a>');
   const violations = await findViolations(reference);
   expect(violations.filter((violation) => !inElementsOfTheReference.test(violation))).toEqual([]);
   await reference.emulateMedia({ colorScheme: 'dark' });
@@ -29,7 +39,7 @@ test("the API reference opens from the website and sends requests with the user'
   await reference.locator('.dark-mode').first().waitFor();
   await reference.getByText('ApiKey & AccessToken').first().waitFor();
   expect(await findViolations(reference, { rules: ['color-contrast'] })).toEqual([]);
-  await reference.getByPlaceholder('QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT').first().fill(member.apiKey);
+  await reference.getByPlaceholder('Your API key').first().fill(member.apiKey);
   await reference.getByPlaceholder('Token').first().fill(member.accessToken);
 
   await reference.getByText('List leads, newest first').first().click();

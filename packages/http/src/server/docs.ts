@@ -51,10 +51,19 @@ export async function describeApi(
 /**
  * Registers `/openapi.json` and `/docs`, an interactive API reference. The page loads files of this service only.
  *
- * @param credentials the security schemes that the routes require together. The reference asks the user for them.
+ * @param about.title the name of the API, in the title of the page and above it.
+ * @param about.credentials the security schemes that the routes require together. The reference asks the user for them.
+ * @param about.links the website and the reference of the other service, shown above the reference.
  */
-export async function docsRoutes(app: Server, credentials: (keyof typeof securitySchemes)[]): Promise<void> {
-  const page = pageOf({
+export async function docsRoutes(
+  app: Server,
+  about: {
+    readonly title: string;
+    readonly credentials: (keyof typeof securitySchemes)[];
+    readonly links: readonly { readonly label: string; readonly href: string }[];
+  },
+): Promise<void> {
+  const page = pageOf(about, {
     url: '/openapi.json',
     withDefaultFonts: false,
     hideClientButton: true,
@@ -62,7 +71,7 @@ export async function docsRoutes(app: Server, credentials: (keyof typeof securit
     telemetry: false,
     agent: { disabled: true },
     customCss: readableColors,
-    authentication: { preferredSecurityScheme: [credentials] },
+    authentication: { preferredSecurityScheme: [about.credentials] },
   });
   const hidden = (content: TSchema) => ({
     config: { permission: 'public' as const },
@@ -87,18 +96,37 @@ export async function docsRoutes(app: Server, credentials: (keyof typeof securit
   });
 }
 
+/** The example of an API key in the reference's library. No setting changes it. */
+const foreignPlaceholder = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT';
+
 /** Loads the script of the API reference, compressed. The Fastify plugin of the package takes 0.2 s to load. */
 async function loadScript(): Promise<Buffer> {
   const entry = import.meta.resolve('@scalar/fastify-api-reference');
-  return promisify(gzip)(await readFile(new URL('./js/standalone.js', entry)));
+  const script = await readFile(new URL('./js/standalone.js', entry), 'utf8');
+  return promisify(gzip)(script.replaceAll(foreignPlaceholder, 'Your API key'));
 }
 
 /** Colors with enough contrast: the reference's own are too pale. The doubled class overrides the original styles. */
 const readableColors = `
+.service {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 4px 20px;
+  padding: 12px 16px;
+  font: 14px/1.5 system-ui, sans-serif;
+  color: #fff;
+  background: #005f84;
+}
+.service strong {
+  font-weight: 600;
+}
+.service a {
+  color: #fff;
+}
 .light-mode.light-mode {
   --scalar-color-2: #575757;
   --scalar-color-3: #616161;
-  --scalar-color-accent: #005a9e;
+  --scalar-color-accent: #005f84;
   --scalar-color-blue: #005a9e;
   --scalar-color-green: #04603f;
   --scalar-color-orange: #963400;
@@ -110,6 +138,10 @@ const readableColors = `
   --scalar-color-3: #a4a4a4;
   --scalar-color-red: #ff7b72;
 }`;
+
+/** The icon of the website: packages/website/public/icon.svg. */
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1c6e8c"/><path d="M9 8v16h14v-3.4H12.8V8z" fill="#fff"/><circle cx="20.5" cy="11.5" r="3.5" fill="#ffd166"/></svg>';
 
 // The reference writes inline styles at run time. Scripts are this service's own files only.
 const pageHeaders = pageHeadersOf([
@@ -124,15 +156,27 @@ const pageHeaders = pageHeadersOf([
   "frame-ancestors 'none'",
 ]);
 
-const pageOf = (configuration: object) => `<!doctype html>
+const escapeHtml = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+const pageOf = (
+  { title, links }: Pick<Parameters<typeof docsRoutes>[1], 'title' | 'links'>,
+  configuration: object,
+) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>API reference</title>
+    <title>${escapeHtml(title)}</title>
+    <link rel="icon" type="image/svg+xml" href="data:image/svg+xml,${encodeURIComponent(icon)}">
+    <style>${readableColors}</style>
   </head>
   <body>
-    <script id="api-reference" data-configuration="${JSON.stringify(configuration).replaceAll('"', '&quot;')}"></script>
+    <header class="service">
+      <strong>${escapeHtml(title)}</strong>
+      ${links.map(({ label, href }) => `<a href="${escapeHtml(href)}">${escapeHtml(label)}</a>`).join('\n      ')}
+    </header>
+    <script id="api-reference" data-configuration="${escapeHtml(JSON.stringify(configuration))}"></script>
     <script src="/docs/reference.js"></script>
   </body>
 </html>
