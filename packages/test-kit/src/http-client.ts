@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { isConfidential } from './log-check/confidential.ts';
@@ -116,7 +117,7 @@ export class HttpClient {
 }
 
 function answer(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer {
-  const text = bytes.toString('utf8');
+  const text = (headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString('utf8');
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- same signature as declared
   return { status, headers, bytes, text, json: <Body>() => JSON.parse(text) as Body };
 }

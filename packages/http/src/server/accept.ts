@@ -18,3 +18,9 @@ export function preferredType<Offer extends string>(
   const wanted = new Negotiator({ headers: { accept } }).mediaType(inUtf8);
   return offers[inUtf8.indexOf(wanted ?? '')] ?? offers[0];
 }
+
+/** Returns whether a client accepts a response compressed with gzip (RFC 9110, 12.5.3). @param header `Accept-Encoding`. */
+export function acceptsGzip(header: string | undefined): boolean {
+  if (header === undefined) return false;
+  return new Negotiator({ headers: { 'accept-encoding': header } }).encoding(['gzip', 'identity']) === 'gzip';
+}
