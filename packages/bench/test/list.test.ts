@@ -32,6 +32,10 @@ test('bench list measures every step, in the smallest configuration', { timeout:
   expect(figures.website.map(({ name }) => name)).toEqual([
     'leads page, first content',
     'leads page, first row',
+    'leads page, largest content',
+    'overview page, largest content',
+    'leads page, largest content, slow network',
+    'overview page, largest content, slow network',
     'overview of a year, from SQL',
     'overview of a year, over HTTP',
   ]);

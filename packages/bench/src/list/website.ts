@@ -10,8 +10,15 @@ import { type ListBench, viewers } from './bench.ts';
 import { filled } from './fill.ts';
 
 /** The requirements for a workspace of 1,000,000 leads. */
-const required = { contentMs: 1_000, overviewMs: 300 };
+const required = { contentMs: 1_000, overviewMs: 300, slowContentMs: 2_000, maxShift: 0.02 };
 const usual = { pageLoads: 9, answers: 60 };
+/** A connection of 1.6 Mbit/s with 150 ms of latency, as the network emulation of the browser describes it. */
+const slowNetwork = {
+  offline: false,
+  latency: 150,
+  downloadThroughput: 1_600_000 / 8,
+  uploadThroughput: 750_000 / 8,
+};
 /** The second of the two years of the leads. */
 const year = { from: '2025-01-01', to: '2025-12-31', zone: 'Europe/Berlin' };
 const leadsPerAggregation = 50_000;
@@ -33,6 +40,29 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
   const pageLoads = await repeat(scaled(usual.pageLoads, effort, 3), () =>
     loadLeadsPage(browser, url, cookies),
   );
+
+  const slug = await slugOf(databaseUrl);
+  const contents: FirstContent[] = [];
+  for (const isSlow of [false, true]) {
+    for (const page of ['leads', 'overview']) {
+      onProgress(`Loading the page ${page}${isSlow ? ' over a slow network' : ''}`);
+      const loads = await repeat(scaled(usual.pageLoads, effort, 3), () =>
+        loadPage(browser, `${url}/w/${slug}/${page}`, cookies, isSlow),
+      );
+      const timesMs = loads.map(({ largestPaintMs }) => largestPaintMs);
+      contents.push({
+        name: `${page} page, largest content${isSlow ? ', slow network' : ''}`,
+        leads,
+        p50Ms: median(timesMs),
+        maxMs: Math.max(...timesMs),
+        shift: median(loads.map(({ shift }) => shift)),
+        maxShift: Math.max(...loads.map(({ shift }) => shift)),
+        samples: loads.length,
+        requiredMs: isSlow ? required.slowContentMs : required.contentMs,
+        requiredShift: required.maxShift,
+      });
+    }
+  }
 
   onProgress(`Requesting the overview of a year with ${leads} leads`);
   await using database = openForBench(databaseUrl);
@@ -60,9 +90,24 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
   return [
     figuresOf('leads page, first content', firstPaints, required.contentMs),
     figuresOf('leads page, first row', firstRows, required.contentMs),
+    ...contents,
     figuresOf('overview of a year, from SQL', overviews, required.overviewMs),
     figuresOf('overview of a year, over HTTP', overHttp, required.overviewMs),
   ];
+}
+
+/** The largest contentful paint and the layout shift (CLS) of a page with an empty cache. */
+interface FirstContent {
+  readonly name: string;
+  readonly leads: number;
+  readonly p50Ms: number;
+  readonly maxMs: number;
+  /** The median of the layout shifts. */
+  readonly shift: number;
+  readonly maxShift: number;
+  readonly samples: number;
+  readonly requiredMs: number;
+  readonly requiredShift: number;
 }
 
 /** Runs `work` several times in sequence. The first run is a warm-up, and its result is dropped. */
@@ -151,4 +196,47 @@ async function loadLeadsPage(
     const recorded = globalThis as unknown as { firstPaintMs: Promise<number>; firstRowMs: Promise<number> };
     return { firstPaintMs: await recorded.firstPaintMs, firstRowMs: await recorded.firstRowMs };
   });
+}
+
+/** A script for the page that records the largest contentful paint, and the sum of all layout shifts. */
+const recordPaint = `
+  globalThis.recorded = { largestPaintMs: 0, shift: 0 };
+  new PerformanceObserver((list) => {
+    for (const { startTime } of list.getEntries()) recorded.largestPaintMs = startTime;
+  }).observe({ type: 'largest-contentful-paint', buffered: true });
+  new PerformanceObserver((list) => {
+    for (const { value } of list.getEntries()) recorded.shift += value;
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+/** Loads a page in a new browser context, whose cache is empty, until it has shown its data. */
+async function loadPage(
+  browser: Browser,
+  address: string,
+  cookies: Cookies,
+  isSlow: boolean,
+): Promise<{ largestPaintMs: number; shift: number }> {
+  await using context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  await context.addCookies(cookies);
+  const page = await context.newPage();
+  if (isSlow) {
+    const session = await context.newCDPSession(page);
+    await session.send('Network.enable');
+    await session.send('Network.emulateNetworkConditions', slowNetwork);
+  }
+  await page.addInitScript(recordPaint);
+  await page.goto(address);
+  await page.locator('[role="grid"] [role="gridcell"], dd').first().waitFor();
+  await page.waitForLoadState('networkidle');
+  return await page.evaluate(
+    () => (globalThis as unknown as { recorded: { largestPaintMs: number; shift: number } }).recorded,
+  );
+}
+
+/** Returns the part of addresses that names the large workspace. */
+async function slugOf(databaseUrl: string): Promise<string> {
+  const [workspace] = await query<{ slug: string }>(databaseUrl, 'SELECT slug FROM workspace WHERE id = $1', [
+    filled.large,
+  ]);
+  if (workspace === undefined) throw new Error('The database has no large workspace');
+  return workspace.slug;
 }
