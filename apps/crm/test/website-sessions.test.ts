@@ -604,7 +604,8 @@ test('every page of the website forbids framing and scripts of other origins', a
     });
     const policy = String(headers['content-security-policy']);
     expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).toMatch(/(^|; )script-src 'self'(;|$)/);
+    // The script in the document is known by its hash. No other inline script runs.
+    expect(policy).toMatch(/(^|; )script-src 'self' 'sha256-[\w+/]{43}='(;|$)/);
     expect(policy).toContain("default-src 'none'");
     const isHashed = path.startsWith('/assets/');
     expect(headers['cache-control']).toBe(isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
@@ -624,6 +625,37 @@ test('the website serves precompressed files in an encoding that the browser acc
     expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'accept-encoding' });
     expect(bytes.length).toBeLessThan(plain.bytes.length);
     expect(decompress(bytes).equals(plain.bytes)).toBe(true);
+  }
+});
+
+test('the website gets long lists compressed if its browser accepts that, and API clients and other routes do not', async () => {
+  const workspace = await fixture.createWorkspace();
+  const { visitor, member } = await signInAs(service, workspace, 'owner');
+  await fixture.leads.insert(Array.from({ length: 50 }, () => workspace.lead(member)));
+  const accepting = { 'Accept-Encoding': 'gzip, br' };
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    visitor.send('GET', path, undefined, headers);
+  const leadList = '/console/order/leads';
+  const [plain, compressed, refused] = [
+    await get(leadList),
+    await get(leadList, accepting),
+    await get(leadList, { 'Accept-Encoding': 'gzip;q=0' }),
+  ];
+  expect(compressed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept, Accept-Encoding' });
+  expect(compressed.bytes.length).toBeLessThan(plain.bytes.length / 3);
+  expect(gunzipSync(compressed.bytes).equals(plain.bytes)).toBe(true);
+  expect(refused.bytes.equals(plain.bytes)).toBe(true);
+  // Short lists, exports, and the list of API clients.
+  const api = { path: '/api/v1/order/leads', headers: { ...member.headers, ...accepting } };
+  for (const answer of [
+    plain,
+    refused,
+    await get(`${leadList}?limit=1`, accepting),
+    await get(`${leadList}.csv`, accepting),
+    await get('/console/api-keys', accepting),
+    await service.send(api),
+  ]) {
+    expect([answer.status, answer.headers['content-encoding']]).toEqual([200, undefined]);
   }
 });
 

@@ -54,13 +54,17 @@ configureClient({
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The document has no element with the id root');
-createRoot(root, { onUncaughtError: reportError, onCaughtError: reportError }).render(
-  <StrictMode>
-    <MantineProvider theme={theme} cssVariablesResolver={readableColors} defaultColorScheme="auto">
-      <QueryClientProvider client={queryClient}>
-        <Notifications position="bottom-center" limit={3} />
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    </MantineProvider>
-  </StrictMode>,
-);
+const website = createRoot(root, { onUncaughtError: reportError, onCaughtError: reportError });
+const render = () =>
+  website.render(
+    <StrictMode>
+      <MantineProvider theme={theme} cssVariablesResolver={readableColors} defaultColorScheme="auto">
+        <QueryClientProvider client={queryClient}>
+          <Notifications position="bottom-center" limit={3} />
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+// The document shows its first content until the page and its user are known. The router shows the errors of both.
+void router.load().finally(render);

@@ -37,6 +37,55 @@ async function addLeads({ workspace, member }: SignedInPage) {
   ]);
 }
 
+test.each([
+  [
+    'overview',
+    '?from=2026-03-10&to=2026-03-11&zone=UTC',
+    ['me', 'overview', 'attention', 'failing-endpoints', 'first-steps'],
+  ],
+  ['leads', '?status=Paid&q=0044&sort=createdAt', ['me', 'order/leads']],
+] as const)(
+  'the document of the page %s requests its first data and files before any script has arrived, each once, and nothing moves',
+  async (name, search, paths) => {
+    const signedIn = await website.openSignedIn();
+    const { page, workspace } = signedIn;
+    await addLeads(signedIn);
+    await page.addInitScript(`
+      globalThis.shift = 0;
+      new PerformanceObserver((list) => {
+        for (const { value } of list.getEntries()) shift += value;
+      }).observe({ type: 'layout-shift', buffered: true });`);
+    const requested: string[] = [];
+    page.on('request', (request) => requested.push(new URL(request.url()).pathname));
+    const isPageScript = new RegExp(`/assets/${name}-page-`);
+    let release: (() => void) | undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/assets/*.js', async (route) => {
+      await released;
+      await route.continue();
+    });
+    // Neither is requested later than the scripts, which are held.
+    const sent = [
+      ...paths.map((path) =>
+        page.waitForResponse((response) => new URL(response.url()).pathname === `/api/console/${path}`),
+      ),
+      page.waitForRequest((request) => isPageScript.test(request.url())),
+    ];
+    await page.goto(`/w/${workspace.slug}/${name}${search}`, { waitUntil: 'commit' });
+    await Promise.all(sent);
+    await page.locator('.first header').getByText('Leads').waitFor();
+    release?.();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.locator('[role="grid"], dd').first().waitFor();
+    for (const path of paths.filter((each) => !/leads|steps/.test(each))) {
+      expect([path, requested.filter((each) => each === `/api/console/${path}`).length]).toEqual([path, 1]);
+    }
+    // The page has used each response.
+    await expect.poll(() => page.evaluate('[...firstResponses.keys()]')).toEqual([]);
+    expect(await page.evaluate('shift')).toBeLessThanOrEqual(0.02);
+  },
+);
+
 const twoDays = '/overview?from=2026-03-10&to=2026-03-11&zone=UTC';
 
 /** Moves the start of the next Tab to the heading, because the tables below have many links and buttons. */

@@ -1,11 +1,12 @@
 import type { Features, Me } from '@leads/core/account';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
+import { meRequest } from './first-requests.ts';
 
 /** Queries the user and the workspace. A switch of the workspace reloads the page, so all cached data belongs to it. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
-  queryFn: ({ signal }) => call<Me>('/console/me', { signal }),
+  queryFn: ({ signal }) => call<Me>(meRequest.path, { signal }),
   staleTime: 60_000,
 });
 

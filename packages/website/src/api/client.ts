@@ -1,6 +1,7 @@
 import type { Problem } from '@leads/core/error-schema';
 import { texts } from '../texts/index.ts';
 import { recordAnswer, recordNoAnswer } from './connection.ts';
+import { addressOf, commonHeaders, takeFirstResponse } from './first-requests.ts';
 import { workspaceOfPage } from './workspace-address.ts';
 
 /** The time limit of a request with its response. The server itself answers within 10 s. */
@@ -47,15 +48,6 @@ export function configureClient(given: ClientContext): void {
   context = given;
 }
 
-/** Returns the headers of every request to this website's own API. They name the workspace of the page. */
-export function commonHeaders(): Record<string, string> {
-  const workspace = workspaceOfPage();
-  return {
-    accept: 'application/problem+json, application/json;q=0.9',
-    ...(workspace !== undefined && { 'workspace-id': workspace }),
-  };
-}
-
 /** Returns a query with the workspace of the page. A link needs it as a parameter, because a link sends no headers. */
 export function queryOfLink(query: Readonly<Record<string, string>>): string {
   const workspaceId = workspaceOfPage();
@@ -83,11 +75,8 @@ export async function call<Answer>(path: string, request: ApiRequest = {}): Prom
 
 /** Sends a request like {@link call} and returns the response with its headers. */
 export async function send(path: string, request: ApiRequest = {}): Promise<Response> {
-  const { body, headers, signal } = request;
-  const query = new URLSearchParams(
-    Object.entries(request.query ?? {}).filter((each): each is [string, string] => each[1] !== undefined),
-  ).toString();
-  const response = await fetchAnswer(`/api${path}${query === '' ? '' : `?${query}`}`, {
+  const { body, headers, signal, query = {} } = request;
+  const response = await fetchAnswer(addressOf({ path, query }), {
     method: request.method ?? 'GET',
     headers: {
       ...commonHeaders(),
@@ -115,10 +104,13 @@ export async function fetchAnswer(url: string, { signal, ...request }: RequestIn
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), timeLimitMs);
   try {
-    const response = await fetch(url, {
-      ...request,
-      signal: AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]),
-    });
+    const first = await takeFirstResponse(request.method, url)?.catch(() => undefined);
+    const response =
+      first ??
+      (await fetch(url, {
+        ...request,
+        signal: AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]),
+      }));
     // The body arrives within the time limit, too.
     const body = await response.arrayBuffer();
     recordAnswer();

@@ -18,6 +18,7 @@ import type {
 } from '@leads/core/delivery';
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { call, nextCursorOf, send } from './client.ts';
+import { failingEndpointsRequest } from './first-requests.ts';
 
 /* Webhooks and postbacks. Their routes have the same paths, except for the kind. */
 
@@ -52,7 +53,7 @@ export const postbacksQuery = queryOptions({
 /** Queries the webhooks and postbacks that have failed for 24 h or that the service has disabled. */
 export const failingEndpointsQuery = queryOptions({
   queryKey: [...endpointsKey, 'failing'],
-  queryFn: ({ signal }) => call<FailingEndpoint[]>('/console/failing-endpoints', { signal }),
+  queryFn: ({ signal }) => call<FailingEndpoint[]>(failingEndpointsRequest.path, { signal }),
   refetchInterval: failingRefreshMs,
   staleTime: failingRefreshMs,
 });

@@ -1,10 +1,12 @@
+import type { Me } from '@leads/core/account';
 import type { FirstSteps } from '@leads/core/workspace';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
+import { firstStepsRequest } from './first-requests.ts';
 
 export const firstStepsQuery = queryOptions({
   queryKey: ['first-steps'],
-  queryFn: ({ signal }) => call<FirstSteps>('/console/first-steps', { signal }),
+  queryFn: ({ signal }) => call<FirstSteps>(firstStepsRequest.path, { signal }),
   // A lead of a landing page or a colleague's change ticks a step without a reload.
   refetchInterval: ({ state: { data } }) => data !== undefined && isOpen(data) && 3_000,
 });
@@ -12,4 +14,9 @@ export const firstStepsQuery = queryOptions({
 /** Whether the checklist is for this user: the workspace is new, and a step is left. */
 export function isOpen({ isNew, ...steps }: FirstSteps): boolean {
   return isNew && Object.values(steps).includes(false);
+}
+
+/** Returns the name of the entry in the browser's storage that hides the checklist for the user. */
+export function hiddenKeyOf({ user, workspace }: Me): string {
+  return `first-steps-hidden ${workspace?.id ?? ''} ${user.id}`;
 }

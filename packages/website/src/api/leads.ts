@@ -18,9 +18,9 @@ import {
   queryOptions,
 } from '@tanstack/react-query';
 import { texts } from '../texts/index.ts';
-import { ApiError, call, commonHeaders, nextCursorOf, queryOfLink, readError, send } from './client.ts';
+import { ApiError, call, nextCursorOf, queryOfLink, readError, send } from './client.ts';
+import { commonHeaders, leadListRequest } from './first-requests.ts';
 
-const pageSize = 200;
 /** The maximum number of changes in one response: the maximum of the service. */
 const changesSize = 1000;
 
@@ -59,12 +59,10 @@ export function listChanges(
 async function listLeads(
   query: LeadFilterQuery & { cursor?: string | undefined },
   signal: AbortSignal,
-  limit = pageSize,
+  limit?: number,
 ): Promise<LeadPage> {
-  const response = await send('/console/order/leads', {
-    query: { ...query, limit: String(limit) },
-    signal,
-  });
+  const { path, ...request } = leadListRequest(query, limit);
+  const response = await send(path, { ...request, signal });
   const cursor = nextCursorOf(response);
   return {
     leads: (await response.json()) as Lead[],

@@ -7,24 +7,22 @@ import type {
 } from '@leads/core/overview';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
+import type { OverviewRange } from './first-requests.ts';
+import { attentionRequest, overviewRequest } from './first-requests.ts';
+
+export type { OverviewRange } from './first-requests.ts';
 
 /** Leads arrive without a request of this page, so the counts are refreshed in this interval, in milliseconds. */
 const refreshMs = 30_000;
-
-/** The days of an overview, and the days to compare them with. Without the latter, it compares with the days before. */
-export interface OverviewRange {
-  readonly from: string;
-  readonly to: string;
-  readonly compareFrom?: string | undefined;
-  readonly compareTo?: string | undefined;
-  readonly zone: string;
-}
 
 /** Queries the overview of a range. The previous result stays until the next one arrives. */
 export const overviewQuery = (range: OverviewRange) =>
   queryOptions({
     queryKey: ['overview', range],
-    queryFn: ({ signal }) => call<Overview>('/console/overview', { query: { ...range }, signal }),
+    queryFn({ signal }) {
+      const { path, ...request } = overviewRequest(range);
+      return call<Overview>(path, { ...request, signal });
+    },
     placeholderData: keepPreviousData,
   });
 
@@ -40,7 +38,7 @@ export const countriesQuery = ({ from, to, zone }: OverviewRange) =>
 /** Queries what needs the attention of the user. */
 export const attentionQuery = queryOptions({
   queryKey: ['attention'],
-  queryFn: ({ signal }) => call<Attention>('/console/attention', { signal }),
+  queryFn: ({ signal }) => call<Attention>(attentionRequest.path, { signal }),
   refetchInterval: refreshMs,
 });
 

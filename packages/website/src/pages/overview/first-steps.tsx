@@ -5,7 +5,7 @@ import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tansta
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { apiKeysQuery, createApiKey, type MadeCredential } from '../../api/credentials.ts';
-import { firstStepsQuery, isOpen } from '../../api/first-steps.ts';
+import { firstStepsQuery, hiddenKeyOf, isOpen } from '../../api/first-steps.ts';
 import { tryIntake } from '../../api/try-lead.ts';
 import { CodeBlock } from '../../examples/code-block.tsx';
 import { exampleLead, intakeRequest, mask } from '../../examples/example-request.ts';
@@ -25,9 +25,9 @@ const targets = {
 
 /** The first steps of a new user. The stored data tick them. They disappear when all are done. */
 export function FirstSteps() {
-  const { user, workspace } = useSuspenseQuery(meQuery).data;
+  const { data: me } = useSuspenseQuery(meQuery);
   const queryClient = useQueryClient();
-  const hiddenKey = `first-steps-hidden ${workspace?.id ?? ''} ${user.id}`;
+  const hiddenKey = hiddenKeyOf(me);
   const [isHidden, setHidden] = useState(() => localStorage.getItem(hiddenKey) !== null);
   const { data } = useQuery({ ...firstStepsQuery, enabled: !isHidden });
   const [made, setMade] = useState<MadeCredential>();

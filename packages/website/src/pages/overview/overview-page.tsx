@@ -1,11 +1,14 @@
 import { Box, Button, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { Countries, Overview } from '@leads/core/overview';
 import { IconDownload } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
+import { meQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
-import { countriesQuery, type OverviewRange, overviewQuery } from '../../api/overview.ts';
+import { failingEndpointsQuery } from '../../api/endpoints.ts';
+import { firstStepsQuery, hiddenKeyOf, isOpen } from '../../api/first-steps.ts';
+import { attentionQuery, countriesQuery, type OverviewRange, overviewQuery } from '../../api/overview.ts';
 import { download } from '../../shell/download.ts';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -22,7 +25,7 @@ import { useTitle } from '../../shell/use-title.ts';
 
 const t = texts.overview;
 
-// Most users have done these steps.
+// Most users have done these steps, and load no script for them.
 const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx')).FirstSteps }));
 
 const route = getRouteApi('/console/overview');
@@ -32,6 +35,7 @@ export function OverviewPage() {
   const navigate = route.useNavigate();
   const days = daysOf(search);
   const { data, error, isPending, isPlaceholderData, refetch } = useQuery(overviewQuery(days));
+  const { isAboveKnown, hasFirstSteps } = useAbove();
   useTitle(t.title);
   const show = (changed: OverviewSearch) => void navigate({ search: changed, replace: true });
 
@@ -43,22 +47,45 @@ export function OverviewPage() {
         </Title>
         {isPlaceholderData && <Loader size="sm" aria-label={texts.common.loading} />}
       </Group>
-      <Suspense>
-        <FirstSteps />
-      </Suspense>
-      <AttentionList />
-      <RangePicker search={search} days={days} faults={fieldErrorsOf(error)} onChange={show} />
-      {error !== null ? (
-        <ErrorNotice error={error} onRetry={() => void refetch()} />
-      ) : isPending ? (
+      {!isAboveKnown ? (
         <PendingPage />
       ) : (
-        <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
-          <Figures overview={data} days={days} />
-        </Box>
+        <Suspense fallback={<PendingPage />}>
+          {hasFirstSteps && <FirstSteps />}
+          <AttentionList />
+          <RangePicker search={search} days={days} faults={fieldErrorsOf(error)} onChange={show} />
+          {error !== null ? (
+            <ErrorNotice error={error} onRetry={() => void refetch()} />
+          ) : isPending ? (
+            <PendingPage />
+          ) : (
+            <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
+              <Figures overview={data} days={days} />
+            </Box>
+          )}
+        </Suspense>
       )}
     </Stack>
   );
+}
+
+/**
+ * Whether the requests for what is above the figures have ended. The figures wait for them, because they would move
+ * down. They do not wait for the repetition of a failed request.
+ */
+function useAbove(): { readonly isAboveKnown: boolean; readonly hasFirstSteps: boolean } {
+  const { data: me } = useSuspenseQuery(meQuery);
+  const attention = useQuery(attentionQuery);
+  const failing = useQuery(failingEndpointsQuery);
+  const [isHidden] = useState(() => localStorage.getItem(hiddenKeyOf(me)) !== null);
+  const steps = useQuery({ ...firstStepsQuery, enabled: !isHidden });
+  // They stay after the last step, because a dialog can still be open.
+  const [hasFirstSteps, setFirstSteps] = useState(false);
+  if (!hasFirstSteps && !isHidden && steps.data !== undefined && isOpen(steps.data)) setFirstSteps(true);
+  const isAboveKnown = [attention, failing, steps].every(
+    ({ isLoading, failureCount }) => !isLoading || failureCount > 0,
+  );
+  return { isAboveKnown, hasFirstSteps };
 }
 
 const dayMs = 86_400_000;

@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pageHeadersOf } from '@leads/http/server/security-headers';
@@ -8,10 +9,16 @@ export const websiteDirectory = dirname(
   createRequire(import.meta.url).resolve('@leads/website/dist/index.html'),
 );
 
-// The component library writes inline styles at run time. Scripts are this service's own files only.
+/** The script in the document of the website, as a source of the content security policy. */
+const documentScripts = [
+  ...readFileSync(join(websiteDirectory, 'index.html'), 'utf8').matchAll(/<script>(.*?)<\/script>/gs),
+].map(([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+
+// The component library writes inline styles at run time. Scripts are this service's own files, and the script in the
+// document, which is known by its hash.
 export const pageHeaders = pageHeadersOf([
   "default-src 'none'",
-  "script-src 'self'",
+  ["script-src 'self'", ...documentScripts].join(' '),
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "font-src 'self'",
