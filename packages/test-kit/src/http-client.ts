@@ -117,7 +117,9 @@ export class HttpClient {
 }
 
 function answer(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer {
-  const text = (headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString('utf8');
+  // The response to HEAD names the encoding, but has no body.
+  const isGzip = headers['content-encoding'] === 'gzip' && bytes.length > 0;
+  const text = (isGzip ? gunzipSync(bytes) : bytes).toString('utf8');
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- same signature as declared
   return { status, headers, bytes, text, json: <Body>() => JSON.parse(text) as Body };
 }
