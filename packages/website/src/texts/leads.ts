@@ -194,7 +194,7 @@ export const leads = {
   assignee: 'Assignee',
   anyAssignee: 'Any assignee',
   assignedToMe: 'Me',
-  nobody: 'Nobody',
+  unassigned: 'Unassigned',
   callback: 'Call-back',
   due: 'due',
   dueOnly: 'Only leads whose call-back is due',

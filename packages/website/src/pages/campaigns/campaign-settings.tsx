@@ -6,6 +6,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
+import { assignableMembers, memberOption } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { DuplicateWindowInput } from './duplicate-window.tsx';
@@ -52,9 +53,7 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
           <MultiSelect
             label={t.assignees}
             description={t.assigneesHint}
-            data={members
-              .filter(({ role }) => role !== 'publisher')
-              .map(({ userId, name, email }) => ({ value: userId, label: `${name} (${email})` }))}
+            data={assignableMembers(members).map(memberOption)}
             {...form.getInputProps('assigneeIds')}
           />
           {save.isError && Object.keys(fieldErrorsOf(save.error)).length === 0 && (

@@ -1,13 +1,14 @@
 import { NativeSelect, Stack, Text } from '@mantine/core';
 import { randomId } from '@mantine/hooks';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { jobsQuery, startJob } from '../../api/jobs.ts';
 import { membersQuery } from '../../api/members.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
+import { assigneeOptions } from '../../shell/member-options.ts';
 import { texts } from '../../texts/index.ts';
 import type { LeadFilters } from './lead-search.ts';
+import { useStartJob } from './use-start-job.ts';
 
 const t = texts.leads;
 
@@ -23,25 +24,17 @@ export function AssignDialog({
   onStarted: () => void;
   onClose: () => void;
 }) {
-  const queryClient = useQueryClient();
   const { data: members = [] } = useQuery(membersQuery);
   // An answer can be lost: the same key starts no second job. Another assignee is another job.
   const [idempotencyKey, setIdempotencyKey] = useState(randomId);
   const [assigneeId, setAssigneeId] = useState('');
-  const start = useMutation({
-    mutationFn: () => startJob({ action: 'assign', assigneeId, filters, idempotencyKey }),
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: jobsQuery.queryKey });
-      onStarted();
-    },
-  });
-  const managers = members.filter(({ role }) => role !== 'publisher');
+  const start = useStartJob(onStarted);
   return (
     <Dialog onClose={onClose} title={t.assignTitle(total)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          start.mutate();
+          start.mutate({ action: 'assign', assigneeId, filters, idempotencyKey });
         }}
       >
         <Stack>
@@ -50,10 +43,7 @@ export function AssignDialog({
             label={t.assignee}
             data-autofocus
             value={assigneeId}
-            data={[
-              { value: '', label: t.nobody },
-              ...managers.map(({ userId, name }) => ({ value: userId, label: name })),
-            ]}
+            data={[{ value: '', label: t.unassigned }, ...assigneeOptions(members)]}
             onChange={(event) => {
               setAssigneeId(event.currentTarget.value);
               setIdempotencyKey(randomId());

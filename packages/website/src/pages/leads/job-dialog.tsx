@@ -1,17 +1,16 @@
 import { Stack, Text, TextInput } from '@mantine/core';
 import { randomId } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { needsReason } from '@leads/core/lead/transitions';
 import type { MemberRole } from '@leads/core/credential';
 import type { LeadStatus } from '@leads/core/lead';
 import { useState } from 'react';
 import { fieldErrorsOf } from '../../api/client.ts';
-import { jobsQuery, startJob } from '../../api/jobs.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { texts } from '../../texts/index.ts';
 import { type LeadFilters, statusesOf } from './lead-search.ts';
 import { nextStatuses, statuses } from './lead-status.ts';
+import { useStartJob } from './use-start-job.ts';
 
 const t = texts.leads;
 
@@ -31,33 +30,25 @@ export function JobDialog({
   onStarted: () => void;
   onClose: () => void;
 }) {
-  const queryClient = useQueryClient();
   // An answer can be lost: the same key starts no second job.
   const [idempotencyKey] = useState(randomId);
   const [reason, setReason] = useState('');
   const given = statusesOf(filters);
   const from = given.length === 0 ? statuses : given;
   const isNeeded = from.some((each) => nextStatuses(each, role).includes(to) && needsReason(each, to));
-  const start = useMutation({
-    mutationFn: () =>
-      startJob({
-        action: 'status',
-        status: to,
-        filters,
-        idempotencyKey,
-        ...(isNeeded && { reason: reason.trim() }),
-      }),
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: jobsQuery.queryKey });
-      onStarted();
-    },
-  });
+  const start = useStartJob(onStarted);
   return (
     <Dialog onClose={onClose} title={t.jobTitle(t.statuses[to], total)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          start.mutate();
+          start.mutate({
+            action: 'status',
+            status: to,
+            filters,
+            idempotencyKey,
+            ...(isNeeded && { reason: reason.trim() }),
+          });
         }}
       >
         <Stack>

@@ -8,6 +8,7 @@ import { campaignsQuery } from '../../api/campaigns.ts';
 import { membersQuery } from '../../api/members.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { DateInput } from '../../shell/date-input.tsx';
+import { assigneeOptions, memberOption } from '../../shell/member-options.ts';
 import { texts } from '../../texts/index.ts';
 import { countFilters, type LeadFilters, statusesOf } from './lead-search.ts';
 import { statuses } from './lead-status.ts';
@@ -189,7 +190,7 @@ function assigneeName(
   members: readonly MemberView[] | undefined,
 ): string | undefined {
   if (assignee === 'me') return t.assignedToMe;
-  if (assignee === 'none') return t.nobody;
+  if (assignee === 'none') return t.unassigned;
   return members?.find(({ userId }) => userId === assignee)?.name ?? assignee;
 }
 
@@ -263,7 +264,7 @@ function SearchBox({
 }
 
 function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
-  const { data: members } = useQuery({ ...membersQuery, enabled: isManager });
+  const { data: members = [] } = useQuery({ ...membersQuery, enabled: isManager });
   return (
     <>
       {isManager && (
@@ -276,9 +277,7 @@ function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
           comboboxProps={{ withinPortal: false }}
           value={filters.user ?? null}
           onChange={(value) => onChange({ user: value ?? undefined })}
-          data={
-            members?.map(({ userId, name, email }) => ({ value: userId, label: `${name} (${email})` })) ?? []
-          }
+          data={members.map(memberOption)}
         />
       )}
       {isManager && (
@@ -293,10 +292,8 @@ function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
           onChange={(value) => onChange({ assignee: value ?? undefined })}
           data={[
             { value: 'me', label: t.assignedToMe },
-            { value: 'none', label: t.nobody },
-            ...(members
-              ?.filter(({ role }) => role !== 'publisher')
-              .map(({ userId, name }) => ({ value: userId, label: name })) ?? []),
+            { value: 'none', label: t.unassigned },
+            ...assigneeOptions(members),
           ]}
         />
       )}

@@ -4,6 +4,7 @@ import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { editLead, type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
+import { assigneeOptions } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';
 import { Section, useUnsaved } from './panel-parts.tsx';
@@ -27,10 +28,9 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
       if (patch.callbackAt !== undefined) setDraft(undefined);
     },
   });
-  const managers = members.filter(({ role }) => role !== 'publisher');
-  const options = managers.map(({ userId, name }) => ({ value: userId, label: name }));
+  const options = assigneeOptions(members);
   const { assigneeId = '' } = lead;
-  if (assigneeId !== '' && !managers.some(({ userId }) => userId === assigneeId)) {
+  if (assigneeId !== '' && !options.some(({ value }) => value === assigneeId)) {
     options.push({ value: assigneeId, label: `${assigneeId.slice(0, 8)}…` });
   }
   const saveCallback = (value: string) =>
@@ -41,7 +41,7 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
         size="xs"
         label={t.assignee}
         value={assigneeId}
-        data={[{ value: '', label: t.nobody }, ...options]}
+        data={[{ value: '', label: t.unassigned }, ...options]}
         onChange={(event) => save.mutate({ assigneeId: event.currentTarget.value })}
       />
       <form
