@@ -14,7 +14,10 @@ export type ChangeResult =
   | { readonly id: string; readonly error: LeadsError };
 
 /** The new values of a lead, and what its history shows of them. */
-type Decision = { readonly values: Partial<FoundLead> } & Pick<LeadChange, 'status' | 'reason' | 'fields'>;
+type Decision = { readonly values: Partial<FoundLead> } & Pick<
+  LeadChange,
+  'status' | 'reason' | 'fields' | 'requestId'
+>;
 
 /**
  * Changes many leads. A lead that cannot change does not affect the others.

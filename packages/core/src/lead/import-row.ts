@@ -98,6 +98,21 @@ function columnOf(name: string, ignore: readonly string[]): ImportColumn {
   return foldedServiceFields.has(folded) ? { to: 'service', name: folded } : { to: 'member', name };
 }
 
+/** Returns the cells of a record, one for each column; a rejection; or nothing for a record without values. */
+export function readCells(
+  columnCount: number,
+  entry: CsvRecord | CsvFault,
+): Pick<CsvRecord, 'cells'> | { rejection: ImportRejection } | undefined {
+  const { line } = entry;
+  if ('fault' in entry) return { rejection: { line, reason: `The line ${entry.fault}` } };
+  const { cells } = entry;
+  // Spreadsheets write such records for rows that were emptied.
+  if (cells.every((cell) => cell === '')) return undefined;
+  if (cells.length === columnCount) return { cells };
+  const reason = `The line has ${cells.length} cells, but the header has ${columnCount}`;
+  return { rejection: { line, reason } };
+}
+
 /**
  * Reads a record.
  *
@@ -110,14 +125,9 @@ export function readRow(
   { campaignCode, validate }: Pick<ImportRules, 'campaignCode' | 'validate'>,
 ): { body: NewLead; extra: object; size: number } | { rejection: ImportRejection } | undefined {
   const { line } = entry;
-  if ('fault' in entry) return { rejection: { line, reason: `The line ${entry.fault}` } };
-  const { cells } = entry;
-  // Spreadsheets write such records for rows that were emptied.
-  if (cells.every((cell) => cell === '')) return undefined;
-  if (cells.length !== columns.length) {
-    const reason = `The line has ${cells.length} cells, but the header has ${columns.length}`;
-    return { rejection: { line, reason } };
-  }
+  const read = readCells(columns.length, entry);
+  if (read === undefined || 'rejection' in read) return read;
+  const { cells } = read;
 
   const fields: [string, string][] = [];
   const members: [string, unknown][] = [];

@@ -3,15 +3,13 @@ import { fromCell } from '../csv/csv-cell.ts';
 import type { CsvFault, CsvRecord } from '../csv/csv-reader.ts';
 import { readCsv } from '../csv/read-csv.ts';
 import { type FieldError, LeadsError, StoreError } from '../errors.ts';
-import { uuidPattern } from '../uuid.ts';
-import { concurrentChange } from './change-each.ts';
+import { changeEach, concurrentChange } from './change-each.ts';
 import { idempotentId } from './idempotency.ts';
-import { describeFaults, type ImportRejection } from './import-row.ts';
-import type { FoundLead } from './lead.ts';
+import { describeFaults, type ImportRejection, readCells } from './import-row.ts';
 import { foldName } from './lead-fields.ts';
 import { visibleTo } from './lead-scope.ts';
 import { checkTransition, type LeadStatus } from './lead-status.ts';
-import type { ChangedLead, LeadStore } from './lead-store.ts';
+import type { LeadStore } from './lead-store.ts';
 import { phoneSearch } from './search.ts';
 import type { StatusImportLine } from './status-import.schema.ts';
 import { readStatusNames, type StatusAliasStore, type StatusNames } from './status-aliases.ts';
@@ -151,14 +149,9 @@ function readLine(
   validate: StatusImportOptions['validate'],
 ): Candidate | { readonly rejection: ImportRejection } | undefined {
   const { line } = entry;
-  if ('fault' in entry) return { rejection: { line, reason: `The line ${entry.fault}` } };
-  const { cells } = entry;
-  if (cells.every((cell) => cell === '')) return undefined;
-  if (cells.length !== columns.length) {
-    const reason = `The line has ${cells.length} cells, but the header has ${columns.length}`;
-    return { rejection: { line, reason } };
-  }
-  const fields = cells.flatMap((cell, at): [string, string][] => {
+  const read = readCells(columns.length, entry);
+  if (read === undefined || 'rejection' in read) return read;
+  const fields = read.cells.flatMap((cell, at): [string, string][] => {
     const text = fromCell(cell).trim();
     const name = columns[at];
     return name === undefined || text === '' ? [] : [[name, text]];
@@ -175,6 +168,12 @@ function readLine(
     return { rejection: { line, field: 'status', reason: `status ${names.unknownReason}` } };
   }
   return { line, sent: valid, status: resolved.status, reason: valid.reason ?? resolved.reason };
+}
+
+/** Returns the field and the reason of a rejected line. */
+function reasonOf({ code, message }: LeadsError): Pick<ImportRejection, 'field' | 'reason'> {
+  if (code === 'not_found') return { field: 'id', reason: 'No lead has this id' };
+  return { field: code === 'reason_required' ? 'reason' : 'status', reason: message };
 }
 
 /** Returns a function that changes the leads of a batch and adds the result to the report. */
@@ -240,50 +239,30 @@ function createBatchChange(
     });
   };
 
-  /** Returns the change of a line; nothing if its lead has the status already or may not have it. */
-  const toChange = ({ line, status, reason, requestId }: Target, lead: FoundLead | undefined) => {
-    if (lead === undefined) return reject({ line, field: 'id', reason: 'No lead has this id' });
-    if (lead.status === status) return void (report.unchanged += 1);
+  /** Changes the leads of lines, by lead id, and adds the results to the report. */
+  const change = async (turn: ReadonlyMap<string, Target>): Promise<void> => {
+    const lineOf = (id: string) => turn.get(id) as Target;
+    const unchanged = new Set<string>();
     try {
-      checkTransition(lead.status, status, { role, reason });
-    } catch (error) {
-      if (!(error instanceof LeadsError)) throw error;
-      const field = error.code === 'reason_required' ? 'reason' : 'status';
-      return reject({ line, field, reason: error.message });
-    }
-    const version = lead.version + 1;
-    return {
-      lead: { ...lead, status, version },
-      change: {
-        version,
-        userId,
-        status: { from: lead.status, to: status },
-        reason,
-        requestId,
-        createdAt: new Date(),
-      },
-    };
-  };
-
-  /** Changes each of different leads. Rejects the lines whose lead was changed meanwhile. */
-  const change = async (lines: readonly { target: Target; change: ChangedLead }[]): Promise<void> => {
-    let changed: ReadonlyMap<string, Date>;
-    try {
-      changed = await leads.change(
-        workspaceId,
-        lines.map((each) => each.change),
-      );
+      const results = await changeEach(leads, principal, [...turn.keys()], (lead) => {
+        const { status, reason, requestId } = lineOf(lead.id);
+        if (lead.status === status) {
+          unchanged.add(lead.id);
+          return undefined;
+        }
+        checkTransition(lead.status, status, { role, reason });
+        return { values: { status }, status: { from: lead.status, to: status }, reason, requestId };
+      });
+      for (const result of results) {
+        const { line } = lineOf(result.id);
+        if ('error' in result) reject({ line, ...reasonOf(result.error) });
+        else if (unchanged.has(result.id)) report.unchanged += 1;
+        else report.changed += 1;
+      }
     } catch (error) {
       if (!(error instanceof StoreError && error.isRowRejected)) throw error;
-      if (lines.length > 1) {
-        for (const each of lines) await change([each]);
-        return;
-      }
-      changed = new Map();
-    }
-    for (const { target, change: sent } of lines) {
-      if (changed.has(sent.lead.id)) report.changed += 1;
-      else reject({ line: target.line, field: 'status', reason: concurrentChange });
+      if (turn.size > 1) for (const each of turn) await change(new Map([each]));
+      else for (const { line } of turn.values()) reject({ line, field: 'status', reason: concurrentChange });
     }
   };
 
@@ -296,13 +275,7 @@ function createBatchChange(
         const key = target.leadId.toLowerCase();
         if (!turn.has(key)) turn.set(key, target);
       }
-      const ids = [...turn.keys()].filter((id) => uuidPattern.test(id));
-      const found = new Map((await leads.find(scope, ids)).map((lead) => [lead.id, lead]));
-      const lines = [...turn].flatMap(([id, target]) => {
-        const sent = toChange(target, found.get(id));
-        return sent === undefined ? [] : [{ target, change: sent }];
-      });
-      if (lines.length > 0) await change(lines);
+      await change(turn);
       const done = new Set(turn.values());
       waiting = waiting.filter((target) => !done.has(target));
     }
