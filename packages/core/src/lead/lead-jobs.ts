@@ -7,7 +7,8 @@ import { requireAssignable } from './assign-leads.ts';
 import { idempotentId, keyOwnerOf } from './idempotency.ts';
 import { type LeadJob, type NewLeadJob, personalFilters, removedFilter } from './lead-job.schema.ts';
 import type { LeadJobStore } from './lead-job-store.ts';
-import { type LeadStatus, leadStatuses, needsReason, transitions } from './lead-transitions.ts';
+import { statusesBefore } from './lead-status.ts';
+import { type LeadStatus, leadStatuses } from './lead-transitions.ts';
 import { checkFilters } from './list-leads.ts';
 
 /** The most jobs that a list returns. */
@@ -83,20 +84,18 @@ function checkFields(given: GivenJob): void {
   });
 }
 
+/** Requires a reason if the principal can change a matching lead only with one. */
 function requireReason(
-  principal: Principal,
+  { role }: Principal,
   { filters, status, reason }: GivenJob & { readonly status: LeadStatus },
 ): void {
+  if (reason !== undefined) return;
   const from = filters.status?.split(',') ?? leadStatuses;
-  const needs = leadStatuses.some(
-    (each) =>
-      from.includes(each) &&
-      transitions[each].includes(status) &&
-      needsReason(each, status) &&
-      // A manager cannot take a lead out of Paid, with or without a reason.
-      (each !== 'Paid' || principal.role === 'owner'),
+  const withoutReason = statusesBefore(status, { role });
+  const needs = statusesBefore(status, { role, reason: 'any' }).some(
+    (each) => from.includes(each) && !withoutReason.includes(each),
   );
-  if (reason === undefined && needs) {
+  if (needs) {
     throw new LeadsError('reason_required', {
       fields: [{ at: 'body', path: '/reason', reason: `is required for a change to ${status}` }],
     });
