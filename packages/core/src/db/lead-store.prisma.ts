@@ -107,33 +107,39 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
     return (writePage(texts, hasMore, again) as { page: LeadPage }).page;
   };
 
+  /** Runs a statement that locks leads for each of some workspaces. Returns the rows of each, in the order given. */
+  const lockForEach = async <Row extends Record<string, unknown>>(
+    text: string,
+    turns: readonly { readonly workspaceId: string; readonly values: readonly unknown[] }[],
+    name: string,
+  ): Promise<readonly Row[][]> => {
+    // Rows are locked in one order, since two changes of the same leads could deadlock otherwise.
+    const inOrder = turns.toSorted((a, b) => (a.workspaceId < b.workspaceId ? -1 : 1));
+    const rows = await selectForEach<Row>(text, inOrder, { name });
+    return turns.map((turn) => rows[inOrder.indexOf(turn)] ?? []);
+  };
+
   const changeInEach: LeadStore['changeInEach'] = async (workspaces) => {
     const all = workspaces.flatMap(({ changes }) => changes);
     const parents = traceparentsOf(all.map(({ lead: { id }, traceparent }) => ({ id, traceparent })));
     // Most changes are of the status only. Their statement has less to send, and less to write.
     const isOfStatus = all.every(({ change: { fields } }) => fields === undefined);
-    // Rows are locked in one order, since two changes of the same leads could deadlock otherwise.
-    const inOrder = workspaces.toSorted((a, b) => (a.workspaceId < b.workspaceId ? -1 : 1));
-    const statements = inOrder.map(({ changes }) =>
+    const statements = workspaces.map(({ changes }) =>
       changing(changes, isOfStatus ? statusColumns : editableColumns, parents),
     );
-    const changed = await selectForEach<{ id: string; updatedAt: Date }>(
+    const changed = await lockForEach<{ id: string; updatedAt: Date }>(
       statements[0]?.text ?? '',
-      inOrder.map(({ workspaceId }, at) => ({ workspaceId, values: statements[at]?.values ?? [] })),
-      { name: `change_${parents === undefined ? '' : 'traced_'}${isOfStatus ? 'statuses' : 'leads'}` },
+      workspaces.map(({ workspaceId }, at) => ({ workspaceId, values: statements[at]?.values ?? [] })),
+      `change_${parents === undefined ? '' : 'traced_'}${isOfStatus ? 'statuses' : 'leads'}`,
     );
-    return workspaces.map(
-      (each) => new Map(changed[inOrder.indexOf(each)]?.map(({ id, updatedAt }) => [id, updatedAt])),
-    );
+    return changed.map((rows) => new Map(rows.map(({ id, updatedAt }) => [id, updatedAt])));
   };
 
   const changeStatusInEach: LeadStore['changeStatusInEach'] = async (workspaces) => {
     const parents = traceparentsOf(workspaces.flatMap(({ changes }) => changes));
-    // Rows are locked in one order, since two changes of the same leads could deadlock otherwise.
-    const inOrder = workspaces.toSorted((a, b) => (a.workspaceId < b.workspaceId ? -1 : 1));
-    const changed = await selectForEach<Record<string, unknown>>(
+    const changed = await lockForEach<Record<string, unknown>>(
       parents === undefined ? statusChange.text : tracedStatusChange.text,
-      inOrder.map(({ workspaceId, changes }) => ({
+      workspaces.map(({ workspaceId, changes }) => ({
         workspaceId,
         values: [
           ...arrayValues(statusChangeColumns, changes),
@@ -141,12 +147,12 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
           ...(parents === undefined ? [] : [parents]),
         ],
       })),
-      { name: `change_${parents === undefined ? '' : 'traced_'}any_statuses` },
+      `change_${parents === undefined ? '' : 'traced_'}any_statuses`,
     );
-    return workspaces.map((each) => {
-      const leads = changed[inOrder.indexOf(each)]?.map((row) => withoutNulls(row) as unknown as FoundLead);
-      return new Map(leads?.map((lead) => [lead.id, lead]));
-    });
+    return changed.map(
+      (rows) =>
+        new Map(rows.map((row) => withoutNulls(row) as unknown as FoundLead).map((lead) => [lead.id, lead])),
+    );
   };
 
   return {
