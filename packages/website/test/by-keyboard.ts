@@ -6,19 +6,34 @@ const maxStops = 80;
 /** The maximum number of options in a list. */
 const maxChoices = 20;
 
-/** Returns the accessible name of the focused element, or an empty text if no element has the focus. */
-export async function focusedName(page: Page): Promise<string> {
-  return page.evaluate(() => {
-    const element = document.activeElement as HTMLInputElement | null;
-    if (element === null || element === document.body) return '';
-    const label = element.labels?.[0]?.textContent ?? element.textContent ?? '';
-    return (element.getAttribute('aria-label') ?? label).replace(/\s*\*$/, '').trim();
-  });
+/** The elements that Tab can reach. */
+const stops = 'a[href], button, input, select, textarea, [tabindex="0"]';
+
+/** Returns the accessible names of the elements that match a CSS selector. */
+async function namesOf(page: Page, selector: string): Promise<string[]> {
+  return page.locator(selector).evaluateAll((elements) =>
+    elements.map((element) => {
+      const label = (element as HTMLInputElement).labels?.[0]?.textContent ?? element.textContent;
+      return (element.getAttribute('aria-label') ?? label).replace(/\s*\*$/, '').trim();
+    }),
+  );
 }
 
-/** Presses Tab until the focused element has the given name. Starts with the current element. */
+/** Returns the accessible name of the focused element, or an empty text if no element has the focus. */
+export async function focusedName(page: Page): Promise<string> {
+  const [name = ''] = await namesOf(page, ':focus');
+  return name;
+}
+
+/**
+ * Presses Tab until the focused element has the given name. Starts with the current element.
+ * Waits for the element first, because a page loads parts of its content later.
+ */
 export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   const matches = (text: string) => (typeof name === 'string' ? text === name : name.test(text));
+  await expect
+    .poll(() => namesOf(page, stops), { timeout: 15_000 })
+    .toSatisfy((names: string[]) => names.some(matches));
   const seen: string[] = [];
   for (let stop = 0; stop < maxStops; stop++) {
     const focused = await focusedName(page);
