@@ -489,7 +489,7 @@ describe('an account', () => {
     await page.getByRole('button', { name: 'Change the password' }).click();
     await page.getByText('Your password is changed.').waitFor();
 
-    await other.getByRole('link', { name: 'Campaigns' }).click();
+    await other.goto('/campaigns');
     await other.getByRole('heading', { name: 'Sign in' }).waitFor();
     await signIn(other, member.email);
     await other.getByText('Invalid email or password').waitFor();
@@ -511,7 +511,7 @@ describe('an account', () => {
     await page.getByRole('button', { name: /^Sign out Chrome/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: /^Sign out Chrome/ }).waitFor({ state: 'detached' });
-    await other.getByRole('link', { name: 'Campaigns' }).click();
+    await other.goto('/campaigns');
     await other.getByRole('heading', { name: 'Sign in' }).waitFor();
 
     for (const browser of [other, third]) {
@@ -527,7 +527,7 @@ describe('an account', () => {
       .waitFor({ state: 'detached' });
     expect(await page.getByRole('listitem').count()).toBe(1);
     for (const browser of [other, third]) {
-      await browser.getByRole('link', { name: 'Campaigns' }).click();
+      await browser.goto('/campaigns');
       await browser.getByRole('heading', { name: 'Sign in' }).waitFor();
     }
   });
