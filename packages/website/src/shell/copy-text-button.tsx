@@ -1,7 +1,7 @@
 import { Button, type ButtonProps } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { texts } from '../texts/index.ts';
+import { IconCheck, IconCopy } from './icons.tsx';
 
 const t = texts.common;
 

@@ -1,6 +1,6 @@
 import { Table, UnstyledButton } from '@mantine/core';
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { useState } from 'react';
+import { IconArrowDown, IconArrowUp } from './icons.tsx';
 
 /** The column that a table is sorted by, and its direction. */
 export interface TableSort<Key extends string> {

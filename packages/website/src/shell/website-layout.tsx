@@ -10,6 +10,14 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import type { MemberRole } from '@leads/core/credential';
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useRef } from 'react';
+import { account, meQuery } from '../api/account.ts';
+import { texts } from '../texts/index.ts';
+import { Brand } from './brand.tsx';
+import { ConnectionBanner, useOnline } from './connection-banner.tsx';
 import {
   IconApi,
   IconChartBar,
@@ -22,15 +30,7 @@ import {
   IconUserCircle,
   IconUsers,
   IconWebhook,
-} from '@tabler/icons-react';
-import type { MemberRole } from '@leads/core/credential';
-import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef } from 'react';
-import { account, meQuery } from '../api/account.ts';
-import { texts } from '../texts/index.ts';
-import { Brand } from './brand.tsx';
-import { ConnectionBanner, useOnline } from './connection-banner.tsx';
+} from './icons.tsx';
 import { NavigationLink } from './links.tsx';
 import { FailingEndpoints } from './failing-endpoints.tsx';
 import { IdentityDialog } from './identity-dialog.tsx';

@@ -1,10 +1,10 @@
 import type { AuditEntryView } from '@leads/core/audit';
 import { Alert, Badge, Button, Select, Stack, Text } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
 import { useInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { auditFile, auditQuery } from '../../api/audit.ts';
+import { IconDownload } from '../../shell/icons.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';

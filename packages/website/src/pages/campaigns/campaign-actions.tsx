@@ -1,10 +1,10 @@
 import { ActionIcon, Menu, Text } from '@mantine/core';
-import { IconDots } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import type { CampaignChanges, CampaignView } from '@leads/core/campaign';
 import { useState } from 'react';
 import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
+import { IconDots } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { texts } from '../../texts/index.ts';
 

@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import type { CampaignStatus, CampaignView } from '@leads/core/campaign';
 import type { CampaignFigures } from '@leads/core/overview';
+import { IconAlertTriangle } from '../../shell/icons.tsx';
 import { useNow } from '../../shell/time.ts';
 import { texts } from '../../texts/index.ts';
 

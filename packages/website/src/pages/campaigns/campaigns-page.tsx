@@ -1,7 +1,6 @@
 import type { LandingPageView } from '@leads/core/campaign';
 import { Button, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconPlus, IconSearch } from '@tabler/icons-react';
 import {
   useInfiniteQuery,
   useMutation,
@@ -14,6 +13,7 @@ import { meQuery } from '../../api/account.ts';
 import { dismissLandingPage, landingPagesQuery, mapLandingPage } from '../../api/campaigns.ts';
 import { attentionQuery, campaignFiguresQuery } from '../../api/overview.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
+import { IconPlus, IconSearch } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';

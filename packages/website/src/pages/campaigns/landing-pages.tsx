@@ -1,13 +1,13 @@
 import { Alert, Badge, Box, Button, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
-import { IconGripVertical, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { CampaignView, LandingPageView } from '@leads/core/campaign';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { createLandingPage, landingPagesQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
+import { IconGripVertical, IconPlus } from '../../shell/icons.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';

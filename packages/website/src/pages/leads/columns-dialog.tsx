@@ -1,8 +1,8 @@
 import { ActionIcon, Button, Checkbox, Group, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { type LeadColumn, leadColumns } from '@leads/core/lead/view-columns';
 import { useState } from 'react';
 import { Dialog } from '../../shell/dialog.tsx';
+import { IconArrowDown, IconArrowUp } from '../../shell/icons.tsx';
 import { texts } from '../../texts/index.ts';
 import { type Columns, maxColumnWidth, minColumnWidth } from './columns.ts';
 import classes from './leads.module.css';

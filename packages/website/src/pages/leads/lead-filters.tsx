@@ -1,6 +1,5 @@
 import { Button, CloseButton, Group, Indicator, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
-import { IconFilter, IconSearch, IconX } from '@tabler/icons-react';
 import type { MemberView } from '@leads/core/workspace';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
@@ -8,6 +7,7 @@ import { campaignsQuery } from '../../api/campaigns.ts';
 import { membersQuery } from '../../api/members.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { DateInput } from '../../shell/date-input.tsx';
+import { IconFilter, IconSearch, IconX } from '../../shell/icons.tsx';
 import { assigneeOptions, memberOption } from '../../shell/member-options.ts';
 import { texts } from '../../texts/index.ts';
 import { countFilters, type LeadFilters, statusesOf } from './lead-search.ts';

@@ -1,6 +1,6 @@
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import type { LeadColumn } from '@leads/core/lead/view-columns';
 import { type PointerEvent, type ReactNode, useState } from 'react';
+import { IconArrowDown, IconArrowUp } from '../../shell/icons.tsx';
 import { texts } from '../../texts/index.ts';
 import { type Columns, maxColumnWidth, minColumnWidth } from './columns.ts';
 import type { LeadSort } from './lead-search.ts';

@@ -1,6 +1,5 @@
 import { Button, Center, Group, Loader, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconArrowUp } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import type { MemberRole } from '@leads/core/credential';
@@ -22,6 +21,7 @@ import { campaignsQuery } from '../../api/campaigns.ts';
 import { exportAddress } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
 import { campaignLabel } from '../../shell/campaign-option.ts';
+import { IconArrowUp } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';

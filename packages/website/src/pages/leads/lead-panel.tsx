@@ -1,7 +1,6 @@
 import type { Me } from '@leads/core/account';
 import type { Lead, LeadDetail } from '@leads/core/lead';
 import { ActionIcon, Anchor, Button, CloseButton, Code, Group, Stack, Text, Title } from '@mantine/core';
-import { IconChevronDown, IconChevronUp, IconEye } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
@@ -12,6 +11,7 @@ import { type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.t
 import { membersQuery } from '../../api/members.ts';
 import { campaignLabel } from '../../shell/campaign-option.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
+import { IconChevronDown, IconChevronUp, IconEye } from '../../shell/icons.tsx';
 import { keepFocus } from '../../shell/keep-focus.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';

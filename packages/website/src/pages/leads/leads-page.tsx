@@ -1,5 +1,4 @@
 import { ActionIcon, Button, Center, Group, Menu, Text, Title, VisuallyHidden } from '@mantine/core';
-import { IconColumns, IconDots, IconDownload, IconKeyboard, IconPlus, IconUpload } from '@tabler/icons-react';
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { SavedView } from '@leads/core/lead';
@@ -10,6 +9,14 @@ import { browserAddress } from '../../api/workspace-address.ts';
 import { exportAddress, invalidateCounts, leadCountQuery } from '../../api/leads.ts';
 import { jobsQuery } from '../../api/jobs.ts';
 import { viewsQuery } from '../../api/views.ts';
+import {
+  IconColumns,
+  IconDots,
+  IconDownload,
+  IconKeyboard,
+  IconPlus,
+  IconUpload,
+} from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';

@@ -1,6 +1,6 @@
 import { ActionIcon, CopyButton, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { createContext, type ReactNode, useContext, useLayoutEffect } from 'react';
+import { IconCheck, IconCopy } from '../../shell/icons.tsx';
 import { texts } from '../../texts/index.ts';
 import classes from './leads.module.css';
 

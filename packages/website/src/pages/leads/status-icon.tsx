@@ -1,5 +1,5 @@
 import type { LeadStatus } from '@leads/core/lead';
-import { IconCheck, IconClock, IconCoin, IconTrash } from '@tabler/icons-react';
+import { IconCheck, IconClock, IconCoin, IconTrash } from '../../shell/icons.tsx';
 
 const icons = { OnHold: IconClock, Approved: IconCheck, Paid: IconCoin, Trashed: IconTrash } as const;
 

@@ -1,12 +1,12 @@
 import { Button, Menu } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { IconBookmark, IconPencil, IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { MemberRole } from '@leads/core/credential';
 import type { NewSavedView, SavedView } from '@leads/core/lead';
 import { useState } from 'react';
 import { updateView, viewsQuery } from '../../api/views.ts';
+import { IconBookmark, IconPencil, IconPlus } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { texts } from '../../texts/index.ts';
 

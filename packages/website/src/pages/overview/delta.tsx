@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
+import { IconArrowDown, IconArrowUp } from '../../shell/icons.tsx';
 
 /** Whether more of a figure is better, worse, or neither. */
 export type Meaning = 'more-is-better' | 'more-is-worse' | 'neutral';

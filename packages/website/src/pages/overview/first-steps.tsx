@@ -1,6 +1,5 @@
 import type { FirstSteps as Steps } from '@leads/core/workspace';
 import { Alert, Button, Group, Paper, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
-import { IconCircle, IconCircleCheck } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
@@ -11,6 +10,7 @@ import { CodeBlock } from '../../examples/code-block.tsx';
 import { exampleLead, intakeRequest, mask } from '../../examples/example-request.ts';
 import { writeSnippet } from '../../examples/snippets.ts';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
+import { IconCircle, IconCircleCheck } from '../../shell/icons.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
 import { SecretDialog } from '../../shell/secret-dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';

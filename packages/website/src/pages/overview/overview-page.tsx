@@ -1,6 +1,5 @@
 import { Box, Button, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { Countries, Overview } from '@leads/core/overview';
-import { IconDownload } from '@tabler/icons-react';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
@@ -10,6 +9,7 @@ import { failingEndpointsQuery } from '../../api/endpoints.ts';
 import { firstStepsQuery, hiddenKeyOf, isOpen } from '../../api/first-steps.ts';
 import { attentionQuery, countriesQuery, type OverviewRange, overviewQuery } from '../../api/overview.ts';
 import { download } from '../../shell/download.ts';
+import { IconDownload } from '../../shell/icons.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { texts } from '../../texts/index.ts';

@@ -1,6 +1,5 @@
 import { Alert, Badge, Button, Code, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconPlus } from '@tabler/icons-react';
 import type { ApiKeyView } from '@leads/core/credential';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { campaignsQuery } from '../../api/campaigns.ts';
@@ -12,6 +11,7 @@ import {
   rotateApiKey,
 } from '../../api/credentials.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { IconPlus } from '../../shell/icons.tsx';
 import { keyLimits } from '../../shell/key-limits.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
