@@ -71,6 +71,8 @@ async function exportNdjson(member: TestMember, query = ''): Promise<Detail[]> {
 
 /** Matches the statements that read leads, without those that read their counts. */
 const leadStatements = /FROM lead(?!_tally|_outbox|_event_log)/;
+/** Matches the statements that search campaigns by code and name. */
+const searchesOfCampaigns = /FROM campaign[^;]+starts_with/;
 
 const fill = (workspace: TestWorkspace, count: number, description?: string) =>
   fillWorkspace(fixture, workspace, count, description);
@@ -199,7 +201,10 @@ describe('the leads of an export', () => {
         next = /<[^>]+(\?[^>]+)>; rel="next"/.exec(String(page.headers['link']))?.[1];
       }
       const search = query && `?${query}`;
-      expect((await exportCsv(owner, search)).map(({ id }) => id)).toEqual(listed);
+      const searches = await recordStatements(searchesOfCampaigns, async () => {
+        expect((await exportCsv(owner, search)).map(({ id }) => id)).toEqual(listed);
+      });
+      expect(searches).toHaveLength(query.startsWith('q=') ? 1 : 0);
       expect((await exportNdjson(owner, search)).map(({ id }) => id)).toEqual(listed);
     }
   });

@@ -2,6 +2,7 @@ import type { FoundLead, StoredLead } from '../lead/lead.ts';
 import type { LeadStatus } from '../lead/lead-status.ts';
 import { newLeadFieldNames } from '../lead/lead-fields.ts';
 import type { LeadScope } from '../lead/lead-scope.ts';
+import type { LeadSearch } from '../lead/search.ts';
 import type {
   ChangedLead,
   InsertOutcome,
@@ -74,14 +75,26 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
   };
 
   /** Returns the campaigns that a search finds. Shorter texts are the beginnings of too many words. */
-  const campaignsOf = async ({ workspaceId }: LeadScope, { search }: LeadFilter) => {
-    if (search === undefined || search.text.length < minCampaignText) return undefined;
+  const searchCampaigns = async (
+    { workspaceId }: LeadScope,
+    search: LeadSearch,
+  ): Promise<string[] | undefined> => {
+    if (search.text.length < minCampaignText) return undefined;
     const campaigns = await select<{ id: string }>(Prisma.sql`
       SELECT id FROM campaign WHERE workspace_id = ${workspaceId}::uuid AND (
         starts_with(lower(code), lower(${search.text})) OR
         position(' ' || lower(${search.text}) IN ' ' || lower(name)) > 0
       ) ORDER BY code LIMIT ${maxSearchedCampaigns}`);
     return campaigns.length === 0 ? undefined : campaigns.map(({ id }) => id);
+  };
+
+  /** The campaigns that searches have found. An export reads thousands of pages by one search. */
+  const searched = new WeakMap<LeadSearch, Promise<string[] | undefined>>();
+  const campaignsOf = async (scope: LeadScope, { search }: LeadFilter) => {
+    if (search === undefined) return undefined;
+    const campaigns = searched.get(search) ?? searchCampaigns(scope, search);
+    searched.set(search, campaigns);
+    return campaigns;
   };
 
   const find = async (scope: LeadScope, ids: readonly string[]): Promise<FoundLead[]> => {
