@@ -105,6 +105,28 @@ describe('requests', () => {
     expect(delivery).not.toHaveProperty('answer');
   });
 
+  test('are in the answer for a delivery as they were sent, also after later changes, but not for a key that cannot read leads', async () => {
+    const hook = await createWebhook();
+    const leadId = await createLead({ city: 'Rome' });
+    await leads.edit(owner, leadId, { status: 'Approved' });
+    await leads.edit(owner, leadId, { city: 'Paris' });
+    await requests(3);
+    const deliveries = await deliveriesOf(hook);
+    expect(new Set(deliveries.map(({ version }) => version))).toEqual(new Set([1, 2, 3]));
+    const withoutLeads = await workspace.addMember('owner', { scope: ['admin'] });
+    for (const { id, messageId, request } of deliveries) {
+      const sent = receiver.received.find((each) => idOf(each) === messageId);
+      expect(request).toBeUndefined();
+      const path = `/deliveries/${id}`;
+      expect((await send('GET', path)).json()).toMatchObject({
+        delivery: { request: `POST ${hook.webhook.url}\n\n${sent?.body}` },
+      });
+      const shown = (await send('GET', path, undefined, withoutLeads.headers)).json();
+      expect(shown).toMatchObject({ delivery: { id } });
+      expect(shown).not.toHaveProperty('delivery.request');
+    }
+  });
+
   test('are shown by the preview as they are sent, without the signature and the values of additional headers', async () => {
     const { webhook } = await createWebhook({ headers: { 'X-Key': 'opaque value' } });
     const leadId = await createLead();

@@ -99,6 +99,8 @@ test('failures are shown with their answers, and can be sent again', async () =>
   await deliveries.getByText('the receiver is broken').waitFor();
   await page.getByText('Failing', { exact: true }).waitFor();
   await page.getByRole('link', { name: lead.id }).waitFor();
+  await press(page, `Show the request: evt_${lead.id}_1`);
+  await deliveries.getByText(`"subject": "${lead.id}"`).waitFor();
 
   await confirm(page, 'Disable');
   await page.getByText('Disabled by a member.', { exact: false }).waitFor();

@@ -51,6 +51,7 @@ export {
   type Principal,
   type RequiredScope,
   requireManager,
+  hasScope,
   requireScope,
   type SingleScope,
   singleScopes,

@@ -102,7 +102,8 @@ export const DeliveryView = Type.Object(
     ),
     request: Type.Optional(
       Type.String({
-        description: 'The last request to a postback. Personal data and the reason are masked.',
+        description:
+          'The last request to a postback. Personal data and the reason are masked. Of a webhook, the request without its headers: method, URL, an empty line, body. It is only in the answer for a single delivery of an event, and the key needs the scope `leads:read`.',
         examples: ['GET https://tracker.example/postback?cid=click-8f14e45f'],
       }),
     ),

@@ -1,5 +1,6 @@
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
+import type { LeadEvent } from '../event/lead-event.schema.ts';
 import { findLead } from '../lead/get-lead.ts';
 import type { LeadStore } from '../lead/lead-store.ts';
 import { readTimePage } from '../time-page.ts';
@@ -68,13 +69,24 @@ async function pageOf(
   return { deliveries: entries.map(toDeliveryView), ...page };
 }
 
-/** Returns one delivery. @throws LeadsError `not_found` */
+/**
+ * Returns one delivery.
+ *
+ * @param readEvent returns the event of a version of a lead. With it, the delivery of an event to a webhook has its
+ *   request. The log has no copy of that request, so that an erased lead is not in it.
+ * @throws LeadsError `not_found`
+ */
 export async function getDelivery(
   deliveries: Pick<DeliveryStore, 'find'>,
   member: EndpointMember,
   id: string,
+  readEvent?: (leadId: string, version: number) => Promise<LeadEvent>,
 ): Promise<DeliveryView> {
   const delivery = await deliveries.find(endpointsVisibleTo(member), id);
   if (delivery === undefined) throw new LeadsError('not_found');
-  return toDeliveryView(delivery);
+  const { kind, url, leadId, version } = delivery;
+  const view = toDeliveryView(delivery);
+  if (readEvent === undefined || kind !== 'webhook') return view;
+  if (leadId === undefined || version === undefined) return view;
+  return { ...view, request: `POST ${url}\n\n${JSON.stringify(await readEvent(leadId, version))}` };
 }

@@ -8,4 +8,4 @@ export { EventRelay, publishToLog, publishToNats } from './event-relay.ts';
 export { LeadEvent, LeadEventType } from './lead-event.schema.ts';
 export { eventSubject, shownEvent } from './lead-event.ts';
 export { OutboxMonitor } from './outbox-monitor.ts';
-export { getCurrentEvent } from './get-current-event.ts';
+export { getLeadEvent } from './get-lead-event.ts';

@@ -127,6 +127,15 @@ export const deliveriesQuery = (kind: EndpointKind, id: string, state: DeliveryS
 export const leadDeliveriesQuery = (leadId: string) =>
   listOfDeliveries(`/console/order/leads/${leadId}/deliveries`, leadId);
 
+/** Queries one delivery. That of an event to a webhook has its request, which the lists do not have. */
+export const deliveryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['delivery', id],
+    queryFn: async ({ signal }) =>
+      (await call<{ delivery: DeliveryView }>(`/console/deliveries/${id}`, { signal })).delivery,
+    retry: false,
+  });
+
 const listOfDeliveries = (path: string, id: string, state?: DeliveryState) =>
   infiniteQueryOptions({
     queryKey: [...deliveriesKey(id), state],

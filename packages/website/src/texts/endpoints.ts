@@ -88,6 +88,8 @@ export const endpoints = {
   nextAttempt: 'Next attempt',
   answer: 'Answer',
   request: 'Request',
+  showRequest: 'Show the request',
+  showRequestOf: (id: string) => `Show the request: ${id}`,
   answerText: 'Text of the answer',
   took: (ms: number) => `${ms} ms`,
   /** The short codes of failures that the service reports. Another code is shown as it is. */

@@ -1,8 +1,8 @@
 import type { DeliveryState, DeliveryView, EndpointKind } from '@leads/core/delivery';
 import { Button, Code, Group, Select, Stack, Text, Title } from '@mantine/core';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { deliveriesKey, deliveriesQuery, resendDelivery } from '../../api/endpoints.ts';
+import { deliveriesKey, deliveriesQuery, deliveryQuery, resendDelivery } from '../../api/endpoints.ts';
 import { DeliveryStateBadge } from '../../shell/delivery-state.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
@@ -117,9 +117,35 @@ function Delivery({ delivery, listOf }: { delivery: DeliveryView; listOf: string
     >
       {delivery.skipReason !== undefined && <Text size="sm">{t.skipReasons[delivery.skipReason]}</Text>}
       {delivery.request !== undefined && <Sent label={t.request}>{delivery.request}</Sent>}
+      {messageId !== undefined && leadId !== undefined && <WebhookRequest id={id} messageId={messageId} />}
       {delivery.answer !== undefined && <Sent label={t.answerText}>{delivery.answer}</Sent>}
       {resend.error !== null && <ErrorNotice error={resend.error} />}
     </RecordRow>
+  );
+}
+
+/** A button that shows the request of an event to a webhook. The request is read when the user opens it. */
+function WebhookRequest({ id, messageId }: { id: string; messageId: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { data, error } = useQuery({ ...deliveryQuery(id), enabled: isOpen });
+  const [head, body] = data?.request?.split('\n\n') ?? [];
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        style={{ alignSelf: 'flex-start' }}
+        aria-expanded={isOpen}
+        aria-label={t.showRequestOf(messageId)}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {t.showRequest}
+      </Button>
+      {isOpen && error !== null && <ErrorNotice error={error} />}
+      {isOpen && body !== undefined && (
+        <Sent label={t.request}>{`${head}\n\n${JSON.stringify(JSON.parse(body), undefined, 2)}`}</Sent>
+      )}
+    </>
   );
 }
 

@@ -1,4 +1,6 @@
+import { hasScope } from '@leads/core/credential';
 import { DeliveryAnswer, getDelivery } from '@leads/core/delivery';
+import { getLeadEvent } from '@leads/core/event';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
@@ -20,9 +22,18 @@ export function getDeliveryRoute(app: Server, context: CrmContext): void {
         response: { 200: DeliveryAnswer, ...errorResponses('invalid_input', 'not_found', ...commonErrors) },
       },
     },
-    async ({ principal, params }) => ({
-      success: true as const,
-      delivery: await getDelivery(context.deliveries, principal, params.id),
-    }),
+    async ({ principal, params }) => {
+      const readEvent = (leadId: string, version: number) =>
+        getLeadEvent(context.leads, principal, leadId, version);
+      return {
+        success: true as const,
+        delivery: await getDelivery(
+          context.deliveries,
+          principal,
+          params.id,
+          hasScope(principal, 'leads:read') ? readEvent : undefined,
+        ),
+      };
+    },
   );
 }

@@ -3,7 +3,7 @@ import { PostbackPreview, PostbackPreviewAnswer, previewPostback } from '@leads/
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
-import { getCurrentEvent } from '@leads/core/event';
+import { getLeadEvent } from '@leads/core/event';
 
 /** Registers the route that renders templates with a lead. */
 export function previewPostbackRoute(app: Server, context: CrmContext): void {
@@ -27,7 +27,7 @@ export function previewPostbackRoute(app: Server, context: CrmContext): void {
     },
     async ({ principal, body }) => {
       requireScope(principal, 'leads:read');
-      const readEvent = (leadId: string) => getCurrentEvent(context.leads, principal, leadId);
+      const readEvent = (leadId: string) => getLeadEvent(context.leads, principal, leadId);
       const { webhookSettings } = context;
       return {
         success: true as const,

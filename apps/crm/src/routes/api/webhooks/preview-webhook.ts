@@ -1,6 +1,6 @@
 import { requireScope } from '@leads/core/credential';
 import { previewWebhook, WebhookPreview, WebhookPreviewAnswer } from '@leads/core/delivery';
-import { getCurrentEvent } from '@leads/core/event';
+import { getLeadEvent } from '@leads/core/event';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
@@ -26,7 +26,7 @@ export function previewWebhookRoute(app: Server, context: CrmContext): void {
     },
     async ({ principal, body }) => {
       requireScope(principal, 'leads:read');
-      const readEvent = (leadId: string) => getCurrentEvent(context.leads, principal, leadId);
+      const readEvent = (leadId: string) => getLeadEvent(context.leads, principal, leadId);
       return {
         success: true as const,
         request: await previewWebhook(readEvent, context.webhookSettings, body),
