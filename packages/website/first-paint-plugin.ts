@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { build, type Plugin, type Rolldown } from 'vite';
 
 /** The pages whose files the document preloads, by their name in `src/first-paint.ts`. */
-const pages = {
+export const firstPages = {
   leads: 'src/pages/leads/leads-page.tsx',
   overview: 'src/pages/overview/overview-page.tsx',
 };
@@ -17,9 +17,11 @@ export function firstPaint(): Plugin {
     transformIndexHtml: {
       order: 'post',
       async handler(html, { bundle = {} }) {
-        const filesByPage = Object.entries(pages).map(([name, source]): [string, string[]] => [
+        const filesByPage = Object.entries(firstPages).map(([name, source]): [string, string[]] => [
           name,
-          filesOf(bundle, source).filter((file) => !html.includes(file)),
+          filesOf(bundle, source)
+            .map((file) => `/${file}`)
+            .filter((file) => !html.includes(file)),
         ]);
         const code = await compile(Object.fromEntries(filesByPage));
         return html.replace(/ *<script/, (first) => `    <script>${code}</script>\n${first}`);
@@ -28,8 +30,8 @@ export function firstPaint(): Plugin {
   };
 }
 
-/** Returns the addresses of the scripts and styles that a page needs, without those of its dynamic imports. */
-function filesOf(bundle: Rolldown.OutputBundle, source: string): string[] {
+/** Returns the names of the scripts and styles that a page needs, without those of its dynamic imports. */
+export function filesOf(bundle: Rolldown.OutputBundle, source: string): string[] {
   const path = resolve(import.meta.dirname, source);
   const found = new Set<string>();
   const queue = Object.values(bundle)
@@ -42,7 +44,7 @@ function filesOf(bundle: Rolldown.OutputBundle, source: string): string[] {
     for (const style of chunk.viteMetadata?.importedCss ?? []) found.add(style);
     queue.push(...chunk.imports);
   }
-  return [...found].map((file) => `/${file}`);
+  return [...found];
 }
 
 /** Compiles the script, with the files of the pages, into one line without imports. */

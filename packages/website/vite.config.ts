@@ -2,10 +2,12 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { compression } from 'vite-plugin-compression2';
 import { firstPaint } from './first-paint-plugin.ts';
+import { groupSharedModules } from './shared-modules-plugin.ts';
 
 export default defineConfig({
   plugins: [
     react(),
+    groupSharedModules(),
     firstPaint(),
     // The build compresses each file once, at the highest level, so that the service does not compress responses.
     compression({ algorithms: ['gzip', 'brotliCompress'], include: /\.(?:html|js|css|svg|webmanifest)$/ }),

@@ -1,7 +1,5 @@
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
-import '@mantine/core/styles.css';
-import '@mantine/notifications/styles.css';
+import './components.css';
 import { notifyManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -60,7 +58,6 @@ const render = () =>
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={readableColors} defaultColorScheme="auto">
         <QueryClientProvider client={queryClient}>
-          <Notifications position="bottom-center" limit={3} />
           <RouterProvider router={router} />
         </QueryClientProvider>
       </MantineProvider>

@@ -1,5 +1,5 @@
 import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
-import { texts } from './texts/index.ts';
+import * as texts from './texts/index.ts';
 
 const petrol: MantineColorsTuple = [
   '#e8f6fb',

@@ -46,3 +46,13 @@ export function readInitialScripts(): Map<string, ReadonlySet<string>> {
     }),
   );
 }
+
+/** Returns the sources of all built scripts, which the source maps name. */
+export function readBuiltModules(): string[] {
+  const assets = join(built, 'assets');
+  return readdirSync(assets)
+    .filter((name) => name.endsWith('.js.map'))
+    .flatMap(
+      (name) => (JSON.parse(readFileSync(join(assets, name), 'utf8')) as { sources: string[] }).sources,
+    );
+}

@@ -1,5 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { gzippedBytes, readInitialScripts } from './built-scripts.ts';
+import { gzippedBytes, readBuiltModules, readInitialScripts } from './built-scripts.ts';
 
 /** The maximum size in bytes, with gzip, of the scripts that a page loads before it shows anything. */
 const maxBytes = 250_000;
@@ -17,4 +20,21 @@ test.for([...pages])('%s loads less than 250 kB of scripts before it shows anyth
   console.log(`${page}: ${bytes} bytes of scripts with gzip, in ${scripts.size} files`);
   expect(bytes).toBeGreaterThan(50_000);
   expect(bytes).toBeLessThan(maxBytes);
+});
+
+test.for(['src/pages/leads/leads-page.tsx', 'src/pages/overview/overview-page.tsx'])(
+  '%s needs at most 5 files of scripts, because a browser requests 6 files at once',
+  (page) => {
+    expect(pages.get(page)?.size).toBeLessThan(6);
+  },
+);
+
+test('the styles contain the components that the website uses, and no others', () => {
+  const library = join(createRequire(import.meta.url).resolve('@mantine/core/styles.css'), '../styles');
+  const styles = readFileSync(resolve(import.meta.dirname, '../src/components.css'), 'utf8');
+  const imported = new Set([...styles.matchAll(/styles\/([A-Z]\w+)\.css"/g)].map(([, name]) => name));
+  const used = readBuiltModules()
+    .map((module) => /@mantine\/core\/esm\/components\/.*\/(\w+)\.module\.mjs$/.exec(module)?.[1])
+    .filter((name) => name !== undefined && existsSync(join(library, `${name}.css`)));
+  expect(imported).toEqual(new Set(used));
 });

@@ -1,5 +1,5 @@
 import type { Problem } from '@leads/core/error-schema';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { recordAnswer, recordNoAnswer } from './connection.ts';
 import { addressOf, commonHeaders, takeFirstResponse } from './first-requests.ts';
 import { workspaceOfPage } from './workspace-address.ts';

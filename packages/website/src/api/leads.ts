@@ -17,7 +17,7 @@ import {
   type QueryClient,
   queryOptions,
 } from '@tanstack/react-query';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { ApiError, call, nextCursorOf, queryOfLink, readError, send } from './client.ts';
 import { commonHeaders, leadListRequest } from './first-requests.ts';
 

@@ -1,5 +1,5 @@
 import { Group, type GroupProps, Text } from '@mantine/core';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 
 /** The logo, which is also the icon of the browser's tab, and the name of the product. */
 export function Brand(props: GroupProps) {

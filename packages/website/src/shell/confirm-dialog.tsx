@@ -2,7 +2,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { ErrorNotice } from './states.tsx';
 
 export interface Confirmation {

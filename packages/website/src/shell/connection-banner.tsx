@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { onlineManager, useQueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { recordNoAnswer } from '../api/connection.ts';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { IconPlugConnectedX } from './icons.tsx';
 
 const t = texts.common;

@@ -1,6 +1,6 @@
 import { Button, type ButtonProps } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { IconCheck, IconCopy } from './icons.tsx';
 
 const t = texts.common;

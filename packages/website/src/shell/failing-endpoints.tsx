@@ -3,7 +3,7 @@ import { useLocalStorage } from '@mantine/hooks';
 import type { FailingEndpoint } from '@leads/core/delivery';
 import { useQuery } from '@tanstack/react-query';
 import { failingEndpointsQuery } from '../api/endpoints.ts';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { AnchorLink } from './links.tsx';
 
 const t = texts.common;

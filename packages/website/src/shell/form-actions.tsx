@@ -1,5 +1,5 @@
 import { Button, Group } from '@mantine/core';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { fieldErrorsOf } from '../api/client.ts';
 import { ErrorNotice } from './states.tsx';
 

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { account, meQuery } from '../api/account.ts';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { Dialog } from './dialog.tsx';
 import { FormActions } from './form-actions.tsx';
 

@@ -1,5 +1,5 @@
 import type { ApiKeyView } from '@leads/core/credential';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 
 const t = texts.common;
 

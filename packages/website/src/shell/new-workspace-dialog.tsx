@@ -1,4 +1,4 @@
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { Dialog } from './dialog.tsx';
 import { NewWorkspaceForm } from './no-workspace.tsx';
 

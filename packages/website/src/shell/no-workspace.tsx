@@ -5,7 +5,7 @@ import type { Me } from '@leads/core/account';
 import type { WorkspaceAnswer } from '@leads/core/workspace';
 import { call, fieldErrorsOf } from '../api/client.ts';
 import { addressInWorkspace, workspaceOfPage } from '../api/workspace-address.ts';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { leaveWorkspacePage } from './workspace-reload.ts';
 import { PageHeading } from './page-heading.tsx';
 import { ErrorNotice } from './states.tsx';

@@ -1,4 +1,4 @@
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { exactTime, relativeTime, useNow } from './time.ts';
 
 /** A relative time with the exact time on hover, or "never" if there is none. */

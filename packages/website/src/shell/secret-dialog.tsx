@@ -1,6 +1,6 @@
 import { Alert, Button, Code, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { CopyTextButton } from './copy-text-button.tsx';
 import { Dialog } from './dialog.tsx';
 import { usePreventReload } from './use-prevent-reload.ts';

@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { ApiError } from '../api/client.ts';
 import { ButtonLink } from './links.tsx';
 import { reportError } from '../report-errors.ts';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { useTitle } from './use-title.ts';
 
 export function PendingPage() {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { meQuery } from '../api/account.ts';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 
 /** Sets the title of the browser's tab while a page is shown. It names the workspace, so that tabs differ. */
 export function useTitle(title: string): void {

@@ -15,7 +15,7 @@ import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef } from 'react';
 import { account, meQuery } from '../api/account.ts';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { Brand } from './brand.tsx';
 import { ConnectionBanner, useOnline } from './connection-banner.tsx';
 import {
@@ -39,6 +39,8 @@ import { WorkspaceMenu } from './workspace-menu.tsx';
 
 const t = texts.common;
 
+// No page shows a notification before it has shown its data.
+const Notifications = lazy(async () => ({ default: (await import('./notifications.tsx')).Notifications }));
 const NoWorkspace = lazy(async () => ({ default: (await import('./no-workspace.tsx')).NoWorkspace }));
 
 const destinations = [
@@ -100,6 +102,9 @@ export function WebsiteLayout() {
       padding={{ base: 'sm', sm: 'lg' }}
     >
       <IdentityDialog />
+      <Suspense>
+        <Notifications position="bottom-center" limit={3} />
+      </Suspense>
       <a className="skip-link" href="#content">
         {t.skipToContent}
       </a>

@@ -2,7 +2,7 @@ import type { Me } from '@leads/core/account';
 import { Button, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { addressInWorkspace } from '../api/workspace-address.ts';
-import { texts } from '../texts/index.ts';
+import * as texts from '../texts/index.ts';
 import { IconCheck, IconPlus, IconSelector } from './icons.tsx';
 import { lazyDialog } from './lazy-dialog.tsx';
 

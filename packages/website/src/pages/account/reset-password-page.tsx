@@ -6,7 +6,7 @@ import { account } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { AnchorLink } from '../../shell/links.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { AccountCard } from './account-card.tsx';
 
 const t = texts.account;

@@ -8,7 +8,7 @@ import { fieldErrorsOf } from '../../api/client.ts';
 import { openPage } from '../../api/workspace-address.ts';
 import { AnchorLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { AccountCard } from './account-card.tsx';
 
 const t = texts.account;

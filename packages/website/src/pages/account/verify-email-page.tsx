@@ -7,7 +7,7 @@ import { acceptKeptInvitation } from '../../api/accept-invitation.ts';
 import { call } from '../../api/client.ts';
 import { openPage } from '../../api/workspace-address.ts';
 import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { AccountCard } from './account-card.tsx';
 
 const t = texts.account;

@@ -6,7 +6,7 @@ import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
 import { IconDots } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.campaigns;
 

@@ -12,7 +12,7 @@ import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { Breakdown } from '../overview/breakdown.tsx';
 import { formatRate } from '../overview/figures.ts';
 import { CampaignActions } from './campaign-actions.tsx';

@@ -8,7 +8,7 @@ import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
 import { assignableMembers, memberOption } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { DuplicateWindowInput } from './duplicate-window.tsx';
 
 const t = texts.campaigns;

@@ -3,7 +3,7 @@ import type { CampaignStatus, CampaignView } from '@leads/core/campaign';
 import type { CampaignFigures } from '@leads/core/overview';
 import { IconAlertTriangle } from '../../shell/icons.tsx';
 import { useNow } from '../../shell/time.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.campaigns;
 

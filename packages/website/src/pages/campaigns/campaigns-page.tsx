@@ -17,7 +17,7 @@ import { IconPlus, IconSearch } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { CampaignsTable } from './campaigns-table.tsx';
 import { LandingPages, type LandingPageChange } from './landing-pages.tsx';
 

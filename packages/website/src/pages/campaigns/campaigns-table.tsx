@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { AnchorLink } from '../../shell/links.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { SortableHeader, useSortedRows } from '../../shell/sortable-table.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { formatRate } from '../overview/figures.ts';
 import { CampaignActions } from './campaign-actions.tsx';
 import { CampaignState, CampaignWarnings } from './campaign-state.tsx';

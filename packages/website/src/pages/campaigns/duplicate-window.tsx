@@ -1,6 +1,6 @@
 import { Group, NumberInput, Select } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { daySeconds } from './write-window.ts';
 
 const t = texts.campaigns;

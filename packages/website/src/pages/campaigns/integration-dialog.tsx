@@ -6,7 +6,7 @@ import { integrationLinkQuery, removeIntegrationLink, renewIntegrationLink } fro
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.campaigns;
 

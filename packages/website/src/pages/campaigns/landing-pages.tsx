@@ -11,7 +11,7 @@ import { IconGripVertical, IconPlus } from '../../shell/icons.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { draggedPageType } from './dragged-page.ts';
 
 const t = texts.campaigns;

@@ -5,7 +5,7 @@ import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery, createCampaign } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { FormActions } from '../../shell/form-actions.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { DuplicateWindowInput } from './duplicate-window.tsx';
 
 const t = texts.campaigns;

@@ -1,4 +1,4 @@
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const width = 98;
 const height = 24;

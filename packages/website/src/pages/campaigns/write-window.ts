@@ -1,4 +1,4 @@
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.campaigns;
 export const daySeconds = 86_400;

@@ -32,7 +32,7 @@ import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { useTitle } from '../../shell/use-title.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.integration;
 const route = getRouteApi('/integration/$token');

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Endpoint } from '../../api/endpoints.ts';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { endpoints as t } from '../../texts/endpoints.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { postbacks } from '../../texts/postbacks.ts';
 import { webhooks } from '../../texts/webhooks.ts';
 

@@ -22,7 +22,7 @@ import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { endpoints } from '../../texts/endpoints.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { postbacks as t } from '../../texts/postbacks.ts';
 import { statuses } from '../leads/lead-status.ts';
 import { RequestPreview, usePreview } from './request-preview.tsx';

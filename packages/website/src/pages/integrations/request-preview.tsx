@@ -7,7 +7,7 @@ import { fieldErrorsOf } from '../../api/client.ts';
 import { previewQuery, type RenderedRequest } from '../../api/endpoints.ts';
 import { newestLeadsQuery } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { endpoints as t } from '../../texts/endpoints.ts';
 import { statusOf } from '../leads/lead-status.ts';
 

@@ -11,7 +11,7 @@ import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { endpoints } from '../../texts/endpoints.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { webhooks as t } from '../../texts/webhooks.ts';
 import { statuses } from '../leads/lead-status.ts';
 import { parseHeaderLines } from './header-lines.ts';

@@ -6,7 +6,7 @@ import { membersQuery } from '../../api/members.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { assigneeOptions } from '../../shell/member-options.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import type { LeadFilters } from './lead-search.ts';
 import { useStartJob } from './use-start-job.ts';
 

@@ -1,7 +1,7 @@
 import { Button, CloseButton, Group, Text } from '@mantine/core';
 import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { type LeadFilters, statusesOf } from './lead-search.ts';
 import { commonStatuses, nextStatuses, statuses } from './lead-status.ts';
 import classes from './leads.module.css';

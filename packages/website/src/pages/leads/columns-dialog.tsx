@@ -3,7 +3,7 @@ import { type LeadColumn, leadColumns } from '@leads/core/lead/view-columns';
 import { useState } from 'react';
 import { Dialog } from '../../shell/dialog.tsx';
 import { IconArrowDown, IconArrowUp } from '../../shell/icons.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { type Columns, maxColumnWidth, minColumnWidth } from './columns.ts';
 import classes from './leads.module.css';
 

@@ -1,6 +1,6 @@
 import { CsvReader, fromCell } from '@leads/core/csv';
 import { foldName, leadFields, type NewLeadFieldName, serviceFieldNames } from '@leads/core/lead/fields';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { contactFields, isNewLeadField } from './contact-fields.ts';
 
 /* Files to import. They are read in pieces and never held in memory as a whole. */

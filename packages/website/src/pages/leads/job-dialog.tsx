@@ -7,7 +7,7 @@ import { useState } from 'react';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { type LeadFilters, statusesOf } from './lead-search.ts';
 import { nextStatuses, statuses } from './lead-status.ts';
 import { useStartJob } from './use-start-job.ts';

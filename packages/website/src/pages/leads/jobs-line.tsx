@@ -4,7 +4,7 @@ import type { LeadJob } from '@leads/core/lead';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { cancelJob, jobsQuery } from '../../api/jobs.ts';
 import { invalidateCounts } from '../../api/leads.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.leads;
 

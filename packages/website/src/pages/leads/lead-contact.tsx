@@ -7,7 +7,7 @@ import { ApiError, fieldErrorsOf } from '../../api/client.ts';
 import { editLead, type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { type ContactField, contactFields, optionalFields } from './contact-fields.ts';
 import { Copy, Fact, Section, useUnsaved } from './panel-parts.tsx';
 import { updateListed } from './use-lead-list.ts';

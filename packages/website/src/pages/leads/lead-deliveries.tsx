@@ -9,7 +9,7 @@ import { AnchorLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import { endpoints as t } from '../../texts/endpoints.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import classes from './leads.module.css';
 
 /** What was sent for a lead to the webhooks and postbacks that the user can see, newest first. */

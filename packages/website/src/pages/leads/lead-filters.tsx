@@ -9,7 +9,7 @@ import { campaignOption } from '../../shell/campaign-option.ts';
 import { DateInput } from '../../shell/date-input.tsx';
 import { IconFilter, IconSearch, IconX } from '../../shell/icons.tsx';
 import { assigneeOptions, memberOption } from '../../shell/member-options.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { countFilters, type LeadFilters, statusesOf } from './lead-search.ts';
 import { statuses } from './lead-status.ts';
 import { StatusIcon } from './status-icon.tsx';

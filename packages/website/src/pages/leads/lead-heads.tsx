@@ -1,7 +1,7 @@
 import type { LeadColumn } from '@leads/core/lead/view-columns';
 import { type PointerEvent, type ReactNode, useState } from 'react';
 import { IconArrowDown, IconArrowUp } from '../../shell/icons.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { type Columns, maxColumnWidth, minColumnWidth } from './columns.ts';
 import type { LeadSort } from './lead-search.ts';
 import classes from './leads.module.css';

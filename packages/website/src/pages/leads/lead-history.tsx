@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { leadHistoryQuery } from '../../api/leads.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { type ContactField, contactFields } from './contact-fields.ts';
 import classes from './leads.module.css';
 

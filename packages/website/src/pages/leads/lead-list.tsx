@@ -25,7 +25,7 @@ import { IconArrowUp } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { type Columns, layoutOf } from './columns.ts';
 import { LeadHeads } from './lead-heads.tsx';

@@ -6,7 +6,7 @@ import { addNote, leadNotesQuery } from '../../api/lead-work.ts';
 import { leadQuery } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import classes from './leads.module.css';
 import { Section, useUnsaved } from './panel-parts.tsx';
 

@@ -17,7 +17,7 @@ import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import { useFocusBack } from '../../shell/use-focus-back.ts';
 import { endpoints } from '../../texts/endpoints.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { LeadContact } from './lead-contact.tsx';
 import { LeadDeliveries } from './lead-deliveries.tsx';
 import { LeadHistory } from './lead-history.tsx';

@@ -2,7 +2,7 @@ import { Menu } from '@mantine/core';
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import type { LeadColumn } from '@leads/core/lead/view-columns';
 import { memo } from 'react';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { statusOf } from './lead-status.ts';
 import classes from './leads.module.css';
 import { StatusIcon } from './status-icon.tsx';

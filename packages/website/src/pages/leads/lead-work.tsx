@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { editLead, type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
 import { assigneeOptions } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { Section, useUnsaved } from './panel-parts.tsx';
 
 const t = texts.leads;

@@ -19,7 +19,7 @@ import {
 } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { useColumns } from './columns.ts';
 import { FilterChips, LeadFilterBar, type FilterChanges } from './lead-filters.tsx';
 import { LeadList } from './lead-list.tsx';

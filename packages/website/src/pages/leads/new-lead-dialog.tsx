@@ -9,7 +9,7 @@ import { createLead } from '../../api/leads.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { isNewLeadField, optionalFields } from './contact-fields.ts';
 
 const t = texts.leads;

@@ -1,7 +1,7 @@
 import { ActionIcon, CopyButton, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { createContext, type ReactNode, useContext, useLayoutEffect } from 'react';
 import { IconCheck, IconCopy } from '../../shell/icons.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import classes from './leads.module.css';
 
 const t = texts.leads;

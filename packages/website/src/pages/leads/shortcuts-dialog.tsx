@@ -1,6 +1,6 @@
 import { Table, Text } from '@mantine/core';
 import { Dialog } from '../../shell/dialog.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.leads;
 

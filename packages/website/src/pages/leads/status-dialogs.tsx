@@ -2,7 +2,7 @@ import { Alert, Button, Group, List, Radio, Stack, Text, TextInput } from '@mant
 import { useState } from 'react';
 import { Dialog } from '../../shell/dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import type { Change, Refusal } from './use-status-changes.tsx';
 
 const t = texts.leads;

@@ -9,7 +9,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { changeStatuses, invalidateCounts, type StatusResult } from '../../api/leads.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { commonStatuses, statusOf, findTransitions } from './lead-status.ts';
 import { refreshListed, updateListed } from './use-lead-list.ts';
 

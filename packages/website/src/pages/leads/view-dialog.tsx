@@ -8,7 +8,7 @@ import { createView, deleteView, updateView, viewsQuery } from '../../api/views.
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.leads;
 

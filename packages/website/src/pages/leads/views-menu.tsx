@@ -8,7 +8,7 @@ import { useState } from 'react';
 import { updateView, viewsQuery } from '../../api/views.ts';
 import { IconBookmark, IconPencil, IconPlus } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.leads;
 

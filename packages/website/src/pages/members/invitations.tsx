@@ -15,7 +15,7 @@ import { IconPlus } from '../../shell/icons.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { roleChoices } from './role-choices.ts';
 
 const t = texts.members;

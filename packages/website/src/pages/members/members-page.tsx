@@ -13,7 +13,7 @@ import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { leaveWorkspacePage } from '../../shell/workspace-reload.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { Invitations } from './invitations.tsx';
 import { MemberCredentials } from './member-credentials.tsx';
 import { roleChoices } from './role-choices.ts';

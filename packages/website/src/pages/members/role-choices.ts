@@ -1,4 +1,4 @@
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 /** The roles as options of a select. */
 export const roleChoices = (['owner', 'manager', 'publisher'] as const).map((value) => ({

@@ -6,7 +6,7 @@ import { meQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { renameWorkspace } from '../../api/members.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.members;
 

@@ -5,7 +5,7 @@ import { failingEndpointsQuery } from '../../api/endpoints.ts';
 import { attentionQuery } from '../../api/overview.ts';
 import { AnchorLink } from '../../shell/links.tsx';
 import { relativeTime, useNow } from '../../shell/time.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { formatNumber } from './figures.ts';
 import { LeadsLink } from './leads-link.tsx';
 

@@ -1,7 +1,7 @@
 import { Paper, Table, Text, Title } from '@mantine/core';
 import type { Overview } from '@leads/core/overview';
 import { SortableHeader, useSortedRows } from '../../shell/sortable-table.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { formatNumber, formatRate } from './figures.ts';
 import { LeadsLink } from './leads-link.tsx';
 

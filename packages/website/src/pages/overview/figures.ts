@@ -1,5 +1,5 @@
 import type { Overview } from '@leads/core/overview';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 /** Fills of the chart: distinguishable with color blindness, in light and dark. */
 export const statusFills = {

@@ -1,6 +1,6 @@
 import { toRecord } from '@leads/core/csv';
 import type { Overview } from '@leads/core/overview';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { statuses } from '../leads/lead-status.ts';
 import type { BreakdownRow } from './breakdown.tsx';
 

@@ -12,7 +12,7 @@ import { download } from '../../shell/download.ts';
 import { IconDownload } from '../../shell/icons.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { AttentionList } from './attention-list.tsx';
 import { Breakdown, type BreakdownRow } from './breakdown.tsx';
 import { formatDays, formatEnd, formatHour, formatNumber, stepNames } from './figures.ts';

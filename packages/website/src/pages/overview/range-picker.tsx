@@ -1,7 +1,7 @@
 import { Group, Select, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { OverviewRange } from '../../api/overview.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { type OverviewSearch, type Preset, presets } from './overview-search.ts';
 
 const t = texts.overview;

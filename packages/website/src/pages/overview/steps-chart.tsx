@@ -1,7 +1,7 @@
 import { BarChart } from '@mantine/charts';
 import '@mantine/charts/styles.css';
 import type { Overview } from '@leads/core/overview';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { formatNumber, statusFills, stepNames } from './figures.ts';
 import { statuses } from '../leads/lead-status.ts';
 

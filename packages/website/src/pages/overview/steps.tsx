@@ -1,7 +1,7 @@
 import { Group, Paper, ScrollArea, SegmentedControl, Skeleton, Table, Title } from '@mantine/core';
 import type { Overview } from '@leads/core/overview';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { formatNumber, stepNames } from './figures.ts';
 import { statuses } from '../leads/lead-status.ts';
 

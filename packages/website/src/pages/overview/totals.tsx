@@ -1,7 +1,7 @@
 import { Paper, SimpleGrid, Text, VisuallyHidden } from '@mantine/core';
 import type { Overview } from '@leads/core/overview';
 import type { ReactNode } from 'react';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { Delta, type Meaning } from './delta.tsx';
 import { formatChange, formatNumber, formatPoints, formatRate } from './figures.ts';
 import { statuses } from '../leads/lead-status.ts';

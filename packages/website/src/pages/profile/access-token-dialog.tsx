@@ -5,7 +5,7 @@ import { Dialog } from '../../shell/dialog.tsx';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { createAccessToken, type MadeCredential } from '../../api/credentials.ts';
 import { FormActions } from '../../shell/form-actions.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.profile;
 const daySeconds = 86_400;

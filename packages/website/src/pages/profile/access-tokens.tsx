@@ -7,7 +7,7 @@ import { IconPlus } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { credentialEnd, LastUse } from './api-keys.tsx';
 import { CredentialSection, StateBadge } from './credential-section.tsx';
 

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { TwoFactor } from './two-factor.tsx';
 import { useAccountCall } from './use-account-call.ts';
 

@@ -9,7 +9,7 @@ import { fieldErrorsOf } from '../../api/client.ts';
 import { createApiKey, type MadeCredential } from '../../api/credentials.ts';
 import { DateInput } from '../../shell/date-input.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.profile;
 const dayMs = 86_400_000;

@@ -18,7 +18,7 @@ import { AnchorLink } from '../../shell/links.tsx';
 import { RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { relativeTime, useNow } from '../../shell/time.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { CredentialSection, StateBadge } from './credential-section.tsx';
 
 const t = texts.profile;

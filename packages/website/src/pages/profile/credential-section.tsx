@@ -2,7 +2,7 @@ import { Badge, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { RecordList } from '../../shell/record-row.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 
 const t = texts.profile;
 

@@ -27,7 +27,7 @@ import {
 } from '../../examples/example-request.ts';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import type { ShownSecrets } from './held-secrets.tsx';
 
 const t = texts.profile;

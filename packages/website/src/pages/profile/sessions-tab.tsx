@@ -6,7 +6,7 @@ import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { readUserAgent } from './user-agent.ts';
 
 const t = texts.profile;

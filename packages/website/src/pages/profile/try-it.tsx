@@ -30,7 +30,7 @@ import {
 import { type Language, languagesOf, writeSnippet } from '../../examples/snippets.ts';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import type { ShownSecrets } from './held-secrets.tsx';
 import { SendTest } from './send-test.tsx';
 

@@ -7,7 +7,7 @@ import { download } from '../../shell/download.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
-import { texts } from '../../texts/index.ts';
+import * as texts from '../../texts/index.ts';
 import { useAccountCall } from './use-account-call.ts';
 
 const t = texts.profile;
