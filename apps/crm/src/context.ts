@@ -21,6 +21,7 @@ import {
   createDeliveryQueue,
   createEventLog,
   createEventOutbox,
+  createHoldTimerStore,
   createLeadNoteStore,
   createLeadJobStore,
   createLeadStore,
@@ -56,6 +57,7 @@ import {
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import {
   AssigneeRemover,
+  HoldTimers,
   LeadJobRunner,
   type LeadJobStore,
   type LeadNoteStore,
@@ -189,6 +191,23 @@ export async function createContext(
     new AssigneeRemover(createAssigneeStore(database), (err) =>
       log.warn({ err }, 'Leads of members who left were not unassigned; retrying'),
     ),
+  );
+  const holdTimers = resources.use(
+    new HoldTimers(createHoldTimerStore(database), (err) =>
+      log.warn({ err }, 'Due leads were not approved; retrying'),
+    ),
+  );
+  metrics.counter(
+    {
+      name: 'leads_hold_ended_total',
+      help: 'Leads that this process has approved at the end of their hold time.',
+    },
+    () => holdTimers.approvedCount,
+  );
+  metrics.gauge(
+    { name: 'leads_hold_late_seconds', help: 'How long the first due lead of the last check was due.' },
+    () => holdTimers.lateSeconds,
+    'max',
   );
   const recent = new RecentTenants();
   const costlyReads = createReadQueue(config.DATABASE_POOL_SIZE, readShares.costly);

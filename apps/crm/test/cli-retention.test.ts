@@ -171,6 +171,52 @@ test('leads retention run leaves no partial lead when it is killed, and rejects 
   expect(await demoCounts()).toMatchObject({ leads: 20 });
 });
 
+test('leads hold run approves each due lead once, also if it is killed and started again', async () => {
+  const code = ['campaign', 'update', 'DEMO', '--workspace', workspace.slug, '--json'];
+  const [short, long, set] = [
+    await runLeads([...code, '--approve-after', '59s'], env),
+    await runLeads([...code, '--approve-after', '366d'], env),
+    await runLeads([...code, '--approve-after', '1m'], env),
+  ];
+  expect([short.code, long.code]).toEqual([2, 2]);
+  expect(JSON.parse(set.stdout)).toMatchObject({ approveAfterSeconds: 60 });
+  const due = Array.from({ length: 4_000 }, () => ({
+    ...workspace.lead(workspace.owner, { createdAt: ageOf(1) }),
+    approveAfterSeconds: 60,
+  }));
+  await fixture.leads.insert(due);
+  const hold = async (...args: string[]) =>
+    JSON.parse((await runLeads(['hold', ...args, '--json', '--quiet'], env)).stdout) as unknown;
+  const list = async () => JSON.parse((await runLeads(['hold', 'list', '--json'], env)).stdout) as object[];
+  expect(await list()).toMatchObject([{ campaignCode: 'DEMO', leads: 4_000, due: 0 }]);
+  await fixture.sql(`UPDATE lead SET approve_at = now() WHERE approve_at IS NOT NULL`);
+  expect(await hold('run', '--dry-run')).toEqual({ due: 4_000 });
+
+  const counts = async () =>
+    (
+      await fixture.sql<{ leads: number; changes: number }>(
+        `SELECT count(*)::int AS leads, (
+           SELECT count(*)::int FROM lead_change WHERE reason = 'hold_ended' AND lead_id = ANY($1)
+         ) AS changes FROM lead WHERE id = ANY($1) AND status = 'Approved' AND version = 2`,
+        [due.map(({ id }) => id)],
+      )
+    )[0] ?? { leads: 0, changes: 0 };
+  const killed = startLeads(['hold', 'run', '--quiet'], env);
+  await vi.waitFor(async () => expect((await counts()).leads).toBeGreaterThan(0), {
+    timeout: 60_000,
+    interval: 5,
+  });
+  killed.child.kill('SIGKILL');
+  await killed.ended;
+  const before = await counts();
+  expect(before.changes).toBe(before.leads);
+  expect(before.leads).toBeLessThan(4_000);
+  expect(await hold('run')).toEqual({ approved: 4_000 - before.leads });
+  expect(await counts()).toEqual({ leads: 4_000, changes: 4_000 });
+  expect(await list()).toEqual([]);
+  expect((await runLeads(['hold', 'list'], env)).stdout).toBe('No leads wait for the end of a hold time.\n');
+});
+
 test.each([
   [
     'a positive number of days',

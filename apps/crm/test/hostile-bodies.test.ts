@@ -62,6 +62,8 @@ async function expectStored(sent: Record<string, unknown>, answer: Answer): Prom
     state: null,
     assignee_id: null,
     callback_at: null,
+    approve_at: null,
+    hold_reason: null,
     ip: null,
     s1: null,
     lp_name: null,

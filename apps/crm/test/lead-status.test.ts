@@ -133,6 +133,77 @@ describe.each(Object.entries(ways))('%s', (_way, change) => {
   });
 });
 
+test('a hold time approves leads that are not held, without a user, and a publisher sees no hold', async () => {
+  const setHold = (approveAfterSeconds: unknown) =>
+    crms.services[0].send({
+      method: 'PATCH',
+      path: `/api/v1/campaigns/${workspace.demoCampaignId}`,
+      headers: owner.headers,
+      body: { approveAfterSeconds },
+    });
+  for (const invalid of [59, 31_536_001, 60.5, -1, '60', null]) {
+    const { status, text } = await setHold(invalid);
+    expect([status, text]).toEqual([400, expect.any(String)]);
+  }
+  expect((await setHold(60)).json()).toMatchObject({ campaign: { approveAfterSeconds: 60 } });
+  const create = async (member: TestMember) => {
+    const answer = await api.create(member, { name: 'Ada', phone: '+44 20 7946 0958' });
+    return ok<{ lead: { id: string } }>(answer).lead.id;
+  };
+  const [due, held] = [await create(publisher), await create(publisher)];
+  const { createdAt, approveAt = '' } = await api.get(publisher, held);
+  expect(Date.parse(approveAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(60_000);
+
+  // A hold needs a reason and an owner or manager, and is set without a status.
+  for (const [member, body, status] of [
+    [publisher, { hold: true, reason: 'Proof' }, 403],
+    [publisher, { hold: false }, 403],
+    [manager, { hold: true }, 400],
+    [manager, { hold: false, reason: 'Proof' }, 400],
+    [manager, { hold: true, reason: 'Proof', status: 'Trashed' }, 400],
+    [manager, { hold: 'true', reason: 'Proof' }, 400],
+    [manager, { holdReason: 'Proof' }, 400],
+    [manager, { approveAt }, 400],
+  ] as const) {
+    expect([body, (await api.edit(member, held, body)).status]).toEqual([body, status]);
+  }
+  const edited = ok<{ lead: LeadDetail }>(await api.edit(manager, held, { hold: true, reason: 'Proof' }));
+  expect(edited.lead).toMatchObject({ version: 2, holdReason: 'Proof', status: 'OnHold' });
+  expect(edited.lead).not.toHaveProperty('approveAt');
+  const ofPublisher = await api.get(publisher, held);
+  expect(ofPublisher).not.toHaveProperty('holdReason');
+  expect(ofPublisher).not.toHaveProperty('approveAt');
+  expect(await api.history(publisher, held)).toHaveLength(1);
+  expect(await api.history(owner, held)).toMatchObject([
+    { type: 'created' },
+    { type: 'updated', userId: manager.userId, fields: { holdReason: { to: 'Proof' } } },
+  ]);
+
+  await fixture.sql(
+    `UPDATE lead SET approve_at = now(), created_at = now() - interval '1 hour' WHERE id = ANY($1)`,
+    [[due, held]],
+  );
+  // Both instances look for due leads.
+  await expect.poll(async () => (await api.get(owner, due)).status, { timeout: 60_000 }).toBe('Approved');
+  const approval = {
+    version: 2,
+    type: 'status_changed',
+    from: 'OnHold',
+    to: 'Approved',
+    reason: 'hold_ended',
+  };
+  expect((await api.history(publisher, due))[1]).toEqual({ ...approval, createdAt: expect.any(String) });
+  expect((await api.edit(manager, due, { hold: true, reason: 'Proof' })).status).toBe(409);
+  expect((await api.get(owner, held)).status).toBe('OnHold');
+
+  const freed = ok<{ lead: LeadDetail }>(await api.edit(manager, held, { hold: false }));
+  expect(freed.lead).toMatchObject({ version: 3, approveAt: expect.any(String) });
+  expect(freed.lead).not.toHaveProperty('holdReason');
+  await expect.poll(async () => (await api.get(owner, held)).status, { timeout: 60_000 }).toBe('Approved');
+
+  expect((await setHold(0)).json<{ campaign: object }>().campaign).not.toHaveProperty('approveAfterSeconds');
+});
+
 /** Replays the history of a lead, checks that it ends at the current lead, and returns it. */
 async function replayHistory(id: string) {
   const history = await api.history(owner, id);

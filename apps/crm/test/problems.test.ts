@@ -153,7 +153,7 @@ test.each<
     () => edit({ city: 'Paris', reason: 'because' }),
     400,
     'invalid_input',
-    [{ pointer: '#/reason', detail: 'is allowed only with a status' }],
+    [{ pointer: '#/reason', detail: 'is allowed only with a status, or to hold the lead' }],
   ],
   [
     'rejects a status change without its required reason with 400',

@@ -43,7 +43,10 @@ test('the database role of the intake has all permissions that the intake needs'
   const goneCampaignId = await workspace.addCampaign('GONE');
   await workspace.mapLandingPage('watched', demoCampaignId);
   await workspace.mapLandingPage('gone', goneCampaignId);
-  await fixture.campaigns.update(id, demoCampaignId, () => ({ duplicateWindowSeconds: 3600 }));
+  await fixture.campaigns.update(id, demoCampaignId, () => ({
+    duplicateWindowSeconds: 3600,
+    approveAfterSeconds: 60,
+  }));
 
   await using service = await startIntakeService(roles.intake, { NATS_URL: nats.url });
   const submit = async (fields: object, headers: Record<string, string> = {}) => {
@@ -65,8 +68,12 @@ test('the database role of the intake has all permissions that the intake needs'
   expect(await fixture.sql('SELECT FROM lead WHERE id = ANY($1)', [many])).toHaveLength(30);
   const repeat = { 'Idempotency-Key': 'once' };
   expect(await submit({}, repeat)).toBe(await submit({}, repeat));
-  await submit({ lp_name: 'watched' });
-  expect(await stored(await submit({ lp_name: 'watched' }))).toBe('Trashed');
+  const first = await submit({ lp_name: 'watched' });
+  const duplicate = await submit({ lp_name: 'watched' });
+  expect(await stored(duplicate)).toBe('Trashed');
+  // Only the lead on hold has the hold time of the campaign.
+  const timed = "SELECT id FROM lead WHERE approve_at >= created_at + interval '60 seconds'";
+  expect(await fixture.sql(timed)).toEqual([{ id: first }]);
 
   // The intake writes landing pages, last uses and the snapshot in the background.
   await submit({ lp_name: 'unknown' });
@@ -90,12 +97,16 @@ test('the database role of the intake has all permissions that the intake needs'
 
   // Two leads are buffered. One is stored later. The other is quarantined, because its campaign is deleted.
   const release = await fixture.holdTable('lead');
-  const [later, never] = await Promise.all([submit({}), submit({ lp_name: 'gone' })]);
+  const [later, never] = await Promise.all([
+    submit({ lp_name: 'watched', phone: '+1 202 555 0144' }),
+    submit({ lp_name: 'gone' }),
+  ]);
   await fixture.sql('UPDATE landing_page SET campaign_id = NULL WHERE campaign_id = $1', [goneCampaignId]);
   await fixture.sql('DELETE FROM campaign WHERE id = $1', [goneCampaignId]);
   await release();
   await vi.waitFor(async () => {
     expect(await stored(later)).toBe('OnHold');
+    expect(await fixture.sql(timed)).toHaveLength(2);
     expect(await fixture.sql('SELECT id, reason FROM lead_quarantine')).toEqual([
       { id: never, reason: '23503' },
     ]);

@@ -47,6 +47,8 @@ async function expectStored(sent: Record<string, unknown>, answer: Answer): Prom
     duplicate_of: null,
     assignee_id: null,
     callback_at: null,
+    approve_at: null,
+    hold_reason: null,
     ip: '127.0.0.1',
     ...Object.fromEntries(absent.map((field) => [field, null])),
     ...Object.fromEntries(

@@ -6,6 +6,7 @@ import { addDeliverCommand } from './commands/deliver.ts';
 import { addEraseCommand } from './commands/erase.ts';
 import { addEventsCommands } from './commands/events.ts';
 import { addExportCommand } from './commands/export.ts';
+import { addHoldCommands } from './commands/hold.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addLandingPageCommands } from './commands/landing-page.ts';
@@ -75,6 +76,7 @@ export function createProgram(io: CliIo): Command {
     addDeliverCommand,
     addEraseCommand,
     addRetentionCommands,
+    addHoldCommands,
     addBackupCheckCommand,
   ];
   for (const add of addCommands) add(program, io);

@@ -11,6 +11,8 @@ export interface Campaign {
   readonly isDefault: boolean;
   /** A lead is a duplicate if the campaign has another lead of the same phone number within this time. Absent if disabled. */
   readonly duplicateWindowSeconds?: number | undefined;
+  /** The time after which a new lead becomes Approved. Absent if leads have no timer. */
+  readonly approveAfterSeconds?: number | undefined;
   /** The retention of leads in days; absent if leads are kept without a limit. */
   readonly retentionDays?: number | undefined;
   /** The members to whom new leads are assigned in turn. */
@@ -25,6 +27,8 @@ export interface CampaignUpdate {
   readonly status?: CampaignStatus | undefined;
   /** `null` disables duplicate detection. */
   readonly duplicateWindowSeconds?: number | null | undefined;
+  /** `null` removes the timer, also from leads that wait. */
+  readonly approveAfterSeconds?: number | null | undefined;
   /** `null` keeps leads without a limit. */
   readonly retentionDays?: number | null | undefined;
   readonly assigneeIds?: readonly string[] | undefined;
@@ -65,6 +69,8 @@ export interface IntakeRoute {
   readonly campaignId: string;
   /** The duplicate window of the campaign. */
   readonly duplicateWindowSeconds?: number | undefined;
+  /** The hold time of the campaign. */
+  readonly approveAfterSeconds?: number | undefined;
   /** Whether the workspace has a landing page of the given name. */
   readonly landingPageKnown: boolean;
 }
@@ -112,6 +118,7 @@ export interface CampaignStore {
     readonly name: string;
     readonly isDefault: boolean;
     readonly duplicateWindowSeconds?: number | undefined;
+    readonly approveAfterSeconds?: number | undefined;
   }): Promise<Campaign>;
 
   /**

@@ -34,6 +34,15 @@ const sentWindow = Type.Integer({
   examples: [2_592_000],
 });
 
+/** The bounds of a hold time: 1 minute and 365 days. */
+const holdBounds = { minimum: 60, maximum: 31_536_000 } as const;
+
+const sentHoldTime = Type.Union([Type.Literal(0), Type.Integer(holdBounds)], {
+  'x-reason': `must be 0 or an integer from ${holdBounds.minimum} to ${holdBounds.maximum}`,
+  description: `The hold time in seconds, ${holdBounds.minimum} to ${holdBounds.maximum}. A new lead becomes Approved after it, unless its status is changed or it is held before. 0 turns the timer off, also for leads that wait. A longer time applies to leads that wait, and a shorter one to new leads only.`,
+  examples: [1_209_600],
+});
+
 /** The maximum number of assignees of a campaign. */
 const maxAssignees = 100;
 
@@ -51,6 +60,7 @@ export const NewCampaign = Type.Object(
     code: label(meanings.code, 'SPRING'),
     name: campaignName,
     duplicateWindowSeconds: Type.Optional(sentWindow),
+    approveAfterSeconds: Type.Optional(sentHoldTime),
     isDefault: Type.Optional(
       flag("Whether it replaces the workspace's default campaign. The default is false.", false),
     ),
@@ -65,6 +75,7 @@ export const CampaignChanges = Type.Object(
     name: Type.Optional(campaignName),
     status: Type.Optional(CampaignStatus),
     duplicateWindowSeconds: Type.Optional(sentWindow),
+    approveAfterSeconds: Type.Optional(sentHoldTime),
     isDefault: Type.Optional(
       Type.Literal(true, {
         description:
@@ -110,6 +121,13 @@ export const CampaignView = Type.Object(
         description:
           'The duplicate window in seconds. Within it, another lead of the same phone number is a duplicate. Absent if disabled.',
         examples: [2_592_000],
+      }),
+    ),
+    approveAfterSeconds: Type.Optional(
+      Type.Integer({
+        description:
+          'The hold time in seconds, after which a new lead becomes Approved. Absent if it is off.',
+        examples: [1_209_600],
       }),
     ),
     assigneeIds: Type.Optional(

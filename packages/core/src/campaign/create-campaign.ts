@@ -11,7 +11,7 @@ import type { CampaignStore } from './campaign-store.ts';
 export async function createCampaign(
   campaigns: Pick<CampaignStore, 'create'>,
   { workspaceId, role }: Pick<Principal, 'workspaceId' | 'role'>,
-  { code, name, duplicateWindowSeconds = 0, isDefault = false }: NewCampaign,
+  { code, name, duplicateWindowSeconds = 0, approveAfterSeconds = 0, isDefault = false }: NewCampaign,
 ): Promise<CampaignView> {
   const campaign = await campaigns.create({
     workspaceId,
@@ -19,6 +19,7 @@ export async function createCampaign(
     name,
     isDefault,
     duplicateWindowSeconds: duplicateWindowSeconds === 0 ? undefined : duplicateWindowSeconds,
+    approveAfterSeconds: approveAfterSeconds === 0 ? undefined : approveAfterSeconds,
   });
   return toCampaignView(campaign, { role });
 }

@@ -40,7 +40,7 @@ export async function updateCampaign(
 
 /** Validates a change. The default campaign must stay active, because an inactive default would lose leads. */
 function decideUpdate(campaign: Campaign, changes: CampaignChanges): CampaignUpdate {
-  const { status = campaign.status, duplicateWindowSeconds, ...rest } = changes;
+  const { status = campaign.status, duplicateWindowSeconds, approveAfterSeconds, ...rest } = changes;
   if (status !== 'active') {
     if (campaign.isDefault) {
       throw new LeadsError('conflict', {
@@ -60,6 +60,9 @@ function decideUpdate(campaign: Campaign, changes: CampaignChanges): CampaignUpd
     status,
     ...(duplicateWindowSeconds !== undefined && {
       duplicateWindowSeconds: duplicateWindowSeconds === 0 ? null : duplicateWindowSeconds,
+    }),
+    ...(approveAfterSeconds !== undefined && {
+      approveAfterSeconds: approveAfterSeconds === 0 ? null : approveAfterSeconds,
     }),
   };
 }

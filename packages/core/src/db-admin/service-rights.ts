@@ -41,7 +41,15 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
     crm: change,
     // Excludes the secret of the integration page.
     intake: {
-      select: ['id', 'workspace_id', 'status', 'is_default', 'duplicate_window_seconds', 'updated_at'],
+      select: [
+        'id',
+        'workspace_id',
+        'status',
+        'is_default',
+        'duplicate_window_seconds',
+        'approve_after_seconds',
+        'updated_at',
+      ],
     },
   },
   landing_page: {
@@ -131,6 +139,7 @@ export const functionRights: Readonly<Record<string, readonly Service[]>> = {
   return_logged_events: ['crm'],
   log_requests: ['crm', 'intake'],
   unassign_leads: ['crm'],
+  take_due_leads: ['crm'],
 };
 
 /** A right on the rows that meet a condition in SQL. */

@@ -50,7 +50,8 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         Prisma.sql`
           SELECT
             id, workspace_id AS "workspaceId", code, name, status, is_default AS "isDefault",
-            duplicate_window_seconds AS "duplicateWindowSeconds", retention_days AS "retentionDays",
+            duplicate_window_seconds AS "duplicateWindowSeconds",
+            approve_after_seconds AS "approveAfterSeconds", retention_days AS "retentionDays",
             assignee_ids AS "assigneeIds",
             created_at AS "createdAt", updated_at AS "updatedAt"
           FROM campaign WHERE workspace_id = ${workspaceId}::uuid AND code = ${code}`,
@@ -61,11 +62,17 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
 
     async routeIntakeLead(workspaceId, landingPage, keyCampaignId) {
       const [route] = await prisma.$queryRaw<
-        { campaignId: string | null; duplicateWindowSeconds: number | null; landingPageKnown: boolean }[]
+        {
+          campaignId: string | null;
+          duplicateWindowSeconds: number | null;
+          approveAfterSeconds: number | null;
+          landingPageKnown: boolean;
+        }[]
       >`
         SELECT
           campaign.id AS "campaignId",
           campaign.duplicate_window_seconds AS "duplicateWindowSeconds",
+          campaign.approve_after_seconds AS "approveAfterSeconds",
           EXISTS (
             SELECT FROM landing_page WHERE workspace_id = ${workspaceId}::uuid AND name = ${landingPage ?? null}
           ) AS "landingPageKnown"
@@ -82,12 +89,8 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
       if (route === undefined || route.campaignId === null) {
         throw new Error('The workspace has no default campaign');
       }
-      const { campaignId, landingPageKnown } = route;
-      return withoutNulls({
-        campaignId,
-        landingPageKnown,
-        duplicateWindowSeconds: route.duplicateWindowSeconds,
-      });
+      const { campaignId, ...others } = route;
+      return withoutNulls({ campaignId, ...others });
     },
 
     async addLandingPages(pages, capPerKey) {
@@ -124,6 +127,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
             id: newId(),
             ...campaign,
             duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? null,
+            approveAfterSeconds: campaign.approveAfterSeconds ?? null,
           };
           return withoutNulls(await tx.campaign.create({ data, omit: omitted }));
         });
@@ -140,15 +144,22 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         await lockWorkspace(tx, workspaceId);
         const campaign = await tx.campaign.findFirst({ where: { workspaceId, id }, omit: omitted });
         if (campaign === null) return undefined;
-        const { isDefault, name, status, duplicateWindowSeconds, retentionDays, assigneeIds } = decide(
-          withoutNulls(campaign),
-        );
+        const {
+          isDefault,
+          name,
+          status,
+          duplicateWindowSeconds,
+          approveAfterSeconds,
+          retentionDays,
+          assigneeIds,
+        } = decide(withoutNulls(campaign));
         const becomesDefault = isDefault === true && !campaign.isDefault;
         if (becomesDefault) await removeDefault(tx, workspaceId);
         const data = {
           ...(name !== undefined && { name }),
           ...(status !== undefined && { status }),
           ...(duplicateWindowSeconds !== undefined && { duplicateWindowSeconds }),
+          ...(approveAfterSeconds !== undefined && { approveAfterSeconds }),
           ...(retentionDays !== undefined && { retentionDays }),
           ...(assigneeIds !== undefined && { assigneeIds: [...assigneeIds] }),
           ...(becomesDefault && { isDefault: true }),

@@ -651,6 +651,17 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     '23514',
     () => insert('campaign', { duplicate_window_seconds }),
   ]),
+  ...[0, 59, 31_536_001].map((approve_after_seconds): [string, string, () => Promise<void>] => [
+    'campaign_approve_after_seconds_check',
+    '23514',
+    () => insert('campaign', { approve_after_seconds }),
+  ]),
+  ...['', 'x'.repeat(1_001)].map((hold_reason): [string, string, () => Promise<void>] => [
+    'lead_hold_reason_check',
+    '23514',
+    () => insert('lead', { hold_reason }),
+  ]),
+  ['lead_change_user_id_check', '23514', () => insert('lead_change', { user_id: null })],
   ...[0, -1, 36_501].map((retention_days): [string, string, () => Promise<void>] => [
     'campaign_retention_days_check',
     '23514',

@@ -12,6 +12,7 @@ export { createDeliveryQueue } from './delivery-queue.prisma.ts';
 export { createErasableLeads, createErasableQuarantine, createErasureTable } from './erasure-store.prisma.ts';
 export { createEventLog } from './event-log.prisma.ts';
 export { createEventOutbox } from './event-outbox.prisma.ts';
+export { createHoldTimerStore } from './hold-timer-store.prisma.ts';
 export { createLeadNoteStore } from './lead-note-store.prisma.ts';
 export { createLeadQuarantine } from './lead-quarantine.prisma.ts';
 export { createLeadJobStore } from './lead-job-store.prisma.ts';

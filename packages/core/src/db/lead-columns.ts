@@ -1,6 +1,7 @@
 import type { StoredLead } from '../lead/lead.ts';
 import { type LeadFieldName, leadFieldNames } from '../lead/lead-fields.ts';
-import type { LeadChange, StatusChangeFrom } from '../lead/lead-store.ts';
+import type { LeadChange, LeadToInsert, StatusChangeFrom } from '../lead/lead-store.ts';
+import { initialStatus } from '../lead/lead-status.ts';
 import { searchWords } from '../lead/search.ts';
 import { Prisma } from './generated/client.ts';
 
@@ -55,6 +56,7 @@ export const editableColumns: Columns<StoredLead> = {
   ...contentColumns,
   assignee_id: { of: (lead) => lead.assigneeId, type: 'uuid' },
   callback_at: { of: (lead) => lead.callbackAt, type: 'timestamptz' },
+  hold_reason: { of: (lead) => lead.holdReason },
 };
 
 let lastTime = Number.NaN;
@@ -70,7 +72,7 @@ function isoTime(time: Date): string {
 }
 
 /** The columns of a new lead. */
-export const leadColumns: Columns<StoredLead> = {
+export const leadColumns: Columns<LeadToInsert> = {
   id: { of: (lead) => lead.id, type: 'uuid' },
   workspace_id: { of: (lead) => lead.workspaceId, type: 'uuid' },
   campaign_id: { of: (lead) => lead.campaignId, type: 'uuid' },
@@ -84,6 +86,12 @@ export const leadColumns: Columns<StoredLead> = {
     stored: (sent) => `decode(${sent}, 'hex')`,
   },
   duplicate_of: { of: (lead) => lead.duplicateOf, type: 'uuid' },
+  // The time starts by the clock of Postgres, which also decides when a lead is due. A duplicate has no timer.
+  approve_at: {
+    of: (lead) => (lead.status === initialStatus ? lead.approveAfterSeconds : undefined),
+    type: 'int',
+    stored: (sent) => `now() + ${sent} * interval '1 second'`,
+  },
   created_at: { of: (lead) => isoTime(lead.createdAt), type: 'timestamptz' },
   // Omitted if it equals `created_at`, as in nearly every lead, because formatting a time is slow.
   updated_at: {

@@ -32,7 +32,7 @@ import {
   stored,
   valuesOf,
 } from './lead-columns.ts';
-import { callbackColumn, isoTime, scannedColumns, scannedTimes } from './scanned-lead.ts';
+import { approvalColumn, callbackColumn, isoTime, scannedColumns, scannedTimes } from './scanned-lead.ts';
 import { findDifferingLeads, findEarlierLeads } from './lead-repeats.ts';
 import { type FoundSelection, matching, unfilteredStatement, statementsOf } from './lead-selection.ts';
 import { listedColumns, writePage } from './listed-lead.ts';
@@ -47,6 +47,7 @@ export const everyColumn = Prisma.sql`
   (SELECT code FROM campaign WHERE campaign.id = lead.campaign_id) AS "campaignCode", user_id AS "userId", source,
   status, name, phone, phone_e164 AS "phoneE164", ${fieldColumns}, state, host(ip) AS ip, s1, lp_name AS "lpName", extra::text AS extra, version,
   content_hash AS "contentHash", duplicate_of AS "duplicateOf", assignee_id AS "assigneeId", ${Prisma.raw(callbackColumn)} AS "callbackAt",
+  ${Prisma.raw(approvalColumn)} AS "approveAt", hold_reason AS "holdReason",
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** The columns of a change in a lead's history. */
@@ -308,6 +309,7 @@ function changing(
     ), changed AS (
       UPDATE lead SET
         (${names(columns)}) = ROW (${stored(columns)}),
+        approve_at = CASE WHEN sent.to_status IS NULL THEN lead.approve_at END,
         -- The clocks of two instances may differ, but the times in a history must not decrease.
         updated_at = GREATEST(sent.changed_at, lead.updated_at)
       FROM sent JOIN locked ON locked.id = sent.id
@@ -370,7 +372,7 @@ export const noteTraceparents = (text: Prisma.Sql) =>
  * Builds the text of a change of statuses. The leads need not be read first: the statement checks their statuses when it
  * has locked them, and returns the changed leads.
  */
-const changingStatus = (isTraced: boolean) => {
+const changingStatus = (isTraced: boolean, returned = everyColumn) => {
   const sent = Object.keys(statusChangeColumns).length;
   const noting = isTraced ? noteTraceparents(Prisma.raw(`$${sent + 2}`)) : Prisma.empty;
   return Prisma.sql`
@@ -384,6 +386,7 @@ const changingStatus = (isTraced: boolean) => {
     ), changed AS (
       UPDATE lead SET
         status = sent.to_status::lead_status,
+        approve_at = NULL,
         version = lead.version + 1,
         -- The clocks of two instances may differ, but the times in a history must not decrease.
         updated_at = GREATEST(sent.changed_at, lead.updated_at)
@@ -395,10 +398,12 @@ const changingStatus = (isTraced: boolean) => {
       SELECT sent.id, changed.version, changed.updated_at, sent.user_id, locked.status, changed.status, sent.reason
       FROM sent JOIN changed ON changed.id = sent.id JOIN locked ON locked.id = sent.id
     )
-    SELECT ${everyColumn} FROM changed AS lead`;
+    SELECT ${returned} FROM changed AS lead`;
 };
 const statusChange = changingStatus(false);
 const tracedStatusChange = changingStatus(true);
+/** Returns only ids, because to read whole leads takes longer than the rest of a large change. */
+export const statusChangeOfMany = changingStatus(false, Prisma.sql`id`).text;
 
 /**
  * Builds the texts of an insert, which returns the ids of the leads that were not added. Usually there are none, and to

@@ -23,6 +23,7 @@ import { createCampaignStore } from './campaign-store.prisma.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createEventOutbox } from './event-outbox.prisma.ts';
 import { Prisma } from './generated/client.ts';
+import { createHoldTimerStore } from './hold-timer-store.prisma.ts';
 import { createLeadNoteStore } from './lead-note-store.prisma.ts';
 import { createRequestLogStore } from './request-log-store.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
@@ -523,6 +524,21 @@ test('leads are assigned in turn, unassigned, viewed and noted within their work
       UNION SELECT lead_id FROM lead_viewer WHERE lead_id = ANY('{${ids.join()}}')`);
     expect(left).toEqual([]);
   }
+});
+
+test('the CRM approves due leads of several workspaces', async () => {
+  const leads = [a, b].map((tenant) => leadOf(tenant));
+  const ids = leads.map(({ id }) => id);
+  // The role of the intake has no rights on hold times, but leads of the intake have them.
+  await createLeadStore(intake).insert(leads.map((lead) => Object.assign(lead, { approveAfterSeconds: 60 })));
+  await database.query(`
+    UPDATE campaign SET approve_after_seconds = 60;
+    UPDATE lead SET created_at = created_at - interval '1 hour', approve_at = now() WHERE id = ANY('{${ids.join()}}')`);
+  expect(await createHoldTimerStore(crm).approveDue(9)).toMatchObject({ approved: 2, taken: 2 });
+  const approved = await database.query(`SELECT FROM lead_change WHERE user_id IS NULL`);
+  expect(approved).toHaveLength(2);
+  await database.query(`
+    UPDATE campaign SET approve_after_seconds = NULL; SELECT FROM erase_leads('{${ids.join()}}')`);
 });
 
 test('a transaction sees the rows of its acting workspace until it ends', async () => {

@@ -1,8 +1,13 @@
 import { detailFields } from '../lead/lead.schema.ts';
 import { Prisma } from './generated/client.ts';
 
+const isoText = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
 /** The time to call back in ISO 8601. Most leads have none. */
-export const callbackColumn = `to_char(callback_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+export const callbackColumn = isoText('callback_at');
+
+/** The time at which the lead becomes Approved unless it is held, in ISO 8601. */
+export const approvalColumn = isoText('approval_of_lead(approve_at, lead.created_at, campaign_id)');
 
 /** The SQL expressions of fields whose column has another name or type. */
 const expressions: Readonly<Record<string, string>> = {
@@ -11,6 +16,7 @@ const expressions: Readonly<Record<string, string>> = {
   extra: 'extra::text',
   phoneE164: 'phone_e164',
   callbackAt: callbackColumn,
+  approveAt: `CASE WHEN hold_reason IS NULL THEN ${approvalColumn} END`,
 };
 const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

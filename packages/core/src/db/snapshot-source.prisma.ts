@@ -21,6 +21,7 @@ interface CampaignRow {
   readonly workspaceId: string;
   readonly isDefault: boolean;
   readonly duplicateWindowSeconds: number | null;
+  readonly approveAfterSeconds: number | null;
 }
 
 /** Creates the source of intake snapshots, which reads API keys, campaigns and landing pages from Postgres. */
@@ -43,7 +44,7 @@ export function createSnapshotSource({ select }: Database): SnapshotSource {
       const campaigns = await select<CampaignRow>(Prisma.sql`
         SELECT
           id, workspace_id AS "workspaceId", is_default AS "isDefault",
-          duplicate_window_seconds AS "duplicateWindowSeconds"
+          duplicate_window_seconds AS "duplicateWindowSeconds", approve_after_seconds AS "approveAfterSeconds"
         FROM campaign WHERE status = 'active'
         ORDER BY is_default DESC, updated_at DESC
         LIMIT ${snapshotBounds.campaigns}`);

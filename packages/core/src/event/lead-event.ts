@@ -23,7 +23,8 @@ export function toLeadEvent(
   changes: readonly LeadChange[],
   version: number,
 ): LeadEvent | undefined {
-  const then = leadAt(lead, changes, version);
+  // The time of the approval is no part of a version, because the campaign's setting can change it.
+  const then = { ...leadAt(lead, changes, version), approveAt: undefined };
   const change = version === 1 ? creationOf(then) : entryOf(changes, version);
   if (change === undefined) return undefined;
   return {

@@ -2,7 +2,7 @@ import { type Principal, requireManager } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import { type ChangeResult, changeEach } from './change-each.ts';
-import { internalFields, type LeadAssignment } from './lead.schema.ts';
+import type { LeadAssignment } from './lead.schema.ts';
 import type { LeadStore } from './lead-store.ts';
 
 type Assignment = Omit<LeadAssignment, 'ids'>;
@@ -22,7 +22,9 @@ export async function assignLeads(
   await requireAssignable(workspaces, principal, assignment);
   const values = assignmentOf(assignment);
   return changeEach(leads, principal, ids, (lead) => {
-    const changed = internalFields.filter((field) => field in values && values[field] !== lead[field]);
+    const changed = (['assigneeId', 'callbackAt'] as const).filter(
+      (field) => field in values && values[field] !== lead[field],
+    );
     if (changed.length === 0) return undefined;
     return {
       values,

@@ -47,6 +47,7 @@ export async function createLead(
       : await sink.take({
           ...sent,
           duplicateWindowSeconds: campaign.duplicateWindowSeconds,
+          approveAfterSeconds: campaign.approveAfterSeconds,
           actingWorkspaceId: workspaceId,
         });
   if (outcome.result === 'added') return { lead: toLead(outcome.lead), extraLeftOut };

@@ -8,7 +8,7 @@ import { findLead } from './get-lead.ts';
 import { LeadDetail, LeadPatch } from './lead.schema.ts';
 import { type FoundLead, toLeadDetail } from './lead.ts';
 import { shownLead } from './lead-scope.ts';
-import { checkTransition, type LeadStatus, statusesBefore } from './lead-status.ts';
+import { checkTransition, initialStatus, type LeadStatus, statusesBefore } from './lead-status.ts';
 import type { LeadChange, LeadStore } from './lead-store.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import { parsePhone } from './phone.ts';
@@ -24,13 +24,13 @@ type ResolvedPatch = Omit<LeadPatch, 'status'> & { readonly status?: LeadStatus 
 const maxAttempts = 100;
 
 /**
- * Changes fields and, for owners and managers, the status, the assignee and the call-back of a lead.
+ * Changes fields and, for owners and managers, the status, the hold, the assignee and the call-back of a lead.
  *
  * @param ifMatch the accepted versions of the lead, so that no concurrent change is lost.
  * @returns the changed lead; the unchanged lead, in its version, if the edit changes nothing.
- * @throws LeadsError `not_found`; `precondition_failed`; `conflict` for a transition that is not allowed and for a
- *   status that was changed meanwhile; `forbidden` for a status, an assignee or a call-back by a publisher, and for a
- *   status without the scope `leads:status`; `reason_required`; `invalid_input` for a field that cannot be changed, and
+ * @throws LeadsError `not_found`; `precondition_failed`; `conflict` for a transition that is not allowed, for a
+ *   status that was changed meanwhile and for a hold of a lead that is not OnHold; `forbidden` for a status, a hold, an
+ *   assignee or a call-back by a publisher, and for a status or a hold without the scope `leads:status`; `reason_required`; `invalid_input` for a field that cannot be changed, and
  *   for an assignee without the role owner or manager.
  */
 export async function editLead(
@@ -40,9 +40,7 @@ export async function editLead(
   patch: ResolvedPatch,
   ifMatch?: ReadonlySet<number>,
 ): Promise<{ lead: LeadDetail; extraLeftOut: number }> {
-  if (patch.status === undefined && patch.reason !== undefined) {
-    throw refused({ '/reason': 'is allowed only with a status' });
-  }
+  checkReason(patch);
   const fixedFields = Object.keys(patch).filter((field) => fixed.has(field));
   if (fixedFields.length > 0) {
     throw refused(Object.fromEntries(fixedFields.map((field) => [`/${field}`, 'cannot be changed'])));
@@ -53,13 +51,18 @@ export async function editLead(
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const found = await findLead(leads, principal, id);
     // Checked after the lead is found: a publisher gets `not_found` for a lead that it cannot see.
-    if (patch.status !== undefined) {
+    if (patch.status !== undefined || patch.hold !== undefined) {
       requireScope(principal, 'leads:status');
       requireManager(principal);
     }
     if (patch.assigneeId !== undefined || patch.callbackAt !== undefined) requireManager(principal);
     if (attempt === 1) await requireAssignable(workspaces, principal, patch);
     if (ifMatch?.has(found.version) === false) throw new LeadsError('precondition_failed');
+    if (patch.hold === true && found.status !== initialStatus) {
+      throw new LeadsError('conflict', {
+        message: `Only a lead with the status ${initialStatus} can be held`,
+      });
+    }
     const { lead, change, extraLeftOut } = edited(found, patch, principal);
     if (change === undefined) return { lead: shownLead(toLeadDetail(found), principal), extraLeftOut };
     const updatedAt = (await leads.change(principal.workspaceId, [{ lead, change }])).get(lead.id);
@@ -71,6 +74,19 @@ export async function editLead(
     if (patch.status !== undefined) break;
   }
   throw new LeadsError('conflict', { message: concurrentChange });
+}
+
+/** @throws LeadsError `invalid_input` for a hold with a status; `reason_required`. */
+function checkReason({ status, hold, reason }: ResolvedPatch): void {
+  if (hold === true && status !== undefined) throw refused({ '/hold': 'must be false with a status' });
+  if (hold === true && reason === undefined) {
+    throw new LeadsError('reason_required', {
+      fields: [{ at: 'body', path: '/reason', reason: 'is required with hold' }],
+    });
+  }
+  if (reason !== undefined && status === undefined && hold !== true) {
+    throw refused({ '/reason': 'is allowed only with a status, or to hold the lead' });
+  }
 }
 
 /**
@@ -127,7 +143,8 @@ function edited(
       version,
       userId: principal.userId,
       status: status && { from: found.status, to: status },
-      reason,
+      // The reason of a hold is in its field.
+      reason: status && reason,
       fields: isEdit ? fields : undefined,
       createdAt: now,
     },
@@ -139,7 +156,7 @@ const named = new Set(Object.keys(LeadPatch.properties));
 
 /** Returns the values that an edit sets; `undefined` for the fields that it removes. */
 function patched(found: FoundLead, patch: ResolvedPatch) {
-  const { status: _status, reason: _reason, ...given } = patch;
+  const { status: _status, hold, reason, ...given } = patch;
   const values = {
     ...Object.fromEntries(
       Object.entries(given)
@@ -147,6 +164,7 @@ function patched(found: FoundLead, patch: ResolvedPatch) {
         .map(([field, value]) => [field, value === '' ? undefined : value]),
     ),
     ...assignmentOf(patch),
+    ...(hold !== undefined && { holdReason: hold ? reason : undefined }),
   };
   const unknown = keepExtra(given, named);
   if (unknown.json === undefined) return { values, extraLeftOut: unknown.leftOut };

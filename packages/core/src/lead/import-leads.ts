@@ -197,13 +197,14 @@ function createBatchStore(
       const { line, lead } = toLeadOfLine(candidate);
       const campaign = await findCampaign(candidate.body.campaignCode);
       if (campaign?.status === 'active') {
-        const { id: campaignId, duplicateWindowSeconds } = campaign;
+        const { id: campaignId, duplicateWindowSeconds, approveAfterSeconds } = campaign;
         placed.push({
           line,
           lead: {
             ...lead,
             campaignId,
             duplicateWindowSeconds,
+            approveAfterSeconds,
             actingWorkspaceId: workspaceId,
             isImported: true,
           },

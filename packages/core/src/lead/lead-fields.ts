@@ -54,8 +54,10 @@ export const serviceFieldNames = [
   'source',
   'phoneE164',
   'duplicateOf',
+  'approveAt',
   'assigneeId',
   'callbackAt',
+  'holdReason',
 ] as const;
 
 /** Returns a name without differences of spelling: `Campaign Code`, `campaign_code` and `campaign-code` are equal. */

@@ -19,15 +19,13 @@ export function creationOf(lead: StoredLead): LeadHistoryEntry {
 /** Returns the entry of a history for a change. */
 export function toHistoryEntry(change: LeadChange): LeadHistoryEntry {
   const { version, userId, status, reason, fields, createdAt } = change;
+  const by = { createdAt: createdAt.toISOString(), ...(userId !== undefined && { userId }) };
   const note = fields?.['note']?.to;
-  if (typeof note === 'string') {
-    return { version, type: 'note_added', createdAt: createdAt.toISOString(), userId, noteId: note };
-  }
+  if (typeof note === 'string') return { version, type: 'note_added', ...by, noteId: note };
   return {
     version,
     type: status === undefined ? 'updated' : 'status_changed',
-    createdAt: createdAt.toISOString(),
-    userId,
+    ...by,
     ...status,
     ...(reason !== undefined && { reason }),
     ...(fields !== undefined && { fields }),

@@ -13,6 +13,8 @@ export type LeadToInsert = StoredLead &
   Traced & {
     /** The duplicate window of its campaign. */
     readonly duplicateWindowSeconds?: number | undefined;
+    /** The hold time of its campaign. It begins when the lead is stored. */
+    readonly approveAfterSeconds?: number | undefined;
     /** The id that the release before derived from its Idempotency-Key. */
     readonly earlierId?: string | undefined;
     /**
@@ -114,7 +116,8 @@ export type LeadTexts = readonly (string | null)[];
 /** A change of a lead after its creation. */
 export interface LeadChange {
   readonly version: number;
-  readonly userId: string;
+  /** Absent for the end of a hold time. */
+  readonly userId?: string | undefined;
   readonly status?: { readonly from: LeadStatus; readonly to: LeadStatus } | undefined;
   readonly reason?: string | undefined;
   /** The old and the new value of each changed field. If absent, the change is stored for the status only. */

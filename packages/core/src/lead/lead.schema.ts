@@ -125,12 +125,21 @@ export const LeadDetail = Type.Object(
         { additionalProperties: true, description: 'Fields of the request that are not in its schema.' },
       ),
     ),
+    approveAt: Type.Optional(
+      dateTime(
+        'Time at which the lead becomes Approved, by the hold time of its campaign. Absent without a hold time, after a status change, while the lead is held, and in events.',
+      ),
+    ),
     assigneeId: optionalText(
       'Identifier of the owner or manager who works on the lead. Publishers do not see it.',
       '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f',
     ),
     callbackAt: Type.Optional(
       dateTime('Time at which the lead is to be called back. Publishers do not see it.'),
+    ),
+    holdReason: optionalText(
+      'Reason for which an owner or manager holds the lead. A held lead does not become Approved by the hold time of its campaign. Publishers do not see it.',
+      'Waiting for the proof of address',
     ),
   },
   { additionalProperties: false, description: 'A lead with all stored fields.' },
@@ -141,7 +150,7 @@ export type LeadDetail = Static<typeof LeadDetail>;
 export const detailFields = Object.keys(LeadDetail.properties) as readonly (keyof LeadDetail)[];
 
 /** The fields of a lead that publishers do not see. They are the last of {@link detailFields}. */
-export const internalFields = ['assigneeId', 'callbackAt'] as const;
+export const internalFields = ['assigneeId', 'callbackAt', 'holdReason'] as const;
 
 /** A UUID in lower case. */
 const uuidText = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
@@ -175,6 +184,13 @@ export const LeadPatch = Type.Object(
     reason: Type.Optional(StatusReason),
     assigneeId: Type.Optional(Assignee),
     callbackAt: Type.Optional(Callback),
+    hold: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the lead is held, so that it does not become Approved by the hold time of its campaign. `true` requires a `reason`, which is shown as `holdReason`. Only an OnHold lead can be held. `false` releases the lead, which then becomes Approved when it is due. Only owners and managers can set it. `true` and a `status` are not possible in one request.',
+        examples: [false],
+      }),
+    ),
   },
   { minProperties: 1, description: 'The changes of a lead.' },
 );
@@ -226,11 +242,14 @@ export const LeadHistoryEntry = Type.Object(
       examples: ['status_changed'],
     }),
     createdAt: dateTime('Time of the change.'),
-    userId: text('Identifier of the user who made the change.', '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f'),
+    userId: optionalText(
+      'Identifier of the user who made the change. Absent if the service approved the lead at the end of its hold time.',
+      '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f',
+    ),
     from: Type.Optional(LeadStatus),
     to: Type.Optional(LeadStatus),
     reason: optionalText(
-      'Reason for the status change; `assignee_removed` if the service removed an assignee who left the workspace.',
+      'Reason for the status change; `hold_ended` if the service approved the lead at the end of its hold time; `assignee_removed` if the service removed an assignee who left the workspace.',
       'Number is not in service',
     ),
     noteId: optionalText('Identifier of the added note.', '019c0a3e-5555-7c4e-9f10-2a6b8c0d1e2f'),

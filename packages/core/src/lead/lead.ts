@@ -33,6 +33,10 @@ export interface StoredLead extends LeadFields {
   readonly assigneeId?: string | undefined;
   /** The time at which the lead is to be called back, in ISO 8601. */
   readonly callbackAt?: string | undefined;
+  /** The time at which the lead becomes Approved unless it is held, in ISO 8601. Absent without a timer. */
+  readonly approveAt?: string | undefined;
+  /** Why a person holds the lead. */
+  readonly holdReason?: string | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -150,6 +154,7 @@ export function toLeadDetail(lead: FoundLead): LeadDetail {
   const {
     workspaceId: _workspaceId,
     contentHash: _contentHash,
+    approveAt,
     extra,
     createdAt,
     updatedAt,
@@ -157,6 +162,7 @@ export function toLeadDetail(lead: FoundLead): LeadDetail {
   } = lead;
   const detail = {
     ...shown,
+    approveAt: lead.status === initialStatus && lead.holdReason === undefined ? approveAt : undefined,
     extra: extra === undefined ? undefined : (JSON.parse(extra) as object),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),

@@ -38,11 +38,15 @@ export async function submitLead(
   const { workspaceId, userId, defaultCampaignId } = principal;
   const browserKeyId = isBrowserKey(principal) ? principal.apiKeyId : undefined;
   const found = routes.find(workspaceId, body.lp_name, defaultCampaignId, browserKeyId);
-  const { campaignId, duplicateWindowSeconds } = found instanceof Promise ? await found : found;
+  const { campaignId, duplicateWindowSeconds, approveAfterSeconds } =
+    found instanceof Promise ? await found : found;
   const owner = keyOwnerOf(principal);
   const id = leadIdFor(owner, idempotencyKey);
   const { lead, extraLeftOut } = fromIntakeLead(body, { id, workspaceId, userId, campaignId }, ip);
-  const placed = duplicateWindowSeconds === undefined ? lead : { ...lead, duplicateWindowSeconds };
+  const placed =
+    duplicateWindowSeconds === undefined && approveAfterSeconds === undefined
+      ? lead
+      : { ...lead, duplicateWindowSeconds, approveAfterSeconds };
   const outcome = await leads.take(
     idempotencyKey === undefined
       ? placed

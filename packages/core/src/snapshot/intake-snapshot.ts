@@ -35,6 +35,7 @@ export const IntakeSnapshot = Type.Object({
       workspaceId: Id,
       isDefault: Type.Boolean(),
       duplicateWindowSeconds: Type.Optional(Type.Integer()),
+      approveAfterSeconds: Type.Optional(Type.Integer()),
     }),
   ),
   /** The landing pages that are mapped to an active campaign. */

@@ -122,9 +122,9 @@ class Snapshot {
     }
     const campaign = this.#campaigns.get(ofPage ?? ofKey?.id ?? this.#defaults.get(workspaceId) ?? '');
     if (campaign?.workspaceId !== workspaceId) return undefined;
-    const { id: campaignId, duplicateWindowSeconds } = campaign;
+    const { id: campaignId, duplicateWindowSeconds, approveAfterSeconds } = campaign;
     // An unknown page is registered by a later lead, once the database is available.
-    return { campaignId, duplicateWindowSeconds, landingPageKnown: true };
+    return { campaignId, duplicateWindowSeconds, approveAfterSeconds, landingPageKnown: true };
   }
 }
 

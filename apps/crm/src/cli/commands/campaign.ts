@@ -7,7 +7,7 @@ import {
   updateCampaign,
 } from '@leads/core/campaign';
 import { type Command, Option } from 'commander';
-import { parseDuplicateWindow, parseText } from '../runtime/arguments.ts';
+import { parseDuplicateWindow, parseHoldTime, parseText } from '../runtime/arguments.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
 import { findCampaign, findWorkspace } from '../runtime/lookups.ts';
@@ -24,6 +24,7 @@ interface UpdateCampaignOptions extends WorkspaceOptions {
   readonly name?: string;
   readonly status?: CampaignStatus;
   readonly duplicateWindow?: number;
+  readonly approveAfter?: number;
   readonly default?: true;
 }
 
@@ -67,6 +68,11 @@ export function addCampaignCommands(program: Command, io: CliIo): void {
       '--duplicate-window <duration>',
       'the time in which another lead with the same phone number is a duplicate, such as 30d; off disables the check',
       parseDuplicateWindow,
+    )
+    .option(
+      '--approve-after <duration>',
+      'the hold time after which new leads become Approved, such as 14d; off turns it off, also for waiting leads',
+      parseHoldTime,
     )
     .option('--default', "make it the workspace's default campaign")
     .addOption(jsonOption())
@@ -119,15 +125,18 @@ async function changeCampaign(
   options: UpdateCampaignOptions,
   command: Command,
 ): Promise<void> {
-  const { name, status, duplicateWindow } = options;
+  const { name, status, duplicateWindow, approveAfter } = options;
   const changes: Omit<CampaignChanges, 'assigneeIds'> = {
     ...(name !== undefined && { name }),
     ...(status !== undefined && { status }),
     ...(duplicateWindow !== undefined && { duplicateWindowSeconds: duplicateWindow }),
+    ...(approveAfter !== undefined && { approveAfterSeconds: approveAfter }),
     ...(options.default === true && { isDefault: true }),
   };
   if (Object.keys(changes).length === 0) {
-    command.error('error: no change given: set --name, --status, --duplicate-window or --default');
+    command.error(
+      'error: no change given: set --name, --status, --duplicate-window, --approve-after or --default',
+    );
   }
   await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
@@ -161,6 +170,7 @@ async function listCampaigns(io: CliIo, options: WorkspaceOptions): Promise<void
 }
 
 function toJson(campaign: Campaign | CampaignView) {
-  const { id, code, name, status, isDefault, duplicateWindowSeconds, createdAt } = campaign;
-  return { id, code, name, status, isDefault, duplicateWindowSeconds, createdAt };
+  const { id, code, name, status, isDefault, duplicateWindowSeconds, approveAfterSeconds, createdAt } =
+    campaign;
+  return { id, code, name, status, isDefault, duplicateWindowSeconds, approveAfterSeconds, createdAt };
 }

@@ -36,6 +36,18 @@ export function parseDuplicateWindow(text: string): number {
   return seconds;
 }
 
+const longestHoldSeconds = 365 * secondsPerUnit.d;
+
+/** Parses a hold time to seconds: a duration of 1m to 365d, or `off`, which is 0. */
+export function parseHoldTime(text: string): number {
+  if (text === 'off') return 0;
+  const seconds = parseDuration(text);
+  if (seconds < secondsPerUnit.m || seconds > longestHoldSeconds) {
+    throw new InvalidArgumentError('It must be 1m to 365d, or off.');
+  }
+  return seconds;
+}
+
 const longestRetentionDays = 36_500;
 
 /** Parses a retention period in days: at most 36500, or `off`, which is 0. */

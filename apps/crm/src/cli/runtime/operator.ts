@@ -13,6 +13,7 @@ import {
   createErasableQuarantine,
   createDeliveryStore,
   createErasureTable,
+  createHoldTimerStore,
   createLeadQuarantine,
   createLeadStore,
   createPostbackStore,
@@ -25,7 +26,7 @@ import {
 import type { DeliveryStore, PostbackStore, SealedTextStore, WebhookStore } from '@leads/core/delivery';
 import type { ErasableStore, ErasureTable } from '@leads/core/erasure';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
-import type { LeadQuarantine, LeadStore } from '@leads/core/lead';
+import type { HoldTimerStore, LeadQuarantine, LeadStore } from '@leads/core/lead';
 import type { RetentionStore } from '@leads/core/retention';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import { openBroker } from './broker.ts';
@@ -46,6 +47,7 @@ export interface Operator extends AsyncDisposable {
   readonly webhooks: WebhookStore;
   readonly workspaces: WorkspaceStore;
   readonly retention: RetentionStore;
+  readonly holdTimers: HoldTimerStore;
   readonly archiving: () => Promise<Archiving>;
   /** Records an action of the command line in the audit log. */
   readonly recordAction: (action: AuditedAction) => Promise<void>;
@@ -88,6 +90,7 @@ export function openOperator(io: CliIo): Operator {
     webhooks: createWebhookStore(database),
     workspaces: createWorkspaceStore(database),
     retention: createRetentionStore(database),
+    holdTimers: createHoldTimerStore(database),
     archiving: () => checkArchiving(database),
     recordAction: (action) => record({ source: 'cli' }, action),
     erasable: [createErasableQuarantine(quarantine), createErasableLeads(database)],

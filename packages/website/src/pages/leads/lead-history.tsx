@@ -21,12 +21,14 @@ export function LeadHistory({ id, nameOf }: { id: string; nameOf: (userId: strin
     <Stack gap="xs" component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
       {history.data.toReversed().map((entry) => (
         <li key={entry.version}>
-          <Text size="sm">{describe(entry, nameOf(entry.userId))}</Text>
-          {entry.reason !== undefined && entry.reason !== 'assignee_removed' && (
-            <Text size="sm" className={classes['wrap']}>
-              “{entry.reason}”
-            </Text>
-          )}
+          <Text size="sm">{describe(entry, nameOf)}</Text>
+          {entry.reason !== undefined &&
+            entry.userId !== undefined &&
+            entry.reason !== 'assignee_removed' && (
+              <Text size="sm" className={classes['wrap']}>
+                “{entry.reason}”
+              </Text>
+            )}
           {Object.entries(entry.fields ?? {}).map(([name, { from, to }]) => (
             <Text key={name} size="xs" className={classes['wrap']}>
               {t.fieldChange(labelOf(name), valueOf(name, from, nameOf), valueOf(name, to, nameOf))}
@@ -41,7 +43,12 @@ export function LeadHistory({ id, nameOf }: { id: string; nameOf: (userId: strin
   );
 }
 
-function describe({ type, from, to, reason }: LeadHistoryEntry, userName: string): string {
+function describe(
+  { type, from, to, reason, userId }: LeadHistoryEntry,
+  nameOf: (userId: string) => string,
+): string {
+  if (userId === undefined) return t.events.holdEnded;
+  const userName = nameOf(userId);
   if (from !== undefined && to !== undefined) {
     return t.events.statusChanged(userName, t.statuses[from], t.statuses[to]);
   }
@@ -53,6 +60,7 @@ function describe({ type, from, to, reason }: LeadHistoryEntry, userName: string
 function labelOf(field: string): string {
   if (field === 'assigneeId') return t.assignee;
   if (field === 'callbackAt') return t.callback;
+  if (field === 'holdReason') return t.holdReason;
   return contactFields.some((name) => name === field) ? t.fields[field as ContactField] : field;
 }
 

@@ -1,0 +1,54 @@
+import { type HoldTimerStore, holdEndedReason, type WaitingLeads } from '../lead/hold-timers.ts';
+import type { StatusChangeFrom } from '../lead/lead-store.ts';
+import type { Database } from './client.ts';
+import { Prisma } from './generated/client.ts';
+import { arrayValues, statusChangeColumns } from './lead-columns.ts';
+import { statusChangeOfMany } from './lead-store.prisma.ts';
+
+/** Creates the store of leads with a hold time in Postgres. */
+export function createHoldTimerStore({ select, transaction }: Database): HoldTimerStore {
+  return {
+    approveDue: (limit) =>
+      transaction(async (tx) => {
+        const taken = await tx.$queryRaw<
+          { workspaceId: string | null; ids: string[]; lateSeconds: number }[]
+        >`SELECT workspace_id AS "workspaceId", ids::text[], late_seconds AS "lateSeconds" FROM take_due_leads(${limit}::int)`;
+        let approved = 0;
+        for (const { workspaceId, ids } of taken) {
+          if (workspaceId === null) continue;
+          await tx.$queryRaw`SELECT FROM set_config('leads.workspace', ${workspaceId}, true)`;
+          const createdAt = new Date();
+          const changes = ids.map(
+            (id): StatusChangeFrom => ({
+              id,
+              from: ['OnHold'],
+              to: 'Approved',
+              reason: holdEndedReason,
+              createdAt,
+            }),
+          );
+          const values = [...arrayValues(statusChangeColumns, changes), workspaceId];
+          approved += (await tx.$queryRawUnsafe<unknown[]>(statusChangeOfMany, ...values)).length;
+        }
+        return {
+          approved,
+          taken: taken.reduce((sum, { ids }) => sum + ids.length, 0),
+          lateSeconds: Math.max(0, ...taken.map(({ lateSeconds }) => lateSeconds)),
+        };
+      }),
+
+    listWaiting: () =>
+      select<WaitingLeads & Record<string, unknown>>(Prisma.sql`
+        SELECT slug AS workspace, code AS "campaignCode", approve_after_seconds AS "approveAfterSeconds",
+          count(*)::float8 AS leads, (count(*) FILTER (WHERE due_at <= now()))::float8 AS due,
+          min(due_at) AS "firstAt", max(due_at) AS "lastAt"
+        FROM (
+          SELECT workspace.slug, campaign.code, approve_after_seconds,
+            approval_time(approve_at, lead.created_at, approve_after_seconds) AS due_at
+          FROM lead JOIN campaign ON campaign.id = lead.campaign_id
+            JOIN workspace ON workspace.id = lead.workspace_id
+          WHERE approve_at IS NOT NULL AND lead.status = 'OnHold' AND hold_reason IS NULL
+        ) AS waiting WHERE due_at IS NOT NULL
+        GROUP BY 1, 2, 3 ORDER BY 1, 2`),
+  };
+}

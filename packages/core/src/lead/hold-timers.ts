@@ -1,0 +1,102 @@
+import { BackgroundLoop } from '../background/background-loop.ts';
+
+/** The pause between two checks, in milliseconds. A due lead becomes Approved within some seconds. */
+const intervalMs = 5_000;
+/** The leads of one transaction. A larger transaction would delay the changes of single leads. */
+const batchSize = 500;
+const retryMs = { min: 500, max: 30_000 };
+
+/** The reason in the history of a lead that became Approved at the end of its hold time. The change has no user. */
+export const holdEndedReason = 'hold_ended';
+
+/** The result of one transaction. */
+interface ApprovedLeads {
+  readonly approved: number;
+  /** The number of due leads that the transaction dealt with. Some get a later time, or no timer any more. */
+  readonly taken: number;
+  /** How long the first of them was due, in seconds. */
+  readonly lateSeconds: number;
+}
+
+/** The leads of a campaign that wait for their approval. */
+export interface WaitingLeads {
+  /** The slug of the workspace. */
+  readonly workspace: string;
+  readonly campaignCode: string;
+  readonly approveAfterSeconds: number;
+  readonly leads: number;
+  /** The number of these that are due now. */
+  readonly due: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+}
+
+/** The leads with a hold time. Methods throw LeadsError `unavailable` without the database. */
+export interface HoldTimerStore {
+  /**
+   * Approves due leads, the longest due first, in one transaction. Leads that another transaction has locked are skipped, so
+   * that several processes can approve at once.
+   *
+   * @param limit the maximum number of leads.
+   */
+  approveDue(limit: number): Promise<ApprovedLeads>;
+
+  /** Returns the waiting leads of all workspaces by campaign. Held leads do not wait. Requires the tables' owner. */
+  listWaiting(): Promise<WaitingLeads[]>;
+}
+
+/**
+ * Approves all leads that are due.
+ *
+ * @param onApproved called with the number of leads after each transaction.
+ */
+export async function approveAllDue(
+  timers: HoldTimerStore,
+  onApproved: (leads: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let taken = batchSize;
+  while (taken === batchSize && !signal.aborted) {
+    const batch = await timers.approveDue(batchSize);
+    onApproved(batch.approved);
+    taken = batch.taken;
+  }
+}
+
+/** Approves the leads of all workspaces at the end of their hold times, until it is disposed. Any process may run one. */
+export class HoldTimers implements AsyncDisposable {
+  readonly #loop: BackgroundLoop;
+  #approvedCount = 0;
+  #lateSeconds = 0;
+
+  /** @param onError called once when a streak of failures begins. */
+  constructor(timers: Pick<HoldTimerStore, 'approveDue'>, onError: (error: unknown) => void) {
+    this.#loop = new BackgroundLoop({
+      step: async () => {
+        const startMs = performance.now();
+        const { approved, taken, lateSeconds } = await timers.approveDue(batchSize);
+        this.#approvedCount += approved;
+        this.#lateSeconds = lateSeconds;
+        // Postgres has half of the time for requests.
+        return taken < batchSize ? intervalMs : performance.now() - startMs;
+      },
+      onError,
+      firstPauseMs: intervalMs,
+      retryMs,
+    });
+  }
+
+  /** The number of leads that this process has approved. */
+  get approvedCount(): number {
+    return this.#approvedCount;
+  }
+
+  /** How long the first due lead of the last check was due, in seconds; 0 if none was. */
+  get lateSeconds(): number {
+    return this.#lateSeconds;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#loop[Symbol.asyncDispose]();
+  }
+}
