@@ -64,7 +64,16 @@ interface Report {
   readonly left: FoundCounts;
 }
 
-const nothing = { leads: 0, changes: 0, waitingEvents: 0, views: 0, quarantined: 0, buffered: 0, events: 0 };
+const nothing = {
+  leads: 0,
+  changes: 0,
+  waitingEvents: 0,
+  views: 0,
+  notes: 0,
+  quarantined: 0,
+  buffered: 0,
+  events: 0,
+};
 
 /** Returns every stored message of a stream. */
 async function messagesOf(stream: string): Promise<string[]> {
@@ -173,6 +182,21 @@ describe('leads erase', () => {
       );
     }
 
+    // Notes of a lead that is kept: three contain Ada's number or address.
+    const notes = [
+      'At 9 she asked to call her sister, 020 7946 0958, 2 times',
+      'or under 0044/20/7946-0958.',
+      'Sister: <Ada.Canary@example.io>!',
+      'Order 1234567, +46 20 794 609 58',
+    ];
+    for (const text of notes) {
+      await fixture.sql(
+        `INSERT INTO lead_note (id, workspace_id, lead_id, author_id, text, created_at)
+         SELECT gen_random_uuid(), workspace_id, id, user_id, $2, now() FROM lead WHERE id = $1`,
+        [grace.id, text],
+      );
+    }
+
     const subject = ['--phone', '020 7946 0958', '--country', 'GB', '--email', 'ada.canary@example.IO'];
     const planned = await leads([...subject, '--dry-run']);
     expect(planned).toMatchObject({ code: 0, stderr: '' });
@@ -186,6 +210,7 @@ describe('leads erase', () => {
       changes: 3,
       waitingEvents: 0,
       views: 5,
+      notes: 3,
       quarantined: 1,
       buffered: 2,
       events: 7,
@@ -213,6 +238,7 @@ describe('leads erase', () => {
       'Grace Buffered',
       'Namesake',
       'View of Grace',
+      'Order 1234567',
       'campaign-7',
     ]) {
       expect(everything).toContain(kept);

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErasableStore, ErasureTable, FoundCounts } from '../erasure/erase.ts';
 import type { Erasure, IsErased } from '../erasure/erasure.ts';
-import { isAbout, tracesOf, tracesOfChange, tracesOfTexts } from '../erasure/lead-traces.ts';
+import {
+  isAbout,
+  type LeadTraces,
+  tracesOf,
+  tracesOfChange,
+  tracesOfNote,
+  tracesOfTexts,
+} from '../erasure/lead-traces.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import type { LeadQuarantine } from '../lead/lead-quarantine.ts';
 import { maxLeadsPerAggregation } from '../overview/lead-count-aggregator.ts';
@@ -17,20 +24,26 @@ const leadsPerTransaction = 500;
 /** Sorts before all ids. */
 const firstId = '00000000-0000-0000-0000-000000000000';
 
+/** Replaces the text of a note about an erased person. The note stays, because other users may have replied to it. */
+const erasedText = '[erased]';
+
 /**
- * Creates the erasable store of leads in Postgres, their histories, their unpublished events, and the saved views that
- * search for their data. It reads all leads, page
+ * Creates the erasable store of leads in Postgres, their histories, their unpublished events, the saved views that search
+ * for their data, and the notes of other leads that contain their number or address. It reads all leads and notes, page
  * by page, since no index has every spelling of a phone number.
  */
 export function createErasableLeads(database: Database): ErasableStore {
   return {
     async visit(isErased, options) {
       const leadIds = [...(await findLeads(database, isErased))];
-      // The views come first: an interrupted erasure finds the names of the leads again.
-      const counts = { leads: 0, changes: 0, waitingEvents: 0, views: 0 };
+      // Views and notes come first: an interrupted erasure finds the data of the leads again.
+      const counts = { leads: 0, changes: 0, waitingEvents: 0, views: 0, notes: 0 };
       const viewIds = await findViews(database, isErased, leadIds);
       counts.views = viewIds.length;
       if (options.erase) await deleteViews(database, viewIds);
+      const noteIds = await findNotes(database, isErased, leadIds);
+      counts.notes = noteIds.length;
+      if (options.erase) await eraseNotes(database, noteIds);
       for (let at = 0; at < leadIds.length; at += leadsPerTransaction) {
         const ids = leadIds.slice(at, at + leadsPerTransaction);
         const some = await (options.erase ? eraseLeads(database, ids) : countLeads(database, ids));
@@ -154,6 +167,68 @@ async function findViews(
 async function deleteViews({ select }: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await select(Prisma.sql`DELETE FROM saved_view WHERE id = ANY(${ids}::uuid[]) RETURNING id`);
+}
+
+/** Finds the notes of leads that are kept, which contain a phone number or an email address of the person. */
+async function findNotes(
+  { select }: Database,
+  isErased: IsErased,
+  leadIds: readonly string[],
+): Promise<string[]> {
+  const contacts = await contactsOf({ select }, leadIds);
+  const gone = new Set(leadIds);
+  const found: string[] = [];
+  for (let afterId = firstId; ; ) {
+    const notes = await select<NoteRow>(Prisma.sql`
+      SELECT id, lead_id AS "leadId", workspace_id AS "workspaceId", created_at AS "createdAt", text FROM lead_note
+      WHERE id > ${afterId}::uuid ORDER BY id LIMIT ${pageSize}`);
+    for (const note of notes) {
+      if (gone.has(note.leadId)) continue;
+      const traces = tracesOfNote(note);
+      const known = contacts.get(note.workspaceId);
+      if (isErased(traces) || (known !== undefined && sharesContact(traces, known))) found.push(note.id);
+    }
+    const last = notes.at(-1);
+    if (last === undefined) return found;
+    afterId = last.id;
+  }
+}
+
+/** Returns the complete phone numbers and the email addresses of leads, by workspace. */
+async function contactsOf({ select }: Pick<Database, 'select'>, leadIds: readonly string[]) {
+  const contacts = new Map<string, Set<string>>();
+  for (let at = 0; at < leadIds.length; at += leadsPerTransaction) {
+    const rows = await select<{ workspaceId: string; contacts: string[] }>(Prisma.sql`
+      SELECT workspace_id AS "workspaceId", array_remove(ARRAY[phone_e164, lower(email)], NULL) AS contacts FROM lead
+      WHERE id = ANY(${leadIds.slice(at, at + leadsPerTransaction)}::uuid[])`);
+    for (const row of rows) {
+      const known = contacts.get(row.workspaceId) ?? new Set();
+      contacts.set(row.workspaceId, known);
+      for (const contact of row.contacts) known.add(contact);
+    }
+  }
+  return contacts;
+}
+
+function sharesContact({ phones, emails }: LeadTraces, known: ReadonlySet<string>): boolean {
+  return (
+    phones.some(({ e164 }) => e164 !== undefined && known.has(e164)) ||
+    emails.some((email) => known.has(email.toLowerCase()))
+  );
+}
+
+async function eraseNotes({ select }: Database, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await select(Prisma.sql`
+    UPDATE lead_note SET text = ${erasedText} WHERE id = ANY(${ids}::uuid[]) RETURNING id`);
+}
+
+interface NoteRow {
+  readonly id: string;
+  readonly leadId: string;
+  readonly workspaceId: string;
+  readonly createdAt: Date;
+  readonly text: string;
 }
 
 interface ChangeRow {

@@ -7,6 +7,7 @@ export const foundKinds = [
   'changes',
   'waitingEvents',
   'views',
+  'notes',
   'quarantined',
   'buffered',
   'events',

@@ -65,6 +65,43 @@ export function tracesOfTexts({ texts, ...entry }: LeadTexts): LeadTraces {
   };
 }
 
+/** The numbers of digits of a phone number, with the prefixes that people dial. */
+const minDigits = 7;
+const maxDigits = 18;
+
+/**
+ * Returns the traces in the text of a note: its email addresses, and its numbers that can be phone numbers. A number
+ * before or after a phone number, such as a time, does not hide it.
+ */
+export function tracesOfNote({ text, ...entry }: Omit<LeadTexts, 'texts'> & { text: string }): LeadTraces {
+  const plain = text.normalize('NFKC');
+  return {
+    ...entry,
+    phones: phonesIn(plain).map((phone) => ({ phone, e164: parsePhone(phone)?.e164 })),
+    emails: plain.match(/[^\s<>()[\],;:"']+@[^\s<>()[\],;:"'?!]*[\p{L}\p{N}]/gu) ?? [],
+  };
+}
+
+/**
+ * Returns all parts of a text that are groups of digits in sequence, with as many digits as a phone number. Behind a `+`,
+ * only the sequences from the first group on are returned, because the others lack the country code.
+ */
+function phonesIn(text: string): string[] {
+  const phones: string[] = [];
+  for (const [run] of text.matchAll(/\+?[0-9][0-9\s().\/-]*/g)) {
+    const groups = run.match(/\+?[0-9]+/g) ?? [];
+    for (const first of run.startsWith('+') ? [0] : groups.keys()) {
+      let phone = '';
+      for (const group of groups.slice(first, first + maxDigits)) {
+        phone += group;
+        if (phone.length > maxDigits) break;
+        if (phone.length >= minDigits) phones.push(phone);
+      }
+    }
+  }
+  return phones;
+}
+
 /** The digits at the end of a phone number that identify its owner. Fewer digits are the end of many numbers. */
 const identifyingDigits = 7;
 
