@@ -124,9 +124,11 @@ export function createOverviewStore(database: Pick<Database, 'select'>): Overvie
     ]);
     return Prisma.join(
       [
-        Prisma.sql`
-          SELECT ${kind === 'publisher' ? Prisma.sql`of_id::text AS value` : Prisma.sql`value`}, ${counts}
-          FROM lead_tally WHERE ${ofTallies(scope, kind)} AND ${within('at', days)}`,
+        kind === 'publisher'
+          ? countPublishers(scope, days)
+          : Prisma.sql`
+            SELECT value, ${counts} FROM lead_tally
+            WHERE ${ofTally(scope)} AND kind = ${kind}::lead_tally_kind AND ${within('at', days)}`,
         Prisma.sql`SELECT ${ofEntries[kind]} WHERE ${ofLead(scope)} AND ${within('at', days)}`,
         ...ofLeads,
       ],
@@ -142,9 +144,14 @@ export function createOverviewStore(database: Pick<Database, 'select'>): Overvie
       if (from === undefined || to === undefined) throw new RangeError('The range needs at least two bounds');
       const range = { from, to };
       const { workspaceId } = scope;
-      const byValue = (kind: Kind) => Prisma.sql`
-        SELECT value, ${sums} FROM (${counted(scope, kind, range)}) AS counted WHERE value IS NOT NULL
-        GROUP BY value HAVING sum(on_hold + trashed + paid + approved) > 0`;
+      const byValue = (kind: Kind) => {
+        // Every lead has a campaign and a user. The condition would make a text of the user of each tally.
+        const hasValue =
+          kind === 'campaign' || kind === 'publisher' ? Prisma.empty : Prisma.sql`WHERE value IS NOT NULL`;
+        return Prisma.sql`
+          SELECT value, ${sums} FROM (${counted(scope, kind, range)}) AS counted ${hasValue}
+          GROUP BY value HAVING sum(on_hold + trashed + paid + approved) > 0`;
+      };
       const topValues = (kind: Kind) =>
         select<CountedValue>(Prisma.sql`${byValue(kind)} ORDER BY ${maxFirst}, value LIMIT ${top}`, {
           workspaceId,
@@ -289,11 +296,15 @@ export function createOverviewStore(database: Pick<Database, 'select'>): Overvie
 
 const noLeads: StatusCounts = { OnHold: 0, Trashed: 0, Paid: 0, Approved: 0 };
 
-/** Selects the tallies of one kind. Those of publishers are the tallies of campaigns of each user. */
-function ofTallies(scope: LeadScope, kind: Kind): Prisma.Sql {
-  return kind === 'publisher'
-    ? Prisma.sql`${ofEachUser(scope)} AND kind = 'campaign'`
-    : Prisma.sql`${ofTally(scope)} AND kind = ${kind}::lead_tally_kind`;
+/**
+ * Sums the tallies of campaigns by user. They are summed before their users become texts: 500 publishers with 32
+ * campaigns have 480,000 tallies in 30 days.
+ */
+function countPublishers(scope: LeadScope, days: Span): Prisma.Sql {
+  return Prisma.sql`
+    SELECT of_id::text AS value, sum(on_hold) AS on_hold, sum(trashed) AS trashed, sum(paid) AS paid,
+      sum(approved) AS approved
+    FROM lead_tally WHERE ${ofEachUser(scope)} AND kind = 'campaign' AND ${within('at', days)} GROUP BY of_id`;
 }
 
 /** Returns the number of the last bound that a quarter of an hour does not precede, from 1. */
