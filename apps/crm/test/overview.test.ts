@@ -66,7 +66,7 @@ test('GET /attention lists what a member can mend, and nothing of other workspac
   const { member: owner, visitor: asOwner } = await signInAs(crm.service, workspace, 'owner');
   const { member: publisher, visitor: asPublisher } = await signInAs(crm.service, workspace, 'publisher');
   const stranger = await signInAs(crm.service, await crm.fixture.createWorkspace(), 'owner');
-  const nothing = { landingPages: { unmapped: 0, pending: 0, archived: 0 }, credentials: [] };
+  const nothing = { landingPages: { unmapped: 0, pending: 0, archived: 0 }, credentials: [], limited: [] };
   for (const visitor of [asOwner, asPublisher, stranger.visitor]) {
     expect((await visitor.get('/attention')).json()).toEqual(nothing);
   }
@@ -97,11 +97,32 @@ test('GET /attention lists what a member can mend, and nothing of other workspac
     );
   const soon = daysAgo(-2);
   const ended = daysAgo(2);
-  await expire(owner.apiKeyId, soon, daysAgo(1));
+  await expire(owner.apiKeyId, soon, daysAgo(0.1));
   await expire(publisher.apiKeyId, ended, ended);
   // Not listed: a key that expires later, and an unused key.
   await expire((await workspace.addMember('manager')).apiKeyId, daysAgo(-30), daysAgo(1));
   await expire((await workspace.addMember('manager')).apiKeyId, soon, daysAgo(60));
+
+  // Requests of the last 24 hours, one of them without an error, and older ones.
+  for (const [apiKeyId, status, at] of [
+    [owner.apiKeyId, 429, daysAgo(0.5)],
+    [owner.apiKeyId, 429, daysAgo(0.9)],
+    [owner.apiKeyId, 201, daysAgo(0.1)],
+    [owner.apiKeyId, 429, daysAgo(2)],
+    [publisher.apiKeyId, 429, daysAgo(2)],
+  ] as const) {
+    await crm.fixture.sql(
+      `INSERT INTO api_request (api_key_id, at, id, workspace_id, service, method, route, status, duration_ms)
+       VALUES ($1, $2, gen_random_uuid(), $3, 'intake', 'POST', '/api/v1/leads', $4, 1)`,
+      [apiKeyId, at, workspace.id, status],
+    );
+  }
+  const limited = {
+    id: owner.apiKeyId,
+    name: expect.any(String),
+    requests: 2,
+    lastAt: expect.any(String),
+  };
 
   const credential = (id: string, expiresAt: Date) => ({
     id,
@@ -116,6 +137,7 @@ test('GET /attention lists what a member can mend, and nothing of other workspac
       { ...credential(publisher.apiKeyId, ended), member: 'Test Person' },
       credential(owner.apiKeyId, soon),
     ],
+    limited: [limited],
   });
   // A publisher cannot change statuses or landing pages.
   const own = { ...nothing, credentials: [credential(publisher.apiKeyId, ended)] };

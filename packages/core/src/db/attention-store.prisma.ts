@@ -1,7 +1,10 @@
-import type { AttentionStore, ExpiringCredential } from '../overview/attention.ts';
+import type { AttentionStore, ExpiringCredential, LimitedKey } from '../overview/attention.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { iso } from './lead-tallies.ts';
+
+/** The keys whose requests are read, the last used ones, because a workspace may have thousands. */
+const maxReadKeys = 200;
 
 /** Creates the store of what needs attention in Postgres. */
 export function createAttentionStore({ select }: Pick<Database, 'select'>): AttentionStore {
@@ -54,6 +57,27 @@ export function createAttentionStore({ select }: Pick<Database, 'select'>): Atte
             SELECT 'accessToken', ${columns} FROM access_token AS credential WHERE ${isExpiring}
           ) AS found JOIN "user" ON "user".id = user_id
           ORDER BY expires_at, found.id LIMIT ${limit}`,
+        { workspaceId },
+      );
+    },
+
+    listLimited({ workspaceId, userId }, since, limit) {
+      return select<LimitedKey>(
+        Prisma.sql`
+          SELECT api_key.id, api_key.name, user_id AS "userId", "user".name AS "userName", requests, last_at AS "lastAt"
+          FROM (
+            SELECT * FROM api_key
+            WHERE workspace_id = ${workspaceId}::uuid AND revoked_at IS NULL
+              AND (${userId ?? null}::uuid IS NULL OR user_id = ${userId ?? null}::uuid)
+              AND last_used_at >= ${iso(since)}::timestamptz
+            ORDER BY last_used_at DESC LIMIT ${maxReadKeys}
+          ) AS api_key
+          JOIN "user" ON "user".id = user_id
+          CROSS JOIN LATERAL (
+            SELECT count(*)::int AS requests, max(at) AS last_at FROM api_request
+            WHERE api_key_id = api_key.id AND at >= ${iso(since)}::timestamptz AND status = 429
+          ) AS rejected
+          WHERE requests > 0 ORDER BY requests DESC, api_key.id LIMIT ${limit}`,
         { workspaceId },
       );
     },

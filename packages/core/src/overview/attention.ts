@@ -8,6 +8,8 @@ const expiryMs = 7 * dayMs;
 /** Only credentials that were used within this time before are listed. */
 const useMs = 30 * dayMs;
 const maxCredentials = 20;
+/** Keys are listed for this time after a rate limit has rejected one of their requests. */
+const limitMs = dayMs;
 /** Leads on hold are counted up to this number, because a workspace may have millions. */
 const maxWaiting = 10_000;
 
@@ -46,6 +48,18 @@ export const Attention = Type.Object(
           'Credentials that were used lately and expire within 7 days, or expired within the last 7 days. A key that another key replaces is not listed.',
       },
     ),
+    limited: Type.Array(
+      Type.Object({
+        id: id('The API key.'),
+        name: Type.String({ description: 'Its name.' }),
+        member: Type.Optional(
+          Type.String({ description: 'The name of its user. Absent for a key of the caller.' }),
+        ),
+        requests: count('The rejected requests among the last 1,000 requests of the key.'),
+        lastAt: dateTime('When the last of them was rejected.'),
+      }),
+      { description: 'API keys whose requests a rate limit has rejected within the last 24 hours.' },
+    ),
   },
   { additionalProperties: false },
 );
@@ -60,6 +74,21 @@ export interface ExpiringCredential {
   readonly expiresAt: Date;
 }
 
+/** An API key whose requests a rate limit has rejected. */
+export interface LimitedKey {
+  readonly id: string;
+  readonly name: string;
+  readonly userId: string;
+  readonly userName: string;
+  readonly requests: number;
+  readonly lastAt: Date;
+}
+
+interface CredentialScope {
+  readonly workspaceId: string;
+  readonly userId?: string | undefined;
+}
+
 /** The store of what needs attention. */
 export interface AttentionStore {
   /** Counts the leads on hold, up to `max`. Returns undefined if there is none. */
@@ -67,7 +96,7 @@ export interface AttentionStore {
   countLandingPages(workspaceId: string): Promise<Attention['landingPages']>;
   /** Lists credentials that expire in a span of time, were used since a time, and have no active replacement. */
   listExpiring(
-    scope: { readonly workspaceId: string; readonly userId?: string | undefined },
+    scope: CredentialScope,
     filter: {
       readonly from: Date;
       readonly to: Date;
@@ -75,6 +104,8 @@ export interface AttentionStore {
       readonly limit: number;
     },
   ): Promise<ExpiringCredential[]>;
+  /** Lists active keys with requests in the request log that were answered with 429 since a time. */
+  listLimited(scope: CredentialScope, since: Date, limit: number): Promise<LimitedKey[]>;
 }
 
 /** Returns what needs the attention of a member. A publisher gets its own credentials only. */
@@ -88,15 +119,14 @@ export async function getAttention(
   const landingPages = isManager
     ? await store.countLandingPages(workspaceId)
     : { unmapped: 0, pending: 0, archived: 0 };
-  const credentials = await store.listExpiring(
-    { workspaceId, userId: isManager ? undefined : userId },
-    {
-      from: new Date(nowMs - expiryMs),
-      to: new Date(nowMs + expiryMs),
-      usedSince: new Date(nowMs - useMs),
-      limit: maxCredentials,
-    },
-  );
+  const scope = { workspaceId, userId: isManager ? undefined : userId };
+  const limited = await store.listLimited(scope, new Date(nowMs - limitMs), maxCredentials);
+  const credentials = await store.listExpiring(scope, {
+    from: new Date(nowMs - expiryMs),
+    to: new Date(nowMs + expiryMs),
+    usedSince: new Date(nowMs - useMs),
+    limit: maxCredentials,
+  });
   return {
     ...(waiting !== undefined && {
       waiting: {
@@ -110,6 +140,9 @@ export async function getAttention(
       Object.assign(credential, of === userId ? {} : { member: userName }, {
         expiresAt: expiresAt.toISOString(),
       }),
+    ),
+    limited: limited.map(({ userId: of, userName, lastAt, ...key }) =>
+      Object.assign(key, of === userId ? {} : { member: userName }, { lastAt: lastAt.toISOString() }),
     ),
   };
 }

@@ -103,5 +103,8 @@ export const overview = {
     credential: (name: string, isExpired: boolean, when: string) =>
       isExpired ? `${name} expired ${when}.` : `${name} expires ${when}.`,
     openCredential: 'Replace it',
+    limited: (name: string, requests: number, last: string) =>
+      `${name} sends too fast: a rate limit rejected ${requests === 1 ? '1 request' : `${requests} requests`}, the last ${last}.`,
+    openRequests: 'See its requests',
   },
 } as const;
