@@ -195,6 +195,16 @@ test('every variable of a container is a setting of its program', () => {
   }
 });
 
+test('both services know their public origins, because their API references link to each other', () => {
+  const originsOf = (service: string) =>
+    folders.base.kustomizations
+      .flatMap(({ configMapGenerator = [] }) => configMapGenerator)
+      .filter(({ name }) => name === service)
+      .flatMap(({ literals }) => literals.filter((literal) => /^(?:PUBLIC|INTAKE)_URL=/.test(literal)));
+  expect(originsOf('leads-crm')).toHaveLength(2);
+  expect(originsOf('leads-intake')).toEqual(originsOf('leads-crm'));
+});
+
 test('the CRM reaches the intake inside the cluster, and only pods that use Postgres may connect to it', () => {
   const literals = kustomizations.flatMap(({ configMapGenerator = [] }) =>
     configMapGenerator.flatMap((map) => map.literals),
