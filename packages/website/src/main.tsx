@@ -4,7 +4,8 @@ import { notifyManager, QueryClient, QueryClientProvider } from '@tanstack/react
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { ApiError, configureClient } from './api/client.ts';
+import { ApiError } from './api/api-error.ts';
+import { configureClient } from './api/client.ts';
 import { reportError, reportUncaughtErrors } from './report-errors.ts';
 import { createAppRouter } from './router.tsx';
 import { askForIdentity } from './shell/identity-question.ts';

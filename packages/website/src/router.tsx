@@ -10,7 +10,7 @@ import {
   stringifySearchWith,
 } from '@tanstack/react-router';
 import { meQuery } from './api/account.ts';
-import { ApiError } from './api/client.ts';
+import { ApiError } from './api/api-error.ts';
 import {
   adoptWorkspace,
   browserAddress,

@@ -1,35 +1,12 @@
 import type { Problem } from '@leads/core/error-schema';
 import * as texts from '../texts/index.ts';
+import { ApiError } from './api-error.ts';
 import { recordAnswer, recordNoAnswer } from './connection.ts';
 import { addressOf, commonHeaders, takeFirstResponse } from './first-requests.ts';
 import { workspaceOfPage } from './workspace-address.ts';
 
 /** The time limit of a request with its response. The server itself answers within 10 s. */
 const timeLimitMs = 20_000;
-
-/** An invalid field of a request. */
-export interface FieldError {
-  /** The name of a field of the body, a parameter or a header. */
-  readonly field: string;
-  /** The second part of a sentence that starts with the name, such as "must not be empty". */
-  readonly reason: string;
-}
-
-/** A failed request. `status` is 0 if there was no response. `message` is human-readable. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  readonly status: number;
-  readonly fields: readonly FieldError[];
-  /** The stable code of the problem type, if known. */
-  readonly code: string | undefined;
-
-  constructor(status: number, message: string, fields: readonly FieldError[] = [], code?: string) {
-    super(message);
-    this.status = status;
-    this.fields = fields;
-    this.code = code;
-  }
-}
 
 /** The connection between the client and the rest of the website. */
 export interface ClientContext {

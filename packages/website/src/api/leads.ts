@@ -18,7 +18,8 @@ import {
   queryOptions,
 } from '@tanstack/react-query';
 import * as texts from '../texts/index.ts';
-import { ApiError, call, nextCursorOf, queryOfLink, readError, send } from './client.ts';
+import { ApiError } from './api-error.ts';
+import { call, nextCursorOf, queryOfLink, readError, send } from './client.ts';
 import { commonHeaders, leadListRequest } from './first-requests.ts';
 
 /** The maximum number of changes in one response: the maximum of the service. */

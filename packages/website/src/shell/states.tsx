@@ -1,7 +1,8 @@
 import { Alert, Button, Center, Loader, Stack, Text, Title } from '@mantine/core';
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { ApiError } from '../api/client.ts';
+import { ApiError } from '../api/api-error.ts';
+import { describeError } from './describe-error.ts';
 import { ButtonLink } from './links.tsx';
 import { reportError } from '../report-errors.ts';
 import * as texts from '../texts/index.ts';
@@ -43,36 +44,18 @@ export function ErrorPage({ error: thrown }: ErrorComponentProps) {
   );
 }
 
-/** Returns a sentence for each rejected field, such as "Phone must not be empty". Empty for any other error. */
-function reasonsOf(error: Error): readonly string[] {
-  if (!(error instanceof ApiError)) return [];
-  return error.fields.map(({ field, reason }) => sentence(`${wordsOf(field)} ${reason}`.trim()));
-}
-
-/** Returns the words of the name of a field: "allowed origins" for `allowedOrigins`. */
-const wordsOf = (field: string) => field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
-
 /** Scrolls an error into view, because it may be below the fold of a long form. */
 const scrollIntoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
 
-/** An error with the next step. Rejected input is described by its fields, not by the message of the API. */
+/** An error with the next step. */
 export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
-  const reasons = reasonsOf(error);
+  const { title, sentences } = describeError(error);
   return (
-    <Alert
-      ref={scrollIntoView}
-      color="red"
-      variant="light"
-      title={reasons.length > 0 ? texts.common.correctInput : texts.common.somethingWrong}
-      role="alert"
-      w="100%"
-    >
+    <Alert ref={scrollIntoView} color="red" variant="light" title={title} role="alert" w="100%">
       <Stack align="flex-start" gap="sm">
-        {(reasons.length > 0 ? reasons : [error.message]).map((reason) => (
-          <Text key={reason} size="sm">
-            {reason}
+        {sentences.map((sentence) => (
+          <Text key={sentence} size="sm">
+            {sentence}
           </Text>
         ))}
         {onRetry !== undefined && (

@@ -41,6 +41,7 @@ export const account = {
   invitationLead: (inviter: string, role: string) => `${inviter} invites you as ${role}.`,
   invitationFor: (email: string) => `The invitation is for ${email}.`,
   invitationForNew: (email: string) => `The invitation is for ${email}. Creating an account accepts it.`,
+  invitationUnavailable: 'The invitation cannot be opened',
   invitationGone: 'This invitation has expired. Ask for a new one.',
   invitationOther: (email: string) => `You are signed in as ${email}. Sign out to accept it.`,
   accept: 'Accept',

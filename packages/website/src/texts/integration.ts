@@ -1,4 +1,5 @@
 export const integration = {
+  unavailable: 'The instructions cannot be shown',
   title: (campaign: string) => `Send leads to ${campaign}`,
   lead: (workspace: string) => `A campaign of ${workspace}.`,
   gone: 'This link no longer works',

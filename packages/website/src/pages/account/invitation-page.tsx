@@ -5,7 +5,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { acceptInvitation } from '../../api/accept-invitation.ts';
 import { account } from '../../api/account.ts';
-import { ApiError, call } from '../../api/client.ts';
+import { ApiError } from '../../api/api-error.ts';
+import { call } from '../../api/client.ts';
 import { openPage } from '../../api/workspace-address.ts';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -51,7 +52,7 @@ export function InvitationPage() {
   if (invitation.isError) {
     const isGone = invitation.error instanceof ApiError && invitation.error.status === 404;
     return (
-      <AccountCard title={texts.common.somethingWrong}>
+      <AccountCard title={t.invitationUnavailable}>
         {isGone ? <Text>{t.invitationGone}</Text> : <ErrorNotice error={invitation.error} />}
       </AccountCard>
     );

@@ -16,7 +16,7 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { ApiError } from '../../api/client.ts';
+import { ApiError } from '../../api/api-error.ts';
 import { integrationQuery } from '../../api/integration.ts';
 import { CodeBlock } from '../../examples/code-block.tsx';
 import {
@@ -51,7 +51,7 @@ export function IntegrationPage() {
   }
   if (error !== null) {
     return (
-      <Frame title={texts.common.somethingWrong}>
+      <Frame title={t.unavailable}>
         <ErrorNotice error={error} onRetry={() => void refetch()} />
       </Frame>
     );

@@ -3,7 +3,8 @@ import { Alert, Button, Group, SimpleGrid, Stack, Text, Textarea, TextInput } fr
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ChangeEvent, useState } from 'react';
-import { ApiError, fieldErrorsOf } from '../../api/client.ts';
+import { ApiError } from '../../api/api-error.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { editLead, type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';

@@ -436,11 +436,8 @@ export function LeadList({
             <Loader size="sm" aria-label={t.loadingMore} />
           </Group>
         )}
-        {isFetchNextPageError && (
-          <ErrorNotice
-            error={list.error ?? new Error(texts.common.somethingWrong)}
-            onRetry={() => void fetchNextPage()}
-          />
+        {isFetchNextPageError && list.error !== null && (
+          <ErrorNotice error={list.error} onRetry={() => void fetchNextPage()} />
         )}
       </div>
     </div>

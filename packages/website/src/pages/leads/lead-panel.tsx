@@ -5,7 +5,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
-import { ApiError } from '../../api/client.ts';
+import { ApiError } from '../../api/api-error.ts';
 import { leadViewersQuery, leaveLead, sameNumberQuery } from '../../api/lead-work.ts';
 import { type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';

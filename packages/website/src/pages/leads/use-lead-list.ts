@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-query';
 import type { Lead } from '@leads/core/lead';
 import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
-import { ApiError } from '../../api/client.ts';
+import { ApiError } from '../../api/api-error.ts';
 import { invalidateCounts, type LeadPage, leadListQuery, leadQuery, listChanges } from '../../api/leads.ts';
 import type { LeadFilters } from './lead-search.ts';
 import { statusOf } from './lead-status.ts';

@@ -6,7 +6,7 @@ import { needsReason } from '@leads/core/lead/transitions';
 import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import { type ReactNode, useRef, useState } from 'react';
-import { ApiError } from '../../api/client.ts';
+import { ApiError } from '../../api/api-error.ts';
 import { changeStatuses, invalidateCounts, type StatusResult } from '../../api/leads.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import * as texts from '../../texts/index.ts';
@@ -256,5 +256,5 @@ function Actionable({ text, action, onAction }: { text: string; action: string; 
 }
 
 function refusalOf({ id, name }: Lead, result: StatusResult | undefined): Refusal {
-  return { id, name, message: result?.message ?? texts.common.somethingWrong };
+  return { id, name, message: result?.message ?? texts.common.noResult };
 }

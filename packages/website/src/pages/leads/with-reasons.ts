@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/client.ts';
+import { ApiError } from '../../api/api-error.ts';
 
 /** Returns an error whose message lists the invalid fields. For errors that are shown without a form. */
 export function withReasons(error: Error): Error {

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { account, meQuery } from '../../api/account.ts';
-import { ApiError } from '../../api/client.ts';
+import { ApiError } from '../../api/api-error.ts';
 
 /**
  * Calls an account endpoint. Request and response contain secrets, so neither is cached. An error may mean that the

@@ -1,0 +1,23 @@
+/** An invalid field of a request. */
+interface FieldError {
+  /** The name of a field of the body, a parameter or a header. */
+  readonly field: string;
+  /** The second part of a sentence that starts with the name, such as "must not be empty". */
+  readonly reason: string;
+}
+
+/** A failed request. `status` is 0 if there was no response. `message` is human-readable. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly fields: readonly FieldError[];
+  /** The stable code of the problem type, if known. */
+  readonly code: string | undefined;
+
+  constructor(status: number, message: string, fields: readonly FieldError[] = [], code?: string) {
+    super(message);
+    this.status = status;
+    this.fields = fields;
+    this.code = code;
+  }
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { ApiError } from '../api/api-error.ts';
+import { describeError } from './describe-error.ts';
+
+test.for<[error: Error, title: string, sentences: string[]]>([
+  [
+    new ApiError(400, 'Invalid input data', [{ field: 'allowedOrigins', reason: 'must not be empty' }]),
+    'Correct these entries',
+    ['Allowed origins must not be empty.'],
+  ],
+  [new ApiError(0, 'Check your connection.'), 'No answer from the server', ['Check your connection.']],
+  [
+    new ApiError(403, 'This credential may not do that', [], 'forbidden'),
+    'You have no permission',
+    ['Ask an owner of the workspace for the permission.'],
+  ],
+  [
+    new ApiError(404, 'Not found', [], 'not_found'),
+    'Not found',
+    ['It was deleted, or you have no access to it. Reload the page.'],
+  ],
+  [new ApiError(409, 'The name is in use'), 'The server rejected the request', ['The name is in use']],
+  [
+    new ApiError(429, 'The rate limit is exceeded'),
+    'Too many requests',
+    ['The rate limit is exceeded', 'Wait a minute and try again.'],
+  ],
+  [
+    new ApiError(500, 'An unexpected error occurred'),
+    'The server has an error',
+    ['An unexpected error occurred', 'Try again. If the error persists, tell the operator of this service.'],
+  ],
+  [
+    new TypeError('x is not a function'),
+    'The page has an error',
+    ['x is not a function', 'Reload the page. The error was reported to the operator of this service.'],
+  ],
+])('%s is shown as "%s" with the next step', ([error, title, sentences]) => {
+  expect(describeError(error)).toEqual({ title, sentences });
+});
