@@ -88,7 +88,7 @@ export function tracesOfNote({ text, ...entry }: Omit<LeadTexts, 'texts'> & { te
  */
 function phonesIn(text: string): string[] {
   const phones: string[] = [];
-  for (const [run] of text.matchAll(/\+?[0-9][0-9\s().\/-]*/g)) {
+  for (const [run] of text.matchAll(/\+?[0-9][0-9\s()./-]*/g)) {
     const groups = run.match(/\+?[0-9]+/g) ?? [];
     for (const first of run.startsWith('+') ? [0] : groups.keys()) {
       let phone = '';
