@@ -28,9 +28,9 @@ const firstId = '00000000-0000-0000-0000-000000000000';
 const erasedText = '[erased]';
 
 /**
- * Creates the erasable store of leads in Postgres, their histories, their unpublished events, the saved views that search
- * for their data, and the notes of other leads that contain their number or address. It reads all leads and notes, page
- * by page, since no index has every spelling of a phone number.
+ * Creates the erasable store of leads in Postgres, with their histories and their unpublished events. It also holds saved
+ * views that search for the person, and notes of other leads that contain the person's number or address. It reads all
+ * leads and notes, page by page, since no index has every spelling of a phone number.
  */
 export function createErasableLeads(database: Database): ErasableStore {
   return {
