@@ -37,7 +37,7 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
   await using browser = await playwright.launch({ executablePath, args: chromiumArguments });
   onProgress(`Loading the leads page with ${leads} leads in Chromium ${browser.version()}`);
   const cookies = await signIn(databaseUrl, browser, url);
-  const pageLoads = await repeat(scaled(usual.pageLoads, effort, 3), () =>
+  const pageLoads = await repeat(scaled(usual.pageLoads, effort), () =>
     loadLeadsPage(browser, url, cookies),
   );
 
@@ -46,7 +46,7 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
   for (const isSlow of [false, true]) {
     for (const page of ['leads', 'overview']) {
       onProgress(`Loading the page ${page}${isSlow ? ' over a slow network' : ''}`);
-      const loads = await repeat(scaled(usual.pageLoads, effort, 3), () =>
+      const loads = await repeat(scaled(usual.pageLoads, effort), () =>
         loadPage(browser, `${url}/w/${slug}/${page}`, cookies, isSlow),
       );
       const timesMs = loads.map(({ largestPaintMs }) => largestPaintMs);
@@ -74,7 +74,7 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
     const text = await answer.text();
     if (!answer.ok) throw new Error(`The overview answers ${answer.status}: ${text}`);
   };
-  const answers = scaled(usual.answers, effort, 3);
+  const answers = scaled(usual.answers, effort);
   const overviews = await repeat(answers, () => timeOf(() => getOverview(store, viewers.owner, year)));
   const overHttp = await repeat(answers, () => timeOf(getOverHttp));
   const figuresOf = (name: string, timesMs: readonly number[], requiredMs: number) => ({
