@@ -1,10 +1,10 @@
 import { randomUUID, scryptSync } from 'node:crypto';
-import { runLeads } from '@leads/local-stack/processes/services';
 import { jwtSecret } from '@leads/test-kit/fixture';
 import { type Inbox, linkIn, openInbox } from '@leads/test-kit/inbox';
 import { totp } from '@leads/test-kit/totp';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runLeads } from './command-line.ts';
 import { type Crm, startCrm, startCrmService } from './crm.ts';
 import { password, signInAs, Visitor } from './visitor.ts';
 
@@ -19,6 +19,12 @@ interface Me {
   workspaces: { id: string }[];
 }
 const meOf = async (visitor: Visitor) => (await visitor.get('/me')).json<Me>();
+/** Creates a password link by the command line, as an operator does. */
+async function passwordLink(email: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const args = ['user', 'password-link', '--email', email, '--json'];
+  const { stdout } = await runLeads(args, { JWT_SECRET: jwtSecret, ...env });
+  return (JSON.parse(stdout) as { link: string }).link;
+}
 const newEmail = () => `${randomUUID()}@example.com`;
 
 describe('sign-up', () => {
@@ -91,11 +97,10 @@ describe('sign-up', () => {
     const email = owner.email;
     const visitor = new Visitor(service);
     expect((await visitor.signIn(email)).status).toBe(401);
-    const { link } = (await runLeads(['user', 'password-link', '--email', email], {
+    const link = await passwordLink(email, {
       DATABASE_URL: crm.databaseUrl,
-      JWT_SECRET: jwtSecret,
       PUBLIC_URL: 'https://leads.example',
-    })) as { link: string };
+    });
     expect(link).toMatch(/^https:\/\/leads\.example\/reset-password\?token=\w+$/);
     const token = new URL(link).searchParams.get('token');
     expect((await visitor.account('/reset-password', { token, newPassword: password })).status).toBe(200);
@@ -406,10 +411,7 @@ describe('with a mail server', () => {
       workspace.owner.userId,
     ]);
     const inviter = new Visitor(mailingCrm.service);
-    const { link } = (await runLeads(['user', 'password-link', '--email', workspace.owner.email], {
-      DATABASE_URL: mailingCrm.databaseUrl,
-      JWT_SECRET: jwtSecret,
-    })) as { link: string };
+    const link = await passwordLink(workspace.owner.email, { DATABASE_URL: mailingCrm.databaseUrl });
     await inviter.account('/reset-password', {
       token: new URL(link).searchParams.get('token'),
       newPassword: password,

@@ -5,10 +5,10 @@ import type { Invalidation } from '@leads/core/invalidation';
 import { Broker, Invalidations } from '@leads/core/nats';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
-import { runLeads } from '@leads/local-stack/processes/services';
 import type { TestMember } from '@leads/test-kit/fixture';
 import type { RunningService } from '@leads/test-kit/running-service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runLeads } from './command-line.ts';
 import { type Crm, startCrm, startCrmService } from './crm.ts';
 import { signInAs } from './visitor.ts';
 
@@ -59,7 +59,8 @@ test('other instances reject a revoked API key, a revoked token and a removed me
   await expect.poll(() => statusOf(byKey), beforeRefresh).toBe(401);
 
   const env = { DATABASE_URL: crm.databaseUrl, NATS_URL: nats.url };
-  await runLeads(['token', 'revoke', byToken.accessTokenId, '--workspace', workspace.slug], env);
+  const args = ['token', 'revoke', byToken.accessTokenId, '--workspace', workspace.slug];
+  expect(await runLeads(args, env)).toMatchObject({ code: 0 });
   await expect.poll(() => statusOf(byToken), beforeRefresh).toBe(401);
 
   const members = (await owner.visitor.get('/members')).json<{ id: string; userId: string }[]>();
@@ -120,7 +121,8 @@ test('a revocation does not wait for a frozen broker, and invalidations are deli
   const env = { DATABASE_URL: crm.databaseUrl, NATS_URL: nats.url };
   expect(await statusOf(first)).toBe(200);
   await expect.poll(() => logged(other, 'NATS is connected'), afterRefresh).toHaveLength(2);
-  await runLeads(['key', 'revoke', first.apiKeyId, '--workspace', workspace.slug], env);
+  const args = ['key', 'revoke', first.apiKeyId, '--workspace', workspace.slug];
+  expect(await runLeads(args, env)).toMatchObject({ code: 0 });
   await expect.poll(() => statusOf(first), beforeRefresh).toBe(401);
   expect(await statusOf(second)).toBe(200);
 }, 60_000);

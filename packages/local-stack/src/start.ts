@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { migrate } from '@leads/core/db-admin/migrate';
 import { startBroker } from './broker.ts';
 import { makeDataDirectory } from './data-directory.ts';
 import { connectToDatabase, type RunDatabase, startDatabase } from './database.ts';
@@ -10,9 +11,9 @@ import { clearStaleLock, type StartLock, takeLock } from './lock.ts';
 import { startCompiler, startWebsite } from './processes/compiler.ts';
 import { mentionsFullDisk } from './processes/disk-full.ts';
 import { signalProcess } from './processes/process-identity.ts';
-import { runLeads } from './processes/run-leads.ts';
 import { type Service, type ServiceName, startService } from './processes/services.ts';
 import type { SupervisedProcess } from './processes/supervisor.ts';
+import { migrationsDir } from './repository.ts';
 import { loadSecret } from './secrets.ts';
 import { checkPorts, readSettings, type Settings } from './settings.ts';
 import { startupMessage } from './startup-message.ts';
@@ -106,7 +107,8 @@ async function run(
     PUBLIC_URL: process.env['PUBLIC_URL'] || `http://127.0.0.1:${ports.crm}`,
     INTAKE_URL: process.env['INTAKE_URL'] || `http://127.0.0.1:${ports.intake}`,
   };
-  await runLeads(['migrate'], env);
+  // In this process, because starting the command line takes longer than migrating.
+  await migrate({ databaseUrl: postgres.url, migrationsDir });
 
   stop.throwIfAborted();
   const [crm, intake] = await all([
