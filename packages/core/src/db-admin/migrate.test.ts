@@ -37,6 +37,12 @@ afterEach(async () => {
   await database[Symbol.asyncDispose]();
 });
 
+/** Replaces the empty database of a test by one with every migration, which takes less time than applying them. */
+async function useMigratedDatabase(): Promise<void> {
+  await database[Symbol.asyncDispose]();
+  database = await createTestDatabase();
+}
+
 /** Copies the migrations and adds others. */
 function copyWith(added: Record<string, string>): string {
   const directory = join(scratch, String(Math.random()).slice(2));
@@ -231,6 +237,7 @@ describe('migrate', () => {
   });
 
   test('runs a script with several statements, comments, and functions whose bodies have semicolons', async () => {
+    await useMigratedDatabase();
     const directory = copyWith({
       '20270101000000_function': `
         -- a comment; with a semicolon, and it's a quote
@@ -319,7 +326,7 @@ describe('migrate', () => {
     });
 
     test('in another tool, rejects and leaves the database unchanged', async () => {
-      await run();
+      await useMigratedDatabase();
       await database.query(`INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, logs)
         VALUES (gen_random_uuid(), 'x', '${second}', now(), 'it failed')`);
       const before = await dump();
@@ -330,27 +337,25 @@ describe('migrate', () => {
   });
 
   test('applies an empty migration', async () => {
+    await useMigratedDatabase();
     const empty = '20270101000000_empty';
     const comment = '20270102000000_comment';
     const directory = copyWith({ [empty]: '', [comment]: '-- nothing\n' });
-    expect((await run(directory)).applied).toEqual([...migrations, empty, comment]);
+    expect((await run(directory)).applied).toEqual([empty, comment]);
   });
 
   test('ignores edits of applied migrations, like prisma migrate deploy', async () => {
-    await run();
+    await useMigratedDatabase();
     const before = await dump();
-    for (const migration of migrations) {
-      const edited = `${migrationSql(migration)}\n`;
-      const directory = copyWith({ [migration]: `${edited}-- another comment\n` });
-      expect(await run(directory)).toEqual({ applied: [] });
-      expect(await dump()).toEqual(before);
-      expect(await migrationState({ databaseUrl: database.url, migrationsDir: directory })).toEqual({
-        pending: [],
-        ahead: [],
-      });
-    }
+    const edited = Object.fromEntries(migrations.map((name) => [name, `${migrationSql(name)}\n-- edited\n`]));
+    const directory = copyWith(edited);
+    expect(await run(directory)).toEqual({ applied: [] });
+    expect(await dump()).toEqual(before);
+    expect(await migrationState({ databaseUrl: database.url, migrationsDir: directory })).toEqual({
+      pending: [],
+      ahead: [],
+    });
     const next = '20270101000000_next';
-    const edited = Object.fromEntries(migrations.map((name) => [name, `${migrationSql(name)}\n`]));
     expect(await run(copyWith({ ...edited, [next]: 'CREATE TABLE next (id INT);' }))).toEqual({
       applied: [next],
     });
@@ -428,11 +433,13 @@ describe('migrationState', () => {
   });
 
   test('returns the migrations by which a database is ahead of this release', async () => {
+    await useMigratedDatabase();
     await run(copyWith({ [next]: 'SELECT 1;' }));
     expect(await state()).toEqual({ pending: [], ahead: [next] });
   });
 
   test('rejects a database with another history, and names the difference', async () => {
+    await useMigratedDatabase();
     await run(copyWith({ [next]: 'SELECT 1;' }));
     const other = '20270102000000_other';
     const error = await failureOf(state(copyWith({ [other]: 'SELECT 1;' })));
@@ -441,7 +448,7 @@ describe('migrationState', () => {
   });
 
   test('returns an unfinished migration as pending', async () => {
-    await run();
+    await useMigratedDatabase();
     const directory = copyWith({ [next]: '-- leads: no transaction\nSELECT 1 / 0;' });
     await failureOf(run(directory));
     expect(await state(directory)).toEqual({ pending: [next], ahead: [] });
@@ -470,7 +477,7 @@ describe('a migration of a table that another session uses', () => {
   }
 
   test('retries until the table is free, and lets writers continue between attempts', async () => {
-    await run();
+    await useMigratedDatabase();
     const directory = copyWith({ [next]: 'ALTER TABLE lead ADD COLUMN added INT;' });
     const tenant = await addTenant(database, 'a');
     const holder = await holdLead();
@@ -496,7 +503,7 @@ describe('a migration of a table that another session uses', () => {
   });
 
   test('locks the table first in the next attempt if its users wait for a table that the migration holds', async () => {
-    await run();
+    await useMigratedDatabase();
     // Locks in the reverse order of the writers, with a pause in which they start to wait.
     const directory = copyWith({
       [next]: `ALTER TABLE campaign ADD COLUMN added INT; SELECT pg_sleep(0.4); ALTER TABLE lead ADD COLUMN added INT;`,
@@ -528,7 +535,7 @@ describe('a migration of a table that another session uses', () => {
   });
 
   test('fails after the last attempt, names the session that holds the lock, and changes nothing', async () => {
-    await run();
+    await useMigratedDatabase();
     const directory = copyWith({
       [next]: 'CREATE TABLE half (id INT); ALTER TABLE lead ADD COLUMN added INT;',
     });
@@ -607,7 +614,7 @@ describe('a migration without a transaction', () => {
   });
 
   test('does not block writers, and finishes while another run waits for it', async () => {
-    await run();
+    await useMigratedDatabase();
     const tenant = await addTenant(database, 'a');
     const directory = copyWith(steps);
     const older = await startOlderWriter();
@@ -631,7 +638,7 @@ describe('a migration without a transaction', () => {
   });
 
   test('keeps earlier migrations if it fails, and the next run drops its invalid indexes and continues', async () => {
-    await run();
+    await useMigratedDatabase();
     const tenant = await addTenant(database, 'a');
     await insertLead(tenant, 'twice');
     await insertLead(tenant, 'twice');
@@ -659,7 +666,7 @@ describe('a migration without a transaction', () => {
   });
 
   test('is applied by the next run if its process is killed', async () => {
-    await run();
+    await useMigratedDatabase();
     const directory = copyWith(steps);
     const older = await startOlderWriter();
     const killed = startProcess(migratingProcess, [database.url, directory]);
