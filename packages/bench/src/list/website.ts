@@ -37,9 +37,7 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
   await using browser = await playwright.launch({ executablePath, args: chromiumArguments });
   onProgress(`Loading the leads page with ${leads} leads in Chromium ${browser.version()}`);
   const cookies = await signIn(databaseUrl, browser, url);
-  const pageLoads = await repeat(scaled(usual.pageLoads, effort), () =>
-    loadLeadsPage(browser, url, cookies),
-  );
+  const pageLoads = await repeat(scaled(usual.pageLoads, effort), () => loadLeadsPage(browser, url, cookies));
 
   const slug = await slugOf(databaseUrl);
   const contents: FirstContent[] = [];
