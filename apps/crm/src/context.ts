@@ -28,6 +28,7 @@ import {
   createLeadViewerStore,
   createOverviewStore,
   createDeliveryStore,
+  createPayoutStore,
   createPostbackStore,
   createRequestLogStore,
   createSavedViewStore,
@@ -69,6 +70,7 @@ import {
 import { createRateLimit, FairQueue, fairLeadReads, fairOverview, RecentTenants } from '@leads/core/limits';
 import { EventPublisher, eventStreamName, Invalidations, NatsEventReader } from '@leads/core/nats';
 import { type AttentionStore, LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
+import type { PayoutStore } from '@leads/core/payout';
 import { type RequestLog, RequestLogRetention, type RequestLogStore } from '@leads/core/request-log';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import type { RateLimits } from '@leads/http/server/rate-limit';
@@ -123,6 +125,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly deliveries: DeliveryStore;
   /** The users who have a lead open in the website. */
   readonly viewers: LeadViewerStore;
+  readonly payouts: PayoutStore;
   readonly postbacks: PostbackStore;
   readonly leadJobs: LeadJobStore;
   readonly leadJobRunner: LeadJobRunner;
@@ -417,6 +420,7 @@ export async function createContext(
     transfers: createTransferLimits(),
     deliveries: createDeliveryStore(database),
     viewers: createLeadViewerStore(database),
+    payouts: createPayoutStore(database),
     postbacks: createPostbackStore(database),
     leadJobs,
     leadJobRunner,

@@ -96,9 +96,22 @@ describe('the audit log', () => {
     await send('POST', '/order/leads/status/import', { headers: csv, body: 'id,status\r\nx,Paid\r\n' });
     await send('GET', '/order/leads?q=secret-text', { headers: { ...owner.headers, Accept: 'text/csv' } });
     await send('POST', '/campaigns', { body: { code: 'NEW', name: 'New' } });
-    await send('PATCH', `/campaigns/${workspace.demoCampaignId}`, { body: { status: 'paused' } });
+    const payouts = `/campaigns/${workspace.demoCampaignId}/payouts/${owner.userId}`;
+    await send('PUT', payouts, { body: { amount: '12.50', currency: 'EUR' } });
+    await send('DELETE', payouts, {});
+    const payout = { amount: '1', currency: 'USD' };
+    await send('PATCH', `/campaigns/${workspace.demoCampaignId}`, { body: { status: 'paused', payout } });
+    await send('PATCH', `/campaigns/${workspace.demoCampaignId}`, { body: { payout: null } });
 
     const entries = await logOf(owner);
+    expect(entries.splice(0, 1)).toMatchObject([{ details: { code: 'DEMO', payout: 'none' } }]);
+    expect(entries.splice(1, 2)).toMatchObject(
+      ['removed', 'changed'].map((change) => ({
+        action: `publisher_payout.${change}`,
+        targetId: workspace.demoCampaignId,
+        details: { userId: owner.userId, payout: '12.5 EUR' },
+      })),
+    );
     expect(entries.map(({ action }) => action)).toEqual([
       'campaign.changed',
       'campaign.created',
@@ -111,7 +124,7 @@ describe('the audit log', () => {
       actorId: owner.userId,
       apiKeyId: owner.apiKeyId,
       targetId: workspace.demoCampaignId,
-      details: { code: 'DEMO', status: 'paused' },
+      details: { code: 'DEMO', status: 'paused', payout: '1 USD' },
     });
     // Search texts are data of leads.
     expect(entries[2]?.details).toEqual({ format: 'csv', filters: 'q' });

@@ -6,6 +6,7 @@ import {
   parseDuplicateWindow,
   parseDuration,
   parseEmail,
+  parsePayout,
   parseSlug,
   parseText,
   parseTimeAgo,
@@ -53,6 +54,15 @@ describe('parseTimeAgo', () => {
   test.each(['', 'now', '1', '1y', '2026', '2026-13-01', '31.01.2026'])('rejects %j', (text) => {
     expect(() => parseTimeAgo(text)).toThrow(InvalidArgumentError);
   });
+});
+
+test('parsePayout parses an amount with a currency, or off, and rejects other texts', () => {
+  expect(parsePayout('12.50 EUR')).toEqual({ amount: '12.5', currency: 'EUR' });
+  expect(parsePayout('off')).toBeNull();
+  for (const text of ['', '12.50', '-1 EUR', '1e3 EUR', '1 XQX', '1,5 EUR', '1 eur', '1  EUR', '1 EUR EUR']) {
+    expect(() => parsePayout(text)).toThrow(InvalidArgumentError);
+  }
+  expect(() => parsePayout(`${'9'.repeat(13)} EUR`)).toThrow(InvalidArgumentError);
 });
 
 describe('parseCount', () => {

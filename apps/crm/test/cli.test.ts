@@ -580,6 +580,10 @@ describe('leads user and leads campaign', () => {
 
   test('change campaigns, and reject a default campaign that is not active', async () => {
     const update = 'campaign update SPRING --workspace acme';
+    const payout = { amount: '12.5', currency: 'EUR' };
+    expect(await json(`${update} --payout`, '12.50 EUR')).toMatchObject({ payout });
+    expect((await leads('campaign list --workspace acme')).stdout).toContain('12.5 EUR');
+    expect(await json(`${update} --payout off`)).not.toHaveProperty('payout');
     expect(await json(`${update} --duplicate-window 30d --status paused --name`, 'New name')).toEqual({
       id: uuid,
       code: 'SPRING',

@@ -82,7 +82,7 @@ describe('an export', () => {
     const { owner } = await fixture.createWorkspace();
     const file = await get(owner, csv);
     expect(file.text).toBe(
-      'id,name,phone,createdAt,updatedAt,campaignId,userId,ip,address,state,region,country,status,version,campaignCode,source,phoneE164,email,city,street,zipcode,website,description,s1,lpName,duplicateOf,extra,approveAt,assigneeId,callbackAt,holdReason\r\n',
+      'id,name,phone,createdAt,updatedAt,campaignId,userId,ip,address,state,region,country,status,version,campaignCode,source,phoneE164,email,city,street,zipcode,website,description,s1,lpName,duplicateOf,extra,approveAt,payoutAmount,payoutCurrency,payoutRule,assigneeId,callbackAt,holdReason\r\n',
     );
     expect((await get(owner, ndjson)).text).toBe('');
   });
@@ -268,7 +268,7 @@ describe('the content of an export', () => {
     const first = workspace.lead(owner);
     const full = workspace.lead(owner, {
       source: 'intake',
-      status: 'Trashed',
+      status: 'Approved',
       ip: '203.0.113.7',
       s1: 'click',
       lpName: 'page',
@@ -288,6 +288,9 @@ describe('the content of an export', () => {
       createdAt: new Date(1000),
       updatedAt: new Date(2000),
     });
+    await fixture.sql(`UPDATE campaign SET payout_amount = 12.5, payout_currency = 'EUR' WHERE id = $1`, [
+      demoCampaignId,
+    ]);
     await fixture.leads.insert([first, full]);
     await fixture.sql(
       `UPDATE lead SET assignee_id = $2, callback_at = '2026-01-31T09:30:00.5Z', hold_reason = 'Proof' WHERE id = $1`,
@@ -297,6 +300,8 @@ describe('the content of an export', () => {
       await service.send({ path: `${path}/${full.id}`, headers: { ...owner.headers } })
     ).json<Detail>();
     expect(single['campaignId']).toBe(demoCampaignId);
+    const payout = { payoutAmount: '12.5', payoutCurrency: 'EUR', payoutRule: 'campaign' };
+    expect(single['payout']).toEqual({ amount: '12.5', currency: 'EUR', rule: 'campaign' });
     const [, line] = await exportNdjson(owner);
     expect(line).toEqual(single);
     const [, row] = await exportCsv(owner);
@@ -304,7 +309,7 @@ describe('the content of an export', () => {
     const { approveAt, ...filledColumns } = row ?? {};
     expect(approveAt).toBe('');
     for (const [name, text] of Object.entries(filledColumns)) {
-      const value = single[name];
+      const value = { ...single, ...payout }[name];
       const plain = /^'[=+]/.test(text) ? text.slice(1) : text;
       const read: unknown = name === 'extra' ? JSON.parse(text) : plain;
       expect([name, read]).toEqual([name, name === 'extra' ? value : String(value)]);

@@ -83,6 +83,12 @@ async function addJob({ id: workspaceId, owner }: typeof mine): Promise<string> 
   return row?.id ?? '';
 }
 const theirJob = await addJob(theirs);
+const ownCampaignId = await mine.addCampaign('OWN');
+await fixture.sql(
+  `INSERT INTO publisher_payout (workspace_id, campaign_id, user_id, amount, currency)
+   VALUES ($1, $2, $3, 7, 'EUR'), ($4, $5, $6, 8, 'EUR')`,
+  [theirs.id, secretCampaignId, theirs.owner.userId, mine.id, ownCampaignId, publisher.userId],
+);
 const theirWebhook = await addWebhook(theirs);
 const theirPostback = await addPostback(theirs.owner);
 const ownWebhook = await addWebhook(mine);
@@ -90,7 +96,7 @@ const ownPostbacks = [await addPostback(mine.owner), await addPostback(publisher
 /** Own ids by the resource before the parameter of a path. */
 const ownIds: Readonly<Record<string, readonly string[]>> = {
   leads: [ownLead.id],
-  campaigns: [await mine.addCampaign('OWN')],
+  campaigns: [ownCampaignId],
   'landing-pages': [String(ownPage?.['id'])],
   webhooks: [ownWebhook[0]],
   postbacks: ownPostbacks.map(([id]) => id),
@@ -140,6 +146,7 @@ async function theirRows() {
      UNION ALL SELECT 'lead_note ' || to_jsonb(lead_note)::text FROM lead_note
        WHERE lead_id IN (SELECT id FROM lead WHERE workspace_id = $1)
      UNION ALL SELECT 'campaign ' || to_jsonb(campaign)::text FROM campaign WHERE workspace_id = $1
+     UNION ALL SELECT 'payout ' || to_jsonb(publisher_payout)::text FROM publisher_payout WHERE workspace_id = $1
      UNION ALL SELECT 'landing_page ' || to_jsonb(landing_page)::text FROM landing_page WHERE workspace_id = $1
      UNION ALL SELECT 'endpoint ' || to_jsonb(endpoint)::text FROM delivery_endpoint AS endpoint WHERE workspace_id = $1
      UNION ALL SELECT 'endpoint_delivery ' || to_jsonb(delivery)::text FROM delivery WHERE workspace_id = $1
@@ -171,7 +178,7 @@ describe('workspace isolation', () => {
         ]);
         const before = await theirRows();
         expect(before.map((row) => row.split(' ', 1)[0])).toEqual(
-          'campaign campaign campaign campaign endpoint endpoint endpoint_delivery endpoint_delivery job landing_page lead lead lead lead_change view view'.split(
+          'campaign campaign campaign campaign endpoint endpoint endpoint_delivery endpoint_delivery job landing_page lead lead lead lead_change payout view view'.split(
             ' ',
           ),
         );
@@ -185,8 +192,16 @@ describe('workspace isolation', () => {
         const sentBefore = new Set<string>();
         for (const identifier of theirIdentifiers) {
           // Every place where a route takes a value: path, query, each field of the body, and unknown fields.
+          const ofUser = route.replace('{userId}', publisher.userId);
           const targets =
-            resource === undefined ? [route] : [identifier, ...ownTargets].map((id) => fillPath(route, id));
+            resource === undefined
+              ? [route]
+              : [
+                  ...[identifier, ...ownTargets].map((id) => fillPath(ofUser, id)),
+                  ...(ofUser === route
+                    ? []
+                    : [fillPath(route.replace('{userId}', identifier), ownCampaignId)]),
+                ];
           const queries = ['', ...parameters.map(({ name }) => `?${name}=${encodeURIComponent(identifier)}`)];
           const fields = Object.entries(example ?? {}).filter(([field]) => !echoedFields.has(field));
           const bodies: { text: string | undefined; echo?: string | undefined }[] = [

@@ -70,13 +70,17 @@ const skipPauses = () => fixture.sql(`UPDATE delivery SET next_attempt_at = now(
 describe('requests', () => {
   test('are sent for Approved only by default, with the values of the lead in the version of the status', async () => {
     const postback = await createPostback({
-      url: `${receiver.url}/p?cid={s1}&id={order_id}&status={status:Approved=sale}&lp={lp_name}&c={campaign}&e={event_id}&sum={payout}`,
+      url: `${receiver.url}/p?cid={s1}&id={order_id}&status={status:Approved=sale}&lp={lp_name}&c={campaign}&e={event_id}&sum={payout}{currency}`,
     });
+    const { demoCampaignId } = workspace;
+    await call(owner, 'PATCH', `/campaigns/${demoCampaignId}`, { payout: { amount: '99', currency: 'USD' } });
+    const payout = { amount: '12.50', currency: 'EUR' };
+    await call(owner, 'PUT', `/campaigns/${demoCampaignId}/payouts/${publisher.userId}`, payout);
     const id = await createLead(publisher, { lpName: 'spring & co' });
     await setStatus(id, 'Approved');
     await states(postback, ['delivered']);
     expect(paths()).toEqual([
-      `/p?cid=click%201&id=${id}&status=sale&lp=spring%20%26%20co&c=DEMO&e=evt_${id}_2&sum=`,
+      `/p?cid=click%201&id=${id}&status=sale&lp=spring%20%26%20co&c=DEMO&e=evt_${id}_2&sum=12.5EUR`,
     ]);
     expect(await deliveriesOf(postback)).toMatchObject([
       {

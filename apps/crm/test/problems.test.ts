@@ -149,11 +149,11 @@ test.each<
     ],
   ],
   [
-    'rejects a reason without a status with 400',
+    'rejects a reason without a status and a payout with 400',
     () => edit({ city: 'Paris', reason: 'because' }),
     400,
     'invalid_input',
-    [{ pointer: '#/reason', detail: 'is allowed only with a status, or to hold the lead' }],
+    [{ pointer: '#/reason', detail: 'is allowed only with a status or a payout, or to hold the lead' }],
   ],
   [
     'rejects a status change without its required reason with 400',

@@ -67,6 +67,12 @@ async function landingPage(): Promise<string> {
   return row?.id ?? '';
 }
 const campaign = () => workspace.addCampaign(randomUUID());
+/** Sets the payout of the publisher in a new campaign. @returns its path. */
+async function campaignPayout(): Promise<string> {
+  const path = `/campaigns/${await campaign()}/payouts/${people.publisher.member.userId}`;
+  await people.owner.visitor.send('PUT', `/console${path}`, { amount: '1', currency: 'EUR' });
+  return path;
+}
 async function campaignWithLink(): Promise<string> {
   const id = await campaign();
   await people.owner.visitor.send('POST', `/console/campaigns/${id}/integration-link`);
@@ -412,6 +418,21 @@ const common: Matrix = {
     ...managers,
     request: async () => ({ path: `/campaigns/${await campaign()}`, body: { name: 'Another name' } }),
   },
+  'GET /campaigns/{id}/payouts': {
+    ...managers,
+    request: async () => ({ path: `/campaigns/${await campaign()}/payouts` }),
+  },
+  'PUT /campaigns/{id}/payouts/{userId}': {
+    ...managers,
+    request: async () => ({
+      path: `/campaigns/${await campaign()}/payouts/${people.publisher.member.userId}`,
+      body: { amount: '1', currency: 'EUR' },
+    }),
+  },
+  'DELETE /campaigns/{id}/payouts/{userId}': {
+    ...managers,
+    request: async () => ({ path: await campaignPayout() }),
+  },
   'GET /landing-pages': { ...everyone, request: () => ({ path: '/landing-pages' }) },
   'POST /landing-pages': {
     ...managers,
@@ -501,6 +522,9 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'GET /campaigns': ['leads:read'],
   'POST /campaigns': ['admin'],
   'PATCH /campaigns/{id}': ['admin'],
+  'GET /campaigns/{id}/payouts': ['leads:read'],
+  'PUT /campaigns/{id}/payouts/{userId}': ['admin'],
+  'DELETE /campaigns/{id}/payouts/{userId}': ['admin'],
   'GET /landing-pages': ['leads:read'],
   'POST /landing-pages': ['admin'],
   'PATCH /landing-pages/{id}': ['admin'],
@@ -680,6 +704,7 @@ const writtenTables = [
   'lead_note',
   'lead_viewer',
   'campaign',
+  'publisher_payout',
   'landing_page',
   'api_key',
   'access_token',

@@ -49,6 +49,9 @@ async function expectStored(sent: Record<string, unknown>, answer: Answer): Prom
     callback_at: null,
     approve_at: null,
     hold_reason: null,
+    payout_amount: null,
+    payout_currency: null,
+    payout_rule: null,
     ip: '127.0.0.1',
     ...Object.fromEntries(absent.map((field) => [field, null])),
     ...Object.fromEntries(

@@ -141,8 +141,8 @@ export async function addDemoLeads(databaseUrl: string, slug: string, now: Date)
       })),
     );
     current = changes.flatMap(({ lead }) => {
-      const updatedAt = done.get(lead.id);
-      return updatedAt === undefined ? [] : Object.assign(lead, { updatedAt });
+      const after = done.get(lead.id);
+      return after === undefined ? [] : Object.assign(lead, after);
     });
   }
 }

@@ -26,6 +26,8 @@ export const auditActions = [
   'workspace.renamed',
   'campaign.created',
   'campaign.changed',
+  'publisher_payout.changed',
+  'publisher_payout.removed',
   'status_aliases.changed',
   'view.created',
   'view.changed',

@@ -42,7 +42,7 @@ function setUp() {
           ({ lead }) => lead.id.startsWith(workspaceId) && (versions.get(lead.id) ?? 1) === lead.version - 1,
         );
         for (const { lead } of current) versions.set(lead.id, lead.version);
-        return new Map(current.map(({ lead, change }) => [lead.id, change.createdAt]));
+        return new Map(current.map(({ lead, change }) => [lead.id, { updatedAt: change.createdAt }]));
       });
     },
     async changeStatusInEach(workspaces: Parameters<LeadStore['changeStatusInEach']>[0]) {

@@ -1,5 +1,5 @@
 import { StoreError } from '@leads/core/errors';
-import type { ChangedLead, FoundLead, LeadStore, StatusChangeFrom } from '@leads/core/lead';
+import type { ChangedLead, FoundLead, LeadAfterChange, LeadStore, StatusChangeFrom } from '@leads/core/lead';
 import { Batcher, type Batched } from './batcher.ts';
 
 type Scope = Parameters<LeadStore['find']>[0];
@@ -35,7 +35,7 @@ export function batchLeadChanges(leads: LeadStore): LeadStore & AsyncDisposable 
       await eachSettled(groups, (group) => findEach(leads, group));
     },
   });
-  const changes = new Batcher<LeadToChange<ChangedLead>, Date | undefined>({
+  const changes = new Batcher<LeadToChange<ChangedLead>, LeadAfterChange | undefined>({
     workspaceOf: ({ workspaceId }) => workspaceId,
     charactersOf: ({ change: { lead, change } }) =>
       (lead.extra?.length ?? 0) + JSON.stringify(change.fields ?? {}).length,
@@ -63,8 +63,8 @@ export function batchLeadChanges(leads: LeadStore): LeadStore & AsyncDisposable 
       const [change] = all;
       if (change === undefined || all.length > 1) return leads.change(workspaceId, all);
       const { id } = change.lead;
-      const changedAt = await changes.take({ workspaceId, id, change });
-      return new Map(changedAt === undefined ? [] : [[id, changedAt]]);
+      const changed = await changes.take({ workspaceId, id, change });
+      return new Map(changed === undefined ? [] : [[id, changed]]);
     },
     changeStatus: (workspaceId, change) => statuses.take({ workspaceId, id: change.id, change }),
     async [Symbol.asyncDispose]() {

@@ -1,3 +1,4 @@
+import type { Payout } from '../payout/payout.schema.ts';
 import type { CampaignStatus } from './campaign.schema.ts';
 
 export type { CampaignStatus };
@@ -17,6 +18,8 @@ export interface Campaign {
   readonly retentionDays?: number | undefined;
   /** The members to whom new leads are assigned in turn. */
   readonly assigneeIds: readonly string[];
+  /** The payout of leads whose publisher has none of its own. */
+  readonly payout?: Payout | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -32,6 +35,8 @@ export interface CampaignUpdate {
   /** `null` keeps leads without a limit. */
   readonly retentionDays?: number | null | undefined;
   readonly assigneeIds?: readonly string[] | undefined;
+  /** `null` removes it. */
+  readonly payout?: Payout | null | undefined;
   /** Replaces the default campaign of the workspace. */
   readonly isDefault?: true | undefined;
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { ApiAddresses } from '../account/account.schema.ts';
 import { dateTime, id, label } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
+import { Payout } from '../payout/payout.schema.ts';
 
 /** The maximum duplicate window: 10 years. */
 const longestWindowSeconds = 315_360_000;
@@ -88,6 +89,13 @@ export const CampaignChanges = Type.Object(
         `Identifiers of owners and managers to whom new leads are assigned in turn, at most ${maxAssignees}. With an empty list, new leads have no assignee.`,
       ),
     ),
+    payout: Type.Optional(
+      Type.Union([Payout, Type.Null()], {
+        description:
+          'The payout of leads whose publisher has none of its own in the campaign. `null` removes it. It applies to leads that become Approved from now on.',
+        examples: [{ amount: '12.5', currency: 'EUR' }],
+      }),
+    ),
   },
   {
     additionalProperties: false,
@@ -134,6 +142,13 @@ export const CampaignView = Type.Object(
       assigneeIds(
         'Identifiers of the users to whom new leads are assigned in turn. Absent without such users, and for publishers.',
       ),
+    ),
+    payout: Type.Optional(
+      Type.Object(Payout.properties, {
+        additionalProperties: false,
+        description:
+          'The payout of leads whose publisher has none of its own in the campaign. A publisher sees its own payout instead. Absent without a payout.',
+      }),
     ),
     createdAt: dateTime('Creation time.'),
     updatedAt: dateTime('Last update time.'),

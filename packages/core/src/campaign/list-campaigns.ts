@@ -2,12 +2,18 @@ import type { Principal } from '../credential/principal.ts';
 import type { CampaignQuery, CampaignView } from './campaign.schema.ts';
 import { toCampaignView } from './campaign.ts';
 import type { CampaignStore } from './campaign-store.ts';
+import type { PayoutStore } from '../payout/payout-store.ts';
 
-/** Lists the campaigns of the principal's workspace, optionally of one status, oldest first. */
+/**
+ * Lists the campaigns of the principal's workspace, optionally of one status, oldest first. A publisher sees its own
+ * payouts only.
+ */
 export async function listCampaigns(
-  campaigns: Pick<CampaignStore, 'list'>,
-  { workspaceId, role }: Pick<Principal, 'workspaceId' | 'role'>,
+  { campaigns, payouts }: { campaigns: Pick<CampaignStore, 'list'>; payouts: Pick<PayoutStore, 'ofUser'> },
+  { workspaceId, userId, role }: Pick<Principal, 'workspaceId' | 'userId' | 'role'>,
   { status }: CampaignQuery,
 ): Promise<CampaignView[]> {
-  return (await campaigns.list(workspaceId, status)).map((campaign) => toCampaignView(campaign, { role }));
+  const listed = await campaigns.list(workspaceId, status);
+  const own = role === 'publisher' ? await payouts.ofUser(workspaceId, userId) : undefined;
+  return listed.map((campaign) => toCampaignView(campaign, { role }, own?.get(campaign.id)));
 }

@@ -5,11 +5,13 @@ import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import type { CampaignChanges, CampaignView } from './campaign.schema.ts';
 import { toCampaignView } from './campaign.ts';
 import type { Campaign, CampaignStore, CampaignUpdate } from './campaign-store.ts';
+import { checkedPayout } from '../payout/payout.ts';
 
 /**
  * Changes a campaign of the principal's workspace. A new default replaces the previous default.
  *
- * @throws LeadsError `not_found`; `invalid_input` for an assignee without the role owner or manager; `conflict` for a change that would leave the workspace without an active default.
+ * @throws LeadsError `not_found`; `invalid_input` for an assignee without the role owner or manager and for an unknown
+ *   currency; `conflict` for a change that would leave the workspace without an active default.
  */
 export async function updateCampaign(
   {
@@ -31,15 +33,19 @@ export async function updateCampaign(
       });
     }
   }
+  const payout = changes.payout ? checkedPayout(changes.payout, '/payout') : changes.payout;
   const updated = uuidPattern.test(id)
-    ? await campaigns.update(workspaceId, id, (campaign) => decideUpdate(campaign, changes))
+    ? await campaigns.update(workspaceId, id, (campaign) => decideUpdate(campaign, { ...changes, payout }))
     : undefined;
   if (updated === undefined) throw new LeadsError('not_found');
   return toCampaignView(updated, { role });
 }
 
 /** Validates a change. The default campaign must stay active, because an inactive default would lose leads. */
-function decideUpdate(campaign: Campaign, changes: CampaignChanges): CampaignUpdate {
+function decideUpdate(
+  campaign: Campaign,
+  changes: Omit<CampaignChanges, 'payout'> & Pick<CampaignUpdate, 'payout'>,
+): CampaignUpdate {
   const { status = campaign.status, duplicateWindowSeconds, approveAfterSeconds, ...rest } = changes;
   if (status !== 'active') {
     if (campaign.isDefault) {

@@ -52,6 +52,7 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
       ],
     },
   },
+  publisher_payout: { crm: everything },
   landing_page: {
     crm: change,
     intake: {
@@ -113,6 +114,8 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
   erasure: {},
   // Triggers write lead counts and events, with the rights of the tables' owner.
   lead_tally_entry: { crm: { ...read, delete: true } },
+  payout_tally: { crm: change },
+  payout_tally_entry: { crm: { ...read, delete: true } },
   lead_outbox: { crm: { ...read, update: 'all', delete: true } },
   // A trigger writes it, and the function plan_deliveries empties it, with the rights of the tables' owner.
   delivery_outbox: { crm: read },
@@ -203,4 +206,7 @@ export const rowRights: Readonly<Record<string, Readonly<Partial<Record<Service,
   lead_tally: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   lead_tally_entry: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   lead_tally_erased: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  payout_tally: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  payout_tally_entry: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  publisher_payout: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
 };

@@ -53,6 +53,9 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
             duplicate_window_seconds AS "duplicateWindowSeconds",
             approve_after_seconds AS "approveAfterSeconds", retention_days AS "retentionDays",
             assignee_ids AS "assigneeIds",
+            CASE WHEN payout_amount IS NOT NULL THEN
+              jsonb_build_object('amount', trim_scale(payout_amount)::text, 'currency', payout_currency)
+            END AS payout,
             created_at AS "createdAt", updated_at AS "updatedAt"
           FROM campaign WHERE workspace_id = ${workspaceId}::uuid AND code = ${code}`,
         { name: 'find_campaign', workspaceId },
@@ -129,7 +132,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
             duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? null,
             approveAfterSeconds: campaign.approveAfterSeconds ?? null,
           };
-          return withoutNulls(await tx.campaign.create({ data, omit: omitted }));
+          return toCampaign(await tx.campaign.create({ data, omit: omitted }));
         });
       } catch (error) {
         if (isUniqueViolation(error)) {
@@ -152,7 +155,8 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
           approveAfterSeconds,
           retentionDays,
           assigneeIds,
-        } = decide(withoutNulls(campaign));
+          payout,
+        } = decide(toCampaign(campaign));
         const becomesDefault = isDefault === true && !campaign.isDefault;
         if (becomesDefault) await removeDefault(tx, workspaceId);
         const data = {
@@ -162,9 +166,13 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
           ...(approveAfterSeconds !== undefined && { approveAfterSeconds }),
           ...(retentionDays !== undefined && { retentionDays }),
           ...(assigneeIds !== undefined && { assigneeIds: [...assigneeIds] }),
+          ...(payout !== undefined && {
+            payoutAmount: payout?.amount ?? null,
+            payoutCurrency: payout?.currency ?? null,
+          }),
           ...(becomesDefault && { isDefault: true }),
         };
-        return withoutNulls(await tx.campaign.update({ where: { id }, data, omit: omitted }));
+        return toCampaign(await tx.campaign.update({ where: { id }, data, omit: omitted }));
       });
     },
 
@@ -176,7 +184,7 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
           orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
         }),
       );
-      return campaigns.map(withoutNulls);
+      return campaigns.map(toCampaign);
     },
 
     async findIntegrationToken(workspaceId, id) {
@@ -372,6 +380,17 @@ function toLandingPage({
   campaign: { code: string } | null;
 }): LandingPage {
   return withoutNulls({ ...page, campaignCode: campaign?.code ?? null });
+}
+
+/** Returns a campaign of a row. The amount becomes text in decimal notation, without zeros at its end. */
+function toCampaign<
+  Row extends { payoutAmount: { toFixed(): string } | null; payoutCurrency: string | null },
+>({ payoutAmount, payoutCurrency, ...row }: Row) {
+  const payout =
+    payoutAmount === null || payoutCurrency === null
+      ? null
+      : { amount: payoutAmount.toFixed(), currency: payoutCurrency };
+  return withoutNulls({ ...row, payout });
 }
 
 async function removeDefault(tx: Transaction, workspaceId: string): Promise<void> {

@@ -57,6 +57,9 @@ export const editableColumns: Columns<StoredLead> = {
   assignee_id: { of: (lead) => lead.assigneeId, type: 'uuid' },
   callback_at: { of: (lead) => lead.callbackAt, type: 'timestamptz' },
   hold_reason: { of: (lead) => lead.holdReason },
+  payout_amount: { of: (lead) => lead.payout?.amount, stored: cast('numeric') },
+  payout_currency: { of: (lead) => lead.payout?.currency },
+  payout_rule: { of: (lead) => lead.payout?.rule, stored: cast('payout_rule') },
 };
 
 let lastTime = Number.NaN;
@@ -102,14 +105,20 @@ export const leadColumns: Columns<LeadToInsert> = {
   ...contentColumns,
 };
 
-/** The columns of an entry in a lead's history, except its version and its time, which are those of the lead. */
+/**
+ * The columns of an entry in a lead's history, except its version and its time, which are those of the lead. The statement
+ * has the payout before the change in `locked`, and the one after it in `changed`.
+ */
 export const changeColumns: Columns<LeadChange> = {
   user_id: { of: (change) => change.userId, type: 'uuid' },
   from_status: { of: (change) => change.status?.from, stored: cast('lead_status') },
   to_status: { of: (change) => change.status?.to, stored: cast('lead_status') },
   reason: { of: (change) => change.reason },
   request_id: { of: (change) => change.requestId, type: 'uuid' },
-  fields: { of: (change) => change.fields && JSON.stringify(change.fields), stored: cast('jsonb') },
+  fields: {
+    of: (change) => change.fields && JSON.stringify(change.fields),
+    stored: (sent) => `with_payout_change(${sent}::jsonb, locked.payout, changed.payout)`,
+  },
 };
 
 /** The columns that are sent with a change of the status from any of some statuses. */

@@ -202,9 +202,13 @@ export function unfilteredStatement(
   }
   const parts = [kind, order.direction, scope.userId && 'own', after && 'after'];
   return {
+    // The columns are outside, because the planner multiplies their cost by all leads that may match. It would then treat
+    // the costs of the two indexes of the list as equal.
     sql: Prisma.sql`
-      SELECT ${columns} FROM lead WHERE ${Prisma.join(conditions, ' AND ')}
-      ORDER BY ${direction(order)} LIMIT (SELECT ${limit}::int8)`,
+      SELECT ${columns} FROM (
+        SELECT * FROM lead WHERE ${Prisma.join(conditions, ' AND ')}
+        ORDER BY ${direction(order)} LIMIT (SELECT ${limit}::int8)
+      ) AS lead ORDER BY ${direction(order)}`,
     name: parts.filter((part) => part !== undefined).join('_'),
   };
 }

@@ -539,8 +539,8 @@ describe('change', () => {
       createdAt: new Date(0),
     } as const;
     const first = changeOf(from, { lead: { ...changes, ...other } });
-    const at = (await store.change(tenant.workspaceId, [first])).get(from.id);
-    expect(at).toEqual(first.change.createdAt);
+    const changed = await store.change(tenant.workspaceId, [first]);
+    expect(changed.get(from.id)).toEqual({ updatedAt: first.change.createdAt });
     const updatedAt = first.change.createdAt;
     expect(await found(from.id)).toEqual({
       ...from,
@@ -662,7 +662,7 @@ describe('change', () => {
     await store.insert([lead]);
     const past = new Date(lead.updatedAt.getTime() - 60_000);
     const changed = await store.change(tenant.workspaceId, [changeOf(lead, { change: { createdAt: past } })]);
-    expect(changed.get(lead.id)).toEqual(lead.updatedAt);
+    expect(changed.get(lead.id)).toEqual({ updatedAt: lead.updatedAt });
     expect(await store.history(lead, 0, 1)).toMatchObject([{ createdAt: lead.updatedAt }]);
   });
 

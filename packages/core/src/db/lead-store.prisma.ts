@@ -1,11 +1,13 @@
 import type { FoundLead, StoredLead } from '../lead/lead.ts';
 import type { LeadStatus } from '../lead/lead-status.ts';
 import { newLeadFieldNames } from '../lead/lead-fields.ts';
+import type { LeadPayout } from '../payout/payout.schema.ts';
 import type { LeadScope } from '../lead/lead-scope.ts';
 import type { LeadSearch } from '../lead/search.ts';
 import type {
   ChangedLead,
   InsertOutcome,
+  LeadAfterChange,
   LeadChange,
   LeadFilter,
   LeadPage,
@@ -33,6 +35,7 @@ import {
   valuesOf,
 } from './lead-columns.ts';
 import { approvalColumn, callbackColumn, isoTime, scannedColumns, scannedTimes } from './scanned-lead.ts';
+import { expectedPayout, payoutOf } from './payout-columns.ts';
 import { findDifferingLeads, findEarlierLeads } from './lead-repeats.ts';
 import { type FoundSelection, matching, unfilteredStatement, statementsOf } from './lead-selection.ts';
 import { listedColumns, writePage } from './listed-lead.ts';
@@ -48,6 +51,7 @@ export const everyColumn = Prisma.sql`
   status, name, phone, phone_e164 AS "phoneE164", ${fieldColumns}, state, host(ip) AS ip, s1, lp_name AS "lpName", extra::text AS extra, version,
   content_hash AS "contentHash", duplicate_of AS "duplicateOf", assignee_id AS "assigneeId", ${Prisma.raw(callbackColumn)} AS "callbackAt",
   ${Prisma.raw(approvalColumn)} AS "approveAt", hold_reason AS "holdReason",
+  ${payoutOf('lead')} AS payout, ${expectedPayout} AS "expectedPayout",
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** The columns of a change in a lead's history. */
@@ -141,12 +145,15 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
     const statements = workspaces.map(({ changes }) =>
       changing(changes, isOfStatus ? statusColumns : editableColumns, parents),
     );
-    const changed = await lockForEach<{ id: string; updatedAt: Date }>(
+    const changed = await lockForEach<{ id: string; updatedAt: Date; payout: LeadPayout | null }>(
       statements[0]?.text ?? '',
       workspaces.map(({ workspaceId }, at) => ({ workspaceId, values: statements[at]?.values ?? [] })),
       `change_${parents === undefined ? '' : 'traced_'}${isOfStatus ? 'statuses' : 'leads'}`,
     );
-    return changed.map((rows) => new Map(rows.map(({ id, updatedAt }) => [id, updatedAt])));
+    return changed.map(
+      (rows) =>
+        new Map(rows.map(({ id, updatedAt, payout }) => [id, { updatedAt, payout: payout ?? undefined }])),
+    );
   };
 
   const changeStatusInEach: LeadStore['changeStatusInEach'] = async (workspaces) => {
@@ -255,7 +262,7 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
     find,
 
     async change(workspaceId, changes) {
-      const [changed = new Map<string, Date>()] = await changeInEach([{ workspaceId, changes }]);
+      const [changed = new Map<string, LeadAfterChange>()] = await changeInEach([{ workspaceId, changes }]);
       return changed;
     },
     changeInEach,
@@ -304,7 +311,8 @@ function changing(
         ${arrays(changeColumns, entries)}, ${entries.map((entry) => entry.createdAt.toISOString())}::timestamptz[]
       ) AS sent (id, ${names(columns)}, ${names(changeColumns)}, changed_at)
     ), locked AS MATERIALIZED (
-      SELECT lead.id FROM lead JOIN sent ON sent.id = lead.id AND sent.version = lead.version + 1 ${noting}
+      SELECT lead.id, ${payoutOf('lead')} AS payout
+      FROM lead JOIN sent ON sent.id = lead.id AND sent.version = lead.version + 1 ${noting}
       ORDER BY lead.id FOR NO KEY UPDATE OF lead
     ), changed AS (
       UPDATE lead SET
@@ -314,13 +322,13 @@ function changing(
         updated_at = GREATEST(sent.changed_at, lead.updated_at)
       FROM sent JOIN locked ON locked.id = sent.id
       WHERE lead.id = sent.id AND lead.version = sent.version - 1
-      RETURNING lead.id, lead.updated_at
+      RETURNING lead.id, lead.updated_at, ${payoutOf('lead')} AS payout
     ), noted AS (
       INSERT INTO lead_change (lead_id, version, created_at, ${names(changeColumns)})
       SELECT sent.id, sent.version, changed.updated_at, ${stored(changeColumns)}
-      FROM sent JOIN changed ON changed.id = sent.id
+      FROM sent JOIN changed ON changed.id = sent.id JOIN locked ON locked.id = sent.id
     )
-    SELECT id, updated_at AS "updatedAt" FROM changed`;
+    SELECT id, updated_at AS "updatedAt", payout FROM changed`;
 }
 
 function reversed({ order, ...selection }: LeadSelection): LeadSelection {
@@ -379,7 +387,7 @@ const changingStatus = (isTraced: boolean, returned = everyColumn) => {
     WITH sent AS (
       SELECT * FROM unnest(${arrays(statusChangeColumns, [])}) AS sent (${names(statusChangeColumns)})
     ), locked AS MATERIALIZED (
-      SELECT lead.id, lead.status FROM lead JOIN sent ON sent.id = lead.id ${noting}
+      SELECT lead.id, lead.status, ${payoutOf('lead')} AS payout FROM lead JOIN sent ON sent.id = lead.id ${noting}
       WHERE lead.workspace_id = ${Prisma.raw(`$${sent + 1}`)}::uuid
         AND lead.status = ANY (sent.from_statuses::lead_status[])
       ORDER BY lead.id FOR NO KEY UPDATE OF lead
@@ -394,8 +402,9 @@ const changingStatus = (isTraced: boolean, returned = everyColumn) => {
       WHERE lead.id = sent.id
       RETURNING lead.*
     ), noted AS (
-      INSERT INTO lead_change (lead_id, version, created_at, user_id, from_status, to_status, reason)
-      SELECT sent.id, changed.version, changed.updated_at, sent.user_id, locked.status, changed.status, sent.reason
+      INSERT INTO lead_change (lead_id, version, created_at, user_id, from_status, to_status, reason, fields)
+      SELECT sent.id, changed.version, changed.updated_at, sent.user_id, locked.status, changed.status, sent.reason,
+        with_payout_change(NULL, locked.payout, ${payoutOf('changed')})
       FROM sent JOIN changed ON changed.id = sent.id JOIN locked ON locked.id = sent.id
     )
     SELECT ${returned} FROM changed AS lead`;

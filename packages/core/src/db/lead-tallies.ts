@@ -49,3 +49,15 @@ export function ofEachUser({ workspaceId }: Pick<LeadScope, 'workspaceId'>): Pri
     SELECT of_id FROM known WHERE of_id <> ${workspaceId}::uuid
   ))`;
 }
+
+/** Splits a range into its whole UTC days, and the parts before and after them. */
+export function wholeDays({ from, to }: Span): { days: Span; partialDays: Span[] } {
+  const first = new Date(Math.ceil(from.getTime() / dayMs) * dayMs);
+  const last = new Date(Math.floor(to.getTime() / dayMs) * dayMs);
+  if (last <= first) return { days: { from: first, to: first }, partialDays: [{ from, to }] };
+  const partialDays = [
+    { from, to: first },
+    { from: last, to },
+  ].filter((span) => span.from < span.to);
+  return { days: { from: first, to: last }, partialDays };
+}

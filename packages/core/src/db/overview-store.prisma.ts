@@ -15,15 +15,16 @@ import { Prisma } from './generated/client.ts';
 import {
   byStatus,
   counts,
-  dayMs,
   iso,
   maxFirst,
   ofEachUser,
   ofLead,
   ofTally,
   sums,
+  wholeDays,
   within,
 } from './lead-tallies.ts';
+import { aggregatePayouts } from './payout-tallies.ts';
 
 /*
  * The overview reads counts instead of leads, since a workspace may have a million leads. Tallies hold the counts by
@@ -289,7 +290,7 @@ export function createOverviewStore(database: Pick<Database, 'select'>): Overvie
             paid = kept.paid + excluded.paid, approved = kept.approved + excluded.approved
         )
         SELECT coalesce(sum(abs(leads)), 0)::int AS added FROM taken`);
-      return row?.added ?? 0;
+      return (row?.added ?? 0) + (await aggregatePayouts(select, limit));
     },
   };
 }
@@ -310,16 +311,4 @@ function countPublishers(scope: LeadScope, days: Span): Prisma.Sql {
 /** Returns the number of the last bound that a quarter of an hour does not precede, from 1. */
 function bucketOf(bounds: readonly Date[]): Prisma.Sql {
   return Prisma.sql`width_bucket(at, ${bounds.map(iso)}::timestamptz[])`;
-}
-
-/** Splits a range into its whole UTC days, and the parts before and after them. */
-function wholeDays({ from, to }: Span): { days: Span; partialDays: Span[] } {
-  const first = new Date(Math.ceil(from.getTime() / dayMs) * dayMs);
-  const last = new Date(Math.floor(to.getTime() / dayMs) * dayMs);
-  if (last <= first) return { days: { from: first, to: first }, partialDays: [{ from, to }] };
-  const partialDays = [
-    { from, to: first },
-    { from: last, to },
-  ].filter((span) => span.from < span.to);
-  return { days: { from: first, to: last }, partialDays };
 }

@@ -1,5 +1,6 @@
 import { detailFields } from '../lead/lead.schema.ts';
 import { Prisma } from './generated/client.ts';
+import { shownPayoutText } from './payout-columns.ts';
 
 const isoText = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
@@ -17,6 +18,7 @@ const expressions: Readonly<Record<string, string>> = {
   phoneE164: 'phone_e164',
   callbackAt: callbackColumn,
   approveAt: `CASE WHEN hold_reason IS NULL THEN ${approvalColumn} END`,
+  payout: shownPayoutText,
 };
 const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

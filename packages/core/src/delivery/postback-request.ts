@@ -56,10 +56,13 @@ export function parseBodyTemplate(format: BodyFormat, body: string) {
 
 /** Returns the values of macros for the event of a lead. */
 export function postbackValuesOf({ time, data: { lead, change } }: LeadEvent): PostbackValues {
-  const { id, status, s1, campaignCode, lpName, country, name, phone, email, address, ip, extra } = lead;
+  const { id, status, s1, campaignCode, lpName, country, name, phone, email, address, ip, extra, payout } =
+    lead;
   const values = {
     order_id: id,
     s1,
+    payout: payout?.amount,
+    currency: payout?.currency,
     campaign: campaignCode,
     lp_name: lpName,
     reason: change.reason,
@@ -87,6 +90,8 @@ export function samplePostbackValues(status: LeadStatus): PostbackValues {
     order_id: orderId,
     s1: 'test',
     status,
+    payout: '12.5',
+    currency: 'EUR',
     campaign: 'TEST',
     lp_name: 'test',
     reason: 'test',

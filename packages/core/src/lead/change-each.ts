@@ -3,7 +3,7 @@ import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { FoundLead } from './lead.ts';
 import { visibleTo } from './lead-scope.ts';
-import type { LeadChange, LeadStore } from './lead-store.ts';
+import type { LeadAfterChange, LeadChange, LeadStore } from './lead-store.ts';
 
 /** The message for a change that fails because of a concurrent change. */
 export const concurrentChange = 'The lead was changed by a concurrent request';
@@ -64,7 +64,9 @@ export async function changeEach(
   }
 
   const changed =
-    changes.length === 0 ? new Map<string, Date>() : await leads.change(principal.workspaceId, changes);
+    changes.length === 0
+      ? new Map<string, LeadAfterChange>()
+      : await leads.change(principal.workspaceId, changes);
   return ids.map((id) => {
     const version = found.get(id)?.version ?? 0;
     if (unchanged.has(id)) return { id, version };

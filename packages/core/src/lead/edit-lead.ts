@@ -11,6 +11,7 @@ import { shownLead } from './lead-scope.ts';
 import { checkTransition, initialStatus, type LeadStatus, statusesBefore } from './lead-status.ts';
 import type { LeadChange, LeadStore } from './lead-store.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
+import { checkedPayout } from '../payout/payout.ts';
 import { parsePhone } from './phone.ts';
 import { uuidPattern } from '../uuid.ts';
 
@@ -20,18 +21,22 @@ const fixed = new Set(Object.keys(LeadDetail.properties).filter((field) => !(fie
 /** An edit whose status is not an alias. */
 type ResolvedPatch = Omit<LeadPatch, 'status'> & { readonly status?: LeadStatus };
 
+/** The statuses in which a payout can change. A trashed lead has none, and a paid one keeps it. */
+const payableStatuses: ReadonlySet<LeadStatus> = new Set(['OnHold', 'Approved']);
+
 /** The maximum number of attempts of an edit while concurrent changes of the lead succeed first. */
 const maxAttempts = 100;
 
 /**
- * Changes fields and, for owners and managers, the status, the hold, the assignee and the call-back of a lead.
+ * Changes fields and, for owners and managers, the status, the hold, the payout, the assignee and the call-back of a lead.
  *
  * @param ifMatch the accepted versions of the lead, so that no concurrent change is lost.
  * @returns the changed lead; the unchanged lead, in its version, if the edit changes nothing.
- * @throws LeadsError `not_found`; `precondition_failed`; `conflict` for a transition that is not allowed, for a
- *   status that was changed meanwhile and for a hold of a lead that is not OnHold; `forbidden` for a status, a hold, an
- *   assignee or a call-back by a publisher, and for a status or a hold without the scope `leads:status`; `reason_required`; `invalid_input` for a field that cannot be changed, and
- *   for an assignee without the role owner or manager.
+ * @throws LeadsError `not_found`; `precondition_failed`; `conflict` for a transition that is not allowed. Also `conflict`
+ *   for a status that was changed meanwhile, and for a hold of a lead that is not OnHold. Also `conflict` for a payout of a
+ *   trashed or paid lead. `forbidden` for a status, a hold, a payout, an assignee or a call-back by a publisher. The first
+ *   three also need the scope `leads:status`. `reason_required`; `invalid_input` for a field that cannot be changed, for an
+ *   unknown currency, and for an assignee without the role owner or manager.
  */
 export async function editLead(
   { leads, workspaces }: { leads: LeadStore; workspaces: Pick<WorkspaceStore, 'hasManager'> },
@@ -51,7 +56,7 @@ export async function editLead(
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const found = await findLead(leads, principal, id);
     // Checked after the lead is found: a publisher gets `not_found` for a lead that it cannot see.
-    if (patch.status !== undefined || patch.hold !== undefined) {
+    if (patch.status !== undefined || patch.hold !== undefined || patch.payout !== undefined) {
       requireScope(principal, 'leads:status');
       requireManager(principal);
     }
@@ -65,9 +70,9 @@ export async function editLead(
     }
     const { lead, change, extraLeftOut } = edited(found, patch, principal);
     if (change === undefined) return { lead: shownLead(toLeadDetail(found), principal), extraLeftOut };
-    const updatedAt = (await leads.change(principal.workspaceId, [{ lead, change }])).get(lead.id);
-    if (updatedAt !== undefined) {
-      return { lead: shownLead(toLeadDetail({ ...lead, updatedAt }), principal), extraLeftOut };
+    const after = (await leads.change(principal.workspaceId, [{ lead, change }])).get(lead.id);
+    if (after !== undefined) {
+      return { lead: shownLead(toLeadDetail({ ...lead, ...after }), principal), extraLeftOut };
     }
     // A concurrent change was first. Fields can still be set; a status change depends on the status that was read.
     if (ifMatch !== undefined) throw new LeadsError('precondition_failed');
@@ -77,15 +82,15 @@ export async function editLead(
 }
 
 /** @throws LeadsError `invalid_input` for a hold with a status; `reason_required`. */
-function checkReason({ status, hold, reason }: ResolvedPatch): void {
+function checkReason({ status, hold, payout, reason }: ResolvedPatch): void {
   if (hold === true && status !== undefined) throw refused({ '/hold': 'must be false with a status' });
   if (hold === true && reason === undefined) {
     throw new LeadsError('reason_required', {
       fields: [{ at: 'body', path: '/reason', reason: 'is required with hold' }],
     });
   }
-  if (reason !== undefined && status === undefined && hold !== true) {
-    throw refused({ '/reason': 'is allowed only with a status, or to hold the lead' });
+  if (reason !== undefined && status === undefined && hold !== true && payout === undefined) {
+    throw refused({ '/reason': 'is allowed only with a status or a payout, or to hold the lead' });
   }
 }
 
@@ -123,12 +128,13 @@ function edited(
 ): { lead: FoundLead; change: LeadChange | undefined; extraLeftOut: number } {
   const { status, reason } = patch;
   if (status !== undefined) checkTransition(found.status, status, { role: principal.role, reason });
+  if (patch.payout !== undefined) checkPayoutChange(status ?? found.status, reason);
 
   const { values, extraLeftOut } = patched(found, patch);
   const fields: Record<string, { from?: unknown; to?: unknown }> = {};
   for (const [field, to] of Object.entries(values)) {
     const from = found[field as keyof FoundLead];
-    if (from !== to) fields[field] = { from: shown(field, from), to: shown(field, to) };
+    if (!isDeepStrictEqual(from, to)) fields[field] = { from: shown(field, from), to: shown(field, to) };
   }
   const isEdit = Object.keys(fields).length > 0;
   if (status === undefined && !isEdit) return { lead: found, change: undefined, extraLeftOut };
@@ -144,7 +150,7 @@ function edited(
       userId: principal.userId,
       status: status && { from: found.status, to: status },
       // The reason of a hold is in its field.
-      reason: status && reason,
+      reason: status === undefined && patch.payout === undefined ? undefined : reason,
       fields: isEdit ? fields : undefined,
       createdAt: now,
     },
@@ -152,11 +158,33 @@ function edited(
   };
 }
 
+/** @param status the status after the edit. @throws LeadsError `conflict`; `reason_required`. */
+function checkPayoutChange(status: LeadStatus, reason: string | undefined): void {
+  if (!payableStatuses.has(status)) {
+    throw new LeadsError('conflict', {
+      message: `The payout of a lead that is ${status} cannot change`,
+      fields: [{ at: 'body', path: '/payout', reason: `must change while the lead is OnHold or Approved` }],
+    });
+  }
+  if (reason === undefined) {
+    throw new LeadsError('reason_required', {
+      fields: [{ at: 'body', path: '/reason', reason: 'is required for a change of the payout' }],
+    });
+  }
+}
+
+/** Returns the payout of a lead after an edit. Only a payout that a person has set can be removed. */
+function payoutAfter(found: FoundLead, payout: LeadPatch['payout']): FoundLead['payout'] {
+  if (payout === undefined) return found.payout;
+  if (payout === null) return found.payout?.rule === 'lead' ? undefined : found.payout;
+  return { ...checkedPayout(payout, '/payout'), rule: 'lead' };
+}
+
 const named = new Set(Object.keys(LeadPatch.properties));
 
 /** Returns the values that an edit sets; `undefined` for the fields that it removes. */
 function patched(found: FoundLead, patch: ResolvedPatch) {
-  const { status: _status, hold, reason, ...given } = patch;
+  const { status: _status, hold, reason, payout, ...given } = patch;
   const values = {
     ...Object.fromEntries(
       Object.entries(given)
@@ -165,6 +193,7 @@ function patched(found: FoundLead, patch: ResolvedPatch) {
     ),
     ...assignmentOf(patch),
     ...(hold !== undefined && { holdReason: hold ? reason : undefined }),
+    payout: payoutAfter(found, payout),
   };
   const unknown = keepExtra(given, named);
   if (unknown.json === undefined) return { values, extraLeftOut: unknown.leftOut };

@@ -63,14 +63,34 @@ export function exportLeads(
   return pieces();
 }
 
+/** The columns of a payout in CSV, so that spreadsheets can add up amounts. The order is that of its text. */
+const payoutColumns = ['payoutAmount', 'payoutCurrency', 'payoutRule'] as const;
+const payoutAt = detailFields.indexOf('payout');
+
+/** Returns the values of a payout, which is a text such as `12.5 EUR campaign`. */
+function payoutValues(text: string | null | undefined): string[] {
+  return text === null || text === undefined ? payoutColumns.map(() => '') : text.split(' ');
+}
+
+/** Returns the cells of a record with the cells of the payout in place of the payout. */
+function withPayoutCells(cells: readonly string[], payoutCells: readonly string[]): string[] {
+  return cells.toSpliced(payoutAt, 1, ...payoutCells);
+}
+
 /** Writes the first `count` fields of a lead. */
 const writers: Record<
   ExportFormat,
   { begin: (count: number) => string; write: (lead: LeadTexts, count: number) => string }
 > = {
   csv: {
-    begin: (count) => toRecord(detailFields.slice(0, count)),
-    write: (lead, count) => toRecord(lead.slice(0, count).map((text) => text ?? '')),
+    begin: (count) => toRecord(withPayoutCells(detailFields.slice(0, count), payoutColumns)),
+    write: (lead, count) =>
+      toRecord(
+        withPayoutCells(
+          lead.slice(0, count).map((text) => text ?? ''),
+          payoutValues(lead[payoutAt]),
+        ),
+      ),
   },
   ndjson: { begin: () => '', write: toJsonLine },
 };
@@ -78,10 +98,16 @@ const writers: Record<
 /** Removes the spaces that Postgres writes. */
 const compact = (json: string): string => JSON.stringify(JSON.parse(json));
 
+function payoutToJson(text: string): string {
+  const [amount, currency, rule] = payoutValues(text);
+  return JSON.stringify({ amount, currency, rule });
+}
+
 /** The names of the fields as JSON, and how their texts become JSON. The first field, the id, is never null. */
 const jsonFields = detailFields.map((name, at) => ({
   before: `${at === 0 ? '{' : ','}"${name}":`,
-  toJson: { version: (text: string) => text, extra: compact }[name as string] ?? toJsonText,
+  toJson:
+    { version: (text: string) => text, extra: compact, payout: payoutToJson }[name as string] ?? toJsonText,
 }));
 
 function toJsonLine(lead: LeadTexts, count: number): string {

@@ -53,7 +53,14 @@ export { LeadJobRunner } from './lead-job-runner.ts';
 export type { LeadJobStore } from './lead-job-store.ts';
 export { cancelLeadJob, getLeadJob, listLeadJobs, startLeadJob } from './lead-jobs.ts';
 export { LeadStatus } from './lead-status.ts';
-export type { ChangedLead, InsertOutcome, LeadStore, LeadToInsert, StatusChangeFrom } from './lead-store.ts';
+export type {
+  ChangedLead,
+  InsertOutcome,
+  LeadAfterChange,
+  LeadStore,
+  LeadToInsert,
+  StatusChangeFrom,
+} from './lead-store.ts';
 export { countLeads, listLeads } from './list-leads.ts';
 export { NewSavedView, SavedView, SavedViewAnswer, SavedViewChanges } from './saved-view.schema.ts';
 export {

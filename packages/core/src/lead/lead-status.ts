@@ -14,7 +14,8 @@ export type LeadStatus = Static<typeof LeadStatus>;
 export const StatusReason = Type.String({
   minLength: 1,
   maxLength: 1000,
-  description: 'Reason for the status change. Required for a change to Trashed or from Paid.',
+  description:
+    'Reason for the change. Required for a change to Trashed or from Paid, and for a change of the payout.',
   examples: ['Number is not in service'],
 });
 

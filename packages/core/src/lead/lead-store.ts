@@ -1,4 +1,5 @@
 import type { FoundLead, StoredLead } from './lead.ts';
+import type { LeadPayout } from '../payout/payout.schema.ts';
 import type { LeadScope } from './lead-scope.ts';
 import type { LeadStatus } from './lead-status.ts';
 import type { LeadSearch, PhoneSearch } from './search.ts';
@@ -108,8 +109,8 @@ export interface LeadEnd {
 }
 
 /**
- * The fields of a lead in the order of {@link detailFields}, as texts. Times are in ISO 8601, and `extra` is JSON. An
- * export reads millions of leads, and objects of them would take twice as long.
+ * The fields of a lead in the order of {@link detailFields}, as texts. Times are in ISO 8601, `extra` is JSON, and a payout
+ * has its values separated by spaces: `12.5 EUR campaign`. An export reads millions of leads, and objects of them would take twice as long.
  */
 export type LeadTexts = readonly (string | null)[];
 
@@ -129,6 +130,12 @@ export interface LeadChange {
 
 /** A lead in its new state, and the entry in its history. */
 export type ChangedLead = Traced & { readonly lead: StoredLead; readonly change: LeadChange };
+
+/** The values of a changed lead that the database sets. */
+export interface LeadAfterChange {
+  readonly updatedAt: Date;
+  readonly payout?: LeadPayout | undefined;
+}
 
 /** A change of the status of a lead that was not read before. */
 export type StatusChangeFrom = Traced &
@@ -164,18 +171,20 @@ export interface LeadStore {
    * Changes leads of a workspace and adds to their histories, in one transaction. Each lead is given in its new state,
    * with the version that it was read in plus one. A lead that was changed since it was read stays unchanged.
    *
-   * @returns the times of the changes, by the ids of the changed leads.
+   * The status decides whether the lead has a fixed payout. The history notes each change of a payout.
+   *
+   * @returns the changed leads by their ids.
    */
-  change(workspaceId: string, changes: readonly ChangedLead[]): Promise<ReadonlyMap<string, Date>>;
+  change(workspaceId: string, changes: readonly ChangedLead[]): Promise<ReadonlyMap<string, LeadAfterChange>>;
 
   /**
    * Changes leads as {@link LeadStore.change} does, those of several workspaces in one transaction.
    *
-   * @returns the times of the changes of each workspace, in the order of the workspaces.
+   * @returns the changed leads of each workspace by their ids, in the order of the workspaces.
    */
   changeInEach(
     workspaces: readonly { readonly workspaceId: string; readonly changes: readonly ChangedLead[] }[],
-  ): Promise<readonly ReadonlyMap<string, Date>[]>;
+  ): Promise<readonly ReadonlyMap<string, LeadAfterChange>[]>;
 
   /** Returns the changes of statuses that lines of imports made, by their request ids. */
   findStatusRequests(

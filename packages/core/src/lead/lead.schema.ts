@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { dateTime } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
+import { LeadPayout, Payout } from '../payout/payout.schema.ts';
 import { type LeadFieldName, leadFieldNames, leadFields, newLeadFieldNames } from './lead-fields.ts';
 import { LeadStatus, StatusReason } from './lead-status.ts';
 import { leadStatuses } from './lead-transitions.ts';
@@ -130,6 +131,13 @@ export const LeadDetail = Type.Object(
         'Time at which the lead becomes Approved, by the hold time of its campaign. Absent without a hold time, after a status change, while the lead is held, and in events.',
       ),
     ),
+    payout: Type.Optional(
+      Type.Object(LeadPayout.properties, {
+        additionalProperties: false,
+        description:
+          'The amount of the lead for its publisher: expected while the lead is OnHold, payable while it is Approved, and paid once it is Paid. It is fixed when the lead becomes Approved. Absent for a trashed lead, and without a payout.',
+      }),
+    ),
     assigneeId: optionalText(
       'Identifier of the owner or manager who works on the lead. Publishers do not see it.',
       '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f',
@@ -189,6 +197,13 @@ export const LeadPatch = Type.Object(
         description:
           'Whether the lead is held, so that it does not become Approved by the hold time of its campaign. `true` requires a `reason`, which is shown as `holdReason`. Only an OnHold lead can be held. `false` releases the lead, which then becomes Approved when it is due. Only owners and managers can set it. `true` and a `status` are not possible in one request.',
         examples: [false],
+      }),
+    ),
+    payout: Type.Optional(
+      Type.Union([Payout, Type.Null()], {
+        description:
+          'The payout of this lead, in place of those of its publisher and its campaign. `null` removes it. It requires a `reason`. Only owners and managers can set it, and only while the lead is OnHold or Approved.',
+        examples: [{ amount: '12.5', currency: 'EUR' }],
       }),
     ),
   },

@@ -2,6 +2,7 @@ import { newId } from '../uuid.ts';
 import { keepExtra } from './extra.ts';
 import { IntakeLead, type Lead, type LeadDetail, NewLead } from './lead.schema.ts';
 import { type LeadFieldName, newLeadFieldNames } from './lead-fields.ts';
+import type { LeadPayout } from '../payout/payout.schema.ts';
 import { initialStatus, type LeadStatus } from './lead-status.ts';
 import { parsePhone } from './phone.ts';
 
@@ -37,12 +38,18 @@ export interface StoredLead extends LeadFields {
   readonly approveAt?: string | undefined;
   /** Why a person holds the lead. */
   readonly holdReason?: string | undefined;
+  /** The payout that is fixed while the lead is Approved or Paid. In other statuses, only one that a person has set. */
+  readonly payout?: LeadPayout | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 /** A lead with the code of its campaign. */
-export type FoundLead = StoredLead & { readonly campaignCode: string };
+export type FoundLead = StoredLead & {
+  readonly campaignCode: string;
+  /** The payout by the present rules of the publisher and the campaign. */
+  readonly expectedPayout?: LeadPayout | undefined;
+};
 
 /** The part of a stored lead that its representation shows (specification, 2.2). */
 type ListedLead = Pick<
@@ -149,12 +156,20 @@ export function toLead(lead: ListedLead): Lead {
   return shown;
 }
 
+/** Returns the payout that a lead shows: the expected one on hold, else the fixed one, and none of a trashed lead. */
+function payoutOf({ status, payout, expectedPayout }: FoundLead): LeadPayout | undefined {
+  if (status === 'Trashed') return undefined;
+  return status === 'OnHold' ? (payout ?? expectedPayout) : payout;
+}
+
 /** Returns all stored fields of a lead, as the CRM shows them. */
 export function toLeadDetail(lead: FoundLead): LeadDetail {
   const {
     workspaceId: _workspaceId,
     contentHash: _contentHash,
     approveAt,
+    payout: _payout,
+    expectedPayout: _expectedPayout,
     extra,
     createdAt,
     updatedAt,
@@ -163,6 +178,7 @@ export function toLeadDetail(lead: FoundLead): LeadDetail {
   const detail = {
     ...shown,
     approveAt: lead.status === initialStatus && lead.holdReason === undefined ? approveAt : undefined,
+    payout: payoutOf(lead),
     extra: extra === undefined ? undefined : (JSON.parse(extra) as object),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),

@@ -13,6 +13,10 @@ export const caps = {
       'A workspace may have 1,000 active access tokens and create 1,000 a day: revoke tokens that are not used',
   },
   campaigns: { max: 5_000, message: 'A workspace may have 5,000 campaigns' },
+  publisherPayouts: {
+    max: 1_000,
+    message: 'A campaign may have payouts for 1,000 publishers: remove some of them',
+  },
   landingPages: { max: 20_000, message: 'A workspace may have 20,000 landing pages' },
   dismissedLandingPages: { max: 20_000, message: 'A workspace may have 20,000 dismissed landing pages' },
   // The account library reads 100 invitations at most to count them.

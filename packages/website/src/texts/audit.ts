@@ -27,6 +27,8 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'workspace.renamed': 'Renamed the workspace',
   'campaign.created': 'Created a campaign',
   'campaign.changed': 'Changed a campaign',
+  'publisher_payout.changed': 'Changed the payout of a publisher',
+  'publisher_payout.removed': 'Removed the payout of a publisher',
   'status_aliases.changed': 'Changed the status aliases',
   'view.created': 'Created a shared view',
   'view.changed': 'Changed a shared view',

@@ -6,8 +6,9 @@ import {
   campaignStatuses,
   updateCampaign,
 } from '@leads/core/campaign';
+import { formatPayout, type Payout } from '@leads/core/payout';
 import { type Command, Option } from 'commander';
-import { parseDuplicateWindow, parseHoldTime, parseText } from '../runtime/arguments.ts';
+import { parseDuplicateWindow, parseHoldTime, parsePayout, parseText } from '../runtime/arguments.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
 import { findCampaign, findWorkspace } from '../runtime/lookups.ts';
@@ -25,6 +26,7 @@ interface UpdateCampaignOptions extends WorkspaceOptions {
   readonly status?: CampaignStatus;
   readonly duplicateWindow?: number;
   readonly approveAfter?: number;
+  readonly payout?: Payout | null;
   readonly default?: true;
 }
 
@@ -74,12 +76,18 @@ export function addCampaignCommands(program: Command, io: CliIo): void {
       'the hold time after which new leads become Approved, such as 14d; off turns it off, also for waiting leads',
       parseHoldTime,
     )
+    .option(
+      '--payout <payout>',
+      'the amount and the currency of each lead, such as "12.50 EUR"; off removes them',
+      parsePayout,
+    )
     .option('--default', "make it the workspace's default campaign")
     .addOption(jsonOption())
     .addHelpText(
       'after',
       examples(
         'leads campaign update SPRING --duplicate-window 30d',
+        'leads campaign update SPRING --payout "12.50 EUR"',
         'leads campaign update SPRING --workspace acme --status paused',
       ),
     )
@@ -125,17 +133,18 @@ async function changeCampaign(
   options: UpdateCampaignOptions,
   command: Command,
 ): Promise<void> {
-  const { name, status, duplicateWindow, approveAfter } = options;
+  const { name, status, duplicateWindow, approveAfter, payout } = options;
   const changes: Omit<CampaignChanges, 'assigneeIds'> = {
     ...(name !== undefined && { name }),
     ...(status !== undefined && { status }),
     ...(duplicateWindow !== undefined && { duplicateWindowSeconds: duplicateWindow }),
     ...(approveAfter !== undefined && { approveAfterSeconds: approveAfter }),
+    ...(payout !== undefined && { payout }),
     ...(options.default === true && { isDefault: true }),
   };
   if (Object.keys(changes).length === 0) {
     command.error(
-      'error: no change given: set --name, --status, --duplicate-window, --approve-after or --default',
+      'error: no change given: set --name, --status, --duplicate-window, --approve-after, --payout or --default',
     );
   }
   await using operator = openOperator(io);
@@ -146,7 +155,11 @@ async function changeCampaign(
     action: 'campaign.changed',
     scope: { workspaceId: workspace.id },
     targetId: id,
-    details: { code, ...changes },
+    details: {
+      code,
+      ...changes,
+      payout: payout === undefined ? undefined : formatPayout(campaign.payout),
+    },
   });
   const state = `${campaign.status}${campaign.isDefault ? `, the default of workspace ${workspace.slug}` : ''}`;
   printResult(io, options, toJson(campaign), `Campaign ${code} (${campaign.name}) is ${state}.`);
@@ -162,6 +175,7 @@ async function listCampaigns(io: CliIo, options: WorkspaceOptions): Promise<void
       { header: 'NAME', maxWidth: 36, value: ({ name }) => name },
       { header: 'STATUS', maxWidth: 8, value: ({ status }) => status },
       { header: 'DEFAULT', maxWidth: 7, value: ({ isDefault }) => (isDefault ? 'yes' : '') },
+      { header: 'PAYOUT', maxWidth: 18, value: ({ payout }) => (payout ? formatPayout(payout) : '') },
     ],
     campaigns,
     ({ id, createdAt }) => `${id}, created ${formatTime(createdAt)}`,
@@ -170,7 +184,26 @@ async function listCampaigns(io: CliIo, options: WorkspaceOptions): Promise<void
 }
 
 function toJson(campaign: Campaign | CampaignView) {
-  const { id, code, name, status, isDefault, duplicateWindowSeconds, approveAfterSeconds, createdAt } =
-    campaign;
-  return { id, code, name, status, isDefault, duplicateWindowSeconds, approveAfterSeconds, createdAt };
+  const {
+    id,
+    code,
+    name,
+    status,
+    isDefault,
+    duplicateWindowSeconds,
+    approveAfterSeconds,
+    payout,
+    createdAt,
+  } = campaign;
+  return {
+    id,
+    code,
+    name,
+    status,
+    isDefault,
+    duplicateWindowSeconds,
+    approveAfterSeconds,
+    payout,
+    createdAt,
+  };
 }

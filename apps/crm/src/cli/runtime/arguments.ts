@@ -1,5 +1,6 @@
 import { canonicalNetwork, maxNetworks } from '@leads/core/credential';
 import { slugMaxLength } from '@leads/core/workspace';
+import { type Payout, parsePayoutText } from '@leads/core/payout';
 import { InvalidArgumentError } from 'commander';
 import { IsEmail, IsUuid } from 'typebox/format';
 
@@ -46,6 +47,16 @@ export function parseHoldTime(text: string): number {
     throw new InvalidArgumentError('It must be 1m to 365d, or off.');
   }
   return seconds;
+}
+
+/** Parses a payout such as `12.50 EUR`, or `off`, which is null. */
+export function parsePayout(text: string): Payout | null {
+  if (text === 'off') return null;
+  const payout = parsePayoutText(text.trim());
+  if (payout !== undefined) return payout;
+  throw new InvalidArgumentError(
+    'It must be an amount with at most 12 digits, at most 4 of them after the point, and a currency code of ISO 4217, such as "12.50 EUR", or off.',
+  );
 }
 
 const longestRetentionDays = 36_500;

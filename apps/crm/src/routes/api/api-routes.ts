@@ -7,6 +7,7 @@ import { listCampaignsRoute } from './campaigns/list-campaigns.ts';
 import { updateCampaignRoute } from './campaigns/update-campaign.ts';
 import { getDeliveryRoute } from './deliveries/get-delivery.ts';
 import { resendDeliveryRoute } from './deliveries/resend-delivery.ts';
+import { publisherPayoutsRoutes } from './payouts/publisher-payouts.ts';
 import { createLandingPageRoute } from './landing-pages/create-landing-page.ts';
 import { dismissLandingPageRoute } from './landing-pages/dismiss-landing-page.ts';
 import { listLandingPagesRoute } from './landing-pages/list-landing-pages.ts';
@@ -75,6 +76,7 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   listLandingPagesRoute(app, context);
   createCampaignRoute(app, context);
   updateCampaignRoute(app, context);
+  publisherPayoutsRoutes(app, context);
   createLandingPageRoute(app, context);
   mapLandingPageRoute(app, context);
   dismissLandingPageRoute(app, context);

@@ -14,6 +14,8 @@ export function listCampaignsRoute(app: Server, context: CrmContext): void {
         operationId: 'listCampaigns',
         tags: ['campaigns'],
         summary: 'List campaigns, oldest first',
+        description:
+          'Owners and managers see the payout of each campaign. A publisher sees the payout of its own leads instead.',
         querystring: CampaignQuery,
         response: {
           200: Type.Array(CampaignView, { description: 'All campaigns of the workspace.' }),
@@ -21,6 +23,6 @@ export function listCampaignsRoute(app: Server, context: CrmContext): void {
         },
       },
     },
-    (request) => listCampaigns(context.campaigns, request.principal, request.query),
+    (request) => listCampaigns(context, request.principal, request.query),
   );
 }

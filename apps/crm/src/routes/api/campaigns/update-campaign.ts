@@ -1,4 +1,5 @@
 import { CampaignAnswer, CampaignChanges, updateCampaign } from '@leads/core/campaign';
+import { formatPayout } from '@leads/core/payout';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { auditOrigin } from '../../../audit-origin.ts';
@@ -32,7 +33,12 @@ export function updateCampaignRoute(app: Server, context: CrmContext): void {
         action: 'campaign.changed',
         scope: principal,
         targetId: campaign.id,
-        details: { code: campaign.code, ...body, assigneeIds: body.assigneeIds?.join(', ') },
+        details: {
+          code: campaign.code,
+          ...body,
+          assigneeIds: body.assigneeIds?.join(', '),
+          payout: body.payout === undefined ? undefined : formatPayout(campaign.payout),
+        },
       });
       return { success: true as const, campaign };
     },

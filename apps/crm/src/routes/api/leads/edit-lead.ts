@@ -18,7 +18,7 @@ export function editLeadRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'Change one lead',
         description:
-          'Changes the given fields and the status. Allowed changes of the status: OnHold to Approved or Trashed; Approved to Paid, OnHold or Trashed; Trashed to OnHold; Paid to Approved, by an owner only. A change to Trashed or from Paid requires a `reason`. Publishers cannot change the status, the hold, the assignee and the call-back. A change of the status or the hold also requires the scope `leads:status`. With `If-Match`, the lead is changed only if its version matches.',
+          'Changes the given fields and the status. Allowed changes of the status: OnHold to Approved or Trashed; Approved to Paid, OnHold or Trashed; Trashed to OnHold; Paid to Approved, by an owner only. A change to Trashed or from Paid requires a `reason`. `payout` sets an amount for this lead while it is OnHold or Approved, and requires a `reason`. Publishers cannot change the status, the hold, the payout, the assignee and the call-back. A change of the status, the hold or the payout also requires the scope `leads:status`. With `If-Match`, the lead is changed only if its version matches.',
         params: idPath('lead'),
         headers: Type.Object({ 'if-match': Type.Optional(IfMatch) }),
         body: LeadPatch,

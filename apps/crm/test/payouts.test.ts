@@ -1,0 +1,289 @@
+import { randomUUID } from 'node:crypto';
+import type { LeadDetail } from '@leads/core/lead';
+import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { startCrm } from './crm.ts';
+import { openEvents } from './event-client.ts';
+import { forbidden, leadsApi, notFound, ok } from './leads-api.ts';
+
+const crm = await startCrm();
+afterAll(() => crm[Symbol.asyncDispose]());
+const { service, fixture } = crm;
+const leads = leadsApi(service);
+
+let workspace: TestWorkspace;
+let owner: TestMember;
+let publisher: TestMember;
+let other: TestMember;
+beforeEach(async () => {
+  workspace = await fixture.createWorkspace();
+  owner = workspace.owner;
+  publisher = await workspace.addMember('publisher');
+  other = await workspace.addMember('publisher');
+});
+
+const call = (member: TestMember, method: string, path: string, body?: unknown, headers: object = {}) =>
+  service.send({
+    method,
+    path: `/api/v1${path}`,
+    headers: { ...member.headers, ...headers },
+    ...(body !== undefined && { body }),
+  });
+const campaignPath = () => `/campaigns/${workspace.demoCampaignId}`;
+const setPayout = (payout: object | null, member = owner) =>
+  call(member, 'PATCH', campaignPath(), { payout });
+const setOwnPayout = (of: TestMember, payout: object, by = owner) =>
+  call(by, 'PUT', `${campaignPath()}/payouts/${of.userId}`, payout);
+const campaignOf = async (member: TestMember) =>
+  (await call(member, 'GET', '/campaigns'))
+    .json<{ id: string; payout?: object }[]>()
+    .find(({ id }) => id === workspace.demoCampaignId);
+async function addLead(member = publisher): Promise<string> {
+  const lead = workspace.lead(member, { s1: 'click' });
+  await fixture.leads.insert([lead]);
+  return lead.id;
+}
+const eur = (amount: string) => ({ amount, currency: 'EUR' });
+
+describe('an amount', () => {
+  const cases: [body: unknown, pointer: string | undefined][] = [
+    [eur('0'), undefined],
+    [eur('0.0001'), undefined],
+    [eur('12.50'), undefined],
+    [eur('123456789012'), undefined],
+    [eur('12345678.1234'), undefined],
+    [eur('1234567890123'), '/amount'],
+    [eur('123456789.1234'), '/amount'],
+    [eur('1.00000'), '/amount'],
+    [eur('-1'), '/amount'],
+    [eur('+1'), '/amount'],
+    [eur('1e3'), '/amount'],
+    [eur('1,5'), '/amount'],
+    [eur(' 1'), '/amount'],
+    [eur('1\n'), '/amount'],
+    [eur('01'), '/amount'],
+    [eur('.5'), '/amount'],
+    [eur('1.'), '/amount'],
+    [eur(''), '/amount'],
+    [eur('NaN'), '/amount'],
+    [eur('٣'), '/amount'],
+    [eur('9'.repeat(10_000)), '/amount'],
+    [{ amount: 1, currency: 'EUR' }, '/amount'],
+    [{ currency: 'EUR' }, '/amount'],
+    [{ amount: '1' }, '/currency'],
+    [{ amount: '1', currency: 'eur' }, '/currency'],
+    [{ amount: '1', currency: 'EURO' }, '/currency'],
+    [{ amount: '1', currency: 'XQX' }, '/currency'],
+    [{ amount: '1', currency: null }, '/currency'],
+    [{ ...eur('1'), rule: 'lead' }, '/rule'],
+    [true, ''],
+    [[], ''],
+  ];
+
+  test('is accepted or rejected by the same rules in all places, with the field named', async () => {
+    const id = await addLead();
+    const places: [pointer: string, send: (payout: unknown) => ReturnType<typeof call>][] = [
+      ['/payout', (payout) => call(owner, 'PATCH', campaignPath(), { payout }, problem)],
+      ['', (payout) => call(owner, 'PUT', `${campaignPath()}/payouts/${publisher.userId}`, payout, problem)],
+      ['/payout', (payout) => call(owner, 'PATCH', `/order/leads/${id}`, { payout, reason: 'r' }, problem)],
+    ];
+    for (const [body, pointer] of cases) {
+      for (const [prefix, send] of places) {
+        const answer = await send(body);
+        const { errors = [] } = answer.json<{ errors?: { pointer: string }[] }>();
+        expect([body, answer.status, errors[0]?.pointer]).toEqual(
+          pointer === undefined ? [body, 200, undefined] : [body, 400, `#${prefix}${pointer}`],
+        );
+      }
+    }
+  });
+  const problem = { Accept: 'application/problem+json' };
+
+  test('stays exact, and loses only zeros at its end', async () => {
+    const exact = {
+      '12.50': '12.5',
+      '100': '100',
+      '1.0000': '1',
+      '0.10': '0.1',
+      '12345678.9999': '12345678.9999',
+    };
+    for (const [sent, stored] of Object.entries(exact)) {
+      expect((await setPayout(eur(sent))).json()).toMatchObject({ campaign: { payout: eur(stored) } });
+      expect((await setOwnPayout(publisher, eur(sent))).json()).toMatchObject({ payout: eur(stored) });
+    }
+    expect((await campaignOf(owner))?.payout).toEqual(eur('12345678.9999'));
+  });
+});
+
+describe('who sees a payout', () => {
+  test('a publisher sees its own effective amount, and no amount of another publisher', async () => {
+    await setPayout(eur('30'));
+    await setOwnPayout(publisher, eur('40'));
+    await setOwnPayout(other, eur('51'));
+    const [own, ofOther] = [await addLead(), await addLead(other)];
+    expect((await campaignOf(publisher))?.payout).toEqual(eur('40'));
+    expect((await campaignOf(other))?.payout).toEqual(eur('51'));
+    expect((await campaignOf(owner))?.payout).toEqual(eur('30'));
+    const ids = [publisher, other].map(({ userId }) => userId).toSorted();
+    const listed = await call(owner, 'GET', `${campaignPath()}/payouts`);
+    expect(listed.json<{ userId: string }[]>().map(({ userId }) => userId)).toEqual(ids);
+
+    expect(await leads.get(publisher, own)).toMatchObject({ payout: { ...eur('40'), rule: 'publisher' } });
+    const everything = await Promise.all([
+      call(publisher, 'GET', '/order/leads', undefined, { Accept: 'application/x-ndjson' }),
+      call(publisher, 'GET', `/order/leads/${own}/history`),
+      call(publisher, 'GET', '/campaigns'),
+      call(publisher, 'GET', `${campaignPath()}/payouts`),
+      call(publisher, 'GET', `/order/leads/${ofOther}`),
+    ]);
+    expect(everything.map(({ status }) => status)).toEqual([200, 200, 200, 403, 404]);
+    expect(everything.map(({ text }) => text).join(' ')).not.toMatch(/"(30|51)"/);
+  });
+
+  test('the Lead of the specification has no payout, while the detail, NDJSON and CSV have it', async () => {
+    await setPayout(eur('12.50'));
+    const created = await leads.create(owner, { name: 'Ann', phone: '1' });
+    const keys = 'id name phone createdAt updatedAt campaignId userId status';
+    expect(Object.keys(created.json<{ lead: object }>().lead).join(' ')).toBe(keys);
+    const { leads: listed } = await leads.list(owner);
+    expect(Object.keys(listed[0] ?? {}).join(' ')).toBe(keys);
+    const id = listed[0]?.id ?? '';
+    const payout = { ...eur('12.5'), rule: 'campaign' };
+    expect(await leads.get(owner, id)).toMatchObject({ payout });
+    const as = (Accept: string) => call(owner, 'GET', '/order/leads', undefined, { Accept });
+    expect((await as('application/x-ndjson')).json()).toMatchObject({ payout });
+    const csv = () => as('text/csv').then(({ text }) => text);
+    expect(await csv()).toContain(',12.5,EUR,campaign,');
+    ok(await leads.changeStatuses(owner, [id], 'Approved'));
+    await setPayout(null);
+    expect(await csv()).toContain(',12.5,EUR,campaign,');
+    expect((await as('application/x-ndjson')).json()).toMatchObject({ payout });
+    ok(await leads.changeStatuses(owner, [id], 'Trashed', 'r'));
+    expect(await csv()).toContain(',,,,');
+    expect((await as('application/x-ndjson')).json()).not.toHaveProperty('payout');
+  });
+});
+
+describe('the payout of one lead', () => {
+  const edit = (id: string, body: object, member = owner) => leads.edit(member, id, body);
+
+  test('needs a reason, a manager and the scope leads:status, and changes on hold and at Approved only', async () => {
+    const id = await addLead();
+    const payout = eur('5');
+    const refusedAs = async (body: object, member = owner) => {
+      const answer = await edit(id, body, member);
+      return [answer.status, answer.json<{ message: string }>().message];
+    };
+    expect(await refusedAs({ payout })).toEqual([400, 'This change needs a reason']);
+    expect(await refusedAs({ payout, reason: 'r' }, publisher)).toEqual([403, forbidden.message]);
+    const writer = await workspace.addMember('manager', { scope: ['leads:read', 'leads:write'] });
+    expect(await refusedAs({ payout, reason: 'r' }, writer)).toEqual([
+      403,
+      'This API key does not have the scope leads:status',
+    ]);
+    expect(await refusedAs({ status: 'Trashed', payout, reason: 'r' })).toEqual([
+      409,
+      'The payout of a lead that is Trashed cannot change',
+    ]);
+    const edited = ok<{ lead: LeadDetail }>(await edit(id, { status: 'Approved', payout, reason: 'r' }));
+    expect(edited.lead.payout).toEqual({ ...payout, rule: 'lead' });
+    ok(await edit(id, { payout: eur('5.50'), reason: 'r' }));
+    ok(await edit(id, { status: 'Paid' }));
+    expect(await refusedAs({ payout, reason: 'r' })).toEqual([
+      409,
+      'The payout of a lead that is Paid cannot change',
+    ]);
+    expect(await leads.get(publisher, id)).toMatchObject({ payout: { ...eur('5.5'), rule: 'lead' } });
+  });
+
+  test('is noted in the history and reported by an event, with its reason, also without a change of the status', async () => {
+    await setPayout(eur('9'));
+    const id = await addLead();
+    ok(await edit(id, { payout: eur('5.0'), reason: 'bonus' }));
+    // The same amount is no change.
+    expect((await edit(id, { payout: eur('5'), reason: 'again' })).json()).toMatchObject({
+      lead: { version: 2 },
+    });
+    ok(await edit(id, { status: 'Approved' }));
+    const removed = ok<{ lead: LeadDetail }>(await edit(id, { payout: null, reason: 'mistake' }));
+    expect(removed.lead).toMatchObject({ version: 4, payout: { ...eur('9'), rule: 'campaign' } });
+    ok(await edit(id, { city: 'Paris', status: 'OnHold' }));
+    const set = { ...eur('5'), rule: 'lead' };
+    const fixed = { ...eur('9'), rule: 'campaign' };
+    expect((await leads.history(publisher, id)).slice(1)).toMatchObject([
+      { type: 'updated', reason: 'bonus', fields: { payout: { to: set } } },
+      { type: 'status_changed', to: 'Approved' },
+      { type: 'updated', reason: 'mistake', fields: { payout: { from: set, to: fixed } } },
+      { type: 'status_changed', fields: { city: { to: 'Paris' }, payout: { from: fixed } } },
+    ]);
+    // Each event has the payout of its version.
+    const client = await openEvents(
+      service.port,
+      owner.headers,
+      `?since=${new Date(Date.now() - 60_000).toISOString()}`,
+    );
+    try {
+      const events = await client.received(5);
+      expect(events.map(({ data }) => data.lead.payout)).toEqual([fixed, set, set, fixed, fixed]);
+    } finally {
+      client.close();
+    }
+  });
+
+  test('sent with a status to the import of statuses or a job is that of the rules', async () => {
+    await setPayout(eur('3'));
+    const [imported, inJob] = [await addLead(), await addLead()];
+    const file = `id,status\r\n${imported},Approved\r\n`;
+    ok(await call(owner, 'POST', '/order/leads/status/import', file, { 'Content-Type': 'text/csv' }));
+    expect(await leads.get(owner, imported)).toMatchObject({ payout: { ...eur('3'), rule: 'campaign' } });
+    ok(
+      await call(owner, 'POST', '/jobs', {
+        action: 'status',
+        filters: { status: 'OnHold' },
+        status: 'Approved',
+      }),
+    );
+    await expect.poll(() => leads.get(owner, inJob)).toMatchObject({ status: 'Approved' });
+    await setPayout(eur('4'));
+    expect(await leads.get(owner, inJob)).toMatchObject({ payout: { ...eur('3'), rule: 'campaign' } });
+    expect(await leads.history(owner, inJob)).toMatchObject([
+      {},
+      { fields: { payout: { to: { ...eur('3'), rule: 'campaign' } } } },
+    ]);
+  });
+});
+
+test('a payout of an unknown campaign, of another workspace and of a user outside the workspace is answered with 404', async () => {
+  const theirs = await fixture.createWorkspace();
+  const paths = [
+    `/campaigns/${randomUUID()}/payouts/${publisher.userId}`,
+    `/campaigns/x/payouts/${publisher.userId}`,
+    `${campaignPath()}/payouts/x`,
+    `${campaignPath()}/payouts/${theirs.owner.userId}`,
+    `/campaigns/${theirs.demoCampaignId}/payouts/${publisher.userId}`,
+    `/campaigns/${theirs.demoCampaignId}/payouts/${theirs.owner.userId}`,
+  ];
+  for (const path of paths) {
+    for (const [method, body] of [['PUT', eur('1')], ['DELETE']] as const) {
+      const answer = await call(owner, method, path, body);
+      expect([path, answer.status, answer.json()]).toEqual([path, 404, notFound]);
+    }
+  }
+  const listed = await call(owner, 'GET', `/campaigns/${theirs.demoCampaignId}/payouts`);
+  expect([listed.status, listed.json()]).toEqual([404, notFound]);
+  expect((await call(owner, 'GET', `${campaignPath()}/payouts`)).json()).toEqual([]);
+});
+
+test('a campaign has payouts for 1,000 publishers at most', async () => {
+  await fixture.sql(
+    `WITH added AS (
+       INSERT INTO "user" (id, name, email, updated_at)
+       SELECT gen_random_uuid(), 'P', gen_random_uuid() || '@example.io', now() FROM generate_series(1, 999) RETURNING id
+     ) INSERT INTO publisher_payout (workspace_id, campaign_id, user_id, amount, currency)
+     SELECT $1, $2, id, 1, 'EUR' FROM added`,
+    [workspace.id, workspace.demoCampaignId],
+  );
+  expect((await setOwnPayout(publisher, eur('1'))).status).toBe(200);
+  expect((await setOwnPayout(publisher, eur('2'))).status).toBe(200);
+  expect((await setOwnPayout(other, eur('1'))).status).toBe(409);
+});

@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  addTenant,
+  changeOf,
+  createTestDatabase,
+  databaseOptions,
+  leadOf,
+  type Tenant,
+  type TestDatabase,
+} from '../../test/database.ts';
+import { toLeadDetail } from '../lead/lead.ts';
+import { type LeadStatus, leadStatuses, transitions } from '../lead/lead-transitions.ts';
+import type { LeadPayout } from '../payout/payout.schema.ts';
+import { newId } from '../uuid.ts';
+import { openDatabase } from './client.ts';
+import { createCampaignStore } from './campaign-store.prisma.ts';
+import { createLeadStore } from './lead-store.prisma.ts';
+import { createOverviewStore } from './overview-store.prisma.ts';
+import { createPayoutStore } from './payout-store.prisma.ts';
+
+let testDatabase: TestDatabase;
+let database: ReturnType<typeof openDatabase>;
+let tenant: Tenant;
+/** A second member of the workspace. */
+let publisherId: string;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = openDatabase(databaseOptions(testDatabase.url));
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await testDatabase[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  tenant = await addTenant(testDatabase, newId());
+  publisherId = newId();
+  await testDatabase.query(`
+    INSERT INTO "user" (id, name, email, updated_at) VALUES ('${publisherId}', 'P', '${publisherId}@example.io', now());
+    INSERT INTO member (id, workspace_id, user_id, role)
+    VALUES ('${newId()}', '${tenant.workspaceId}', '${publisherId}', 'publisher');`);
+});
+
+const stores = () => ({
+  leads: createLeadStore(database),
+  payouts: createPayoutStore(database),
+  campaigns: createCampaignStore(database),
+});
+const eur = (amount: string, rule: LeadPayout['rule']): LeadPayout => ({ amount, currency: 'EUR', rule });
+const setCampaignPayout = (amount: string, currency = 'EUR', id = tenant.campaignId) =>
+  stores().campaigns.update(tenant.workspaceId, id, () => ({ payout: { amount, currency } }));
+const setPublisherPayout = (amount: string, currency = 'EUR', id = tenant.campaignId) =>
+  stores().payouts.set(tenant.workspaceId, id, publisherId, { amount, currency });
+
+const find = async (id: string) => {
+  const [lead] = await stores().leads.find({ workspaceId: tenant.workspaceId }, [id]);
+  if (lead === undefined) throw new Error('The lead is stored');
+  return lead;
+};
+const shown = async (id: string) => toLeadDetail(await find(id)).payout;
+
+/** Changes the status of a stored lead by each statement that the services use. */
+const ways = {
+  changeStatus: async (id: string, to: LeadStatus, reason?: string) => {
+    const from = leadStatuses;
+    const change = { id, from, to, userId: tenant.userId, reason, createdAt: new Date() };
+    await stores().leads.changeStatus(tenant.workspaceId, change);
+  },
+  change: async (id: string, to: LeadStatus, reason?: string) => {
+    const lead = await find(id);
+    const status = { from: lead.status, to };
+    const change = changeOf(lead, { lead: { status: to }, change: { status, reason, fields: undefined } });
+    await stores().leads.change(tenant.workspaceId, [change]);
+  },
+  'change of fields and status': async (id: string, to: LeadStatus, reason?: string) => {
+    const lead = await find(id);
+    const status = { from: lead.status, to };
+    const city = `${lead.city ?? ''}x`;
+    const change = changeOf(lead, {
+      lead: { status: to, city },
+      change: { status, reason, fields: { city: { to: city } } },
+    });
+    await stores().leads.change(tenant.workspaceId, [change]);
+  },
+  'the release before': async (id: string, to: LeadStatus) => {
+    await testDatabase.query('UPDATE lead SET status = $2, version = version + 1 WHERE id = $1', [id, to]);
+  },
+};
+type Way = keyof typeof ways;
+const allWays = Object.keys(ways) as Way[];
+
+/** Sets or removes the payout of a lead, as an edit does. */
+async function setPayout(id: string, payout: LeadPayout | undefined) {
+  const lead = await find(id);
+  const change = changeOf(lead, {
+    lead: { status: lead.status, payout },
+    change: { status: undefined, reason: 'r', fields: { payout: {} } },
+  });
+  return (await stores().leads.change(tenant.workspaceId, [change])).get(id);
+}
+
+describe('the payout of a lead', () => {
+  test.each(allWays)(
+    'is fixed at Approved, kept by Paid and taken away on hold and at Trashed: %s',
+    async (way) => {
+      await setCampaignPayout('10.5');
+      const lead = leadOf(tenant);
+      await stores().leads.insert([lead]);
+      const go = (to: LeadStatus) => ways[way](lead.id, to, 'r');
+      expect(await shown(lead.id)).toEqual(eur('10.5', 'campaign'));
+      expect((await find(lead.id)).payout).toBeUndefined();
+
+      await go('Approved');
+      await setCampaignPayout('99');
+      expect(await shown(lead.id)).toEqual(eur('10.5', 'campaign'));
+      await go('Paid');
+      expect(await shown(lead.id)).toEqual(eur('10.5', 'campaign'));
+      await go('Approved');
+      expect(await shown(lead.id)).toEqual(eur('10.5', 'campaign'));
+
+      await go('OnHold');
+      expect((await find(lead.id)).payout).toBeUndefined();
+      expect(await shown(lead.id)).toEqual(eur('99', 'campaign'));
+      await go('Approved');
+      expect(await shown(lead.id)).toEqual(eur('99', 'campaign'));
+      await go('Trashed');
+      expect((await find(lead.id)).payout).toBeUndefined();
+      expect(await shown(lead.id)).toBeUndefined();
+      if (way === 'the release before') return;
+
+      const changes = await stores().leads.history(lead, 0, 10);
+      expect(changes.map(({ fields }) => fields?.['payout'])).toEqual([
+        { to: eur('10.5', 'campaign') },
+        undefined,
+        undefined,
+        { from: eur('10.5', 'campaign') },
+        { to: eur('99', 'campaign') },
+        { from: eur('99', 'campaign') },
+      ]);
+    },
+  );
+
+  test('is that of the publisher before that of the campaign, and none without both', async () => {
+    const own = leadOf(tenant, { userId: publisherId });
+    const other = leadOf(tenant);
+    const elsewhere = leadOf(tenant, { userId: publisherId, campaignId: tenant.otherCampaignId });
+    await stores().leads.insert([own, other, elsewhere]);
+    await ways.changeStatus(elsewhere.id, 'Approved');
+    expect(await shown(elsewhere.id)).toBeUndefined();
+    await setPublisherPayout('0');
+    expect(await shown(own.id)).toEqual(eur('0', 'publisher'));
+    expect(await shown(other.id)).toBeUndefined();
+    await setCampaignPayout('12345678.1234', 'JPY');
+    const jpy = { amount: '12345678.1234', currency: 'JPY', rule: 'campaign' };
+    expect(await shown(own.id)).toEqual(eur('0', 'publisher'));
+    expect(await shown(other.id)).toEqual(jpy);
+    await ways.change(own.id, 'Approved');
+    await ways.change(other.id, 'Approved');
+    await stores().payouts.remove(tenant.workspaceId, tenant.campaignId, publisherId);
+    expect(await shown(own.id)).toEqual(eur('0', 'publisher'));
+    expect(await shown(other.id)).toEqual(jpy);
+    // An approved lead without a payout stays without one, also after Paid.
+    await setCampaignPayout('1', 'EUR', tenant.otherCampaignId);
+    await ways.changeStatus(elsewhere.id, 'Paid');
+    await ways.changeStatus(elsewhere.id, 'Approved', 'r');
+    expect(await shown(elsewhere.id)).toBeUndefined();
+  });
+
+  test('that a person has set is kept on hold and at Trashed, and its removal restores that of the rules', async () => {
+    await setCampaignPayout('10');
+    const lead = leadOf(tenant);
+    await stores().leads.insert([lead]);
+    await setPayout(lead.id, eur('7', 'lead'));
+    expect(await shown(lead.id)).toEqual(eur('7', 'lead'));
+    for (const to of ['Approved', 'Paid', 'Approved', 'OnHold'] as const) {
+      await ways.changeStatus(lead.id, to, 'r');
+      expect(await shown(lead.id)).toEqual(eur('7', 'lead'));
+    }
+    await ways.changeStatus(lead.id, 'Trashed', 'r');
+    expect(await shown(lead.id)).toBeUndefined();
+    await ways.changeStatus(lead.id, 'OnHold');
+    await ways.changeStatus(lead.id, 'Approved');
+    expect(await shown(lead.id)).toEqual(eur('7', 'lead'));
+    expect(await setPayout(lead.id, undefined)).toMatchObject({ payout: eur('10', 'campaign') });
+    expect(await shown(lead.id)).toEqual(eur('10', 'campaign'));
+    const changes = await stores().leads.history(lead, 1, 10);
+    expect(changes.flatMap(({ fields = {} }) => fields['payout'] ?? [])).toEqual([
+      { to: eur('7', 'lead') },
+      { from: eur('7', 'lead'), to: eur('10', 'campaign') },
+    ]);
+  });
+
+  test('is fixed in a lead that is approved when it is created, and counted once, also if it is repeated', async () => {
+    await setCampaignPayout('3.25');
+    const lead = leadOf(tenant, { status: 'Approved' });
+    await stores().leads.insert([lead]);
+    await stores().leads.insert([lead]);
+    expect(await shown(lead.id)).toEqual(eur('3.25', 'campaign'));
+    const { workspaceId, campaignId, userId } = tenant;
+    expect(await stores().payouts.totals({ workspaceId }, wholeRange)).toEqual([
+      { campaignId, userId, status: 'Approved', currency: 'EUR', leads: 1, amount: '3.25' },
+    ]);
+  });
+});
+
+const wholeRange = { from: new Date('2026-01-01T00:00:00Z'), to: new Date('2030-01-01T00:00:00Z') };
+
+/** Returns the next number of a sequence of pseudorandom numbers from 0 to 1 (mulberry32), which a seed repeats. */
+function randomOf(seed: number) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+test('totals are equal to a recount from the histories after random changes over 3 currencies, also of parts of days', async () => {
+  const seed = Date.now();
+  const random = randomOf(seed);
+  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
+  const currencies = ['EUR', 'USD', 'JPY'];
+  const amount = () => pick(['0', '0.0001', '1.5', '12345678.1234', String(Math.floor(random() * 1000))]);
+  const { leads, payouts } = stores();
+  const overview = createOverviewStore(database);
+  const campaignIds = [tenant.campaignId, tenant.otherCampaignId];
+  const userIds = [tenant.userId, publisherId];
+  const { workspaceId } = tenant;
+  const firstMs = Date.parse('2026-03-01T00:00:00Z');
+  const quarter = () => new Date(firstMs + Math.floor(random() * 4 * 96) * 900_000);
+  const stored = Array.from({ length: 60 }, () => {
+    const createdAt = quarter();
+    return leadOf(tenant, {
+      campaignId: pick(campaignIds),
+      userId: pick(userIds),
+      createdAt,
+      updatedAt: createdAt,
+    });
+  });
+  await leads.insert(stored);
+
+  for (let step = 0; step < 300; step++) {
+    const { id } = pick(stored);
+    const what = random();
+    if (what < 0.08) await setCampaignPayout(amount(), pick(currencies), pick(campaignIds));
+    else if (what < 0.16) await setPublisherPayout(amount(), pick(currencies), pick(campaignIds));
+    else if (what < 0.2) await payouts.remove(workspaceId, pick(campaignIds), publisherId);
+    else if (what < 0.24) await overview.aggregate(20);
+    else if (what < 0.4) {
+      const lead = await find(id);
+      if (lead.status === 'OnHold' || lead.status === 'Approved') {
+        const payout: LeadPayout = { amount: amount(), currency: pick(currencies), rule: 'lead' };
+        await setPayout(id, random() < 0.7 || lead.payout?.rule !== 'lead' ? payout : undefined);
+      }
+    } else {
+      const { status } = await find(id);
+      const way = pick(['changeStatus', 'change', 'change of fields and status'] as const);
+      await ways[way](id, pick(transitions[status]), 'r');
+    }
+  }
+
+  /** The last status and payout of each lead in its history. */
+  const last = new Map<string, { status: LeadStatus; payout?: LeadPayout | undefined }>();
+  for (const lead of stored) {
+    const state: { status: LeadStatus; payout?: LeadPayout | undefined } = { status: 'OnHold' };
+    for (const { status, fields } of await leads.history(lead, 0, 1000)) {
+      state.status = status?.to ?? state.status;
+      if (fields?.['payout'] !== undefined) state.payout = fields['payout'].to as LeadPayout | undefined;
+    }
+    if (state.status === 'Trashed') delete state.payout;
+    if (state.status === 'OnHold') state.payout ??= (await find(lead.id)).expectedPayout;
+    last.set(lead.id, state);
+  }
+  const recount = (from: Date, to: Date, userId?: string) => {
+    const counted = new Map<string, { leads: number; units: bigint }>();
+    for (const lead of stored) {
+      if (lead.createdAt < from || lead.createdAt >= to) continue;
+      if (userId !== undefined && lead.userId !== userId) continue;
+      const { status, payout } = last.get(lead.id) ?? {};
+      const key = [lead.campaignId, lead.userId, status, payout?.currency].join(' ');
+      const { leads: before, units: sum } = counted.get(key) ?? { leads: 0, units: 0n };
+      counted.set(key, { leads: before + 1, units: sum + units(payout?.amount ?? '0') });
+    }
+    return counted;
+  };
+  const units = (text: string) => {
+    const [whole = '', decimals = ''] = text.split('.');
+    return BigInt(whole + decimals.padEnd(4, '0'));
+  };
+  const from = new Date(firstMs);
+  const to = new Date(firstMs + 4 * 86_400_000);
+  const ranges: [Date, Date, string?][] = [
+    [from, to],
+    [from, to, publisherId],
+    [new Date(firstMs + 8_100_000), new Date(to.getTime() - 900_000)],
+    [new Date(firstMs + 8_100_000), new Date(firstMs + 81_000_000), tenant.userId],
+  ];
+  const check = async () => {
+    for (const [start, end, userId] of ranges) {
+      const totals = await payouts.totals({ workspaceId, userId }, { from: start, to: end });
+      const summed = new Map(
+        totals.map((total) => [
+          [total.campaignId, total.userId, total.status, total.currency].join(' '),
+          { leads: total.leads, units: units(total.amount ?? '0') },
+        ]),
+      );
+      expect(summed, `seed ${seed}`).toEqual(recount(start, end, userId));
+    }
+  };
+  await check();
+  while ((await overview.aggregate(100)) > 0);
+  await check();
+  expect(await testDatabase.query('SELECT FROM payout_tally_entry')).toEqual([]);
+
+  // The totals keep the amounts of erased leads.
+  const before = await Promise.all(
+    ranges.map(([start, end, userId]) => payouts.totals({ workspaceId, userId }, { from: start, to: end })),
+  );
+  await testDatabase.query('SELECT erase_leads($1)', [stored.slice(0, 30).map(({ id }) => id)]);
+  const after = await Promise.all(
+    ranges.map(([start, end, userId]) => payouts.totals({ workspaceId, userId }, { from: start, to: end })),
+  );
+  expect(after, `seed ${seed}`).toEqual(before);
+});

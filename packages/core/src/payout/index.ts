@@ -1,0 +1,4 @@
+export { formatPayout, parsePayoutText } from './payout.ts';
+export { Payout, PublisherPayout, PublisherPayoutAnswer } from './payout.schema.ts';
+export type { PayoutStore } from './payout-store.ts';
+export { listPublisherPayouts, removePublisherPayout, setPublisherPayout } from './publisher-payouts.ts';
