@@ -47,18 +47,19 @@ export interface TestDatabase extends AsyncDisposable {
 }
 
 /** Creates a database with every migration applied. */
-export const createTestDatabase = () => create(inject('postgres').templateDatabase);
+export const createTestDatabase = (postgres = inject('postgres')) =>
+  create(postgres, postgres.templateDatabase);
 
 /** Creates an empty database, to test the migrations themselves. */
-export const createEmptyDatabase = () => create('template0');
+export const createEmptyDatabase = () => create(inject('postgres'), 'template0');
 
 const objectInUse = '55006';
 
-async function create(template: string): Promise<TestDatabase> {
+async function create({ adminUrl }: TestPostgres, template: string): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   for (let attempt = 1; ; attempt++) {
     try {
-      await asAdmin(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+      await asAdmin(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`, adminUrl);
       break;
     } catch (error) {
       // Autovacuum may be at work in the template.
@@ -66,7 +67,7 @@ async function create(template: string): Promise<TestDatabase> {
       await sleep(100);
     }
   }
-  const url = databaseUrl(name);
+  const url = databaseUrl(name, undefined, adminUrl);
   let connection: Promise<pg.Client> | undefined;
   const connect = () => (connection ??= open(url));
   return {
@@ -80,7 +81,7 @@ async function create(template: string): Promise<TestDatabase> {
     },
     async [Symbol.asyncDispose]() {
       await (await connection)?.end();
-      await asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, adminUrl);
     },
   };
 }
@@ -93,8 +94,12 @@ async function open(connectionString: string): Promise<pg.Client> {
 }
 
 /** Returns the connection string of another database or user on the same server. */
-export function databaseUrl(name: string, user?: { name: string; password: string }): string {
-  const url = new URL(inject('postgres').adminUrl);
+export function databaseUrl(
+  name: string,
+  user?: { name: string; password: string },
+  adminUrl = inject('postgres').adminUrl,
+): string {
+  const url = new URL(adminUrl);
   url.pathname = name;
   if (user !== undefined) {
     url.username = user.name;
@@ -104,8 +109,8 @@ export function databaseUrl(name: string, user?: { name: string; password: strin
 }
 
 /** Runs statements as the superuser of the test run's Postgres. */
-export async function asAdmin(sql: string): Promise<void> {
-  const client = await open(inject('postgres').adminUrl);
+export async function asAdmin(sql: string, adminUrl = inject('postgres').adminUrl): Promise<void> {
+  const client = await open(adminUrl);
   try {
     await client.query(sql);
   } finally {

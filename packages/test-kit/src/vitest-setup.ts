@@ -1,25 +1,26 @@
 import { migrate } from '@leads/core/db-admin/migrate';
-import type { TestPostgres } from '@leads/core/testing/database';
+import { DisposeStack } from '@leads/core/dispose-stack';
+import { createTestDatabase, type TestPostgres } from '@leads/core/testing/database';
 import { startTemporaryPostgres } from '@leads/local-stack/processes/temporary-postgres';
 import { migrationsDir } from '@leads/local-stack/repository';
 import type { TestProject } from 'vitest/node';
+import { offerServices } from './shared-services.ts';
 
 const templateDatabase = 'leads_template';
 
 /**
  * Starts one Postgres for the whole test run (global setup of Vitest), with one migrated database that test
- * files clone.
+ * files clone. Offers services that test files share.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const postgres = await startTemporaryPostgres();
-  try {
-    await postgres.createDatabase(templateDatabase);
-    await migrate({ databaseUrl: postgres.url(templateDatabase), migrationsDir });
-    const facts: TestPostgres = { adminUrl: postgres.url('postgres'), templateDatabase };
-    project.provide('postgres', facts);
-    return () => postgres.stop();
-  } catch (error) {
-    await postgres.stop();
-    throw error;
-  }
+  await using stack = new DisposeStack();
+  const postgres = stack.use(await startTemporaryPostgres());
+  await postgres.createDatabase(templateDatabase);
+  await migrate({ databaseUrl: postgres.url(templateDatabase), migrationsDir });
+  const facts: TestPostgres = { adminUrl: postgres.url('postgres'), templateDatabase };
+  project.provide('postgres', facts);
+  const services = stack.use(await offerServices(() => createTestDatabase(facts)));
+  project.provide('sharedServices', services.url);
+  const resources = stack.move();
+  return () => resources[Symbol.asyncDispose]();
 }

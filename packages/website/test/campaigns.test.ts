@@ -3,11 +3,11 @@ import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
-import { type Website, startWebsite } from './website.ts';
+import { type Website, openWebsite } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
-  website = await startWebsite();
+  website = await openWebsite();
 }, 400_000);
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());

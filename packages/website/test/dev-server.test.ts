@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type Website, password, startWebsite } from './website.ts';
+import { type Website, password, openWebsite } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
-  website = await startWebsite();
+  website = await openWebsite();
 }, 400_000);
 afterAll(() => website?.[Symbol.asyncDispose]());
 

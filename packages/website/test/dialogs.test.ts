@@ -13,13 +13,13 @@ import {
 } from './by-keyboard.ts';
 import { setColorScheme } from './page-checks.ts';
 import { totp } from '@leads/test-kit/totp';
-import { type Website, password, startWebsite } from './website.ts';
+import { type Website, password, openWebsite } from './website.ts';
 
 // Every dialog and menu is opened, used and closed with the keyboard only, and checked for accessibility.
 
 let website: Website;
 beforeAll(async () => {
-  website = await startWebsite();
+  website = await openWebsite();
 }, 400_000);
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());

@@ -3,15 +3,11 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { choose, expectFocusOn, press as pressByKeyboard, write } from './by-keyboard.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
-import { startWebsite, type Website } from './website.ts';
+import { openWebsite, type Website } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
-  website = await startWebsite({
-    DELIVERIES_SECRET: 'a secret of the deliveries in tests, 32 characters and more',
-    DELIVERIES_ALLOW_HTTP: 'true',
-    DELIVERIES_ALLOW_NETWORKS: '127.0.0.0/8',
-  });
+  website = await openWebsite();
 }, 400_000);
 afterAll(() => website?.[Symbol.asyncDispose]());
 
@@ -197,7 +193,10 @@ test('a manager creates a postback from a preset, sees the request for a lead, a
   await deliveries.getByText('"name":"masked"').waitFor();
   await page.getByText('Next attempt').first().waitFor();
   receiver.answer = answering(204);
-  await website.fixture.sql(`UPDATE delivery SET state = 'failed', next_attempt_at = NULL, lease_id = NULL`);
+  await website.fixture.sql(
+    `UPDATE delivery SET state = 'failed', next_attempt_at = NULL, lease_id = NULL WHERE workspace_id = $1`,
+    [workspace.id],
+  );
   const before = receiver.received.length;
   await press(page, /^Send again: /);
   await deliveries.getByText('Delivered').waitFor();

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Website, password, startWebsite } from './website.ts';
+import { type Website, password, openWebsite } from './website.ts';
 
 const run = promisify(execFile);
 
 let website: Website;
 beforeAll(async () => {
-  website = await startWebsite();
+  website = await openWebsite();
 }, 400_000);
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());

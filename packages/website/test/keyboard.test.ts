@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { choose, chooseItem, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
-import { type Website, password, startWebsite } from './website.ts';
+import { type Website, password, openWebsite } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
-  website = await startWebsite();
+  website = await openWebsite();
 }, 400_000);
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
@@ -48,8 +48,9 @@ test('every page can be reached and used with the keyboard', async () => {
   await expect
     .poll(() =>
       website.fixture.sql(
-        `SELECT code FROM landing_page JOIN campaign ON campaign.id = campaign_id WHERE landing_page.name = $1`,
-        ['spring-offer'],
+        `SELECT code FROM landing_page JOIN campaign ON campaign.id = campaign_id
+         WHERE landing_page.workspace_id = $1 AND landing_page.name = 'spring-offer'`,
+        [workspace.id],
       ),
     )
     .toEqual([{ code: 'SPRING' }]);

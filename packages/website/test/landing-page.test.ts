@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { issueApiKey } from '@leads/core/credential';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { exampleLead, intakeRequest } from '../src/examples/example-request.ts';
 import { writeSnippet } from '../src/examples/snippets.ts';
 import { type Website, startWebsite } from './website.ts';
@@ -75,6 +75,7 @@ const leads = () =>
 /** Opens a landing page. Its errors do not fail the test, because rejected requests are expected. */
 async function visit(site: Site, html = ''): Promise<Page> {
   const context = await website.browser.newContext();
+  onTestFinished(() => context.close());
   const page = await context.newPage();
   site.html = `<!doctype html><meta charset="utf-8"><title>An offer</title>${html}`;
   await page.goto(`${site.origin}/offer`);

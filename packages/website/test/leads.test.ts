@@ -6,11 +6,11 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { expectFocusOn, expectFocusWithin, press as pressOn } from './by-keyboard.ts';
-import { type Website, screenshot, startWebsite } from './website.ts';
+import { type Website, screenshot, openWebsite } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
-  website = await startWebsite();
+  website = await openWebsite();
 }, 400_000);
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());

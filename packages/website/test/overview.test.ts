@@ -4,11 +4,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { choose, expectFocusOn, tabTo } from './by-keyboard.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Website, type SignedInPage, screenshot, startWebsite } from './website.ts';
+import { type Website, type SignedInPage, screenshot, openWebsite } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
-  website = await startWebsite();
+  website = await openWebsite();
 }, 400_000);
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());

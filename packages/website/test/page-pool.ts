@@ -33,15 +33,15 @@ interface PooledPage {
  * Pages without a session. A later test gets the emptied page of an earlier one. A page in a new context takes twice the
  * processor time, because a new process compiles the scripts again.
  */
-export class PagePool {
-  readonly #browser: Browser;
+export class PagePool implements AsyncDisposable {
+  readonly browser: Browser;
   readonly #origin: string;
   readonly #free: PooledPage[] = [];
   #opened: PooledPage[] = [];
   #errors: string[] = [];
 
   constructor(browser: Browser, origin: string) {
-    this.#browser = browser;
+    this.browser = browser;
     this.#origin = origin;
   }
 
@@ -93,8 +93,14 @@ export class PagePool {
     return errors;
   }
 
+  /** Closes the pages and the contexts of all tests. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close(true);
+    await Promise.all(this.#free.splice(0).map(({ context }) => context.close()));
+  }
+
   async #create(): Promise<PooledPage> {
-    const context = await this.#browser.newContext({ baseURL: this.#origin });
+    const context = await this.browser.newContext({ baseURL: this.#origin });
     context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     const pooled: PooledPage = { page, context, isChanged: false };

@@ -3,14 +3,14 @@ import { addDemoLeads } from '@leads/local-stack/demo-leads';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectGoodAtBothWidths, expectGoodInBothColors, lookOf, oneLook } from './page-checks.ts';
-import { type Website, startWebsite } from './website.ts';
+import { type Website, openWebsite } from './website.ts';
 
 /* Checks every page on a desktop and on a phone, in light and in dark mode. */
 
 let website: Website;
 let workspace: TestWorkspace;
 beforeAll(async () => {
-  website = await startWebsite();
+  website = await openWebsite();
   workspace = await website.fixture.createWorkspace();
   await website.fixture.sql(`UPDATE workspace SET name = 'Acme' WHERE id = $1`, [workspace.id]);
   await addDemoLeads(website.databaseUrl, workspace.slug, new Date());

@@ -5,13 +5,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectFocusOn, press } from './by-keyboard.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 import { totp } from '@leads/test-kit/totp';
-import { type Website, password, startWebsite } from './website.ts';
+import { type Website, password, openWebsite } from './website.ts';
 
 const run = promisify(execFile);
 
 let website: Website;
 beforeAll(async () => {
-  website = await startWebsite();
+  website = await openWebsite();
 }, 400_000);
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
-import { type Website, screenshot, startWebsite } from './website.ts';
+import { type Website, screenshot, openWebsite } from './website.ts';
 
 let website: Website;
 let folder: string;
 beforeAll(async () => {
-  website = await startWebsite();
+  website = await openWebsite();
   folder = await mkdtemp(join(tmpdir(), 'leads-transfer-'));
 }, 400_000);
 afterEach(() => website.closePages());

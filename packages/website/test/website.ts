@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { MemberRole } from '@leads/core/credential';
+import { DisposeStack } from '@leads/core/dispose-stack';
 import { chromiumArguments, findChromium } from '@leads/local-stack/processes/find-chromium';
 import { startService } from '@leads/local-stack/processes/services';
 import {
@@ -11,9 +12,10 @@ import {
   type TestMember,
   type TestWorkspace,
 } from '@leads/test-kit/fixture';
+import type { SharedServices } from '@leads/test-kit/shared-services';
 import { createTestDatabase } from '@leads/test-kit/test-database';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { TestRunner } from 'vitest';
+import { inject, TestRunner } from 'vitest';
 import { PagePool, type PageOptions } from './page-pool.ts';
 
 /** The folder of the screenshots. Git ignores it. */
@@ -22,12 +24,8 @@ export const screenshots = resolve(import.meta.dirname, '../.screenshots');
 /** The password of every account in the tests. */
 export const password = 'correct horse battery';
 
-/** Both services as separate processes with their own database, and a browser. */
-export interface Website extends AsyncDisposable {
-  /** The origin of the CRM and its website. */
-  readonly crm: string;
-  readonly intake: string;
-  readonly databaseUrl: string;
+/** Both services as separate processes, and a browser. `crm` is the origin of the website. */
+export interface Website extends SharedServices, AsyncDisposable {
   readonly fixture: Fixture;
   readonly browser: Browser;
   /** Opens a page without a session. Its errors fail the test: see {@link closePages}. */
@@ -50,8 +48,21 @@ export interface SignedInPage {
   readonly member: TestMember;
 }
 
+/** Opens the website of the services that all test files without settings of their own share. */
+export async function openWebsite(): Promise<Website> {
+  const answer = await fetch(inject('sharedServices'));
+  if (!answer.ok) throw new Error(`The shared services do not start: ${await answer.text()}`);
+  const services = (await answer.json()) as SharedServices;
+  const browser = await openBrowser();
+  if (sharedPages?.browser !== browser) sharedPages = new PagePool(browser, services.crm);
+  return createWebsite(services, sharedPages, new DisposeStack());
+}
+
+/** The pages of the shared website. Later test files of this worker process use them again. */
+let sharedPages: PagePool | undefined;
+
 /**
- * Starts both services and a browser.
+ * Starts both services on a new database, for tests that need other settings or change the whole database.
  *
  * @param settings additional environment variables of the CRM service.
  * @param intakeSettings additional environment variables of the intake service.
@@ -60,34 +71,35 @@ export async function startWebsite(
   settings: Record<string, string> = {},
   intakeSettings: Record<string, string> = {},
 ): Promise<Website> {
-  const database = await createTestDatabase();
-  const fixture = openFixture(database.url);
-  const env = { DATABASE_URL: database.url, LOG_LEVEL: 'info' };
-  const browser = await openBrowser();
-  const intake = await startService('intake', { env: { ...env, ...intakeSettings } });
-  // PUBLIC_URL is not set by default, because the port is known only after the start. Any host name is accepted.
-  const crm = await startService('crm', {
-    env: { ...env, JWT_SECRET: jwtSecret, INTAKE_URL: intake.url, ...settings },
-  });
+  await using stack = new DisposeStack();
+  const { url: databaseUrl } = stack.use(await createTestDatabase());
+  const env = { DATABASE_URL: databaseUrl, LOG_LEVEL: 'info' };
+  const intake = stack.use(await startService('intake', { env: { ...env, ...intakeSettings } }));
+  const crmEnv = { ...env, JWT_SECRET: jwtSecret, INTAKE_URL: intake.url, ...settings };
+  const crm = stack.use(await startService('crm', { env: crmEnv }));
+  const pages = stack.use(new PagePool(await openBrowser(), crm.url));
+  return createWebsite({ crm: crm.url, intake: intake.url, databaseUrl }, pages, stack.move());
+}
 
-  const pages = new PagePool(browser, crm.url);
+/** @param resources disposed with the website. */
+function createWebsite(services: SharedServices, pages: PagePool, resources: DisposeStack): Website {
+  const { crm, databaseUrl } = services;
+  const fixture = resources.use(openFixture(databaseUrl));
   const open = (options: PageOptions = {}) => pages.open(options);
-
   return {
-    crm: crm.url,
-    intake: intake.url,
-    databaseUrl: database.url,
+    ...services,
     fixture,
-    browser,
+    browser: pages.browser,
     openPage: open,
     async openSignedIn(options = {}) {
       const workspace = options.workspace ?? (await fixture.createWorkspace());
       const email = `${randomUUID()}@example.com`;
       const page = await open(options);
       // Creates the account through the website's own endpoints, then adds it to the workspace.
-      const headers = { origin: crm.url };
       const post = async (path: string, data: object) => {
-        const answer = await page.context().request.post(`${crm.url}/api/auth${path}`, { headers, data });
+        const answer = await page
+          .context()
+          .request.post(`${crm}/api/auth${path}`, { headers: { origin: crm }, data });
         if (!answer.ok()) throw new Error(`${path}: ${answer.status()} ${await answer.text()}`);
       };
       await post('/sign-up/email', { name: 'Test Person', email, password });
@@ -102,15 +114,14 @@ export async function startWebsite(
           process.stderr.write(`${page.url()} when the test failed:\n${await describePage(page)}\n`);
         }
       }
+      // All tests have one address, and the service limits its attempts to sign in.
+      await fixture.sql(`DELETE FROM attempt WHERE key LIKE 'address:%'`);
       const found = await pages.close(hasFailed);
       if (found.length > 0) throw new Error(`A page had errors:\n${found.join('\n')}`);
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(browser.contexts().map((context) => context.close()));
-      await crm.stop();
-      await intake.stop();
-      await fixture[Symbol.asyncDispose]();
-      await database[Symbol.asyncDispose]();
+      await pages.close(false);
+      await resources[Symbol.asyncDispose]();
     },
   };
 }

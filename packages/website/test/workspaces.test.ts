@@ -3,11 +3,11 @@ import type { Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { chooseItem } from './by-keyboard.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Website, startWebsite } from './website.ts';
+import { type Website, openWebsite } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
-  website = await startWebsite();
+  website = await openWebsite();
 }, 400_000);
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
@@ -103,7 +103,8 @@ test('two tabs work in two workspaces, and each request of a tab is for the work
   await expectRequestsOfOther(second);
   const changed = await website.fixture.sql(
     `SELECT code, workspace.id, workspace.name FROM campaign JOIN workspace ON workspace.id = workspace_id
-     WHERE code = 'MADE'`,
+     WHERE code = 'MADE' AND workspace_id = ANY($1)`,
+    [[first.id, second.id]],
   );
   expect(changed).toEqual([{ code: 'MADE', id: first.id, name: 'Renamed first' }]);
 
