@@ -34,7 +34,7 @@ test('the styles contain the components that the website uses, and no others', (
   const styles = readFileSync(resolve(import.meta.dirname, '../src/components.css'), 'utf8');
   const imported = new Set([...styles.matchAll(/styles\/([A-Z]\w+)\.css"/g)].map(([, name]) => name));
   const used = readBuiltModules()
-    .map((module) => /@mantine\/core\/esm\/components\/.*\/(\w+)\.module\.mjs$/.exec(module)?.[1])
+    .map((module) => /@mantine\/core\/esm\/.*\/(\w+)\.module\.mjs$/.exec(module)?.[1])
     .filter((name) => name !== undefined && existsSync(join(library, `${name}.css`)));
   expect(imported).toEqual(new Set(used));
 });
