@@ -173,8 +173,17 @@ test('the campaigns have counts of the leads that a member may see, and managers
   const all = await figuresOf(asOwner);
   expect(all).toMatchObject({ total: 4, approveRate: 0.5, days: days(1, 1), landingPages: 1 });
   expect(all?.lastLeadAt?.slice(0, 10)).toBe(daysAgo(0).toISOString().slice(0, 10));
+  await crm.fixture.sql(`UPDATE campaign SET payout_amount = 9, payout_currency = 'EUR' WHERE id = $1`, [
+    workspace.demoCampaignId,
+  ]);
+  await crm.fixture.sql(
+    `INSERT INTO publisher_payout (workspace_id, campaign_id, user_id, amount, currency) VALUES ($1, $2, $3, 12.5, 'USD')`,
+    [workspace.id, workspace.demoCampaignId, publisher.userId],
+  );
+  expect((await figuresOf(asOwner))?.payout).toEqual({ amount: '9', currency: 'EUR' });
   const own = await figuresOf(asPublisher);
   expect(own).toMatchObject({ total: 2, approveRate: 0.5, days: days(1, 0) });
+  expect(own?.payout).toEqual({ amount: '12.5', currency: 'USD' });
   expect(own).not.toHaveProperty('landingPages');
   expect(own?.lastLeadAt?.slice(0, 10)).toBe(daysAgo(1).toISOString().slice(0, 10));
   expect(await figuresOf(stranger.visitor)).toMatchObject({ total: 0, days: days(), landingPages: 0 });

@@ -38,8 +38,9 @@ async function archivedCampaign(workspace: TestWorkspace): Promise<string> {
   return row?.id ?? '';
 }
 
-test('managers create, edit, pause and archive campaigns, and make one the default', async () => {
+test('managers create, edit, pause and archive campaigns, set payouts and hold times, and make one the default', async () => {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
+  const publisher = await workspace.addMember('publisher');
   await page.goto('/campaigns');
   await campaign(page, 'DEMO').waitFor();
   await page.getByRole('button', { name: 'New campaign' }).click();
@@ -71,6 +72,52 @@ test('managers create, edit, pause and archive campaigns, and make one the defau
   await settings.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Within 45 days').waitFor();
   await page.getByRole('heading', { level: 1, name: 'Spring offers' }).waitFor();
+
+  await settings.getByLabel('Amount').fill('12,50');
+  await settings.getByRole('button', { name: 'Save' }).click();
+  await settings.getByText('Must be a decimal number such as "12.5"').waitFor();
+  await settings.getByLabel('Amount').fill('12.50');
+  await settings.getByRole('combobox', { name: 'Currency' }).fill('swiss');
+  await page.getByRole('option', { name: 'CHF: Swiss Franc' }).click();
+  await settings.getByLabel('Hold time', { exact: true }).first().click();
+  await page.getByRole('option', { name: 'Hours' }).click();
+  await settings.getByLabel('Hold time in hours').fill('36');
+  await settings.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('CHF 12.50', { exact: true }).waitFor();
+  await page.getByText('36 hours', { exact: true }).waitFor();
+  const own = page.getByRole('region', { name: 'Payouts of publishers' });
+  await own.getByRole('combobox', { name: 'Publisher' }).fill(publisher.email);
+  await page.getByRole('option', { name: publisher.email }).click();
+  await own.getByLabel('Amount').fill('1e3');
+  await own.getByRole('button', { name: 'Set the payout' }).click();
+  await own.getByText('Must be a decimal number such as "12.5"').waitFor();
+  await own.getByLabel('Amount').fill('20.1234');
+  await own.getByRole('button', { name: 'Set the payout' }).click();
+  await own.getByRole('cell', { name: 'CHF 20.1234' }).waitFor();
+  await expectGoodEverywhere(page, 'campaign-payouts');
+  const [stored] = await website.fixture.sql(
+    `SELECT concat_ws(' ', payout_amount, payout_currency, approve_after_seconds) AS rules,
+       (SELECT concat_ws(' ', amount, currency) FROM publisher_payout WHERE campaign_id = campaign.id AND user_id = $2) AS own
+     FROM campaign WHERE workspace_id = $1 AND code = 'SPRING'`,
+    [workspace.id, publisher.userId],
+  );
+  expect(stored).toEqual({ rules: '12.5000 CHF 129600', own: '20.1234 CHF' });
+  // A publisher sees its own payout, and not the one of the campaign.
+  const ofPublisher = await website.openSignedIn({ workspace, role: 'publisher' });
+  await website.fixture.sql('UPDATE publisher_payout SET user_id = $2 WHERE user_id = $1', [
+    publisher.userId,
+    ofPublisher.member.userId,
+  ]);
+  await ofPublisher.page.goto(new URL(page.url()).pathname);
+  await ofPublisher.page.getByText('CHF 20.1234', { exact: true }).waitFor();
+  expect(await ofPublisher.page.getByRole('main').innerText()).not.toContain('12.50');
+  await page.reload();
+  await own.getByRole('button', { name: 'Remove the payout of' }).click();
+  await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+  await own.getByText('No publisher has a payout of its own.').waitFor();
+  await settings.getByLabel('Amount').fill('');
+  await settings.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('definition').filter({ hasText: 'None' }).waitFor();
   await page.getByRole('link', { name: 'All campaigns' }).click();
 
   await choose(page, 'Spring offers', 'Pause');
@@ -100,7 +147,7 @@ test('managers create, edit, pause and archive campaigns, and make one the defau
   await choose(page, 'DEMO', 'Restore');
   await dialog.getByRole('button', { name: 'Resume' }).click();
   await campaign(page, 'DEMO').getByText('Active').waitFor();
-}, 60_000);
+}, 90_000);
 
 test('the table of campaigns shows figures and warnings, sorts and searches, and leads to the page of a campaign', async () => {
   const { page, workspace, member } = await website.openSignedIn();

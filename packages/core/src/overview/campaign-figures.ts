@@ -2,6 +2,7 @@ import { toCampaignView } from '../campaign/campaign.ts';
 import type { CampaignStore } from '../campaign/campaign-store.ts';
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
+import type { PayoutStore } from '../payout/payout-store.ts';
 import { type Viewer, visibleTo } from '../lead/lead-scope.ts';
 import type { CampaignFigures, CampaignPublishers } from './campaign-figures.schema.ts';
 import type { OverviewStore } from './overview-store.ts';
@@ -15,24 +16,29 @@ const publisherDays = 30;
 interface Stores {
   readonly campaigns: Pick<CampaignStore, 'list' | 'countLandingPages'>;
   readonly overview: Pick<OverviewStore, 'countByCampaign'>;
+  readonly payouts: Pick<PayoutStore, 'ofUser'>;
 }
 
-/** Lists all campaigns of the principal's workspace, oldest first, with the counts of the leads that it may see. */
+/**
+ * Lists all campaigns of the principal's workspace, oldest first, with the counts of the leads that it may see. A
+ * publisher sees its own payouts only.
+ */
 export async function listCampaignFigures(
-  { campaigns, overview }: Stores,
+  { campaigns, overview, payouts }: Stores,
   principal: Viewer,
   now = new Date(),
 ): Promise<CampaignFigures[]> {
   const scope = visibleTo(principal);
-  const [listed, counted, pages] = await Promise.all([
+  const [listed, counted, pages, own] = await Promise.all([
     campaigns.list(scope.workspaceId),
     overview.countByCampaign(scope, now, chartDays),
     scope.userId === undefined ? campaigns.countLandingPages(scope.workspaceId) : undefined,
+    scope.userId === undefined ? undefined : payouts.ofUser(scope.workspaceId, scope.userId),
   ]);
   const countsOf = new Map(counted.map((counts) => [counts.campaignId, counts]));
   return listed.map((campaign) => {
     const counts = countsOf.get(campaign.id);
-    return Object.assign(toCampaignView(campaign, principal), {
+    return Object.assign(toCampaignView(campaign, principal, own?.get(campaign.id)), {
       ...summaryOf(counts?.total ?? nothing),
       days: [...(counts?.days ?? Array.from({ length: chartDays }, () => 0))],
       ...(counts?.lastLeadAt !== undefined && { lastLeadAt: counts.lastLeadAt.toISOString() }),

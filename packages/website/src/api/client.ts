@@ -32,7 +32,7 @@ export function queryOfLink(query: Readonly<Record<string, string>>): string {
 }
 
 export interface ApiRequest {
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The body, which is sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;

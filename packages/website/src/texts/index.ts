@@ -6,4 +6,5 @@ export { integration } from './integration.ts';
 export { leads } from './leads.ts';
 export { members } from './members.ts';
 export { overview } from './overview.ts';
+export { payouts } from './payouts.ts';
 export { profile } from './profile.ts';

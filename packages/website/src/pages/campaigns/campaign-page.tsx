@@ -9,6 +9,7 @@ import { type Endpoint, postbacksQuery, webhooksQuery } from '../../api/endpoint
 import { campaignFiguresQuery, campaignPublishersQuery } from '../../api/overview.ts';
 import { LeadsLink } from '../overview/leads-link.tsx';
 import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
+import { formatMoney } from '../../shell/money.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -19,16 +20,19 @@ import { CampaignActions } from './campaign-actions.tsx';
 import { CampaignState, CampaignWarnings } from './campaign-state.tsx';
 import { lastWeekOf } from './campaigns-table.tsx';
 import { Sparkline } from './sparkline.tsx';
-import { writeWindow } from './write-window.ts';
+import { writeHoldTime, writeWindow } from './write-window.ts';
 
 const t = texts.campaigns;
 // The form's library is not needed to show the figures.
 const CampaignSettings = lazy(async () => ({
   default: (await import('./campaign-settings.tsx')).CampaignSettings,
 }));
+const PublisherPayouts = lazy(async () => ({
+  default: (await import('./publisher-payouts.tsx')).PublisherPayouts,
+}));
 const route = getRouteApi('/console/campaigns/$id');
 
-/** One campaign: its figures, landing pages, integrations, publishers and settings. */
+/** One campaign: its figures, landing pages, integrations, publishers, settings and payouts. */
 export function CampaignPage() {
   const { id } = route.useParams();
   const { workspace } = useSuspenseQuery(meQuery).data;
@@ -67,7 +71,14 @@ export function CampaignPage() {
       <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
         <CampaignLandingPages code={campaign.code} />
         {isManaging && <Publishers campaign={campaign} />}
-        <Integrations code={campaign.code} isManaging={isManaging} />
+        <Stack>
+          <Integrations code={campaign.code} isManaging={isManaging} />
+          {isManaging && (
+            <Suspense fallback={<PendingPage />}>
+              <PublisherPayouts key={`${campaign.id} ${campaign.payout?.currency}`} campaign={campaign} />
+            </Suspense>
+          )}
+        </Stack>
         {isManaging && (
           <Suspense fallback={<PendingPage />}>
             <CampaignSettings key={campaign.id} campaign={campaign} />
@@ -91,9 +102,11 @@ function Figures({ campaign }: { campaign: CampaignFigures }) {
     [t.lastLead, <RelativeTime key="last" at={campaign.lastLeadAt} />],
     [t.twoWeeks, <Sparkline key="days" days={campaign.days} />],
     [t.duplicates, writeWindow(campaign.duplicateWindowSeconds)],
+    [t.payout, campaign.payout === undefined ? t.noPayout : formatMoney(campaign.payout)],
+    [t.holdTime, writeHoldTime(campaign.approveAfterSeconds)],
   ];
   return (
-    <SimpleGrid cols={{ base: 2, md: 3, xl: 6 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
       {facts.map(([label, value]) => (
         <Paper key={label} withBorder p="sm" component="dl" m={0}>
           <Text component="dt" size="xs" c="dimmed">

@@ -1,19 +1,24 @@
-import type { CampaignChanges, CampaignView } from '@leads/core/campaign';
-import { Button, Group, MultiSelect, Paper, Stack, TextInput, Title } from '@mantine/core';
+import type { CampaignView } from '@leads/core/campaign';
+import { Button, Fieldset, Group, MultiSelect, Paper, Stack, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
+import { PayoutInputs } from '../../shell/payout-inputs.tsx';
 import { assignableMembers, memberOption } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { DuplicateWindowInput } from './duplicate-window.tsx';
+import { HoldTimeInput } from './hold-time.tsx';
 
 const t = texts.campaigns;
 
-/** The form of a campaign's name, duplicate window and assignees. */
+/** The currency of a first payout. */
+export const usualCurrency = 'EUR';
+
+/** The form of a campaign's name, duplicate window, hold time, payout and assignees. */
 export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
   const queryClient = useQueryClient();
   const { data: members = [] } = useQuery(membersQuery);
@@ -21,15 +26,23 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
     initialValues: {
       name: campaign.name,
       duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? 0,
+      approveAfterSeconds: campaign.approveAfterSeconds ?? 0,
+      payout: campaign.payout ?? { amount: '', currency: usualCurrency },
       assigneeIds: campaign.assigneeIds ?? [],
     },
   });
   const save = useMutation({
-    mutationFn: (
-      changes: Required<Pick<CampaignChanges, 'name' | 'duplicateWindowSeconds' | 'assigneeIds'>>,
-    ) => updateCampaign(campaign.id, changes),
-    async onSuccess(_answer, changes) {
-      form.setInitialValues(changes);
+    mutationFn({ payout, ...values }: typeof form.values) {
+      // Only changes are sent, because another user may have changed the other settings meanwhile.
+      const changed = Object.fromEntries(Object.entries(values).filter(([name]) => form.isDirty(name)));
+      const amount = payout.amount.trim();
+      return updateCampaign(campaign.id, {
+        ...changed,
+        ...(form.isDirty('payout') && { payout: amount === '' ? null : { ...payout, amount } }),
+      });
+    },
+    async onSuccess(_answer, values) {
+      form.setInitialValues(values);
       form.reset();
       notifications.show({ message: t.saved });
       await queryClient.invalidateQueries({ queryKey: campaignsQuery.queryKey });
@@ -50,6 +63,19 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
             onChange={(seconds) => form.setFieldValue('duplicateWindowSeconds', seconds)}
             error={form.errors['duplicateWindowSeconds']}
           />
+          <HoldTimeInput
+            value={form.values.approveAfterSeconds}
+            onChange={(seconds) => form.setFieldValue('approveAfterSeconds', seconds)}
+            error={form.errors['approveAfterSeconds']}
+          />
+          <Fieldset legend={t.payout}>
+            <PayoutInputs
+              value={form.values.payout}
+              onChange={(payout) => form.setFieldValue('payout', payout)}
+              error={form.errors['payout']}
+              description={t.payoutHint}
+            />
+          </Fieldset>
           <MultiSelect
             label={t.assignees}
             description={t.assigneesHint}
