@@ -7,12 +7,10 @@ import { checkpoint, createMigratedDatabase, query, removeLeads } from '../stack
 import { type Program, startProgram } from '../stack/programs.ts';
 import { measureInTurn, median, medianRatio } from '../statistics.ts';
 import { type Bench, usualConnections } from './bench.ts';
-import { startIntakeReference } from './targets.ts';
+import { startIntakeReference, warmUpMs } from './targets.ts';
 
 /** The number of leads whose status changes. A connection never waits for another that changes the same lead. */
 const changedLeads = 5_000;
-/** The time to open connections and fill caches before each measurement. */
-const warmUpMs = 300;
 
 /** The required ratios of the CRM to its references. */
 const requirements = [
@@ -122,9 +120,10 @@ async function startTargets(bench: Bench, resources: DisposeStack): Promise<Targ
 }
 
 async function measure(
-  { postgres, load, durationMs }: Bench,
+  bench: Bench,
   { work, target, connections }: { work: 'create' | 'change'; target: Target; connections: number },
 ) {
+  const { postgres, load, durationMs } = bench;
   const { service, databaseUrl, owner } = target;
   await removeLeads(databaseUrl);
   const options: LoadOptions = {
@@ -135,7 +134,7 @@ async function measure(
     durationMs,
   };
   await checkpoint(postgres);
-  await load.send({ ...options, durationMs: warmUpMs });
+  await load.send({ ...options, durationMs: warmUpMs(bench) });
   if (work === 'change') await query(databaseUrl, `UPDATE lead SET status = 'OnHold'`);
   const before = { service: processorTimeUs(service.pid), postgres: processorTimeUs(postgres.pid) };
   const sent = assertAll200(await load.send(options));

@@ -40,8 +40,8 @@ export interface Target {
   measure(connections: number): Promise<TargetFigures>;
 }
 
-/** The time to open connections and fill caches before each measurement over HTTP. */
-const warmUpMs = 300;
+/** The time to open connections and fill caches before each measurement over HTTP, at most that of the measurement. */
+export const warmUpMs = ({ durationMs }: Bench) => Math.min(300, durationMs);
 const backendExitMs = 200;
 
 /** Starts the intake and its references; pgbench only if it is installed. */
@@ -103,7 +103,7 @@ async function createReferenceDatabase(
 
 function httpTarget(
   name: TargetName,
-  { postgres, load, durationMs }: Bench,
+  bench: Bench,
   target: {
     service: Program;
     databaseUrl: string | undefined;
@@ -111,12 +111,13 @@ function httpTarget(
   },
 ): Target {
   const { service, databaseUrl, headers } = target;
+  const { postgres, load, durationMs } = bench;
   return {
     name,
     async measure(connections) {
       const options = { port: service.port, path: submitPath, headers, connections };
       await checkpoint(postgres);
-      const warmUp = await load.send({ ...options, durationMs: warmUpMs });
+      const warmUp = await load.send({ ...options, durationMs: warmUpMs(bench) });
       resetMaxMemory(service.pid);
       const before = { service: processorTimeUs(service.pid), postgres: processorTimeUs(postgres.pid) };
       const sent = await load.send({ ...options, durationMs });
