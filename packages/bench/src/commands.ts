@@ -2,6 +2,7 @@ import { type Command, flag, helpOf, readOptions, text } from './command.ts';
 import { deliveries } from './deliveries/command.ts';
 import { faults } from './drills/command.ts';
 import { fuzz } from './fuzz/command.ts';
+import { hold } from './hold/command.ts';
 import { intake } from './intake/command.ts';
 import { list } from './list/command.ts';
 import { neighbors } from './neighbors/command.ts';
@@ -12,6 +13,7 @@ const commands: Readonly<Record<string, Command>> = {
   intake,
   list,
   deliveries,
+  hold,
   neighbors,
   faults,
   rolls,

@@ -1,0 +1,132 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startPostgres } from '@leads/local-stack/processes/postgres';
+import { defineCommand, integer, size } from '../command.ts';
+import { assertAll200, startLoadProcess } from '../load/load-process.ts';
+import { crmLeadsPath } from '../load/requests.ts';
+import { createOwner } from '../stack/credentials.ts';
+import { checkpoint, createMigratedDatabase, query, removeLeads } from '../stack/database.ts';
+import { startProgram } from '../stack/programs.ts';
+import { temporaryDirectory } from '../stack/temporary-directory.ts';
+import { waitUntil } from '../stack/wait-until.ts';
+import { medianFigures } from '../statistics.ts';
+
+const connections = 16;
+/** How long creates are measured before the leads are due. */
+const aloneMs = 10_000;
+const longestMs = 300_000;
+/** The leads of one insert, and the time that is planned for each insert on a slow machine. */
+const chunk = 10_000;
+const chunkMs = 6_000;
+const preparationMs = 40_000;
+
+/** The due leads. The creates of the load are not due before the end. */
+const waiting = `lead WHERE approve_at <= now() AND status = 'OnHold' AND hold_reason IS NULL`;
+
+export const hold = defineCommand({
+  summary: 'measures how fast due leads are approved, and what that costs creates',
+  options: {
+    leads: size('100k', 'leads that are due at the same time'),
+    rounds: integer(100, '3', 'rounds'),
+    rate: integer(10_000, '200', 'creates a second over the API of the CRM, before and meanwhile'),
+  },
+  async run({ leads, rounds, rate }, { dataDir, onProgress }) {
+    await using temporary = temporaryDirectory(dataDir);
+    await using postgres = await startPostgres({ dataDir: join(temporary.path, 'postgres') });
+    using load = startLoadProcess();
+    const databaseUrl = await createMigratedDatabase(postgres, 'hold');
+    const headers = await createOwner(databaseUrl);
+    await using first = await startProgram('crm', { databaseUrl });
+    // A second instance approves leads as well, and serves no requests.
+    await using _second = await startProgram('crm', { databaseUrl });
+    const target = {
+      port: first.port,
+      path: crmLeadsPath,
+      headers,
+      connections,
+      rate,
+      campaignCode: 'default',
+    };
+
+    const measured = [];
+    for (let round = 0; round < rounds; round++) {
+      await removeLeads(databaseUrl);
+      onProgress(`Round ${round + 1}: storing ${leads} leads`);
+      const dueAt = new Date(Date.now() + preparationMs + (leads / chunk) * chunkMs);
+      await fillWaiting(databaseUrl, leads, dueAt);
+      await waitUntil(async () => (await numberOf(databaseUrl, 'lead_outbox')) === 0, longestMs);
+      await query(databaseUrl, 'VACUUM ANALYZE lead');
+      await checkpoint(postgres);
+      await load.send({ ...target, durationMs: 1_000 });
+      const alone = assertAll200(await load.send({ ...target, durationMs: aloneMs }));
+
+      const pauseMs = dueAt.getTime() - Date.now();
+      if (pauseMs < 0) throw new Error('The leads were due before they were stored');
+      await sleep(pauseMs);
+      const meanwhile = load.send({ ...target, durationMs: longestMs });
+      const start = performance.now();
+      const isDone = await waitUntil(
+        async () => (await numberOf(databaseUrl, waiting)) === 0,
+        longestMs,
+        100,
+      );
+      const seconds = (performance.now() - start) / 1_000;
+      load.end();
+      const during = assertAll200(await meanwhile);
+      if (!isDone) throw new Error('Leads still wait for their approval');
+      await assertEachOnce(databaseUrl, leads);
+      const figures = {
+        seconds,
+        leadsPerSecond: leads / seconds,
+        aloneP50Ms: alone.p50Ms,
+        aloneP99Ms: alone.p99Ms,
+        duringP50Ms: during.p50Ms,
+        duringP99Ms: during.p99Ms,
+        p99Ratio: during.p99Ms / alone.p99Ms,
+      };
+      onProgress(
+        `  ${seconds.toFixed(1)} s, p99 ${alone.p99Ms.toFixed(1)} and ${during.p99Ms.toFixed(1)} ms`,
+      );
+      measured.push(figures);
+    }
+    return {
+      figures: {
+        cores: availableParallelism(),
+        node: process.version,
+        hold: [{ leads, ...medianFigures(measured), required: '60 s or less, p99 ratio 1.2 or less' }],
+      },
+    };
+  },
+});
+
+/** Stores leads on hold that are all due at one time, with the triggers of the service. */
+async function fillWaiting(databaseUrl: string, leads: number, dueAt: Date): Promise<void> {
+  await query(databaseUrl, 'UPDATE campaign SET approve_after_seconds = 3600');
+  for (let stored = 0; stored < leads; stored += chunk) {
+    await query(
+      databaseUrl,
+      `INSERT INTO lead (
+        id, workspace_id, campaign_id, user_id, source, status, name, phone, s1, words, created_at, updated_at, approve_at
+      )
+      SELECT gen_random_uuid(), campaign.workspace_id, campaign.id, member.user_id, 'intake', 'OnHold', 'Grace Hopper',
+        '+1 202 555 0143', 'click-' || n, ARRAY['grace', 'hopper'], now() - interval '2 hours', now(), $2
+      FROM campaign JOIN member ON member.workspace_id = campaign.workspace_id, generate_series(1, $1) AS n`,
+      [Math.min(chunk, leads - stored), dueAt.toISOString()],
+    );
+  }
+}
+
+async function numberOf(databaseUrl: string, sql: string): Promise<number> {
+  const [row] = await query<{ rows: number }>(databaseUrl, `SELECT count(*)::float8 AS rows FROM ${sql}`);
+  return row?.rows ?? 0;
+}
+
+/** Checks that each lead was approved in one change. @throws Error if one was not. */
+async function assertEachOnce(databaseUrl: string, leads: number): Promise<void> {
+  const approved = await numberOf(databaseUrl, `lead WHERE status = 'Approved' AND version = 2`);
+  const changes = await numberOf(databaseUrl, `lead_change WHERE reason = 'hold_ended'`);
+  if (approved !== leads || changes !== leads) {
+    throw new Error(`${approved} of ${leads} leads are approved, in ${changes} changes`);
+  }
+}
