@@ -67,7 +67,14 @@ import {
   type SavedViewStore,
   type StatusAliasStore,
 } from '@leads/core/lead';
-import { createRateLimit, FairQueue, fairLeadReads, fairOverview, RecentTenants } from '@leads/core/limits';
+import {
+  createRateLimit,
+  FairQueue,
+  fairLeadReads,
+  fairOverview,
+  fairPayouts,
+  RecentTenants,
+} from '@leads/core/limits';
 import { EventPublisher, eventStreamName, Invalidations, NatsEventReader } from '@leads/core/nats';
 import { type AttentionStore, LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
 import type { PayoutStore } from '@leads/core/payout';
@@ -420,7 +427,7 @@ export async function createContext(
     transfers: createTransferLimits(),
     deliveries: createDeliveryStore(database),
     viewers: createLeadViewerStore(database),
-    payouts: createPayoutStore(database),
+    payouts: fairPayouts(createPayoutStore(database), costlyReads),
     postbacks: createPostbackStore(database),
     leadJobs,
     leadJobRunner,

@@ -287,3 +287,104 @@ test('a campaign has payouts for 1,000 publishers at most', async () => {
   expect((await setOwnPayout(publisher, eur('2'))).status).toBe(200);
   expect((await setOwnPayout(other, eur('1'))).status).toBe(409);
 });
+
+test('a statement adds up leads by publisher, campaign, status and currency, and a publisher gets its own', async () => {
+  type Item = { campaignCode: string; status: string; currency?: string; leads: number; amount?: string };
+  interface Statement {
+    from: string;
+    to: string;
+    publishers: { userId: string; name?: string; items: Item[]; totals: Item[] }[];
+    totals: Item[];
+  }
+  const read = async (member: TestMember, query: string) =>
+    ok<Statement>(await call(member, 'GET', `/statements?from=2026-01-01&to=2026-01-31${query}`));
+  const extra = await workspace.addCampaign('EXTRA');
+  await setPayout(eur('0.1'));
+  ok(await call(owner, 'PATCH', `/campaigns/${extra}`, { payout: eur('0.2') }));
+  await setOwnPayout(other, { amount: '12345678.0001', currency: 'USD' });
+  const add = async (
+    member: TestMember,
+    createdAt: string,
+    status: 'OnHold' | 'Approved',
+    campaignId?: string,
+  ) => {
+    const lead = workspace.lead(member, {
+      createdAt: new Date(createdAt),
+      ...(campaignId !== undefined && { campaignId }),
+    });
+    await fixture.leads.insert([lead]);
+    if (status === 'Approved') ok(await call(owner, 'PATCH', `/order/leads/${lead.id}`, { status }));
+  };
+  const within = '2026-01-15T12:00:00Z';
+  for (let count = 0; count < 3; count++) await add(publisher, within, 'Approved');
+  await add(publisher, within, 'OnHold');
+  await add(publisher, within, 'Approved', extra);
+  await add(publisher, within, 'Approved', workspace.defaultCampaignId);
+  await add(other, within, 'Approved');
+  await add(other, within, 'Approved');
+  // In Berlin, the first lead is of the month, and the second is of the next month. In UTC, it is the reverse.
+  await add(publisher, '2025-12-31T23:30:00Z', 'Approved');
+  await add(publisher, '2026-01-31T23:30:00Z', 'OnHold');
+
+  const statement = await read(owner, '&zone=Europe/Berlin');
+  expect([statement.from, statement.to]).toEqual(['2025-12-31T23:00:00.000Z', '2026-01-31T23:00:00.000Z']);
+  const of = (userId: string) => statement.publishers.find((each) => each.userId === userId);
+  const approved = { status: 'Approved', currency: 'EUR' };
+  expect(of(publisher.userId)).toMatchObject({
+    items: expect.arrayContaining([
+      expect.objectContaining({ campaignCode: 'DEMO', ...approved, leads: 4, amount: '0.4' }),
+      expect.objectContaining({
+        campaignCode: 'DEMO',
+        status: 'OnHold',
+        currency: 'EUR',
+        leads: 1,
+        amount: '0.1',
+      }),
+      expect.objectContaining({ campaignCode: 'EXTRA', ...approved, leads: 1, amount: '0.2' }),
+    ]) as unknown,
+    totals: [
+      { status: 'Approved', leads: 1 },
+      { ...approved, leads: 5, amount: '0.6' },
+      { status: 'OnHold', currency: 'EUR', leads: 1, amount: '0.1' },
+    ],
+  });
+  const usd = { status: 'Approved', currency: 'USD', leads: 2, amount: '24691356.0002' };
+  expect(of(other.userId)).toMatchObject({ totals: [usd] });
+  expect(statement.totals).toHaveLength(4);
+  const inUtc = await read(owner, `&user=${publisher.userId}&campaignCode=DEMO`);
+  expect(inUtc.totals).toEqual([
+    { ...approved, leads: 3, amount: '0.3' },
+    { status: 'OnHold', currency: 'EUR', leads: 2, amount: '0.2' },
+  ]);
+
+  // A publisher gets its own statement, whatever it asks for.
+  const own = await read(publisher, '&zone=Europe/Berlin');
+  expect(own.publishers).toEqual([of(publisher.userId)]);
+  expect((await read(publisher, `&user=${other.userId}`)).publishers).toEqual([]);
+  const neighbor = await fixture.createWorkspace();
+  expect((await read(neighbor.owner, `&user=${publisher.userId}`)).publishers).toEqual([]);
+
+  const csv = await call(other, 'GET', '/statements?from=2026-01-01&to=2026-01-31', undefined, {
+    Accept: 'text/csv',
+  });
+  expect([csv.status, csv.headers['content-disposition']]).toEqual([
+    200,
+    'attachment; filename="statement-2026-01-01-2026-01-31.csv"',
+  ]);
+  expect(csv.text.split('\r\n')).toEqual([
+    'userId,name,campaignId,campaignCode,status,currency,leads,amount',
+    expect.stringMatching(/^[^,]+,[^,]*,[^,]+,DEMO,Approved,USD,2,24691356.0002$/),
+    '',
+  ]);
+  for (const query of [
+    '',
+    'from=2026-01-02&to=2026-01-01',
+    'from=2026-01-01&to=2026-02-30',
+    'from=1999-01-01&to=2026-01-01',
+    'from=2026-01-01&to=2026-01-02&zone=Mars',
+    'from=2026-01-01&to=2026-01-02&user=x',
+    'from=2026-01-01&to=2026-01-02&x=1',
+  ]) {
+    expect([query, (await call(owner, 'GET', `/statements?${query}`)).status]).toEqual([query, 400]);
+  }
+});

@@ -433,6 +433,7 @@ const common: Matrix = {
     ...managers,
     request: async () => ({ path: await campaignPayout() }),
   },
+  'GET /statements': { ...everyone, request: () => ({ path: '/statements?from=2026-01-01&to=2026-12-31' }) },
   'GET /landing-pages': { ...everyone, request: () => ({ path: '/landing-pages' }) },
   'POST /landing-pages': {
     ...managers,
@@ -525,6 +526,7 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'GET /campaigns/{id}/payouts': ['leads:read'],
   'PUT /campaigns/{id}/payouts/{userId}': ['admin'],
   'DELETE /campaigns/{id}/payouts/{userId}': ['admin'],
+  'GET /statements': ['leads:read'],
   'GET /landing-pages': ['leads:read'],
   'POST /landing-pages': ['admin'],
   'PATCH /landing-pages/{id}': ['admin'],

@@ -3,7 +3,7 @@ import { BackgroundLoop } from '../background/background-loop.ts';
 /** The pause between two checks, in milliseconds. A due lead becomes Approved within some seconds. */
 const intervalMs = 5_000;
 /** The leads of one transaction. A larger transaction would delay the changes of single leads. */
-const batchSize = 500;
+const batchSize = 200;
 const retryMs = { min: 500, max: 30_000 };
 
 /** The reason in the history of a lead that became Approved at the end of its hold time. The change has no user. */

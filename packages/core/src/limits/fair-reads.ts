@@ -1,5 +1,6 @@
 import type { LeadFilter, LeadStore } from '../lead/lead-store.ts';
 import type { OverviewStore } from '../overview/overview-store.ts';
+import type { PayoutStore } from '../payout/payout-store.ts';
 import type { FairQueue } from './fair-queue.ts';
 
 /** The fair queues of workspaces. */
@@ -36,6 +37,14 @@ export function fairOverview(overview: OverviewStore, queue: FairQueue): Overvie
       queue.run(scope.workspaceId, () => overview.countByCampaign(scope, now, days)),
     countByPublisher: (workspaceId, campaignId, since) =>
       queue.run(workspaceId, () => overview.countByPublisher(workspaceId, campaignId, since)),
+  };
+}
+
+/** Returns a store whose totals share the queue. */
+export function fairPayouts(payouts: PayoutStore, queue: FairQueue): PayoutStore {
+  return {
+    ...payouts,
+    totals: (scope, range) => queue.run(scope.workspaceId, () => payouts.totals(scope, range)),
   };
 }
 

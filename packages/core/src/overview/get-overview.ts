@@ -2,7 +2,7 @@ import { LeadsError } from '../errors.ts';
 import { type Viewer, visibleTo } from '../lead/lead-scope.ts';
 import { type Day, daysOf, parseDay, stepsOf, type ZoneDays } from './days.ts';
 import type { Countries, CountryQuery, Overview, OverviewQuery } from './overview.schema.ts';
-import { addCounts, type OverviewStore, type StatusCounts } from './overview-store.ts';
+import { addCounts, type OverviewStore, type Span, type StatusCounts } from './overview-store.ts';
 import { nothing, summaryOf } from './summary.ts';
 
 const maxDays = 3_660;
@@ -72,12 +72,20 @@ export async function getCountries(
   principal: Viewer,
   query: CountryQuery,
 ): Promise<Countries> {
+  const countries = await store.countByCountry(visibleTo(principal), spanOfDays(query), top);
+  return countries.map((counts) => Object.assign(summaryOf(counts), { value: counts.value }));
+}
+
+/**
+ * Returns the time from the start of the first day to the end of the last day.
+ *
+ * @throws LeadsError `invalid_input` as {@link getOverview} does.
+ */
+export function spanOfDays(query: CountryQuery): Span {
   const days = daysOf(query.zone ?? 'UTC');
   if (days === undefined) throw fault('zone', 'must be a time zone such as Europe/Berlin');
   const { first, last } = daysWithin(query, 'from', 'to');
-  const span = { from: new Date(days.startOf(first)), to: new Date(days.startOf(last + 1)) };
-  const countries = await store.countByCountry(visibleTo(principal), span, top);
-  return countries.map((counts) => Object.assign(summaryOf(counts), { value: counts.value }));
+  return { from: new Date(days.startOf(first)), to: new Date(days.startOf(last + 1)) };
 }
 
 /** The first and the last of some days. */
@@ -110,7 +118,7 @@ function endOfPrevious(days: ZoneDays, { first, last }: Days, compared: Days, no
 
 type DayParameter = 'from' | 'to' | 'compareFrom' | 'compareTo';
 
-function daysWithin(query: OverviewQuery, from: DayParameter, to: DayParameter): Days {
+function daysWithin(query: Partial<OverviewQuery>, from: DayParameter, to: DayParameter): Days {
   const first = dayOf(query, from);
   const last = dayOf(query, to);
   if (last < first) throw fault(to, `must not be before ${from}`);
@@ -118,7 +126,7 @@ function daysWithin(query: OverviewQuery, from: DayParameter, to: DayParameter):
   return { first, last };
 }
 
-function dayOf(query: OverviewQuery, path: DayParameter) {
+function dayOf(query: Partial<OverviewQuery>, path: DayParameter) {
   const day = parseDay(query[path] ?? '');
   // There are no leads before 1970 or after 9999, and Postgres has no year 0.
   if (day === undefined || day < 0) throw fault(path, 'must be a day since 1970');

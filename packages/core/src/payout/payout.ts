@@ -28,6 +28,19 @@ function canonical(amount: string): string {
   return amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount;
 }
 
+const scale = 4;
+
+/** Adds two amounts of any length exactly. */
+export function addAmounts(a: string, b: string): string {
+  const sum = String(unscaled(a) + unscaled(b)).padStart(scale + 1, '0');
+  return canonical(`${sum.slice(0, -scale)}.${sum.slice(-scale)}`);
+}
+
+function unscaled(amount: string): bigint {
+  const [whole = '', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(scale, '0'));
+}
+
 /** Returns a payout as text for people, such as `12.5 EUR`, or `none`. */
 export function formatPayout(payout: Payout | undefined): string {
   return payout === undefined ? 'none' : `${payout.amount} ${payout.currency}`;

@@ -7,6 +7,7 @@ import { listCampaignsRoute } from './campaigns/list-campaigns.ts';
 import { updateCampaignRoute } from './campaigns/update-campaign.ts';
 import { getDeliveryRoute } from './deliveries/get-delivery.ts';
 import { resendDeliveryRoute } from './deliveries/resend-delivery.ts';
+import { getStatementRoute } from './payouts/get-statement.ts';
 import { publisherPayoutsRoutes } from './payouts/publisher-payouts.ts';
 import { createLandingPageRoute } from './landing-pages/create-landing-page.ts';
 import { dismissLandingPageRoute } from './landing-pages/dismiss-landing-page.ts';
@@ -77,6 +78,7 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   createCampaignRoute(app, context);
   updateCampaignRoute(app, context);
   publisherPayoutsRoutes(app, context);
+  getStatementRoute(app, context);
   createLandingPageRoute(app, context);
   mapLandingPageRoute(app, context);
   dismissLandingPageRoute(app, context);
