@@ -67,8 +67,9 @@ async function approveNow(timer = timers[0] as HoldTimerStore): Promise<number> 
 const statusOf = async ({ id, workspaceId }: StoredLead) =>
   (await leads.find({ workspaceId }, [id]))[0]?.status;
 
-test('two instances at once approve each due lead of all workspaces once, without a user in its history', async () => {
+test('two instances at once approve each due lead of all workspaces once, with its payout, without a user in its history', async () => {
   await setHold(b.campaignId, 60);
+  await testDatabase.query(`UPDATE campaign SET payout_amount = 12.5, payout_currency = 'EUR'`);
   const due = [a, b].flatMap((tenant) => Array.from({ length: 600 }, () => leadOf(tenant)));
   const ids = await addDue(due);
   const waiting = leadOf(a);
@@ -83,13 +84,15 @@ test('two instances at once approve each due lead of all workspaces once, withou
   expect(approved[1] ?? 0).toBeGreaterThan(0);
   expect((approved[0] ?? 0) + (approved[1] ?? 0)).toBe(1_200);
   const rows = await testDatabase.query(
-    `SELECT lead.status, lead.version, approve_at, count(*)::int AS leads,
+    `SELECT lead.status, lead.version, approve_at, payout_amount::float8 AS payout, count(*)::int AS leads,
        count(*) FILTER (WHERE lead_change.user_id IS NULL AND reason = 'hold_ended' AND from_status = 'OnHold'
-         AND to_status = 'Approved')::int AS changes
-     FROM lead LEFT JOIN lead_change ON lead_id = id WHERE id = ANY($1) GROUP BY 1, 2, 3`,
+         AND to_status = 'Approved' AND fields->'payout'->'to'->>'amount' = '12.5')::int AS changes
+     FROM lead LEFT JOIN lead_change ON lead_id = id WHERE id = ANY($1) GROUP BY 1, 2, 3, 4`,
     [ids],
   );
-  expect(rows).toEqual([{ status: 'Approved', version: 2, approve_at: null, leads: 1_200, changes: 1_200 }]);
+  expect(rows).toEqual([
+    { status: 'Approved', version: 2, approve_at: null, payout: 12.5, leads: 1_200, changes: 1_200 },
+  ]);
   expect(await statusOf(waiting)).toBe('OnHold');
   // The triggers count the leads and write the events, as for every change.
   const [counts] = await testDatabase.query(
