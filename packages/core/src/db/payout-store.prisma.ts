@@ -104,10 +104,14 @@ export function createPayoutStore({ select, transaction }: Database): PayoutStor
           ), counted AS (
             SELECT campaign_id, user_id, status, sum(leads)::int AS leads FROM (
               SELECT value::uuid AS campaign_id, of_id AS user_id, each.status::lead_status AS status, each.leads
-              FROM lead_tally, LATERAL (VALUES
+              -- Added up before each row becomes four, which takes half of the time for a year.
+              FROM (
+                SELECT value, of_id, sum(on_hold) AS on_hold, sum(trashed) AS trashed, sum(paid) AS paid,
+                  sum(approved) AS approved
+                FROM lead_tally WHERE ${ofTallies} AND kind = 'campaign' AND ${within('at', days)} GROUP BY value, of_id
+              ) AS tally, LATERAL (VALUES
                 ('OnHold', on_hold), ('Trashed', trashed), ('Paid', paid), ('Approved', approved)
               ) AS each (status, leads)
-              WHERE ${ofTallies} AND kind = 'campaign' AND ${within('at', days)}
               UNION ALL
               SELECT campaign_id, user_id, status, leads FROM lead_tally_entry
               WHERE ${ofLead(scope)} AND ${within('at', days)}
