@@ -264,3 +264,52 @@ test('a publisher manages postbacks of its own only, without webhooks and person
   await confirm(page, 'Delete');
   await page.getByText('No postback yet').waitFor();
 });
+
+test('managers create, change and delete status aliases, and see why one is rejected', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
+  await page.goto('/integrations');
+  const section = page.getByRole('region', { name: 'Status aliases' });
+  await section.getByText('No status alias yet').waitFor();
+  await expectGoodEverywhere(page, 'integrations-empty');
+  const stored = () =>
+    website.fixture.sql('SELECT alias, status, reason FROM status_alias WHERE workspace_id = $1 ORDER BY 1', [
+      workspace.id,
+    ]);
+  const write = async (alias: string, status: string, reason: string) => {
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Alias').fill(alias);
+    await form.getByRole('combobox', { name: 'Status' }).click();
+    await page.getByRole('option', { name: status }).click();
+    await form.getByLabel('Reason').fill(reason);
+    return form;
+  };
+  await press(page, 'New status alias');
+  const form = await write(' Paid ', 'Trashed', 'fake');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await form.getByText('Is the name of the status Paid').waitFor();
+  await form.getByLabel('Alias').fill('Fake');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await section.getByRole('listitem').filter({ hasText: 'fake' }).waitFor();
+  // Another member adds an alias meanwhile, which stays.
+  await website.fixture.sql(
+    `INSERT INTO status_alias (workspace_id, alias, status) VALUES ($1, 'confirmed', 'Approved')`,
+    [workspace.id],
+  );
+  await press(page, 'Edit the status alias fake');
+  await (await write('no answer', 'OnHold', '')).getByRole('button', { name: 'Save' }).click();
+  await section.getByText('no answer').waitFor();
+  expect(await stored()).toEqual([
+    { alias: 'confirmed', status: 'Approved', reason: null },
+    { alias: 'no answer', status: 'OnHold', reason: null },
+  ]);
+  await expectGoodEverywhere(page, 'integrations-aliases');
+  await press(page, 'Delete the status alias no answer');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await section.getByText('no answer').waitFor({ state: 'detached' });
+  expect(await stored()).toHaveLength(1);
+
+  const publisher = await website.openSignedIn({ role: 'publisher' });
+  await publisher.page.goto('/integrations');
+  await publisher.page.getByText('No postback yet').waitFor();
+  expect(await publisher.page.getByText('Status aliases').count()).toBe(0);
+});

@@ -70,7 +70,7 @@ export {
   type SavedViewStore,
   updateSavedView,
 } from './saved-views.ts';
-export { StatusAliases, StatusAliasesAnswer } from './status-alias.schema.ts';
+export { type StatusAlias, StatusAliases, StatusAliasesAnswer } from './status-alias.schema.ts';
 export {
   listStatusAliases,
   replaceStatusAliases,

@@ -4,8 +4,9 @@ import { useEffect, useState } from 'react';
 const places = 'li, section, [role="dialog"]';
 
 /**
- * Returns the focus when a dialog closes: to the element that opened the dialog or, if that element is gone, to its
- * nearest remaining container.
+ * Returns the focus when a dialog closes: to the element that opened the dialog. If that element is gone, to the button
+ * with the same label in its nearest remaining container, because a list shows its button elsewhere while it is empty.
+ * Without such a button, to the container.
  */
 export function useFocusBack(): void {
   // The menu that opened the dialog may be gone when the dialog appears.
@@ -15,17 +16,29 @@ export function useFocusBack(): void {
     const around: Element[] = [];
     for (let at = opener?.parentElement; at; at = at.parentElement) if (at.matches(places)) around.push(at);
     return () => {
+      const remaining = [opener, ...around].find((element) => element?.isConnected);
       const target =
-        [opener, ...around].find((element) => element?.isConnected) ??
+        (remaining === opener ? undefined : buttonLike(opener, remaining)) ??
+        remaining ??
         document.querySelector('[role="grid"]') ??
         document.querySelector('main');
       if (!(target instanceof HTMLElement)) return;
       // Only tabbable elements and those with a tabindex take the focus.
-      if (target !== opener && !target.hasAttribute('tabindex')) target.tabIndex = -1;
+      if (target.matches(places) && !target.hasAttribute('tabindex')) target.tabIndex = -1;
       target.focus({ preventScroll: target !== opener });
     };
   }, [chosenFrom]);
 }
+
+/** Returns the only button in a container that has the label of another button. */
+function buttonLike(button: Element | undefined, container: Element | undefined): Element | undefined {
+  const label = labelOf(button);
+  const same = [...(container?.querySelectorAll('button') ?? [])].filter((each) => labelOf(each) === label);
+  return label !== '' && same.length === 1 ? same[0] : undefined;
+}
+
+const labelOf = (element: Element | undefined) =>
+  element?.getAttribute('aria-label') ?? element?.textContent ?? '';
 
 /** Returns the element that opened a dialog. For a menu item, which closes, it is the button of the menu. */
 function openerOf(focused: Element | null): Element | undefined {

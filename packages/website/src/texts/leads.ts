@@ -89,7 +89,7 @@ export const leads = {
   usualColumns: 'Restore the usual columns',
   moved: (column: string, place: number) => `${column} is column ${place} now`,
   views: 'Views',
-  noViews: 'There are no saved views yet.',
+  noViews: 'No saved views yet. Choose filters and columns, then save them as a view.',
   sharedViews: 'Shared views',
   ownViews: 'Your views',
   saveView: 'Save as a new view',

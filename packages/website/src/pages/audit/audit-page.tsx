@@ -4,6 +4,7 @@ import { useInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { auditFile, auditQuery } from '../../api/audit.ts';
+import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconDownload } from '../../shell/icons.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
@@ -46,7 +47,7 @@ export function AuditPage() {
             searchable
             maw={320}
           />
-          <Entries action={action} />
+          <Entries action={action} onShowAll={() => setAction(undefined)} />
         </Stack>
       ) : (
         <Alert variant="light">{t.onlyOwners}</Alert>
@@ -55,12 +56,22 @@ export function AuditPage() {
   );
 }
 
-function Entries({ action }: { action: string | undefined }) {
+function Entries({ action, onShowAll }: { action: string | undefined; onShowAll: () => void }) {
   const query = useInfiniteQuery(auditQuery(action));
   if (query.error !== null) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <PendingPage />;
   const entries = query.data.pages.flatMap((page) => page.entries);
-  if (entries.length === 0) return <Text size="sm">{t.noEntries}</Text>;
+  if (entries.length === 0) {
+    return (
+      <EmptyState text={action === undefined ? t.noEntries : t.noneOfAction}>
+        {action !== undefined && (
+          <Button variant="default" onClick={onShowAll}>
+            {t.showAll}
+          </Button>
+        )}
+      </EmptyState>
+    );
+  }
   return (
     <>
       <RecordList label={t.title}>

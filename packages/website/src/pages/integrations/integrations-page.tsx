@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { type Endpoint, endpointsKey, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
 import { IconPlus } from '../../shell/icons.tsx';
+import { EmptyState } from '../../shell/empty-state.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
@@ -16,6 +17,7 @@ import { endpoints as t } from '../../texts/endpoints.ts';
 import { postbacks } from '../../texts/postbacks.ts';
 import { webhooks } from '../../texts/webhooks.ts';
 import { EndpointState, endpointFacts } from './endpoint-state.tsx';
+import { StatusAliases } from './status-aliases.tsx';
 
 const WebhookDialog = lazyDialog(async () => (await import('./webhook-dialog.tsx')).WebhookDialog);
 const PostbackDialog = lazyDialog(async () => (await import('./postback-dialog.tsx')).PostbackDialog);
@@ -29,7 +31,7 @@ export function IntegrationsPage() {
   );
 }
 
-/** The webhooks of the workspace, for owners and managers, and the postbacks that the user manages. */
+/** The webhooks and status aliases of the workspace, for owners and managers, and the postbacks that the user manages. */
 export function Integrations() {
   const { workspace } = useSuspenseQuery(meQuery).data;
   return (
@@ -39,6 +41,7 @@ export function Integrations() {
       </Text>
       {workspace !== undefined && workspace.role !== 'publisher' && <Webhooks />}
       <Postbacks />
+      {workspace !== undefined && workspace.role !== 'publisher' && <StatusAliases />}
     </Stack>
   );
 }
@@ -87,6 +90,11 @@ function Endpoints({
   onCreate: () => void;
   children: ReactNode;
 }) {
+  const create = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={onCreate}>
+      {texts.create}
+    </Button>
+  );
   return (
     <Stack component="section" gap="sm" aria-label={texts.title}>
       <Group justify="space-between" align="flex-end" gap="sm">
@@ -98,13 +106,11 @@ function Endpoints({
             {texts.lead}
           </Text>
         </div>
-        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={onCreate}>
-          {texts.create}
-        </Button>
+        {data?.length !== 0 && create}
       </Group>
       {data === undefined &&
         (error === null ? <PendingPage /> : <ErrorNotice error={error} onRetry={() => void refetch()} />)}
-      {data?.length === 0 && <Text size="sm">{texts.none}</Text>}
+      {data?.length === 0 && <EmptyState text={texts.none}>{create}</EmptyState>}
       {data !== undefined && data.length > 0 && (
         <RecordList label={texts.title}>
           {data.map((endpoint) => (

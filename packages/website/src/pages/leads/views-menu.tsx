@@ -67,7 +67,7 @@ export function ViewsMenu({
           </Button>
         </Menu.Target>
         <Menu.Dropdown mah="60dvh" style={{ overflowY: 'auto' }}>
-          {views.length === 0 && <Menu.Label>{t.noViews}</Menu.Label>}
+          {views.length === 0 && <Menu.Label maw={260}>{t.noViews}</Menu.Label>}
           {groups.map(
             ([title, members]) =>
               members.length > 0 && (

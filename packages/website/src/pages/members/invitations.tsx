@@ -11,6 +11,7 @@ import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
+import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconPlus } from '../../shell/icons.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
@@ -27,6 +28,11 @@ export function Invitations({ workspace }: { workspace: OwnWorkspace }) {
   const { data: invitations, error, refetch } = useQuery(invitationsQuery);
   const [inviting, { open, close }] = useDisclosure(false);
   const reload = () => queryClient.invalidateQueries({ queryKey: invitationsQuery.queryKey });
+  const invite = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+      {t.invite}
+    </Button>
+  );
   return (
     <Stack component="section" gap="sm" aria-label={t.pending}>
       <Group justify="space-between">
@@ -38,13 +44,11 @@ export function Invitations({ workspace }: { workspace: OwnWorkspace }) {
             {mail ? t.linkFor : `${t.byHand} ${t.linkFor}`}
           </Text>
         </Box>
-        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
-          {t.invite}
-        </Button>
+        {invitations?.length !== 0 && invite}
       </Group>
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {invitations === undefined && error === null && <PendingPage />}
-      {invitations?.length === 0 && <Text size="sm">{t.noPending}</Text>}
+      {invitations?.length === 0 && <EmptyState text={t.noPending}>{invite}</EmptyState>}
       {invitations !== undefined && invitations.length > 0 && (
         <RecordList label={t.pending}>
           {invitations.map(({ id, email, role, link, expiresAt }) => (

@@ -1,5 +1,6 @@
 import { Badge, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { EmptyState } from '../../shell/empty-state.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { RecordList } from '../../shell/record-row.tsx';
 import * as texts from '../../texts/index.ts';
@@ -41,6 +42,7 @@ export function CredentialSection<Credential extends { readonly id: string; read
   const { data, error, refetch } = query;
   const good = data?.filter(({ state }) => state === 'active') ?? [];
   const old = data?.filter(({ state }) => state !== 'active') ?? [];
+  const isEmpty = data !== undefined && good.length === 0;
   return (
     <Stack component="section" gap="sm" aria-label={title}>
       <Group justify="space-between" align="flex-end">
@@ -52,11 +54,11 @@ export function CredentialSection<Credential extends { readonly id: string; read
             {lead}
           </Text>
         </Box>
-        {action}
+        {!isEmpty && action}
       </Group>
       {data === undefined && error === null && <PendingPage />}
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      {data !== undefined && good.length === 0 && <Text size="sm">{none}</Text>}
+      {isEmpty && <EmptyState text={none}>{action}</EmptyState>}
       {good.length > 0 && <RecordList label={title}>{good.map(renderRow)}</RecordList>}
       {old.length > 0 && (
         <Button
