@@ -176,7 +176,7 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
   const cells = async (code: string) =>
     (await campaign(page, code).getByRole('cell').allInnerTexts()).map((text) => text.trim());
   await campaign(page, 'BUSY').getByText('quiz').waitFor();
-  expect((await cells('BUSY')).slice(1, 4)).toEqual(['4', '3', '25%']);
+  expect((await cells('BUSY')).slice(0, 3)).toEqual(['3', '25%', '4']);
   const chart = await campaign(page, 'BUSY').getByRole('img').getAttribute('aria-label');
   expect(chart).toMatch(/^Leads of the last 14 days \(UTC\), oldest first: (0, ){12}1, 2$/);
   await campaign(page, 'QUIET').getByText('No lead for 9 days').waitFor();
@@ -184,6 +184,15 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
   await page.getByLabel('Show archived (1)').check();
   await campaign(page, 'OLD').getByText('1 landing page still mapped').waitFor();
   await expectGoodEverywhere(page, 'campaigns-table');
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 844 });
+  const rightEdge = async () => {
+    const header = await page.getByRole('columnheader', { name: 'Approve rate' }).boundingBox();
+    return header === null ? undefined : header.x + header.width;
+  };
+  // A phone shows figures without scrolling, once the animation of the navigation has ended.
+  await expect.poll(rightEdge).toBeLessThan(390);
+  if (size !== null) await page.setViewportSize(size);
 
   const order = () =>
     page
@@ -400,10 +409,10 @@ test('publishers see campaigns and their own landing pages but cannot change the
   const buttons = await main.getByRole('button').allInnerTexts();
   expect(buttons.map((text) => text.trim())).toEqual([
     'Campaign',
-    'State',
-    'Leads',
     'Last 7 days',
     'Approve rate',
+    'Leads',
+    'State',
     'Last lead',
   ]);
   // The search, and the switch for archived campaigns.

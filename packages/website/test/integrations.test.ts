@@ -275,7 +275,7 @@ test('managers create, change and delete status aliases, and see why one is reje
     website.fixture.sql('SELECT alias, status, reason FROM status_alias WHERE workspace_id = $1 ORDER BY 1', [
       workspace.id,
     ]);
-  const write = async (alias: string, status: string, reason: string) => {
+  const fillIn = async (alias: string, status: string, reason: string) => {
     const form = page.getByRole('dialog');
     await form.getByLabel('Alias').fill(alias);
     await form.getByRole('combobox', { name: 'Status' }).click();
@@ -284,7 +284,7 @@ test('managers create, change and delete status aliases, and see why one is reje
     return form;
   };
   await press(page, 'New status alias');
-  const form = await write(' Paid ', 'Trashed', 'fake');
+  const form = await fillIn(' Paid ', 'Trashed', 'fake');
   await form.getByRole('button', { name: 'Create' }).click();
   await form.getByText('Is the name of the status Paid').waitFor();
   await form.getByLabel('Alias').fill('Fake');
@@ -296,7 +296,7 @@ test('managers create, change and delete status aliases, and see why one is reje
     [workspace.id],
   );
   await press(page, 'Edit the status alias fake');
-  await (await write('no answer', 'OnHold', '')).getByRole('button', { name: 'Save' }).click();
+  await (await fillIn('no answer', 'OnHold', '')).getByRole('button', { name: 'Save' }).click();
   await section.getByText('no answer').waitFor();
   expect(await stored()).toEqual([
     { alias: 'confirmed', status: 'Approved', reason: null },

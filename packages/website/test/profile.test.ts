@@ -362,8 +362,11 @@ describe('credentials', () => {
     );
     expect(stored).toEqual([{ scopes: ['leads:read', 'events'], allowed_networks: ['203.0.113.0/24'] }]);
 
-    await page.goto('/members');
-    const listed = page.getByRole('listitem').filter({ hasText: 'Reports' });
+    await page.goto('/developers');
+    const listed = page
+      .getByRole('list', { name: 'Keys and tokens of all members' })
+      .getByRole('listitem')
+      .filter({ hasText: 'Reports' });
     for (const text of limits.slice(1)) await listed.getByText(text, { exact: true }).waitFor();
   }, 60_000);
 

@@ -44,6 +44,8 @@ export const campaigns = {
   landingPagesOf: 'Landing pages',
   search: 'Search by name or code',
   noneFound: 'No campaign has this name or code.',
+  clearSearch: 'Clear the search',
+  allArchived: 'All campaigns are archived.',
   state: 'State',
   lastWeek: 'Last 7 days',
   approveRate: 'Approve rate',

@@ -38,7 +38,7 @@ export const members = {
     'No mail was sent, because the address got several invitations today. Pass the link on yourself.',
   linkFor: 'Only an account with the invited address can use it, for two weeks.',
   pending: 'Pending invitations',
-  noPending: 'No pending invitations.',
+  noPending: 'No pending invitations. Invite a colleague or a publisher to this workspace.',
   expires: 'Expires',
   copyLink: 'Copy the link',
   cancelInvitation: 'Cancel',
@@ -46,6 +46,7 @@ export const members = {
   cancelTitle: 'Cancel this invitation?',
   cancelLead: 'Its link will stop working.',
   cancelAction: 'Cancel the invitation',
+  credentialsElsewhere: 'To see or revoke credentials of members, open Developers:',
   credentials: 'Keys and tokens of all members',
   credentialsLead:
     'The active API keys and access tokens of this workspace. Revoke what is no longer in use.',

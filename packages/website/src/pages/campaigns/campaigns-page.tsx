@@ -13,6 +13,7 @@ import { meQuery } from '../../api/account.ts';
 import { dismissLandingPage, landingPagesQuery, mapLandingPage } from '../../api/campaigns.ts';
 import { attentionQuery, campaignFiguresQuery } from '../../api/overview.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
+import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconPlus, IconSearch } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
@@ -94,7 +95,17 @@ export function CampaignsPage() {
             />
           )}
           {shown.length === 0 ? (
-            <Text size="sm">{t.noneFound}</Text>
+            <EmptyState text={search.trim() === '' ? t.allArchived : t.noneFound}>
+              {search.trim() === '' ? (
+                <Button variant="default" onClick={toggle}>
+                  {t.showArchived(archived)}
+                </Button>
+              ) : (
+                <Button variant="default" onClick={() => setSearch('')}>
+                  {t.clearSearch}
+                </Button>
+              )}
+            </EmptyState>
           ) : (
             <CampaignsTable
               campaigns={shown}

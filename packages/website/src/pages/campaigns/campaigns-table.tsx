@@ -45,7 +45,7 @@ interface CampaignsTableProps {
   readonly onDropPage: (id: string, campaign: CampaignFigures) => void;
 }
 
-/** The campaigns with their figures, one row each. On a narrow screen, the table scrolls. */
+/** The campaigns with their figures, one row each. On a narrow screen, the first figures fit, and the table scrolls. */
 export function CampaignsTable({ campaigns, ...props }: CampaignsTableProps) {
   const [limit, setLimit] = useState(pageSize);
   const { sorted, sort, sortBy } = useSortedRows<CampaignFigures, Column>(campaigns, valueOf, {
@@ -65,10 +65,10 @@ export function CampaignsTable({ campaigns, ...props }: CampaignsTableProps) {
           <Table.Thead>
             <Table.Tr>
               {header('name', t.campaign, true)}
-              {header('status', t.state, true)}
-              {header('total', texts.common.leads)}
               {header('week', t.lastWeek)}
               {header('approveRate', t.approveRate)}
+              {header('total', texts.common.leads)}
+              {header('status', t.state, true)}
               {header('lastLeadAt', t.lastLead)}
               <Table.Th scope="col">{t.twoWeeks}</Table.Th>
               <Table.Th scope="col">{t.landingPagesOf}</Table.Th>
@@ -90,6 +90,9 @@ export function CampaignsTable({ campaigns, ...props }: CampaignsTableProps) {
     </Stack>
   );
 }
+
+/** The width of a column on a phone, whose other columns take the rest of the table. */
+const narrow = (width: number) => ({ base: width, sm: 'auto' });
 
 function CampaignRow({
   campaign,
@@ -125,7 +128,13 @@ function CampaignRow({
         onDropPage(event.dataTransfer.getData(page), campaign);
       }}
     >
-      <Table.Th scope="row" fw={400} miw={180} maw={320}>
+      <Table.Th
+        scope="row"
+        fw={400}
+        w={narrow(120)}
+        miw={{ base: 110, sm: 180 }}
+        maw={{ base: 130, sm: 320 }}
+      >
         <AnchorLink to="/campaigns/$id" params={{ id }} fw={600} style={{ overflowWrap: 'anywhere' }}>
           {name}
         </AnchorLink>
@@ -135,6 +144,13 @@ function CampaignRow({
           </div>
         )}
       </Table.Th>
+      <Table.Td {...numbers} w={narrow(105)}>
+        {lastWeekOf(campaign).toLocaleString('en')}
+      </Table.Td>
+      <Table.Td {...numbers} w={narrow(105)}>
+        {formatRate(campaign.approveRate)}
+      </Table.Td>
+      <Table.Td {...numbers}>{campaign.total.toLocaleString('en')}</Table.Td>
       <Table.Td miw={180}>
         <Stack gap={4} align="flex-start">
           <Group gap={4}>
@@ -143,9 +159,6 @@ function CampaignRow({
           <CampaignWarnings campaign={campaign} />
         </Stack>
       </Table.Td>
-      <Table.Td {...numbers}>{campaign.total.toLocaleString('en')}</Table.Td>
-      <Table.Td {...numbers}>{lastWeekOf(campaign).toLocaleString('en')}</Table.Td>
-      <Table.Td {...numbers}>{formatRate(campaign.approveRate)}</Table.Td>
       <Table.Td ta="right">
         <RelativeTime at={campaign.lastLeadAt} />
       </Table.Td>

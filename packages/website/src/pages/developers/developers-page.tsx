@@ -16,7 +16,7 @@ const AccessTokens = lazy(async () => ({
   default: (await import('../profile/access-tokens.tsx')).AccessTokens,
 }));
 const MemberCredentials = lazy(async () => ({
-  default: (await import('../members/member-credentials.tsx')).MemberCredentials,
+  default: (await import('./member-credentials.tsx')).MemberCredentials,
 }));
 const TryIt = lazy(async () => ({ default: (await import('../profile/try-it.tsx')).TryIt }));
 const RequestLog = lazy(async () => ({ default: (await import('./request-log.tsx')).RequestLog }));

@@ -8,6 +8,7 @@ import { changeRole, leaveWorkspace, membersQuery, removeMember } from '../../ap
 import { useState } from 'react';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
+import { AnchorLink } from '../../shell/links.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
@@ -15,7 +16,6 @@ import { leaveWorkspacePage } from '../../shell/workspace-reload.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { Invitations } from './invitations.tsx';
-import { MemberCredentials } from './member-credentials.tsx';
 import { roleChoices } from './role-choices.ts';
 import { WorkspaceForm } from './workspace-form.tsx';
 
@@ -35,7 +35,11 @@ export function MembersPage() {
         ) : (
           <Members workspace={workspace} />
         )}
-        {workspace.role !== 'publisher' && <MemberCredentials />}
+        {workspace.role !== 'publisher' && (
+          <Text size="sm">
+            {t.credentialsElsewhere} <AnchorLink to="/developers">{t.credentials}</AnchorLink>
+          </Text>
+        )}
         {workspace.role === 'owner' && <Invitations workspace={workspace} />}
         {workspace.role === 'owner' && <WorkspaceForm workspace={workspace} />}
       </Stack>
