@@ -2,7 +2,9 @@ import type { CampaignStore } from '../campaign/campaign-store.ts';
 import type { Principal } from '../credential/principal.ts';
 import { toRecord } from '../csv/csv-cell.ts';
 import { visibleTo } from '../lead/lead-scope.ts';
+import { daysOf, formatDay } from '../overview/days.ts';
 import { spanOfDays } from '../overview/get-overview.ts';
+import type { CountryQuery } from '../overview/overview.schema.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import { addAmounts } from './payout.ts';
 import type { PayoutStore, PayoutTotal } from './payout-store.ts';
@@ -25,8 +27,9 @@ export async function getStatement(
   },
   principal: Principal,
   { user, campaignCode, ...days }: StatementQuery,
+  nowMs = Date.now(),
 ): Promise<Statement> {
-  const span = spanOfDays(days);
+  const span = spanOfDays(withDefaults(days, nowMs));
   const { workspaceId, userId = user } = visibleTo(principal);
   const isOther = user !== undefined && user.toLowerCase() !== userId?.toLowerCase();
   const campaigns = await stores.campaigns.list(workspaceId);
@@ -46,6 +49,15 @@ export async function getStatement(
     publishers: [...byUser].map(([id, items]) => publisherStatement(id, names.get(id), items, codes)),
     totals: addUp(totals),
   };
+}
+
+/** Returns the given days; by default, those of the present month until the present day. */
+function withDefaults(
+  { from, to, zone = 'UTC' }: Pick<StatementQuery, 'from' | 'to' | 'zone'>,
+  nowMs: number,
+): CountryQuery {
+  const last = to ?? formatDay(daysOf(zone)?.dayAt(nowMs) ?? 0);
+  return { from: from ?? `${last.slice(0, 8)}01`, to: last, zone };
 }
 
 function publisherStatement(

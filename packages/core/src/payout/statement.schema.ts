@@ -4,10 +4,15 @@ import { LeadFilterQuery } from '../lead/lead.schema.ts';
 import { LeadStatus } from '../lead/lead-status.ts';
 import { CountryQuery } from '../overview/overview.schema.ts';
 
+const day = (description: string) =>
+  Type.Optional(Type.String({ format: 'date', description, examples: ['2026-01-31'] }));
+
 /** The query of a statement: its days and time zone, and optionally one publisher and one campaign. */
 export const StatementQuery = Type.Object(
   {
-    ...CountryQuery.properties,
+    from: day('The first day. The default is the first day of the month of `to`.'),
+    to: day('The last day. The default is the present day in the time zone.'),
+    zone: CountryQuery.properties.zone,
     user: Type.Optional(LeadFilterQuery.properties.user),
     campaignCode: LeadFilterQuery.properties.campaignCode,
   },
@@ -33,8 +38,22 @@ const sum = {
   ),
 };
 
+const exampleSum = { status: 'Approved', currency: 'EUR', leads: 120, amount: '1500.5' };
+
 const totals = (description: string) =>
-  Type.Array(Type.Object(sum, { additionalProperties: false }), { description });
+  Type.Array(Type.Object(sum, { additionalProperties: false }), { description, examples: [[exampleSum]] });
+
+const exampleItem = {
+  campaignId: '019c0a3e-0000-7c4e-9f10-2a6b8c0d1e2f',
+  campaignCode: 'DEMO',
+  ...exampleSum,
+};
+const exampleStatement = {
+  userId: '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f',
+  name: 'Ada Lovelace',
+  items: [exampleItem],
+  totals: [exampleSum],
+};
 
 /** The statement of one publisher. */
 const PublisherStatement = Type.Object(
@@ -55,7 +74,10 @@ const PublisherStatement = Type.Object(
         },
         { additionalProperties: false },
       ),
-      { description: 'One item for each campaign, status and currency with leads.' },
+      {
+        description: 'One item for each campaign, status and currency with leads.',
+        examples: [[exampleItem]],
+      },
     ),
     totals: totals('The items of all campaigns, added up by status and currency.'),
   },
@@ -67,7 +89,10 @@ export const Statement = Type.Object(
   {
     from: dateTime('The first moment of the first day.'),
     to: dateTime('The first moment after the last day.'),
-    publishers: Type.Array(PublisherStatement, { description: 'The publishers with leads in this time.' }),
+    publishers: Type.Array(PublisherStatement, {
+      description: 'The publishers with leads in this time.',
+      examples: [[exampleStatement]],
+    }),
     totals: totals('The items of all publishers, added up by status and currency.'),
   },
   { additionalProperties: false, description: 'The leads that were created in a range of days.' },

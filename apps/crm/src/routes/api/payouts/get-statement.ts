@@ -25,7 +25,7 @@ export function getStatementRoute(app: Server, context: CrmContext): void {
             description: 'The statements.',
             headers: {
               'Content-Disposition': {
-                description: 'The name of the file: `statement-`, the days, and `.csv`.',
+                description: 'The name of the file: `statement-`, the date, and `.csv`.',
                 type: 'string',
               },
             },
@@ -48,7 +48,7 @@ export function getStatementRoute(app: Server, context: CrmContext): void {
       const statement = await getStatement(context, principal, query);
       reply.header('vary', 'Accept');
       if (preferredType(request.headers.accept, ['application/json', csvType]) !== csvType) return statement;
-      const name = `statement-${query.from}-${query.to}.csv`;
+      const name = `statement-${new Date().toISOString().slice(0, 10)}.csv`;
       return reply
         .type(csvType)
         .header('content-disposition', `attachment; filename="${name}"`)
