@@ -140,6 +140,54 @@ describe('an export', () => {
     }
   });
 
+  test('of a selection contains the leads that the caller sees, in the given order, and is in the audit log', async () => {
+    const team = await fixture.createWorkspace();
+    const seller = await team.addMember('publisher');
+    const own = Array.from({ length: 40 }, (_, i) => team.lead(seller, { createdAt: new Date(1e12 + i) }));
+    const [others, unselected] = [team.lead(team.owner), team.lead(seller)];
+    const foreign = await fixture.createWorkspace();
+    const [strange] = [foreign.lead(foreign.owner)];
+    await fixture.leads.insert([...own, others, unselected, strange]);
+    const send = (member: TestMember, body: unknown, accept = csv) =>
+      service.send({
+        method: 'POST',
+        path: `${path}/export`,
+        headers: { ...member.headers, Accept: accept },
+        body,
+      });
+    const ownIds = own.map(({ id }) => id);
+    const ids = [...ownIds, others.id, strange.id, crypto.randomUUID(), 'no id'];
+
+    const file = await send(seller, { ids, sort: 'createdAt' });
+    expect([file.status, file.headers['content-type']]).toEqual([
+      200,
+      'text/csv; charset=utf-8; header=present',
+    ]);
+    expect(rowsOf(file.text).map(({ id }) => id)).toEqual(ownIds);
+    const lines = (await send(team.owner, { ids }, ndjson)).text.split('\n').slice(0, -1);
+    expect(lines.map((line) => (JSON.parse(line) as Detail).id)).toEqual([others.id, ...ownIds.toReversed()]);
+    expect(
+      await fixture.sql(
+        `SELECT actor_id AS by, details FROM audit_entry WHERE workspace_id = $1 AND action = 'leads.exported' ORDER BY at`,
+        [team.id],
+      ),
+    ).toEqual([
+      { by: seller.userId, details: { format: 'csv', filters: 'sort, ids' } },
+      { by: team.owner.userId, details: { format: 'ndjson', filters: 'ids' } },
+    ]);
+
+    for (const body of [
+      {},
+      { ids: [] },
+      { ids: ['x', 'x'] },
+      { ids: Array.from({ length: 1001 }, String) },
+      { ids, q: 'x' },
+      { ids, sort: 'name' },
+    ]) {
+      expect((await send(seller, body)).status).toBe(400);
+    }
+  });
+
   test('rejects the parameters of a page with 400', async () => {
     const { owner } = await fixture.createWorkspace();
     for (const accept of [csv, ndjson]) {

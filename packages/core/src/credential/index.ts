@@ -50,6 +50,7 @@ export {
   memberRoles,
   type Principal,
   type RequiredScope,
+  type RequiredScopes,
   requireManager,
   hasScope,
   requireScope,

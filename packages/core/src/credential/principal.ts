@@ -31,6 +31,9 @@ export type ApiKeyScope = 'full' | 'intake' | readonly SingleScope[];
 /** The scope that a route requires. `leads:write` includes `intake`. */
 export type RequiredScope = SingleScope | 'intake';
 
+/** The scopes that a route requires: a key needs one of them. */
+export type RequiredScopes = RequiredScope | readonly RequiredScope[];
+
 /** Returns a scope as text for people, such as `full` or `leads:read, events`. */
 export function formatScope(scope: ApiKeyScope): string {
   return typeof scope === 'string' ? scope : scope.join(', ');
@@ -45,12 +48,13 @@ export function hasScope({ scope }: Pick<Principal, 'scope'>, required: Required
 /**
  * Checks that the scope of a key suffices.
  *
- * @throws LeadsError `forbidden`, with the name of the missing scope.
+ * @throws LeadsError `forbidden`, with the name of the missing scope, or of each that would suffice.
  */
-export function requireScope(principal: Pick<Principal, 'scope'>, required: RequiredScope): void {
-  if (hasScope(principal, required)) return;
+export function requireScope(principal: Pick<Principal, 'scope'>, required: RequiredScopes): void {
+  const sufficient = [required].flat();
+  if (sufficient.some((each) => hasScope(principal, each))) return;
   throw new LeadsError('forbidden', {
-    message: `This API key does not have the scope ${singleScope(required)}`,
+    message: `This API key does not have the scope ${sufficient.map(singleScope).join(' or ')}`,
   });
 }
 

@@ -134,7 +134,7 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
     country,
     source,
   } = filter;
-  const { search, searchedCampaignIds, assigneeId, isCallbackDue } = filter;
+  const { ids, search, searchedCampaignIds, assigneeId, isCallbackDue } = filter;
   if (scope.userId !== undefined) byCreation.push(Prisma.sql`user_id = ${scope.userId}::uuid`);
   if (user !== undefined) byCreation.push(Prisma.sql`user_id = ${user}::uuid`);
   if (statuses !== undefined) {
@@ -158,6 +158,7 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
     byCreation.push(Prisma.sql`left(country, 64) = left(${country}, 64)`);
   }
   if (phone !== undefined) inOrder.push(hasPhone(phone));
+  if (ids !== undefined) inOrder.push(Prisma.sql`id = ANY (${ids}::uuid[])`);
   if (assigneeId === null) others.push(Prisma.sql`assignee_id IS NULL`);
   else if (assigneeId !== undefined) byCreation.push(Prisma.sql`assignee_id = ${assigneeId}::uuid`);
   if (isCallbackDue) inOrder.push(Prisma.sql`callback_at <= now()`);

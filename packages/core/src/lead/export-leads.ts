@@ -1,8 +1,8 @@
 import { toRecord } from '../csv/csv-cell.ts';
-import { detailFields, internalFields, type LeadFilterQuery } from './lead.schema.ts';
+import { detailFields, internalFields } from './lead.schema.ts';
 import { seesInternals, type Viewer } from './lead-scope.ts';
 import type { LeadPosition, LeadStore, LeadTexts } from './lead-store.ts';
-import { selectLeads } from './list-leads.ts';
+import { type LeadChoice, selectLeads } from './list-leads.ts';
 
 /** The export formats: CSV (RFC 4180) and newline-delimited JSON. */
 export const exportFormats = ['csv', 'ndjson'] as const;
@@ -34,7 +34,7 @@ const batchLength = 64 * 1024;
 export function exportLeads(
   leads: LeadStore,
   viewer: Viewer,
-  query: LeadFilterQuery,
+  query: LeadChoice,
   format: ExportFormat,
   signal?: AbortSignal,
 ): AsyncGenerator<ExportPiece, void, undefined> {

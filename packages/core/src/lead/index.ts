@@ -19,6 +19,7 @@ export {
   Lead,
   LeadAssignment,
   LeadDetail,
+  LeadExport,
   LeadFilterQuery,
   LeadHistoryEntry,
   LeadPatch,
@@ -51,7 +52,7 @@ export { shownChange, shownLead, visibleTo } from './lead-scope.ts';
 export { LeadJob, LeadJobAnswer, NewLeadJob } from './lead-job.schema.ts';
 export { LeadJobRunner } from './lead-job-runner.ts';
 export type { LeadJobStore } from './lead-job-store.ts';
-export { cancelLeadJob, getLeadJob, listLeadJobs, startLeadJob } from './lead-jobs.ts';
+export { cancelLeadJob, getLeadJob, jobScopes, listLeadJobs, startLeadJob } from './lead-jobs.ts';
 export { LeadStatus } from './lead-status.ts';
 export type {
   ChangedLead,

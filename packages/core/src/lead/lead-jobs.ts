@@ -14,6 +14,12 @@ import { checkFilters } from './list-leads.ts';
 /** The most jobs that a list returns. */
 const maxListed = 50;
 
+/** The scope that an API key needs for each action, as for the change of a single lead. */
+const scopeOf = { status: 'leads:status', assign: 'leads:write' } as const;
+
+/** The scopes that suffice for some action. */
+export const jobScopes = Object.values(scopeOf);
+
 /** A job to start, with a status of the service instead of a name of the workspace. */
 type GivenJob = Omit<NewLeadJob, 'status'> & { readonly status?: LeadStatus };
 
@@ -21,7 +27,7 @@ type GivenJob = Omit<NewLeadJob, 'status'> & { readonly status?: LeadStatus };
  * Starts a job that changes the status, or the assignee, of all leads that match filters.
  *
  * @param idempotencyKey a repeated request with the same key returns the job of the first request.
- * @throws LeadsError `forbidden` for a publisher, and for a new assignee without the scope `leads:write`; `invalid_input`
+ * @throws LeadsError `forbidden` for a publisher, and for an API key without the scope of the action; `invalid_input`
  *   for fields of another action, and for an assignee that is not an owner or manager of the workspace; `reason_required` if a change of a matching lead can
  *   need a reason; `idempotency_key_reused` for another job under the same key; `limit_reached`.
  */
@@ -35,10 +41,8 @@ export async function startLeadJob(
   checkFilters(principal, given.filters);
   checkFields(given);
   const { action, filters, status, reason } = given;
-  if (action === 'assign') {
-    requireScope(principal, 'leads:write');
-    await requireAssignable(workspaces, principal, given);
-  }
+  requireScope(principal, scopeOf[action]);
+  if (action === 'assign') await requireAssignable(workspaces, principal, given);
   if (status !== undefined) requireReason(principal, { ...given, status });
   // An empty text removes the assignee.
   const assigneeId = given.assigneeId === '' ? undefined : given.assigneeId;
@@ -123,9 +127,14 @@ export async function getLeadJob(jobs: LeadJobStore, principal: Principal, id: s
   return job;
 }
 
-/** Cancels a job. Changed leads stay changed. @throws LeadsError `forbidden` for a publisher; `not_found`. */
+/**
+ * Cancels a job. Changed leads stay changed.
+ *
+ * @throws LeadsError `forbidden` for a publisher, and for an API key without the scope of the action; `not_found`.
+ */
 export async function cancelLeadJob(jobs: LeadJobStore, principal: Principal, id: string): Promise<LeadJob> {
-  requireManager(principal);
+  const { action } = await getLeadJob(jobs, principal, id);
+  requireScope(principal, scopeOf[action]);
   const job = await jobs.cancel(principal.workspaceId, id);
   if (job === undefined) throw new LeadsError('not_found');
   return job;

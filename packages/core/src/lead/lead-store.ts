@@ -40,6 +40,8 @@ export type InsertOutcome =
 
 /** Conditions for leads of a scope. An absent condition matches every lead. */
 export interface LeadFilter {
+  /** Only leads with these ids. */
+  readonly ids?: readonly string[] | undefined;
   /** A lead must have one of them. */
   readonly statuses?: readonly LeadStatus[] | undefined;
   /** The id of the user that the leads belong to. */

@@ -211,21 +211,21 @@ export const LeadPatch = Type.Object(
 );
 export type LeadPatch = Static<typeof LeadPatch>;
 
-/** The maximum number of leads that one request can change. */
-const changeLimit = 1000;
+/** The maximum number of leads that one request can change or export. */
+const idLimit = 1000;
 
-const changedIds = Type.Array(Type.String(), {
+const listedIds = Type.Array(Type.String(), {
   minItems: 1,
-  maxItems: changeLimit,
+  maxItems: idLimit,
   uniqueItems: true,
-  description: `Identifiers of the leads, at most ${changeLimit}.`,
+  description: `Identifiers of the leads, at most ${idLimit}.`,
   examples: [['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f']],
 });
 
 /** The body of a request that changes the status of several leads. */
 export const StatusChange = Type.Object(
   {
-    ids: changedIds,
+    ids: listedIds,
     status: StatusName,
     reason: Type.Optional(StatusReason),
   },
@@ -235,7 +235,7 @@ export type StatusChange = Static<typeof StatusChange>;
 
 /** The body of a request that sets the assignee or the call-back of several leads. */
 export const LeadAssignment = Type.Object(
-  { ids: changedIds, assigneeId: Type.Optional(Assignee), callbackAt: Type.Optional(Callback) },
+  { ids: listedIds, assigneeId: Type.Optional(Assignee), callbackAt: Type.Optional(Callback) },
   {
     additionalProperties: false,
     minProperties: 2,
@@ -367,6 +367,16 @@ export const LeadFilterQuery = Type.Object(
   { additionalProperties: false },
 );
 export type LeadFilterQuery = Static<typeof LeadFilterQuery>;
+
+/** The body of a request that exports some leads. */
+export const LeadExport = Type.Object(
+  { ids: listedIds, sort: LeadFilterQuery.properties.sort },
+  {
+    additionalProperties: false,
+    description: 'The leads to export. Leads that do not exist, or that the caller cannot see, are left out.',
+  },
+);
+export type LeadExport = Static<typeof LeadExport>;
 
 /** The query of the CRM's list. Values arrive as text. Unknown parameters are rejected. */
 export const LeadQuery = Type.Object(

@@ -1,6 +1,7 @@
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { pageLimit } from '../paging.ts';
+import { uuidPattern } from '../uuid.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { LeadFilterQuery, LeadQuery } from './lead.schema.ts';
 import { seesInternals, type Viewer, visibleTo } from './lead-scope.ts';
@@ -52,12 +53,15 @@ export async function listLeads(
   };
 }
 
+/** The filters of a list, or of leads that a request names. */
+export type LeadChoice = LeadFilterQuery & { readonly ids?: readonly string[] | undefined };
+
 /**
  * Returns the selection of the leads that a principal can see and that match a query.
  *
  * @throws LeadsError `invalid_input` as {@link listLeads} does; `forbidden` for a filter that publishers cannot use.
  */
-export function selectLeads(principal: Viewer, query: LeadFilterQuery): LeadSelection {
+export function selectLeads(principal: Viewer, query: LeadChoice): LeadSelection {
   const { assignee, callbackDue } = query;
   if ((assignee !== undefined || callbackDue !== undefined) && !seesInternals(principal)) {
     throw new LeadsError('forbidden');
@@ -96,9 +100,10 @@ function positionOf(lead: LeadEnd, { by }: LeadOrder): LeadPosition {
   return { time: new Date(lead[by]), id: lead.id };
 }
 
-function toFilter(query: LeadFilterQuery, { userId }: Viewer): LeadFilter {
+function toFilter(query: LeadChoice, { userId }: Viewer): LeadFilter {
   const { status, user, campaignCode, s1, lpName, country, source, assignee, callbackDue } = query;
   return {
+    ids: query.ids?.filter((id) => uuidPattern.test(id)),
     statuses: status === undefined ? undefined : toStatuses(status),
     // Both spellings of an id are the same user, also in a cursor.
     user: user?.toLowerCase(),

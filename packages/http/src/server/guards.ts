@@ -5,7 +5,7 @@ import {
   isBrowserKey,
   isInNetworks,
   type Principal,
-  type RequiredScope,
+  type RequiredScopes,
 } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -175,8 +175,12 @@ function guard(
       ...route.schema,
       description: [route.schema?.description ?? [], aboutScope(required)].flat().join('\n\n'),
       // Since OpenAPI 3.1, a scheme of any type may list scopes.
-      security: security.map((schemes) =>
-        Object.fromEntries(schemes.map((name) => [name, name === 'AccessToken' ? [] : [required]])),
+      security: security.flatMap((schemes) =>
+        [required]
+          .flat()
+          .map((each) =>
+            Object.fromEntries(schemes.map((name) => [name, name === 'AccessToken' ? [] : [each]])),
+          ),
       ),
       response,
     };
@@ -198,8 +202,12 @@ function guard(
 }
 
 /** Returns the sentence about the scope of a route in the OpenAPI document. */
-function aboutScope(scope: RequiredScope): string {
-  const names = scope === 'intake' ? '`intake` or `leads:write`' : `\`${scope}\``;
+function aboutScope(scope: RequiredScopes): string {
+  const names = [scope]
+    .flat()
+    .flatMap((each) => (each === 'intake' ? ['intake', 'leads:write'] : [each]))
+    .map((each) => `\`${each}\``)
+    .join(' or ');
   return `Requires an API key of the scope ${names}, or \`full\`.`;
 }
 

@@ -1,4 +1,4 @@
-import { type Principal, type RequiredScope, requireManager, requireScope } from '@leads/core/credential';
+import { type Principal, type RequiredScopes, requireManager, requireScope } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import type { FastifyContextConfig } from 'fastify';
 
@@ -15,8 +15,8 @@ export type Permission = 'public' | 'operator' | 'signedIn' | 'member' | 'manage
 declare module 'fastify' {
   interface FastifyContextConfig {
     permission?: Permission;
-    /** The scope that an API key needs. Required for routes that are called with an API key. */
-    scope?: RequiredScope;
+    /** The scope that an API key needs, or several of which it needs one. Required for routes that are called with an API key. */
+    scope?: RequiredScopes;
     /** Whether the session must not be older than 10 minutes. Only for routes of the website. */
     recentSignIn?: boolean;
     /** Whether the route is served at any host, such as the address of the instance. */

@@ -17,6 +17,7 @@ import { assignLeadsRoute } from './leads/assign-leads.ts';
 import { changeStatusesRoute } from './leads/change-statuses.ts';
 import { createLeadRoute } from './leads/create-lead.ts';
 import { editLeadRoute } from './leads/edit-lead.ts';
+import { exportSelectionRoute } from './leads/export-selection.ts';
 import { getLeadRoute } from './leads/get-lead.ts';
 import { getLeadHistoryRoute } from './leads/get-lead-history.ts';
 import { importLeadsRoute } from './leads/import-leads.ts';
@@ -65,6 +66,7 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   listLeadDeliveriesRoute(app, context);
   changeStatusesRoute(app, context);
   assignLeadsRoute(app, context);
+  exportSelectionRoute(app, context);
   leadNotesRoutes(app, context);
   // A separate scope, because it accepts only CSV bodies.
   await app.register(async (imports) => {

@@ -1,4 +1,4 @@
-import { cancelLeadJob, LeadJobAnswer } from '@leads/core/lead';
+import { cancelLeadJob, jobScopes, LeadJobAnswer } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
@@ -9,13 +9,13 @@ export function cancelJobRoute(app: Server, context: CrmContext): void {
   app.delete(
     '/jobs/:id',
     {
-      config: { permission: 'manager', scope: 'leads:status' },
+      config: { permission: 'manager', scope: jobScopes },
       schema: {
         operationId: 'cancelJob',
         tags: ['leads'],
         summary: 'Cancel a job',
         description:
-          'The job stops after the batch in progress. Changed leads stay changed. A finished job stays as it is. Requires the role owner or manager.',
+          'The job stops after the batch in progress. Changed leads stay changed. A finished job stays as it is. A key needs the scope that starts such a job. Requires the role owner or manager.',
         params: idPath('job'),
         response: { 200: LeadJobAnswer, ...errorResponses('invalid_input', 'not_found', ...commonErrors) },
       },

@@ -1,4 +1,11 @@
-import { IdempotencyKey, LeadJobAnswer, NewLeadJob, startLeadJob, withStatus } from '@leads/core/lead';
+import {
+  IdempotencyKey,
+  jobScopes,
+  LeadJobAnswer,
+  NewLeadJob,
+  startLeadJob,
+  withStatus,
+} from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { Type } from 'typebox';
@@ -9,13 +16,13 @@ export function startJobRoute(app: Server, context: CrmContext): void {
   app.post(
     '/jobs',
     {
-      config: { permission: 'manager', scope: 'leads:status' },
+      config: { permission: 'manager', scope: jobScopes },
       schema: {
         operationId: 'startJob',
         tags: ['leads'],
         summary: 'Change the status or the assignee of all leads that match',
         description:
-          'Changes the leads in the background, in batches and by the rules of a single change. A lead that changes meanwhile is refused or no longer matches. The job continues after a restart of the service. Its progress is at `/jobs/{id}`. A workspace can have 10 running jobs. The action `assign` also needs the scope `leads:write`. Requires the role owner or manager.',
+          'Changes the leads in the background, in batches and by the rules of a single change. A lead that changes meanwhile is refused or no longer matches. The job continues after a restart of the service. Its progress is at `/jobs/{id}`. A workspace can have 10 running jobs. The action `status` needs the scope `leads:status`, and `assign` needs `leads:write`. Requires the role owner or manager.',
         headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
         body: NewLeadJob,
         response: {

@@ -36,21 +36,32 @@ export const exportContent = {
   },
 };
 
+/** The headers of an export in the response of a route. */
+export const exportHeaders = {
+  'Content-Disposition': {
+    description: 'The name of an exported file: `leads-`, the date, and `.csv` or `.ndjson`.',
+    type: 'string',
+  },
+} as const;
+
 /** The parameters of a page, which an export does not accept. */
 const pageParameters = ['limit', 'cursor', 'count'] as const;
 
-/** Sends every matching lead, as fast as the client reads. */
+/** Sends every matching lead, or those of some ids, as fast as the client reads. */
 export async function sendExport(
   reply: FastifyReply,
   {
     context: { leads, recordAction, transfers },
     principal,
     query,
+    ids,
     type,
   }: {
     context: CrmContext;
     principal: Principal;
     query: LeadQuery;
+    /** Only these leads. */
+    ids?: readonly string[];
     type: ExportType;
   },
 ): Promise<FastifyReply> {
@@ -63,14 +74,14 @@ export async function sendExport(
   const format = exportTypes[type];
   const end = transfers.begin('export', principal.workspaceId);
   reply.raw.once('close', end);
-  const pieces = exportLeads(leads, principal, query, format, transfers.stopping);
+  const pieces = exportLeads(leads, principal, { ...query, ids }, format, transfers.stopping);
   // An error here gets an error response. A later error can only abort the response.
   const first = await pieces.next();
   if (reply.request.method !== 'HEAD') {
     await recordAction(auditOrigin(reply.request), {
       action: 'leads.exported',
       scope: principal,
-      details: { format, filters: Object.keys(query).join(', ') },
+      details: { format, filters: Object.keys(ids === undefined ? query : { ...query, ids }).join(', ') },
     });
   }
 

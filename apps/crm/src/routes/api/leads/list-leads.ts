@@ -6,7 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { linkHeader, linkPages } from '../page-links.ts';
-import { type ExportType, exportContent, exportTypes, sendExport } from './export-leads.ts';
+import { type ExportType, exportContent, exportHeaders, exportTypes, sendExport } from './export-leads.ts';
 
 const types = ['application/json', ...(Object.keys(exportTypes) as ExportType[])] as const;
 
@@ -32,10 +32,7 @@ export function listLeadsRoute(app: Server, context: CrmContext): void {
                 description: 'The number of matching leads. Sent with `count=exact`.',
                 type: 'integer',
               },
-              'Content-Disposition': {
-                description: 'The name of an exported file: `leads-`, the date, and `.csv` or `.ndjson`.',
-                type: 'string',
-              },
+              ...exportHeaders,
             },
             content: {
               'application/json': { schema: Type.Array(Lead, { description: 'One page of leads.' }) },
