@@ -6,9 +6,13 @@ import { useFocusBack } from './use-focus-back.ts';
 /** Notifies the dialog below when another dialog covers or uncovers it. */
 const CoverContext = createContext<((isCovered: boolean) => void) | undefined>(undefined);
 
-/** A dialog that is open while it is mounted. Closing it returns the focus. */
-export function Dialog({ closeOnEscape = true, ...props }: Omit<ModalProps, 'opened' | 'returnFocus'>) {
-  useFocusBack();
+/** A dialog that is open while it is mounted. Closing it returns the focus, unless `isFocusReturned` returns false. */
+export function Dialog({
+  closeOnEscape = true,
+  isFocusReturned,
+  ...props
+}: Omit<ModalProps, 'opened' | 'returnFocus'> & { isFocusReturned?: () => boolean }) {
+  useFocusBack(isFocusReturned);
   const cover = use(CoverContext);
   const [isCovered, setCovered] = useState(false);
   useEffect(() => {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 
 /** The elements that can take the focus if the focused element is removed, nearest first. */
 const places = 'li, section, [role="dialog"]';
@@ -7,15 +7,19 @@ const places = 'li, section, [role="dialog"]';
  * Returns the focus when a dialog closes: to the element that opened the dialog. If that element is gone, to the button
  * with the same label in its nearest remaining container, because a list shows its button elsewhere while it is empty.
  * Without such a button, to the container.
+ *
+ * @param isReturned returns false if what the dialog opens takes the focus instead.
  */
-export function useFocusBack(): void {
+export function useFocusBack(isReturned: () => boolean = () => true): void {
   // The menu that opened the dialog may be gone when the dialog appears.
   const [chosenFrom] = useState(() => openerOf(document.activeElement));
+  const shouldReturn = useEffectEvent(isReturned);
   useEffect(() => {
     const opener = openerOf(document.activeElement) ?? chosenFrom;
     const around: Element[] = [];
     for (let at = opener?.parentElement; at; at = at.parentElement) if (at.matches(places)) around.push(at);
     return () => {
+      if (!shouldReturn()) return;
       const remaining = [opener, ...around].find((element) => element?.isConnected);
       const target =
         (remaining === opener ? undefined : buttonLike(opener, remaining)) ??

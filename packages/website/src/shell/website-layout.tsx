@@ -10,7 +10,6 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import type { MemberRole } from '@leads/core/credential';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef } from 'react';
@@ -18,22 +17,12 @@ import { account, meQuery } from '../api/account.ts';
 import * as texts from '../texts/index.ts';
 import { Brand } from './brand.tsx';
 import { ConnectionBanner, useOnline } from './connection-banner.tsx';
-import {
-  IconApi,
-  IconChartBar,
-  IconChevronDown,
-  IconCode,
-  IconHistory,
-  IconList,
-  IconLogout,
-  IconSpeakerphone,
-  IconUserCircle,
-  IconUsers,
-  IconWebhook,
-} from './icons.tsx';
+import { destinations, destinationsOf } from './destinations.ts';
+import { IconApi, IconChevronDown, IconLogout, IconUserCircle } from './icons.tsx';
 import { NavigationLink } from './links.tsx';
 import { FailingEndpoints } from './failing-endpoints.tsx';
 import { IdentityDialog } from './identity-dialog.tsx';
+import { PaletteButton } from './palette-button.tsx';
 import { PendingPage } from './states.tsx';
 import { WorkspaceMenu } from './workspace-menu.tsx';
 
@@ -42,20 +31,6 @@ const t = texts.common;
 // No page shows a notification before it has shown its data.
 const Notifications = lazy(async () => ({ default: (await import('./notifications.tsx')).Notifications }));
 const NoWorkspace = lazy(async () => ({ default: (await import('./no-workspace.tsx')).NoWorkspace }));
-
-const destinations = [
-  { to: '/overview', label: t.overview, icon: IconChartBar },
-  { to: '/leads', label: t.leads, icon: IconList },
-  { to: '/campaigns', label: t.campaigns, icon: IconSpeakerphone },
-  { to: '/members', label: t.members, icon: IconUsers },
-  { to: '/integrations', label: t.integrations, icon: IconWebhook, also: ['/webhooks', '/postbacks'] },
-  { to: '/developers', label: t.developers, icon: IconCode },
-  { to: '/audit', label: t.audit, icon: IconHistory, roles: ['owner'] },
-  { to: '/profile', label: t.profile, icon: IconUserCircle },
-] as const;
-
-const destinationsOf = (role: MemberRole) =>
-  destinations.filter((each) => !('roles' in each) || each.roles.some((allowed) => allowed === role));
 
 const barHeight = 52;
 
@@ -123,7 +98,10 @@ export function WebsiteLayout() {
             <Brand visibleFrom="xs" />
             <WorkspaceMenu me={me} page={current?.to ?? '/overview'} />
           </Group>
-          <UserMenu name={me.user.name} email={me.user.email} />
+          <Group gap="sm" wrap="nowrap">
+            {hasNavigation && <PaletteButton me={me} />}
+            <UserMenu name={me.user.name} email={me.user.email} />
+          </Group>
         </Group>
         {!isOnline && <ConnectionBanner />}
       </AppShell.Header>

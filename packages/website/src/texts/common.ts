@@ -55,6 +55,7 @@ export const common = {
     receiver: 'disabled, because its receiver wants no more requests.',
   },
   hide: 'Hide',
+  find: 'Search or go to',
   skipToContent: 'Skip to the content',
   navigation: 'Navigation',
   openNavigation: 'Open the navigation',

@@ -151,6 +151,8 @@ export const leads = {
   clearSelection: 'Clear the selection',
   noCommonStatus: 'No status is possible for all of them',
   markAs: (status: string) => `Mark as ${status}`,
+  markLeadAs: (name: string, status: string) => `Mark ${name} as ${status}`,
+  copyPhone: 'Copy the phone number',
   changed: (count: number, status: string) => `${leadsOf(count)} marked as ${status}`,
   undo: 'Undo',
   notSent: 'This change was not sent, because the server did not answer the change before it.',
@@ -292,6 +294,7 @@ export const leads = {
     ['↑ ↓ or k j', 'Move to another lead'],
     ['Enter', 'Open'],
     ['Esc', 'Close'],
+    ['Ctrl K or ⌘ K', 'Find a lead, a page or an action'],
     ['?', 'These shortcuts'],
   ],
   /** Only for users who may change the status of leads. */
@@ -307,5 +310,5 @@ export const leads = {
     ['u', 'Undo the last change of status'],
   ],
   shortcutsHint:
-    '/ and ? work everywhere. The others work while the list or the panel of a lead has the focus.',
+    'Ctrl K works on every page, and / and ? everywhere on this one. The others work while the list or the panel of a lead has the focus.',
 } as const;

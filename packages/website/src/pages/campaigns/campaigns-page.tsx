@@ -12,6 +12,7 @@ import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { dismissLandingPage, landingPagesQuery, mapLandingPage } from '../../api/campaigns.ts';
 import { attentionQuery, campaignFiguresQuery } from '../../api/overview.ts';
+import { useCommands } from '../../shell/commands.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconPlus, IconSearch } from '../../shell/icons.tsx';
@@ -36,6 +37,7 @@ export function CampaignsPage() {
   const mapped = useInfiniteQuery(landingPagesQuery('mapped'));
   const [showsArchived, { toggle }] = useDisclosure(false);
   const [creating, { open, close }] = useDisclosure(false);
+  useCommands(isManaging ? [{ label: t.create, run: open }] : []);
   const [search, setSearch] = useState('');
   const change = useMutation({
     mutationFn: (landingPage: LandingPageChange) =>

@@ -5,6 +5,7 @@ import { type UseQueryResult, useQuery, useQueryClient, useSuspenseQuery } from 
 import { type ReactNode, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { type Endpoint, endpointsKey, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
+import { useCommands } from '../../shell/commands.ts';
 import { IconPlus } from '../../shell/icons.tsx';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
@@ -49,6 +50,7 @@ export function Integrations() {
 function Webhooks() {
   const queryClient = useQueryClient();
   const [creating, { open, close }] = useDisclosure(false);
+  useCommands([{ label: webhooks.create, run: open }]);
   const [secret, setSecret] = useState<ShownSecret>();
   return (
     <Endpoints kind="webhook" texts={webhooks} query={useQuery(webhooksQuery)} onCreate={open}>
@@ -69,6 +71,7 @@ function Webhooks() {
 
 function Postbacks() {
   const [creating, { open, close }] = useDisclosure(false);
+  useCommands([{ label: postbacks.create, run: open }]);
   return (
     <Endpoints kind="postback" texts={postbacks} query={useQuery(postbacksQuery)} onCreate={open}>
       {creating && <PostbackDialog onClose={close} />}

@@ -1,5 +1,5 @@
 import type { Me } from '@leads/core/account';
-import type { Lead, LeadDetail } from '@leads/core/lead';
+import type { Lead, LeadDetail, LeadStatus } from '@leads/core/lead';
 import { ActionIcon, Anchor, Button, CloseButton, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
@@ -10,6 +10,7 @@ import { leadViewersQuery, leaveLead, sameNumberQuery } from '../../api/lead-wor
 import { type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
 import { campaignLabel } from '../../shell/campaign-option.ts';
+import { useCommands } from '../../shell/commands.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
 import { IconChevronDown, IconChevronUp, IconEye } from '../../shell/icons.tsx';
 import { keepFocus } from '../../shell/keep-focus.ts';
@@ -96,6 +97,22 @@ export function LeadPanel(props: PanelProps) {
     withResolver: true,
   });
 
+  const shown = found.data?.lead;
+  useCommands([
+    ...(shown === undefined ? [] : nextStatuses(shown.status, me.workspace?.role ?? 'publisher')).map(
+      (to) => ({
+        label: t.markLeadAs(shown?.name ?? '', t.statuses[to]),
+        shortcut: keyOf(to),
+        run: () => shown && statusChanges.change([shown], to, () => move(next)),
+      }),
+    ),
+    ...(shown === undefined
+      ? []
+      : [{ label: t.copyPhone, run: () => void navigator.clipboard.writeText(shown.phone) }]),
+    { label: t.nextLead, shortcut: 'j', run: () => moveBy(1) },
+    { label: t.previousLead, shortcut: 'k', run: () => moveBy(-1) },
+  ]);
+
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (statusChanges.isDialogOpen || !(event.target instanceof Element)) return;
@@ -122,6 +139,7 @@ export function LeadPanel(props: PanelProps) {
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- A dialog handles the keys of its content. */}
         <section
           ref={panel}
+          id="lead-panel"
           role="dialog"
           aria-label={t.detail}
           tabIndex={-1}
@@ -255,7 +273,7 @@ function Detail({ found, me, statusChanges, onOpen, hrefOf }: PanelProps & { fou
               key={to}
               size="compact-sm"
               variant="default"
-              aria-keyshortcuts={Object.keys(statusKeys).find((key) => statusKeys[key] === to)}
+              aria-keyshortcuts={keyOf(to)}
               onClick={() => {
                 // The button disappears with the current status.
                 heading.current?.focus();
@@ -313,6 +331,8 @@ function Detail({ found, me, statusChanges, onOpen, hrefOf }: PanelProps & { fou
     </Stack>
   );
 }
+
+const keyOf = (status: LeadStatus) => Object.keys(statusKeys).find((key) => statusKeys[key] === status);
 
 /** Returns the address that calls a lead (RFC 3966). */
 function telOf({ phone, phoneE164 }: LeadDetail): string {

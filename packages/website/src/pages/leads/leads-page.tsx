@@ -9,6 +9,7 @@ import { browserAddress } from '../../api/workspace-address.ts';
 import { exportAddress, invalidateCounts, leadCountQuery } from '../../api/leads.ts';
 import { jobsQuery } from '../../api/jobs.ts';
 import { viewsQuery } from '../../api/views.ts';
+import { useCommands } from '../../shell/commands.ts';
 import {
   IconColumns,
   IconDots,
@@ -107,6 +108,16 @@ export function LeadsPage() {
   const hrefOf = (id: string) => browserAddress(`/leads?lead=${encodeURIComponent(id)}`);
   const focusList = () => scroller.current?.focus({ preventScroll: true });
   const closeDialog = () => setDialog(undefined);
+
+  useCommands([
+    { label: t.newLead, run: () => setDialog('new') },
+    { label: t.search, shortcut: '/', run: () => searchBox.current?.select() },
+    { label: t.editColumns, run: () => setDialog('columns') },
+    { label: t.importCsv, run: () => setDialog('import') },
+    { label: t.exportCsv, run: () => location.assign(exportAddress('csv', filters)) },
+    { label: t.exportNdjson, run: () => location.assign(exportAddress('ndjson', filters)) },
+    { label: t.shortcuts, shortcut: '?', run: () => setDialog('shortcuts') },
+  ]);
 
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;

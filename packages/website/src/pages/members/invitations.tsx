@@ -7,6 +7,7 @@ import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tansta
 import { meQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { cancelInvitation, invitationsQuery, inviteMember } from '../../api/members.ts';
+import { useCommands } from '../../shell/commands.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
@@ -27,6 +28,7 @@ export function Invitations({ workspace }: { workspace: OwnWorkspace }) {
   const { mail } = useSuspenseQuery(meQuery).data;
   const { data: invitations, error, refetch } = useQuery(invitationsQuery);
   const [inviting, { open, close }] = useDisclosure(false);
+  useCommands([{ label: t.invite, run: open }]);
   const reload = () => queryClient.invalidateQueries({ queryKey: invitationsQuery.queryKey });
   const invite = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>

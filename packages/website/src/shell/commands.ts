@@ -1,0 +1,28 @@
+import { type RefObject, useEffect, useRef } from 'react';
+
+/** An action that the command palette offers. */
+export interface Command {
+  readonly label: string;
+  /** The key that does the same outside of the palette. */
+  readonly shortcut?: string | undefined;
+  readonly run: () => void;
+}
+
+const sources = new Set<RefObject<readonly Command[]>>();
+
+/** Offers actions in the command palette while the component is mounted. */
+export function useCommands(commands: readonly Command[]): void {
+  const latest = useRef(commands);
+  useEffect(() => {
+    latest.current = commands;
+  });
+  useEffect(() => {
+    sources.add(latest);
+    return () => void sources.delete(latest);
+  }, []);
+}
+
+/** Returns the actions of the page. Those of the component that was mounted last come first. */
+export function currentCommands(): readonly Command[] {
+  return [...sources].toReversed().flatMap(({ current }) => current);
+}

@@ -1,0 +1,29 @@
+import type { MemberRole } from '@leads/core/credential';
+import * as texts from '../texts/index.ts';
+import {
+  IconChartBar,
+  IconCode,
+  IconHistory,
+  IconList,
+  IconSpeakerphone,
+  IconUserCircle,
+  IconUsers,
+  IconWebhook,
+} from './icons.tsx';
+
+const t = texts.common;
+
+/** The pages of the navigation. */
+export const destinations = [
+  { to: '/overview', label: t.overview, icon: IconChartBar },
+  { to: '/leads', label: t.leads, icon: IconList },
+  { to: '/campaigns', label: t.campaigns, icon: IconSpeakerphone },
+  { to: '/members', label: t.members, icon: IconUsers },
+  { to: '/integrations', label: t.integrations, icon: IconWebhook, also: ['/webhooks', '/postbacks'] },
+  { to: '/developers', label: t.developers, icon: IconCode },
+  { to: '/audit', label: t.audit, icon: IconHistory, roles: ['owner'] },
+  { to: '/profile', label: t.profile, icon: IconUserCircle },
+] as const;
+
+export const destinationsOf = (role: MemberRole) =>
+  destinations.filter((each) => !('roles' in each) || each.roles.some((allowed) => allowed === role));

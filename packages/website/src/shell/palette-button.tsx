@@ -1,0 +1,92 @@
+import type { Me } from '@leads/core/account';
+import { Button } from '@mantine/core';
+import { useNavigate, useRouterState } from '@tanstack/react-router';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { readLeadSearch } from '../pages/leads/lead-search.ts';
+import * as texts from '../texts/index.ts';
+import { IconSearch } from './icons.tsx';
+import { lazyDialog } from './lazy-dialog.tsx';
+
+const t = texts.common;
+const shortcut = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K';
+
+const load = async () => (await import('./command-palette.tsx')).CommandPalette;
+const CommandPalette = lazyDialog(load);
+
+/** Opens the command palette, also by Ctrl K or Command K. */
+export function PaletteButton({ me }: { me: Me }) {
+  const navigate = useNavigate();
+  const { pathname, search } = useRouterState({ select: ({ location }) => location });
+  const [isOpen, setOpen] = useState(false);
+  /** What the user types before the palette can take it. Undefined while the palette is closed or takes the keys itself. */
+  const typed = useRef<string>(undefined);
+  const open = () => {
+    // A dialog above the page keeps the keys.
+    if (document.querySelector('[aria-modal="true"]') !== null) return;
+    typed.current = '';
+    setOpen(true);
+  };
+  const close = () => {
+    typed.current = undefined;
+    setOpen(false);
+  };
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
+    if ((ctrlKey || metaKey) && !altKey && !shiftKey && key.toLowerCase() === 'k') {
+      event.preventDefault();
+      if (isOpen) close();
+      else if (!event.repeat) open();
+    } else if (typed.current !== undefined && !ctrlKey && !metaKey) {
+      // The page must not take these keys as its shortcuts.
+      event.preventDefault();
+      event.stopPropagation();
+      if (key === 'Escape') close();
+      else if (key === 'Backspace') typed.current = typed.current.slice(0, -1);
+      else if (key.length === 1) typed.current += key;
+    }
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onKey(event);
+    document.addEventListener('keydown', listener, { capture: true });
+    // Loaded after the page, so that the palette opens at once.
+    const timer = setTimeout(() => void load().catch(() => undefined), 3_000);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('keydown', listener, { capture: true });
+    };
+  }, []);
+  return (
+    <>
+      <Button
+        variant="default"
+        size="compact-md"
+        c="dimmed"
+        fw={400}
+        leftSection={<IconSearch size={16} aria-hidden />}
+        rightSection={
+          <kbd aria-hidden>{shortcut}</kbd>
+        }
+        className="palette-button"
+        aria-label={t.find}
+        aria-keyshortcuts="Control+K Meta+K"
+        onClick={open}
+        onPointerEnter={() => void load().catch(() => undefined)}
+      >
+        {t.find}
+      </Button>
+      {isOpen && (
+        <CommandPalette
+          me={me}
+          navigate={navigate}
+          search={pathname === '/leads' ? readLeadSearch(search) : undefined}
+          takeTyped={() => {
+            const text = typed.current ?? '';
+            typed.current = undefined;
+            return text;
+          }}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}

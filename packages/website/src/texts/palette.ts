@@ -1,0 +1,14 @@
+export const palette = {
+  title: 'Search leads, pages and actions',
+  placeholder: 'Phone, name, email, id, sub-id, page or action',
+  leads: 'Leads',
+  actions: 'Actions on this page',
+  pages: 'Pages',
+  views: 'Views',
+  campaigns: 'Campaigns',
+  workspaces: 'Workspaces',
+  searching: 'Searching leads',
+  results: (count: number) => (count === 1 ? '1 result' : `${count} results`),
+  none: 'Nothing matches. Leads match by the beginning of a word, phone number or id, or by the whole sub-id.',
+  keys: '↑ ↓ to choose, Enter to open, Esc to close',
+} as const;
