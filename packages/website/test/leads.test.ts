@@ -452,6 +452,32 @@ describe('the lead list', () => {
     await expectHarmless('Campaigns');
   });
 
+  test('has lower rows in the compact density, which the browser keeps for all lists and tables', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    await addLeads(workspace, member, 60);
+    await page.goto('/leads');
+    const heightOf = async (name: string) => (await rowOf(page, name).boundingBox())?.height;
+    await expect.poll(() => heightOf('Person 0000')).toBe(42);
+    await page.getByRole('button', { name: /^Your account/ }).click();
+    await page.getByRole('menuitemradio', { name: 'Compact' }).click();
+    await expect.poll(() => heightOf('Person 0000')).toBe(32);
+    await page.reload();
+    await expect.poll(() => heightOf('Person 0001')).toBe(32);
+    // Rows do not overlap.
+    const tops = await Promise.all(
+      ['Person 0000', 'Person 0001'].map(async (name) => (await rowOf(page, name).boundingBox())?.y ?? 0),
+    );
+    expect((tops[1] ?? 0) - (tops[0] ?? 0)).toBe(32);
+    expect(await findViolations(page)).toEqual([]);
+    await screenshot(page, 'leads-compact');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect.poll(() => heightOf('Person 0000')).toBe(52);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto('/campaigns');
+    const cell = page.getByRole('cell').first();
+    expect(await cell.evaluate((element) => getComputedStyle(element).paddingTop)).toBe('2px');
+  });
+
   test('fits on a phone', async () => {
     const { page, workspace, member } = await website.openSignedIn({ width: 390, height: 844 });
     const ids = await addLeads(workspace, member, 60, (i) => ({
@@ -639,7 +665,7 @@ describe('a status change', () => {
     await page.getByRole('checkbox', { name: 'Select all loaded leads' }).check();
     await page.getByRole('button', { name: 'Select all 700 leads that match' }).click();
     const toolbar = page.getByRole('toolbar', { name: 'All 700 leads that match' });
-    await toolbar.getByRole('link', { name: 'Export as CSV' }).waitFor();
+    await toolbar.getByRole('button', { name: 'Export', exact: true }).waitFor();
     expect(await findViolations(page)).toEqual([]);
     await toolbar.getByRole('button', { name: 'Mark as Approved' }).click();
     const dialog = page.getByRole('dialog', { name: 'Mark all 700 leads that match as Approved?' });
@@ -1158,6 +1184,137 @@ describe('new leads', () => {
   });
 });
 
+describe('the command palette', () => {
+  const paletteOf = (page: Page) => page.getByRole('dialog', { name: 'Search leads, pages and actions' });
+  const box = (page: Page) => paletteOf(page).getByRole('combobox');
+  /** Delays the answers to requests until they are released. */
+  const hold = async (page: Page, url: RegExp): Promise<{ release: () => void }> => {
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(url, async (route) => {
+      await released;
+      await route.continue();
+    });
+    return { release };
+  };
+
+  test('finds a lead by the digits of its phone, and only a key after the lead is shown approves it', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const ids = await addLeads(workspace, member, 30);
+    const palette = paletteOf(page);
+    /** The name of the lead that Enter would open, as a screen reader is told. */
+    const chosen = async () => {
+      const id = await box(page).getAttribute('aria-activedescendant');
+      return page.locator(`[id="${id}"] span`).first().textContent();
+    };
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    const opened = (name: string) => panel.getByRole('heading', { level: 2, name, exact: true }).waitFor();
+    // The script of the palette and the search arrive late. The list must take none of the keys as its own.
+    const script = await hold(page, /command-palette-.*\.js/);
+    const answer = await hold(page, /\/order\/leads\?q=/);
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0000').waitFor();
+    await grid(page).focus();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('7940001a');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('7');
+    script.release();
+    await expect.poll(() => box(page).inputValue()).toBe('79400017');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('a');
+    answer.release();
+    await page.keyboard.press('a');
+    await opened('Person 0017');
+    await page.keyboard.press('a');
+    await opened('Person 0018');
+    await expect.poll(async () => (await storedOf(ids[17] ?? '')).changes).toEqual(['Approved']);
+    const changed = await website.fixture.sql('SELECT FROM lead WHERE workspace_id = $1 AND version > 1', [
+      workspace.id,
+    ]);
+    expect(changed).toHaveLength(1);
+
+    // Another lead, while the panel of this one is open. Enter chooses none of several leads that the user has not seen.
+    await page.keyboard.press('Control+k');
+    // Enter after a text does not change the open lead.
+    await box(page).fill('approved');
+    await palette.getByRole('option', { name: 'Mark as Approved' }).waitFor();
+    expect(await box(page).getAttribute('aria-activedescendant')).toBe(null);
+    await box(page).fill('person');
+    await page.keyboard.press('Enter');
+    await palette.getByRole('option', { name: 'Person 0007' }).waitFor();
+    expect(await chosen()).toBe('Person 0000');
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(chosen).toBe('Person 0001');
+    await page.keyboard.press('Enter');
+    await opened('Person 0001');
+    await expectFocusWithin(panel);
+  });
+
+  test('goes to pages, campaigns, views and workspaces, and starts the actions of the page', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const other = await website.fixture.createWorkspace();
+    await other.addMember('publisher', { email: member.email });
+    await addLeads(workspace, member, 3);
+    await website.fixture.sql(
+      `INSERT INTO saved_view (id, workspace_id, user_id, name, filters)
+       VALUES (gen_random_uuid(), $1, $2, 'To call', '{"status":"OnHold"}')`,
+      [workspace.id, member.userId],
+    );
+    await page.goto('/overview');
+    const find = async (text: string, option: string) => {
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.keyboard.press('Control+k');
+      await box(page).fill(text);
+      await page.getByRole('option', { name: option, exact: true }).waitFor();
+      await page.keyboard.press('Enter');
+      await box(page).waitFor({ state: 'detached' });
+    };
+    await page.getByRole('button', { name: 'Search or go to' }).click();
+    await box(page).waitFor();
+    expect(await page.getByRole('option', { name: 'Audit log' }).count()).toBe(0);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await findViolations(page)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 390, height: 700 });
+    await expect.poll(() => overflow(page)).toBe(0);
+    await screenshot(page, 'palette-phone');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.keyboard.press('Escape');
+    await expectFocusOn(page, 'Search or go to');
+
+    await find('to ca', 'To call');
+    await page.waitForURL(/\/leads\?.*status=OnHold/);
+    await page.getByRole('button', { name: 'Views: To call' }).waitFor();
+    await find('new le', 'New lead');
+    const dialog = page.getByRole('dialog', { name: 'New lead' });
+    await dialog.getByLabel('Name').fill('Ada');
+    await page.keyboard.press('Control+k');
+    expect(await box(page).count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await find('demo', 'DEMO');
+    await page.waitForURL(/\/campaigns\//);
+    await find('integr', 'Integrations');
+    await page.getByRole('button', { name: 'New webhook' }).waitFor();
+    await find('new webh', 'New webhook');
+    await page.getByRole('dialog', { name: 'New webhook' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // A workspace opens only if the user has moved to it.
+    await page.keyboard.press('Control+k');
+    await box(page).fill(other.slug);
+    await page.getByRole('option', { name: other.slug }).waitFor();
+    expect(await box(page).getAttribute('aria-activedescendant')).toBe(null);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(new RegExp(`/w/${other.slug}/leads`));
+  });
+});
+
 describe('an exported file', () => {
   test('contains exactly the filtered leads', async () => {
     const { page, workspace, member } = await website.openSignedIn();
@@ -1175,6 +1332,35 @@ describe('an exported file', () => {
     const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n');
     expect(lines).toHaveLength(601);
     expect(lines.slice(1).every((line) => line.includes('Approved'))).toBe(true);
+  });
+
+  test('of a selection contains the selected leads in the order of the list, and the selection can be assigned', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const ids = await addLeads(workspace, member, 5);
+    await page.goto('/leads?sort=createdAt');
+    for (const name of ['Person 0003', 'Person 0001']) await rowOf(page, name).getByRole('checkbox').check();
+    const toolbar = page.getByRole('toolbar', { name: '2 selected' });
+    await toolbar.getByRole('button', { name: 'Export', exact: true }).click();
+    expect(await findViolations(page)).toEqual([]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Export as JSON lines' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^leads-.*\.ndjson$/);
+    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual([ids[3], ids[1]]);
+
+    await toolbar.getByRole('button', { name: 'Assign' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Assign 2 leads?' });
+    await dialog.getByLabel('Assignee').selectOption(member.userId);
+    await dialog.getByRole('button', { name: 'Assign' }).click();
+    await notice(page, '2 leads assigned').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    const assigned = await website.fixture.sql<{ id: string }>('SELECT id FROM lead WHERE assignee_id = $1', [
+      member.userId,
+    ]);
+    expect(new Set(assigned.map(({ id }) => id))).toEqual(new Set([ids[1], ids[3]]));
+    await screenshot(page, 'leads-bulk');
   });
 });
 

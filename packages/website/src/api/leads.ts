@@ -1,6 +1,7 @@
 import type {
   ImportAnswer,
   Lead,
+  LeadAssignment,
   LeadCreated,
   LeadDetail,
   LeadEdited,
@@ -166,17 +167,43 @@ export type StatusResult = StatusChangeAnswer['results'][number];
 const maxIds = 1000;
 
 /** Changes the status of leads in batches. @returns one result for each lead. */
-export async function changeStatuses({ ids, ...change }: StatusChange): Promise<StatusResult[]> {
+export const changeStatuses = (change: StatusChange) => changeInBatches('status', change);
+
+/** Sets the assignee of leads in batches. @returns one result for each lead. */
+export const assignLeads = (change: LeadAssignment) => changeInBatches('assignment', change);
+
+async function changeInBatches<Change extends { readonly ids: readonly string[] }>(
+  what: 'status' | 'assignment',
+  { ids, ...change }: Change,
+): Promise<StatusResult[]> {
   const results: StatusResult[] = [];
   for (let at = 0; at < ids.length; at += maxIds) {
     const body = { ...change, ids: ids.slice(at, at + maxIds) };
-    const answer = await call<StatusChangeAnswer>('/console/order/leads/status', {
+    const answer = await call<StatusChangeAnswer>(`/console/order/leads/${what}`, {
       method: 'POST',
       body,
     });
     results.push(...answer.results);
   }
   return results;
+}
+
+/** Returns a file of the leads with these ids. A request takes 1,000 ids, so the files of all requests become one. */
+export async function exportSelection(
+  format: 'csv' | 'ndjson',
+  { ids, sort }: { ids: readonly string[]; sort: LeadFilterQuery['sort'] },
+): Promise<Blob> {
+  const accept = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
+  const parts: string[] = [];
+  for (let at = 0; at < ids.length; at += maxIds) {
+    const body = { ids: ids.slice(at, at + maxIds), ...(sort !== undefined && { sort }) };
+    const headers = { accept: `${accept}, application/problem+json;q=0.9` };
+    const response = await send('/console/order/leads/export', { method: 'POST', body, headers });
+    const text = await response.text();
+    // Only the first file keeps its header line, in which no name has a line break.
+    parts.push(format === 'csv' && at > 0 ? text.slice(text.indexOf('\n') + 1) : text);
+  }
+  return new Blob(parts, { type: accept });
 }
 
 /** Returns the address from which the filtered leads can be downloaded. */

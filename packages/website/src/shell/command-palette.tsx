@@ -20,12 +20,18 @@ import { type LeadSearch, readLeadSearch } from '../pages/leads/lead-search.ts';
 import { statusOf } from '../pages/leads/lead-status.ts';
 import { leads as leadTexts } from '../texts/leads.ts';
 import { palette as t } from '../texts/palette.ts';
-import { campaignLabel } from './campaign-option.ts';
 import { currentCommands } from './commands.ts';
 import classes from './command-palette.module.css';
 import { destinationsOf } from './destinations.ts';
 import { Dialog } from './dialog.tsx';
-import { IconBookmark, IconKeyboard, IconSearch, IconSelector, IconSpeakerphone, IconUserCircle } from './icons.tsx';
+import {
+  IconBookmark,
+  IconKeyboard,
+  IconSearch,
+  IconSelector,
+  IconSpeakerphone,
+  IconUserCircle,
+} from './icons.tsx';
 import { ErrorNotice } from './states.tsx';
 
 /** The pause in typing after which leads are searched, in milliseconds. */
@@ -43,7 +49,18 @@ interface Entry {
   readonly icon: ComponentType<{ size: number; 'aria-hidden': true }>;
   /** Whether what the entry opens takes the focus, such as the panel of a lead. */
   readonly takesFocus?: boolean;
+  /** Whether Enter runs it only if the user has moved to it. */
+  readonly isExplicit?: boolean | undefined;
   readonly run: () => void;
+}
+
+/** Returns whether each word of a text is the beginning of a word. */
+function isMatch(text: string, wanted: string): boolean {
+  const words = text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+  return wanted
+    .toLowerCase()
+    .split(/\s+/)
+    .every((each) => words.some((word) => word.startsWith(each)) || text.toLowerCase().startsWith(each));
 }
 
 /**
@@ -74,7 +91,7 @@ export function CommandPalette({
   const [awaited, setAwaited] = useState<string>();
   const [chosenId, setChosenId] = useState<string>();
   const isFocusReturned = useRef(true);
-  const [commands] = useState(currentCommands);
+  const commands = currentCommands();
 
   const { data: campaigns = [] } = useQuery(campaignsQuery);
   const { data: views = [] } = useQuery(viewsQuery);
@@ -90,24 +107,18 @@ export function CommandPalette({
     void navigate({ to: '/leads', search: { ...addressSearch, lead }, resetScroll: false });
     if (lead === addressSearch?.lead) document.getElementById('lead-panel')?.focus();
   };
-  const words = wanted.toLowerCase().split(/\s+/);
   const matching = (entries: readonly Entry[]) =>
-    entries
-      .filter(({ label, detail = '' }) =>
-        words.every((word) => `${label} ${detail}`.toLowerCase().includes(word)),
-      )
-      .slice(0, maxEntries);
+    entries.filter(({ label, detail = '' }) => isMatch(`${label} ${detail}`, wanted)).slice(0, maxEntries);
   const role = me.workspace?.role ?? 'publisher';
-  // The leads are last, so that the chosen entry stays where it is when they arrive.
+  // What Enter can choose before the leads arrive is above them, so that it stays where it is.
   const groups = [
     [
       t.actions,
       matching(
-        commands.map(({ label, shortcut, run }) => ({
-          id: `action ${label}`,
-          label,
-          shortcut,
-          run,
+        commands.map((command) => ({
+          ...command,
+          id: `action ${command.label}`,
+          isExplicit: command.isChange,
           icon: IconKeyboard,
         })),
       ),
@@ -140,24 +151,11 @@ export function CommandPalette({
       matching(
         campaigns.map((campaign) => ({
           id: campaign.id,
-          label: campaignLabel(campaign),
-          detail: campaign.code,
+          label: campaign.name,
+          detail: campaign.code === campaign.name ? undefined : campaign.code,
           icon: IconSpeakerphone,
           run: () => void navigate({ to: '/campaigns/$id', params: { id: campaign.id } }),
         })),
-      ),
-    ],
-    [
-      t.workspaces,
-      matching(
-        me.workspaces
-          .filter(({ id }) => id !== me.workspace?.id)
-          .map(({ id, name, slug }) => ({
-            id,
-            label: name,
-            icon: IconSelector,
-            run: () => openPage(addressInWorkspace(slug, '/leads')),
-          })),
       ),
     ],
     [
@@ -173,13 +171,26 @@ export function CommandPalette({
         }),
       ),
     ],
+    [
+      t.workspaces,
+      matching(
+        me.workspaces
+          .filter(({ id }) => id !== me.workspace?.id)
+          .map(({ id, name, slug }) => ({
+            id,
+            label: name,
+            icon: IconSelector,
+            // Its name can contain the name of a person, who is searched more often.
+            isExplicit: true,
+            run: () => openPage(addressInWorkspace(slug, '/leads')),
+          })),
+      ),
+    ],
   ] as const satisfies readonly (readonly [string, readonly Entry[]])[];
 
   const entries: readonly Entry[] = groups.flatMap(([, members]): readonly Entry[] => members);
-  const at = Math.max(
-    0,
-    entries.findIndex(({ id }) => id === chosenId),
-  );
+  const chosenAt = entries.findIndex(({ id }) => id === chosenId);
+  const at = chosenAt === -1 ? entries.findIndex(({ isExplicit }) => isExplicit !== true) : chosenAt;
   const chosen = entries[at];
   const optionId = (index: number) => `${listId}-${index}`;
 
@@ -204,7 +215,8 @@ export function CommandPalette({
     if (event.nativeEvent.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && entries.length > 0) {
-      setChosenId(entries[(at + step + entries.length) % entries.length]?.id);
+      const from = at === -1 && step === -1 ? 0 : at;
+      setChosenId(entries[(from + step + entries.length) % entries.length]?.id);
     } else if (event.key === 'Enter') {
       if (chosen !== undefined) run(chosen);
       else if (isSearching) setAwaited(wanted);
@@ -218,7 +230,7 @@ export function CommandPalette({
       onClose={onClose}
       isFocusReturned={() => isFocusReturned.current}
       withCloseButton={false}
-      aria-label={t.title}
+      attributes={{ content: { 'aria-label': t.title } }}
       size={620}
       padding={0}
       yOffset="8dvh"
@@ -246,6 +258,8 @@ export function CommandPalette({
         placeholder={t.placeholder}
         leftSection={<IconSearch size={18} aria-hidden />}
         classNames={{ input: classes['input'] ?? '' }}
+        // After Enter, the next keys are meant for the lead that opens.
+        readOnly={awaited === wanted && isSearching}
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value);

@@ -5,6 +5,8 @@ export interface Command {
   readonly label: string;
   /** The key that does the same outside of the palette. */
   readonly shortcut?: string | undefined;
+  /** Whether it changes a lead. The palette runs it only if the user has moved to it, not for Enter after a text. */
+  readonly isChange?: boolean;
   readonly run: () => void;
 }
 

@@ -9,7 +9,7 @@ import type { CSSProperties } from 'react';
  * icon is the `d` attributes of its paths in https://tabler.io/icons, one after another.
  */
 
-interface IconProps {
+export interface IconProps {
   /** Width and height in pixels. */
   readonly size: number;
   readonly color?: string;

@@ -62,10 +62,9 @@ export function PaletteButton({ me }: { me: Me }) {
         size="compact-md"
         c="dimmed"
         fw={400}
+        fz="sm"
         leftSection={<IconSearch size={16} aria-hidden />}
-        rightSection={
-          <kbd aria-hidden>{shortcut}</kbd>
-        }
+        rightSection={<span className="palette-keys" data-keys={shortcut} />}
         className="palette-button"
         aria-label={t.find}
         aria-keyshortcuts="Control+K Meta+K"

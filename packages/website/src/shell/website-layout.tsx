@@ -12,11 +12,12 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import { account, meQuery } from '../api/account.ts';
 import * as texts from '../texts/index.ts';
 import { Brand } from './brand.tsx';
 import { ConnectionBanner, useOnline } from './connection-banner.tsx';
+import { densities, useDensity } from './density.ts';
 import { destinations, destinationsOf } from './destinations.ts';
 import { IconApi, IconChevronDown, IconLogout, IconUserCircle } from './icons.tsx';
 import { NavigationLink } from './links.tsx';
@@ -51,6 +52,11 @@ export function WebsiteLayout() {
   const pathname = useRouterState({ select: (state) => state.location.pathname });
   const current = destinations.find((destination) => isOf(pathname, destination));
   const { workspace, lastWorkspaceId } = me;
+  const [density] = useDensity();
+  useLayoutEffect(() => {
+    // Dialogs are outside of the layout.
+    document.documentElement.dataset['density'] = density;
+  }, [density]);
   useEffect(() => {
     if (workspace === undefined || workspace.id === lastWorkspaceId) return;
     // Addresses without a workspace open the last one. If this request fails, they open the one before.
@@ -150,6 +156,7 @@ export function WebsiteLayout() {
 
 function UserMenu({ name, email }: { name: string; email: string }) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const [density, setDensity] = useDensity();
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const signOut = async () => {
@@ -194,6 +201,20 @@ function UserMenu({ name, email }: { name: string; email: string }) {
           {schemes.map((scheme) => (
             <Menu.RadioItem key={scheme} value={scheme}>
               {t[scheme]}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
+        <Menu.Label>{t.density}</Menu.Label>
+        <Menu.RadioGroup
+          value={density}
+          onChange={(value) => {
+            const chosen = densities.find((each) => each === value);
+            if (chosen !== undefined) setDensity(chosen);
+          }}
+        >
+          {densities.map((each) => (
+            <Menu.RadioItem key={each} value={each}>
+              {t[each]}
             </Menu.RadioItem>
           ))}
         </Menu.RadioGroup>

@@ -83,5 +83,8 @@ export const common = {
   dark: 'Dark',
   auto: 'System',
   colorScheme: 'Color scheme',
+  density: 'Density of lists and tables',
+  comfortable: 'Comfortable',
+  compact: 'Compact',
   roles: { owner: 'Owner', manager: 'Manager', publisher: 'Publisher' },
 } as const;

@@ -132,6 +132,8 @@ export const leads = {
   jobLead:
     'The leads are changed in the background, also those that are not loaded. You can cancel it, but there is no undo. Leads that cannot have this status stay as they are.',
   assign: 'Assign',
+  assignSomeTitle: (count: number) => `Assign ${leadsOf(count)}?`,
+  assigned: (count: number) => `${leadsOf(count)} assigned`,
   assignTitle: (count: number) => `Assign all ${leadsOf(count)} that match?`,
   assignLead:
     'The leads are changed in the background, also those that are not loaded. You can cancel it, but there is no undo.',
@@ -147,11 +149,11 @@ export const leads = {
     return `Stopped after ${leadsOf(changed)}, because you or the assignee are no longer owner or manager`;
   },
   cancelJob: 'Cancel',
-  exportAll: 'Export as CSV',
+  exportSelection: 'Export',
+  exporting: (count: number) => `The download of ${leadsOf(count)} begins. Your browser shows its progress.`,
   clearSelection: 'Clear the selection',
   noCommonStatus: 'No status is possible for all of them',
   markAs: (status: string) => `Mark as ${status}`,
-  markLeadAs: (name: string, status: string) => `Mark ${name} as ${status}`,
   copyPhone: 'Copy the phone number',
   changed: (count: number, status: string) => `${leadsOf(count)} marked as ${status}`,
   undo: 'Undo',

@@ -1,7 +1,10 @@
 import { NativeSelect, Stack, Text } from '@mantine/core';
 import { randomId } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { Lead } from '@leads/core/lead';
 import { useState } from 'react';
+import { assignLeads } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
@@ -12,16 +15,20 @@ import { useStartJob } from './use-start-job.ts';
 
 const t = texts.leads;
 
-/** Asks for the assignee of all leads that match the filters, and starts the job. */
+/** Asks for the assignee of the given leads, and assigns them. Without leads, starts a job for all that match the filters. */
 export function AssignDialog({
+  leads,
   filters,
   total,
   onStarted,
+  onAssigned,
   onClose,
 }: {
+  leads: readonly Lead[] | undefined;
   filters: LeadFilters;
   total: number;
   onStarted: () => void;
+  onAssigned: () => void;
   onClose: () => void;
 }) {
   const { data: members = [] } = useQuery(membersQuery);
@@ -29,16 +36,34 @@ export function AssignDialog({
   const [idempotencyKey, setIdempotencyKey] = useState(randomId);
   const [assigneeId, setAssigneeId] = useState('');
   const start = useStartJob(onStarted);
+  const assign = useMutation({
+    mutationFn: () => assignLeads({ ids: leads?.map(({ id }) => id) ?? [], assigneeId }),
+    onSuccess(results) {
+      const refused = results.filter(({ success }) => !success);
+      const [first] = refused;
+      notifications.show({ message: t.assigned(results.length - refused.length) });
+      if (first !== undefined) {
+        const message = `${t.refusedTitle(refused.length)}: ${first.message}`;
+        notifications.show({ color: 'red', message });
+      }
+      onAssigned();
+    },
+  });
+  const { error, isPending } = leads === undefined ? start : assign;
   return (
-    <Dialog onClose={onClose} title={t.assignTitle(total)}>
+    <Dialog
+      onClose={onClose}
+      title={leads === undefined ? t.assignTitle(total) : t.assignSomeTitle(leads.length)}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          start.mutate({ action: 'assign', assigneeId, filters, idempotencyKey });
+          if (leads === undefined) start.mutate({ action: 'assign', assigneeId, filters, idempotencyKey });
+          else assign.mutate();
         }}
       >
         <Stack>
-          <Text size="sm">{t.assignLead}</Text>
+          {leads === undefined && <Text size="sm">{t.assignLead}</Text>}
           <NativeSelect
             label={t.assignee}
             data-autofocus
@@ -49,7 +74,7 @@ export function AssignDialog({
               setIdempotencyKey(randomId());
             }}
           />
-          <FormActions submit={t.assign} error={start.error} isPending={start.isPending} onCancel={onClose} />
+          <FormActions submit={t.assign} error={error} isPending={isPending} onCancel={onClose} />
         </Stack>
       </form>
     </Dialog>

@@ -1,6 +1,7 @@
-import { Button, CloseButton, Group, Text } from '@mantine/core';
+import { Button, CloseButton, Group, Menu, Text } from '@mantine/core';
 import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
+import { IconChevronDown } from '../../shell/icons.tsx';
 import * as texts from '../../texts/index.ts';
 import { type LeadFilters, statusesOf } from './lead-search.ts';
 import { commonStatuses, nextStatuses, statuses } from './lead-status.ts';
@@ -12,8 +13,6 @@ const t = texts.leads;
 export interface AllMatching {
   readonly total: number;
   readonly filters: LeadFilters;
-  /** The address of their export. */
-  readonly exportHref: string;
 }
 
 /** The actions on the selected leads. It offers only statuses that are allowed for all of them. */
@@ -24,6 +23,7 @@ export function BulkBar({
   onSelectAll,
   onChange,
   onAssign,
+  onExport,
   onClear,
 }: {
   leads: readonly Lead[];
@@ -33,8 +33,9 @@ export function BulkBar({
   /** Selects all leads that match. Absent if there are no more than the loaded ones. */
   onSelectAll: { readonly total: number; readonly select: () => void } | undefined;
   onChange: (to: LeadStatus) => void;
-  /** Asks for the assignee of all leads that match. */
+  /** Asks for the assignee. */
   onAssign: () => void;
+  onExport: (format: 'csv' | 'ndjson') => void;
   onClear: () => void;
 }) {
   const possible = all === undefined ? commonStatuses(leads, role) : possibleOf(all.filters, role);
@@ -60,16 +61,24 @@ export function BulkBar({
           {t.noCommonStatus}
         </Text>
       )}
-      {all !== undefined && (
-        <>
-          <Button size="compact-sm" variant="default" onClick={onAssign}>
-            {t.assign}
+      <Button size="compact-sm" variant="default" onClick={onAssign}>
+        {t.assign}
+      </Button>
+      <Menu>
+        <Menu.Target>
+          <Button
+            size="compact-sm"
+            variant="default"
+            rightSection={<IconChevronDown size={14} aria-hidden />}
+          >
+            {t.exportSelection}
           </Button>
-          <Button size="compact-sm" variant="default" component="a" href={all.exportHref} download>
-            {t.exportAll}
-          </Button>
-        </>
-      )}
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => onExport('csv')}>{t.exportCsv}</Menu.Item>
+          <Menu.Item onClick={() => onExport('ndjson')}>{t.exportNdjson}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
     </Group>
   );
 }

@@ -1,5 +1,6 @@
 import { Button, Center, Group, Loader, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import type { MemberRole } from '@leads/core/credential';
@@ -18,10 +19,12 @@ import {
   useState,
 } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
-import { exportAddress } from '../../api/leads.ts';
+import { exportAddress, exportSelection } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
 import { campaignLabel } from '../../shell/campaign-option.ts';
 import { IconArrowUp } from '../../shell/icons.tsx';
+import { download } from '../../shell/download.ts';
+import { type Density, useDensity } from '../../shell/density.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';
@@ -44,11 +47,16 @@ const JobDialog = lazyDialog(async () => (await import('./job-dialog.tsx')).JobD
 
 /** The list fetches the next page when the user is this many rows from the last loaded row. */
 const ahead = 100;
+/** The heights of a row and, on a phone, of a card, in pixels. */
+const rowHeights: Readonly<Record<Density, { readonly row: number; readonly card: number }>> = {
+  comfortable: { row: 42, card: 60 },
+  compact: { row: 32, card: 52 },
+};
 const nothing: ReadonlySet<string> = new Set();
 
 /** The list of leads. It renders only the visible rows. */
 export function LeadList({
-  data: { list, leads, shownKey, fresh, waiting, isBehind, showWaiting },
+  data: { list, leads, shownKey, fresh, waiting, isBehind, showWaiting, pollNow },
   scroller,
   filters,
   total,
@@ -73,7 +81,8 @@ export function LeadList({
   onResize: (column: LeadColumn, width: number) => void;
 }) {
   const isNarrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
-  const height = isNarrow ? 60 : 42;
+  const [density] = useDensity();
+  const height = rowHeights[density][isNarrow ? 'card' : 'row'];
   const headHeight = isNarrow ? 36 : 40;
   const [activeId, setActiveId] = useState<string>();
   const [listed, setListed] = useState(leads);
@@ -204,6 +213,22 @@ export function LeadList({
     focusList();
   };
 
+  const exportChosen = async (format: 'csv' | 'ndjson') => {
+    if (isAll) {
+      // The browser writes the file while it arrives, and shows its progress. A million leads have 500 MB.
+      notifications.show({ message: t.exporting(total ?? leads.length) });
+      location.assign(exportAddress(format, filters));
+      return;
+    }
+    try {
+      const ids = chosen.map(({ id }) => id);
+      const day = new Date().toISOString().slice(0, 10);
+      download(await exportSelection(format, { ids, sort: filters.sort }), `leads-${day}.${format}`);
+    } catch (error) {
+      notifications.show({ color: 'red', message: String((error as Error).message) });
+    }
+  };
+
   const move = (to: number, isSelecting = false) => {
     const index = Math.max(0, Math.min(leads.length - 1, to));
     const lead = leads[index];
@@ -295,11 +320,7 @@ export function LeadList({
         <BulkBar
           leads={chosen}
           role={role}
-          all={
-            isAll && total !== undefined
-              ? { total, filters, exportHref: exportAddress('csv', filters) }
-              : undefined
-          }
+          all={isAll && total !== undefined ? { total, filters } : undefined}
           onSelectAll={
             hasNextPage && total !== undefined && chosen.length === leads.length
               ? { total, select: () => setAll(true) }
@@ -307,13 +328,20 @@ export function LeadList({
           }
           onChange={(to) => (isAll ? setJobStatus(to) : statusChanges.change(chosen, to))}
           onAssign={() => setAssigning(true)}
+          onExport={(format) => void exportChosen(format)}
           onClear={clearSelection}
         />
       )}
-      {isAssigning && total !== undefined && (
+      {isAssigning && (
         <AssignDialog
+          leads={isAll ? undefined : chosen}
           filters={filters}
-          total={total}
+          total={total ?? 0}
+          onAssigned={() => {
+            setAssigning(false);
+            pollNow();
+            focusList();
+          }}
           onStarted={() => {
             setAssigning(false);
             clearSelection();

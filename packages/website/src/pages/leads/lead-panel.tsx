@@ -101,7 +101,8 @@ export function LeadPanel(props: PanelProps) {
   useCommands([
     ...(shown === undefined ? [] : nextStatuses(shown.status, me.workspace?.role ?? 'publisher')).map(
       (to) => ({
-        label: t.markLeadAs(shown?.name ?? '', t.statuses[to]),
+        label: t.markAs(t.statuses[to]),
+        isChange: true,
         shortcut: keyOf(to),
         run: () => shown && statusChanges.change([shown], to, () => move(next)),
       }),
