@@ -172,9 +172,9 @@ export const changeStatuses = (change: StatusChange) => changeInBatches('status'
 /** Sets the assignee of leads in batches. @returns one result for each lead. */
 export const assignLeads = (change: LeadAssignment) => changeInBatches('assignment', change);
 
-async function changeInBatches<Change extends { readonly ids: readonly string[] }>(
+async function changeInBatches(
   what: 'status' | 'assignment',
-  { ids, ...change }: Change,
+  { ids, ...change }: StatusChange | LeadAssignment,
 ): Promise<StatusResult[]> {
   const results: StatusResult[] = [];
   for (let at = 0; at < ids.length; at += maxIds) {

@@ -32,6 +32,7 @@ import {
   IconSpeakerphone,
   IconUserCircle,
 } from './icons.tsx';
+import type { IconProps } from './icons.tsx';
 import { ErrorNotice } from './states.tsx';
 
 /** The pause in typing after which leads are searched, in milliseconds. */
@@ -46,7 +47,7 @@ interface Entry {
   readonly label: string;
   readonly detail?: string | undefined;
   readonly shortcut?: string | undefined;
-  readonly icon: ComponentType<{ size: number; 'aria-hidden': true }>;
+  readonly icon: ComponentType<IconProps>;
   /** Whether what the entry opens takes the focus, such as the panel of a lead. */
   readonly takesFocus?: boolean;
   /** Whether Enter runs it only if the user has moved to it. */
@@ -115,11 +116,13 @@ export function CommandPalette({
     [
       t.actions,
       matching(
-        commands.map((command) => ({
-          ...command,
-          id: `action ${command.label}`,
-          isExplicit: command.isChange,
+        commands.map(({ label, shortcut, isChange, run: start }) => ({
+          id: `action ${label}`,
+          label,
+          shortcut,
+          isExplicit: isChange,
           icon: IconKeyboard,
+          run: start,
         })),
       ),
     ],

@@ -6,7 +6,7 @@ export type Density = (typeof densities)[number];
 
 /** Returns the density of this browser and a function that changes it, on all open pages. */
 export function useDensity(): [Density, (density: Density) => void] {
-  const [stored, store] = useLocalStorage<string>({
+  const [stored, store] = useLocalStorage({
     key: 'leads.density',
     defaultValue: 'comfortable',
     getInitialValueInEffect: false,

@@ -225,7 +225,7 @@ export function LeadList({
       const day = new Date().toISOString().slice(0, 10);
       download(await exportSelection(format, { ids, sort: filters.sort }), `leads-${day}.${format}`);
     } catch (error) {
-      notifications.show({ color: 'red', message: String((error as Error).message) });
+      notifications.show({ color: 'red', message: (error as Error).message });
     }
   };
 
