@@ -1204,7 +1204,7 @@ describe('the command palette', () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     const ids = await addLeads(workspace, member, 30);
     const palette = paletteOf(page);
-    /** The name of the lead that Enter would open, as a screen reader is told. */
+    /** The name of the lead that Enter would open, and that a screen reader announces. */
     const chosen = async () => {
       const id = await box(page).getAttribute('aria-activedescendant');
       return page.locator(`[id="${id}"] span`).first().textContent();

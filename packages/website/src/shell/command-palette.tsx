@@ -183,7 +183,7 @@ export function CommandPalette({
             id,
             label: name,
             icon: IconSelector,
-            // Its name can contain the name of a person, who is searched more often.
+            // Its name can contain the name of a person. Users search leads more often.
             isExplicit: true,
             run: () => openPage(addressInWorkspace(slug, '/leads')),
           })),
