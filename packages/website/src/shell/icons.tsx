@@ -1,6 +1,6 @@
 /**
- * @license Shapes of Tabler Icons 3.51.0, Copyright (c) 2020-2026 Paweł Kuna, under the MIT License
- * (https://github.com/tabler/tabler-icons/blob/main/LICENSE).
+ * @license Shapes of Tabler Icons 3.51.0 (https://tabler.io/icons), Copyright (c) 2020-2026 Paweł Kuna, under the MIT
+ * license in icons.license.txt.
  */
 import type { CSSProperties } from 'react';
 
