@@ -245,7 +245,8 @@ test('a re-encryption replaces the texts of a webhook only if they have not chan
   const [rotated] = await texts.list(undefined, 10);
   expect(rotated).toEqual({ id, secret: 'rotated', previousSecret: 'sealed' });
   expect(await texts.replace(id, { secret: 'rotated' }, { secret: 'stale' })).toBe(false);
-  await database.query(`UPDATE delivery_endpoint SET previous_secret_until = now()`);
+  // The column has milliseconds, so that `now()` could be rounded up to a time that is not over.
+  await database.query(`UPDATE delivery_endpoint SET previous_secret_until = now() - interval '1 s'`);
   expect(await texts.replace(id, { secret: 'rotated' }, { secret: 'new' })).toBe(true);
   expect(await texts.replace(id, { secret: 'other' }, { secret: 'stale' })).toBe(false);
   expect(await texts.list(undefined, 10)).toEqual([{ id, secret: 'new' }]);
