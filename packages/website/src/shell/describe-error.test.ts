@@ -15,6 +15,11 @@ test.for<[error: Error, title: string, sentences: string[]]>([
     ['Ask an owner of the workspace for the permission.'],
   ],
   [
+    new ApiError(403, 'Email not verified', [], 'forbidden'),
+    'The server rejected the request',
+    ['Email not verified'],
+  ],
+  [
     new ApiError(404, 'Not found', [], 'not_found'),
     'Not found',
     ['It was deleted, or you have no access to it. Reload the page.'],
