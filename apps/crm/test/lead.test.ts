@@ -579,10 +579,10 @@ describe('the work on a lead', () => {
     expect(await idsOf(owner, { callbackDue: 'true' })).toEqual([]);
     expect(await idsOf(owner, { assignee: 'none' })).not.toContain(two.id);
     const csv = await api.send(manager, 'GET', '?assignee=me', { headers: { accept: 'text/csv' } });
-    expect(csv.text.split('\r\n').map((line) => line.split(',').slice(-2))).toEqual([
-      ['assigneeId', 'callbackAt'],
-      [manager.userId, ''],
-      [manager.userId, '2999-01-01T00:00:00.000Z'],
+    expect(csv.text.split('\r\n').map((line) => line.split(',').slice(-3))).toEqual([
+      ['assigneeId', 'callbackAt', 'holdReason'],
+      [manager.userId, '', ''],
+      [manager.userId, '2999-01-01T00:00:00.000Z', ''],
       [''],
     ]);
     expect(await edit(one.id, { assigneeId: '', callbackAt: '' })).not.toHaveProperty('assigneeId');

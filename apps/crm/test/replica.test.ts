@@ -81,11 +81,11 @@ async function list(service: RunningService, { owner }: TestWorkspace, accept?: 
   return answer.text;
 }
 
-/** Returns the time of the last read of leads from the replica, or 0. */
+/** Returns the time of the last read of leads from the replica, or 0. Postgres shows the first 1,024 bytes of a query. */
 async function lastRead(): Promise<number> {
   const [row] = await onReplica.sql<{ at: number }>(`
     SELECT coalesce(extract(epoch FROM max(query_start)), 0)::float8 AS at FROM pg_stat_activity
-    WHERE application_name = 'leads-crm-reads' AND query LIKE '%FROM lead%'`);
+    WHERE application_name = 'leads-crm-reads' AND query ~ 'FROM lead|lead[.]'`);
   return row?.at ?? 0;
 }
 

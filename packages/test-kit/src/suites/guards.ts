@@ -218,8 +218,8 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
       test('accepts an intake-only key only if it requires no access token', async () => {
         const answer = await call(route, validCredentials(route, forIntake));
         const refusal = isRejected(answer) ? [answer.status, answer.json()] : undefined;
-        const [scope = ''] = route.operation.security?.[0]?.['ApiKey'] ?? [];
-        const message = `This API key does not have the scope ${scope}`;
+        const scopes = route.operation.security?.flatMap((scheme) => scheme['ApiKey'] ?? []) ?? [];
+        const message = `This API key does not have the scope ${scopes.join(' or ')}`;
         const forbidden = { success: false, error: 'unauthorized', message };
         expect(refusal).toEqual(needsToken ? [403, forbidden] : undefined);
       });
