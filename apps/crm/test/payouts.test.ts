@@ -199,9 +199,9 @@ describe('the payout of one lead', () => {
   test('is noted in the history and reported by an event, with its reason, also without a change of the status', async () => {
     await setPayout(eur('9'));
     const id = await addLead();
-    ok(await edit(id, { payout: eur('5.0'), reason: 'bonus' }));
+    ok(await edit(id, { payout: eur('5'), reason: 'bonus' }));
     // The same amount is no change.
-    expect((await edit(id, { payout: eur('5'), reason: 'again' })).json()).toMatchObject({
+    expect((await edit(id, { payout: eur('5.00'), reason: 'again' })).json()).toMatchObject({
       lead: { version: 2 },
     });
     ok(await edit(id, { status: 'Approved' }));

@@ -92,6 +92,16 @@ CREATE FUNCTION "with_payout_change"("fields" jsonb, "before" jsonb, "after" jso
             || jsonb_build_object('payout', jsonb_strip_nulls(jsonb_build_object('from', "before", 'to', "after")))
     ELSE "fields" END;
 
+-- Returns the payout that the rules give a lead: that of its publisher, else that of its campaign. No row without both.
+CREATE FUNCTION "payout_by_rules"("of_campaign" uuid, "of_user" uuid)
+    RETURNS TABLE ("amount" numeric, "currency" text, "rule" "payout_rule") LANGUAGE sql STABLE AS $$
+    SELECT coalesce("own"."amount", "campaign"."payout_amount"), coalesce("own"."currency", "campaign"."payout_currency"),
+        (CASE WHEN "own"."amount" IS NULL THEN 'campaign' ELSE 'publisher' END)::"payout_rule"
+    FROM "campaign" LEFT JOIN "publisher_payout" AS "own"
+        ON "own"."campaign_id" = "campaign"."id" AND "own"."user_id" = "of_user"
+    WHERE "campaign"."id" = "of_campaign" AND ("own"."amount" IS NOT NULL OR "campaign"."payout_amount" IS NOT NULL)
+$$;
+
 -- Fixes the amount of a lead that becomes Approved, and takes the fixed amount of a lead away that becomes OnHold or
 -- Trashed. An amount that a person has set for the lead stays.
 CREATE FUNCTION "fix_payout"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -99,23 +109,14 @@ BEGIN
     NEW."payout_amount" := NULL;
     NEW."payout_currency" := NULL;
     NEW."payout_rule" := NULL;
-    IF NEW."status" IN ('OnHold', 'Trashed') THEN
-        RETURN NEW;
-    END IF;
-    SELECT "amount", "currency", 'publisher' INTO NEW."payout_amount", NEW."payout_currency", NEW."payout_rule"
-    FROM "publisher_payout" WHERE "campaign_id" = NEW."campaign_id" AND "user_id" = NEW."user_id";
-    IF NOT FOUND THEN
-        SELECT "campaign"."payout_amount", "campaign"."payout_currency", 'campaign'
-        INTO NEW."payout_amount", NEW."payout_currency", NEW."payout_rule"
-        FROM "campaign" WHERE "id" = NEW."campaign_id" AND "campaign"."payout_amount" IS NOT NULL;
+    IF NEW."status" IN ('Approved', 'Paid') THEN
+        SELECT * INTO NEW."payout_amount", NEW."payout_currency", NEW."payout_rule"
+        FROM "payout_by_rules"(NEW."campaign_id", NEW."user_id");
     END IF;
     RETURN NEW;
 END
 $$;
 
-CREATE TRIGGER "lead_payout_inserted" BEFORE INSERT ON "lead" FOR EACH ROW
-    WHEN (NEW."status" IN ('Approved', 'Paid') AND NEW."payout_rule" IS NULL)
-    EXECUTE FUNCTION "fix_payout"();
 -- A lead without an amount that goes from Paid back to Approved was fixed without one, so it stays without one.
 CREATE TRIGGER "lead_payout_updated" BEFORE UPDATE ON "lead" FOR EACH ROW
     WHEN (
@@ -125,20 +126,95 @@ CREATE TRIGGER "lead_payout_updated" BEFORE UPDATE ON "lead" FOR EACH ROW
     )
     EXECUTE FUNCTION "fix_payout"();
 
--- Counts a lead that has an amount already when it is created. There is no such lead in most inserts, so this costs them
--- only the condition of the trigger.
-CREATE FUNCTION "count_payout_of_inserted_lead"() RETURNS trigger LANGUAGE plpgsql AS $$
+-- As before, and fixes the amount of leads that are approved when they are created. A trigger for each row would cost each
+-- insert the preparation of its condition.
+CREATE OR REPLACE FUNCTION "note_inserted_leads"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    entry record;
+    known_workspace uuid;
+    known_campaign uuid;
+    known_user uuid;
+    assignees uuid[];
+    has_approved boolean := false;
 BEGIN
-    INSERT INTO "payout_tally_entry"
-        ("workspace_id", "user_id", "at", "campaign_id", "status", "currency", "leads", "amount")
-    VALUES (NEW."workspace_id", NEW."user_id", date_bin('1 day', NEW."created_at", '2000-01-01T00:00:00Z'),
-        NEW."campaign_id", NEW."status", NEW."payout_currency", 1, NEW."payout_amount");
+    INSERT INTO "lead_outbox" ("lead_ids", "versions")
+    SELECT array_agg("id"), array_agg("version") FROM "inserted" HAVING count(*) > 0;
+
+    -- Most installations have no endpoint. This check is cheaper than the statement below, which groups all rows.
+    IF EXISTS (SELECT FROM "delivery_endpoint" WHERE "deleted_at" IS NULL) THEN
+        INSERT INTO "delivery_outbox" ("workspace_id", "lead_ids", "versions", "is_import")
+        SELECT "workspace_id", array_agg("id"), array_agg("version"),
+            coalesce(current_setting('leads.importing', true), '') = 'on'
+        FROM "inserted"
+        WHERE "workspace_id" IN (SELECT "workspace_id" FROM "delivery_endpoint" WHERE "deleted_at" IS NULL)
+        GROUP BY "workspace_id";
+    END IF;
+
+    FOR entry IN
+        INSERT INTO "lead_tally_entry"
+            ("workspace_id", "user_id", "campaign_id", "lp_name", "at", "status", "leads", "s1")
+        SELECT "workspace_id", "user_id", "campaign_id", "lead_tally_name"("lp_name"), "lead_tally_time"("created_at"),
+            "status", count(*), array_remove(array_agg("s1"), NULL)
+        FROM "inserted" GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 3, 2
+        RETURNING "workspace_id", "campaign_id", "user_id", "status"
+    LOOP
+        has_approved := has_approved OR entry."status" IN ('Approved', 'Paid');
+        CONTINUE WHEN entry."workspace_id" = known_workspace AND entry."campaign_id" = known_campaign
+            AND entry."user_id" = known_user;
+        -- Instead of a foreign key, which would check every row. The found rows are locked, so that no other transaction
+        -- deletes them before the commit. They are locked in one order, so that two statements cannot deadlock.
+        SELECT "campaign"."assignee_ids" INTO assignees FROM "campaign", "user"
+            WHERE "campaign"."workspace_id" = entry."workspace_id" AND "campaign"."id" = entry."campaign_id"
+                AND "user"."id" = entry."user_id"
+            FOR KEY SHARE;
+        IF NOT FOUND THEN
+            IF EXISTS (SELECT FROM "user" WHERE "id" = entry."user_id") THEN
+                RAISE EXCEPTION 'A lead is of a campaign that its workspace does not have'
+                    USING ERRCODE = 'foreign_key_violation', TABLE = 'lead', CONSTRAINT = 'lead_of_campaign';
+            END IF;
+            RAISE EXCEPTION 'A lead is of a user that there is not'
+                USING ERRCODE = 'foreign_key_violation', TABLE = 'lead', CONSTRAINT = 'lead_of_user';
+        END IF;
+        IF cardinality(assignees) > 0 THEN
+            SELECT array_agg("assignee_id" ORDER BY "place") INTO assignees
+            FROM unnest(assignees) WITH ORDINALITY AS each ("assignee_id", "place")
+            JOIN "member" ON "member"."workspace_id" = entry."workspace_id" AND "member"."user_id" = "assignee_id"
+                AND "member"."role" <> 'publisher';
+        END IF;
+        IF cardinality(assignees) > 0 THEN
+            WITH arrived AS (
+                SELECT "id", row_number() OVER (ORDER BY "created_at", "id") - count(*) OVER () - 1 AS "place"
+                FROM "inserted" WHERE "campaign_id" = entry."campaign_id" AND "user_id" = entry."user_id"
+                    AND "status" = 'OnHold'
+            ), turn AS (
+                -- The lock on the campaign gives concurrent statements different turns.
+                UPDATE "campaign"
+                SET "assignee_turn" = ("assignee_turn" + (SELECT count(*) FROM arrived)) % cardinality(assignees)
+                WHERE "id" = entry."campaign_id" RETURNING "assignee_turn" AS "next"
+            )
+            -- The place of the last lead is -1: its turn is the one before the next. A remainder may be negative here.
+            UPDATE "lead" SET "assignee_id" = assignees[
+                1 + (("next" + "place")::int % cardinality(assignees) + cardinality(assignees)) % cardinality(assignees)
+            ]
+            FROM arrived, turn WHERE "lead"."id" = arrived."id";
+        END IF;
+        known_workspace := entry."workspace_id";
+        known_campaign := entry."campaign_id";
+        known_user := entry."user_id";
+    END LOOP;
+    IF has_approved THEN
+        UPDATE "lead" SET "payout_amount" = "rules"."amount", "payout_currency" = "rules"."currency",
+            "payout_rule" = "rules"."rule"
+        FROM (
+            SELECT DISTINCT "campaign_id", "user_id" FROM "inserted" WHERE "status" IN ('Approved', 'Paid')
+        ) AS "owners" CROSS JOIN LATERAL "payout_by_rules"("owners"."campaign_id", "owners"."user_id") AS "rules"
+            JOIN "inserted" ON "inserted"."campaign_id" = "owners"."campaign_id"
+                AND "inserted"."user_id" = "owners"."user_id" AND "inserted"."status" IN ('Approved', 'Paid')
+        WHERE "lead"."id" = "inserted"."id";
+    END IF;
     RETURN NULL;
 END
 $$;
-CREATE TRIGGER "lead_payout_counted" AFTER INSERT ON "lead" FOR EACH ROW
-    WHEN (NEW."payout_rule" IS NOT NULL AND NEW."status" <> 'Trashed')
-    EXECUTE FUNCTION "count_payout_of_inserted_lead"();
 
 -- As before, and also counts the amounts of the leads that have one.
 CREATE OR REPLACE FUNCTION "count_changed_leads"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -221,7 +297,7 @@ DECLARE
     "named" regprocedure;
 BEGIN
     FOREACH "named" IN ARRAY ARRAY[
-        'fix_payout()', 'count_payout_of_inserted_lead()', 'count_changed_leads()', 'count_changed_lead()'
+        'fix_payout()', 'note_inserted_leads()', 'count_changed_leads()', 'count_changed_lead()'
     ]::regprocedure[]
     LOOP
         EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = %I, pg_temp', "named", current_schema());
