@@ -5,6 +5,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { openEvents } from './event-client.ts';
 import { forbidden, leadsApi, notFound, ok } from './leads-api.ts';
+import { signInAs } from './visitor.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -272,6 +273,20 @@ test('a payout of an unknown campaign, of another workspace and of a user outsid
   const listed = await call(owner, 'GET', `/campaigns/${theirs.demoCampaignId}/payouts`);
   expect([listed.status, listed.json()]).toEqual([404, notFound]);
   expect((await call(owner, 'GET', `${campaignPath()}/payouts`)).json()).toEqual([]);
+});
+
+test('the website gets the payouts of the listed leads that a member may see', async () => {
+  await setPayout(eur('30'));
+  const { visitor, member } = await signInAs(crm.service, workspace, 'publisher');
+  const own = await addLead(member);
+  const ids = [own, await addLead(other), randomUUID()];
+  const path = (asked: readonly string[]) => `/lead-payouts?ids=${asked.join()}`;
+  expect((await visitor.get(path(ids))).json()).toEqual([
+    { id: own, payout: { ...eur('30'), rule: 'campaign' } },
+  ]);
+  for (const wrong of ['', 'x', `${own},`, Array.from({ length: 101 }, () => own).join()]) {
+    expect((await visitor.get(path([wrong]))).status).toBe(400);
+  }
 });
 
 test('a campaign has payouts for 1,000 publishers at most', async () => {

@@ -593,6 +593,14 @@ const forPages: Matrix = {
     forOtherUser: everyone,
     request: async (of) => ({ path: `${leads}.ndjson`, hidden: await leadOf(of) }),
   },
+  'GET /lead-payouts': {
+    ...everyone,
+    forOtherUser: everyone,
+    request: async (of) => {
+      const id = await leadOf(of);
+      return { path: `/lead-payouts?ids=${id}`, hidden: id };
+    },
+  },
   'GET /failing-endpoints': { ...everyone, request: () => ({ path: '/failing-endpoints' }) },
   'GET /overview': { ...everyone, request: () => ({ path: '/overview?from=2026-01-01&to=2026-01-31' }) },
   'GET /overview/countries': {

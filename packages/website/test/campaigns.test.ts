@@ -77,8 +77,7 @@ test('managers create, edit, pause and archive campaigns, set payouts and hold t
   await settings.getByRole('button', { name: 'Save' }).click();
   await settings.getByText('Must be a decimal number such as "12.5"').waitFor();
   await settings.getByLabel('Amount').fill('12.50');
-  await settings.getByRole('combobox', { name: 'Currency' }).fill('swiss');
-  await page.getByRole('option', { name: 'CHF: Swiss Franc' }).click();
+  await settings.getByLabel('Currency').selectOption('CHF: Swiss Franc');
   await settings.getByLabel('Hold time', { exact: true }).first().click();
   await page.getByRole('option', { name: 'Hours' }).click();
   await settings.getByLabel('Hold time in hours').fill('36');

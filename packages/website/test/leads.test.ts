@@ -6,6 +6,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { expectFocusOn, expectFocusWithin, press as pressOn } from './by-keyboard.ts';
+import { expectGoodEverywhere } from './page-checks.ts';
 import { type Website, screenshot, openWebsite } from './website.ts';
 
 let website: Website;
@@ -876,6 +877,71 @@ describe('the lead detail', () => {
     await page.goto(`/leads?lead=${randomUUID()}`);
     await page.getByText('This lead does not exist').waitFor();
   });
+});
+
+test('payouts and hold times are shown in the list, the panel and the history, and managers change them', async () => {
+  const { page, workspace, member } = await website.openSignedIn({
+    role: 'manager',
+    width: 1440,
+    height: 900,
+  });
+  const [id = ''] = await addLeads(workspace, member, 2);
+  await website.fixture.sql(
+    `UPDATE campaign SET payout_amount = 12.5, payout_currency = 'EUR', approve_after_seconds = 10800 WHERE id = $1`,
+    [workspace.demoCampaignId],
+  );
+  await website.fixture.sql(`UPDATE lead SET approve_at = now() + interval '3 hours' WHERE id = $1`, [id]);
+  await page.goto('/leads');
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Columns' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Columns of the list' });
+  await dialog.getByRole('checkbox', { name: 'Show Payout' }).check();
+  await dialog.getByRole('checkbox', { name: 'Show Approval due' }).check();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  const row = rowOf(page, 'Person 0000');
+  const amount = row.getByRole('gridcell', { name: '€12.50' });
+  expect(await amount.evaluate((cell) => getComputedStyle(cell).textAlign)).toBe('end');
+  await row.getByRole('gridcell', { name: 'in 3 hours' }).waitFor();
+
+  await row.getByRole('link').click();
+  const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+  await panel.getByText('€12.50 expected').waitFor();
+  await panel.getByText('payout of the campaign').waitFor();
+  await panel.getByText('Approved automatically in 3 hours').waitFor();
+  await panel.getByRole('button', { name: 'Set the payout' }).click();
+  await panel.getByLabel('Amount').fill('1e3');
+  await panel.getByLabel('Reason').fill('Agreed by phone');
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await panel.getByText('Must be a decimal number such as "12.5"').waitFor();
+  await expectGoodEverywhere(page, 'leads-payout');
+  await panel.getByLabel('Amount').fill('20.25');
+  await panel.getByLabel('Currency').selectOption('USD: US Dollar');
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await panel.getByText('$20.25 expected').waitFor();
+  await panel.getByText('Payout set to $20.25 (set for this lead)').waitFor();
+  await row.getByRole('gridcell', { name: '$20.25' }).waitFor();
+
+  await panel.getByRole('button', { name: 'Hold', exact: true }).click();
+  await panel.getByLabel('Reason').fill('Waiting for the proof of address');
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await panel.getByText('Held by You: “Waiting for the proof of address”').waitFor();
+  expect(await panel.getByText('Approved automatically').count()).toBe(0);
+  await panel.getByRole('button', { name: 'End the hold' }).click();
+  await panel.getByText('Hold ended by You').waitFor();
+  await website.fixture.sql(`UPDATE campaign SET approve_after_seconds = 60 WHERE id = $1`, [
+    workspace.demoCampaignId,
+  ]);
+  await website.fixture.sql('UPDATE lead SET approve_at = now() WHERE id = $1', [id]);
+  await panel.getByRole('listitem').getByText('Approved at the end of the hold time').waitFor();
+  await panel.getByText('$20.25 payable').waitFor();
+  expect(await panel.innerText()).not.toContain('hold_ended');
+
+  const publisher = await website.openSignedIn({ workspace, role: 'publisher' });
+  const [theirs = ''] = await addLeads(workspace, publisher.member, 1);
+  await publisher.page.goto(`/leads?lead=${theirs}`);
+  await publisher.page.getByText('€12.50 expected').waitFor();
+  const buttons = publisher.page.getByRole('dialog', { name: 'Lead', exact: true }).getByRole('button');
+  expect((await buttons.allInnerTexts()).join()).not.toMatch(/payout|hold/i);
 });
 
 describe('a queue', () => {

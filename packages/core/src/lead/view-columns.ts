@@ -1,6 +1,6 @@
 /* This file has no imports, so that the website can use it, too. */
 
-/** The columns that a view of the lead list can have: the fields of the specification's Lead (2.2). */
+/** The columns that a view of the lead list can have: fields of the specification's Lead (2.2), the payout and the hold time. */
 export const leadColumns = [
   'createdAt',
   'updatedAt',
@@ -9,6 +9,8 @@ export const leadColumns = [
   'status',
   'campaign',
   'user',
+  'payout',
+  'approveAt',
   'country',
   'region',
   'state',

@@ -1,5 +1,5 @@
 export { formatPayout, parsePayoutText } from './payout.ts';
-export { Payout, PublisherPayout, PublisherPayoutAnswer } from './payout.schema.ts';
+export { LeadPayout, Payout, PublisherPayout, PublisherPayoutAnswer } from './payout.schema.ts';
 export type { PayoutStore } from './payout-store.ts';
 export { listPublisherPayouts, removePublisherPayout, setPublisherPayout } from './publisher-payouts.ts';
 export { getStatement, statementToCsv } from './get-statement.ts';

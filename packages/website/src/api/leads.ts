@@ -8,6 +8,7 @@ import type {
   LeadFilterQuery,
   LeadHistoryEntry,
   LeadPatch,
+  ListedPayout,
   NewLead,
   StatusChange,
   StatusChangeAnswer,
@@ -134,6 +135,34 @@ export const leadQuery = (id: string) =>
         etag: response.headers.get('etag') ?? '',
       };
     },
+  });
+
+/** The maximum number of leads in one request for payouts. */
+const maxPayouts = 100;
+/** The ids of the next request for payouts. */
+let nextPayouts: { readonly ids: string[]; readonly listed: Promise<ListedPayout[]> } | undefined;
+
+/** Requests the payouts of the leads that one rendering asks for together. */
+async function payoutOf(id: string): Promise<ListedPayout> {
+  if (nextPayouts === undefined || nextPayouts.ids.length === maxPayouts) {
+    const ids: string[] = [];
+    const listed = Promise.resolve().then(() => {
+      if (nextPayouts?.ids === ids) nextPayouts = undefined;
+      return call<ListedPayout[]>('/console/lead-payouts', { query: { ids: ids.join() } });
+    });
+    nextPayouts = { ids, listed };
+  }
+  nextPayouts.ids.push(id);
+  return (await nextPayouts.listed).find((each) => each.id === id) ?? { id };
+}
+
+/** Queries the payout of a listed lead. A changed lead is queried again. */
+export const listedPayoutQuery = ({ id, status, updatedAt }: Lead) =>
+  queryOptions({
+    queryKey: ['lead', id, 'payout', status, updatedAt],
+    queryFn: () => payoutOf(id),
+    staleTime: 60_000,
+    gcTime: 60_000,
   });
 
 export const leadHistoryQuery = (id: string) =>

@@ -1,4 +1,4 @@
-import { Group, Select, TextInput } from '@mantine/core';
+import { Group, NativeSelect, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import * as texts from '../texts/index.ts';
 import type { Money } from './money.ts';
@@ -11,18 +11,23 @@ const currencies = Intl.supportedValuesOf('currency').map((code) => ({
   label: `${code}: ${names.of(code)}`,
 }));
 
+/** The currency of a first payout. */
+export const usualCurrency = 'EUR';
+
 /** The amount and the currency of a payout. The server checks the amount, and its error is shown at it. */
 export function PayoutInputs({
   value,
   onChange,
   error,
   description,
+  size = 'sm',
   isRequired = false,
 }: {
   value: Money;
   onChange: (value: Money) => void;
   error: ReactNode;
-  description?: string;
+  description?: string | undefined;
+  size?: 'xs' | 'sm';
   isRequired?: boolean;
 }) {
   return (
@@ -32,6 +37,7 @@ export function PayoutInputs({
         description={description}
         inputWrapperOrder={['label', 'input', 'error', 'description']}
         error={error}
+        size={size}
         required={isRequired}
         inputMode="decimal"
         autoComplete="off"
@@ -39,15 +45,12 @@ export function PayoutInputs({
         value={value.amount}
         onChange={(event) => onChange({ ...value, amount: event.currentTarget.value })}
       />
-      <Select
+      <NativeSelect
         label={t.currency}
+        size={size}
         data={currencies}
-        searchable
-        limit={100}
-        allowDeselect={false}
-        nothingFoundMessage={t.noCurrency}
         value={value.currency}
-        onChange={(currency) => currency !== null && onChange({ ...value, currency })}
+        onChange={(event) => onChange({ ...value, currency: event.currentTarget.value })}
       />
     </Group>
   );

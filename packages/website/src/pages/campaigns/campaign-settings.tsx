@@ -6,7 +6,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
-import { PayoutInputs } from '../../shell/payout-inputs.tsx';
+import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
 import { assignableMembers, memberOption } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
@@ -14,9 +14,6 @@ import { DuplicateWindowInput } from './duplicate-window.tsx';
 import { HoldTimeInput } from './hold-time.tsx';
 
 const t = texts.campaigns;
-
-/** The currency of a first payout. */
-export const usualCurrency = 'EUR';
 
 /** The form of a campaign's name, duplicate window, hold time, payout and assignees. */
 export function CampaignSettings({ campaign }: { campaign: CampaignView }) {

@@ -9,10 +9,9 @@ import { publisherPayoutsQuery, removePublisherPayout, setPublisherPayout } from
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { memberOption } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
-import { PayoutInputs } from '../../shell/payout-inputs.tsx';
+import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
-import { usualCurrency } from './campaign-settings.tsx';
 
 const t = texts.campaigns;
 

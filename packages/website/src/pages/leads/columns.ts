@@ -20,6 +20,8 @@ const sizes: Readonly<Record<LeadColumn, readonly [minimum: number, share: numbe
   status: [112, 0],
   campaign: [110, 1.4],
   user: [110, 1.2],
+  payout: [104, 0],
+  approveAt: [116, 0],
   country: [80, 1],
   region: [90, 1],
   state: [80, 1],
@@ -54,6 +56,9 @@ export function layoutOf({ names, widths }: Columns): { template: string; minWid
     minWidth: least,
   };
 }
+
+/** Whether a column needs the payouts of the leads, which the list does not have. */
+export const needsPayouts = ({ names }: Columns) => names.includes('payout') || names.includes('approveAt');
 
 const known = new Set<string>(leadColumns);
 

@@ -35,7 +35,11 @@ export function LeadHeads({
         const edge = <Edge column={column} onResize={onResize} />;
         if (column !== 'createdAt' && column !== 'updatedAt') {
           return (
-            <span key={column} role="columnheader" className={classes['onlyTable']}>
+            <span
+              key={column}
+              role="columnheader"
+              className={`${classes['onlyTable']} ${column === 'payout' ? classes['amount'] : ''}`}
+            >
               {t.columnNames[column]}
               {edge}
             </span>

@@ -1,7 +1,9 @@
 import type { LeadHistoryEntry } from '@leads/core/lead';
+import type { LeadPayout } from '@leads/core/payout';
 import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { leadHistoryQuery } from '../../api/leads.ts';
+import { formatMoney } from '../../shell/money.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
@@ -29,9 +31,11 @@ export function LeadHistory({ id, nameOf }: { id: string; nameOf: (userId: strin
                 “{entry.reason}”
               </Text>
             )}
-          {Object.entries(entry.fields ?? {}).map(([name, { from, to }]) => (
+          {Object.entries(isHoldOnly(entry) ? {} : (entry.fields ?? {})).map(([name, { from, to }]) => (
             <Text key={name} size="xs" className={classes['wrap']}>
-              {t.fieldChange(labelOf(name), valueOf(name, from, nameOf), valueOf(name, to, nameOf))}
+              {name === 'payout'
+                ? describePayout(from as LeadPayout | undefined, to as LeadPayout | undefined)
+                : t.fieldChange(labelOf(name), valueOf(name, from, nameOf), valueOf(name, to, nameOf))}
             </Text>
           ))}
           <Text size="xs" c="dimmed">
@@ -43,14 +47,20 @@ export function LeadHistory({ id, nameOf }: { id: string; nameOf: (userId: strin
   );
 }
 
-function describe(
-  { type, from, to, reason, userId }: LeadHistoryEntry,
-  nameOf: (userId: string) => string,
-): string {
+/** Whether a change has begun or ended a hold, and changed nothing else. */
+const isHoldOnly = ({ type, fields = {} }: LeadHistoryEntry) =>
+  type === 'updated' && Object.keys(fields).join() === 'holdReason';
+
+function describe(entry: LeadHistoryEntry, nameOf: (userId: string) => string): string {
+  const { type, from, to, reason, userId, fields } = entry;
   if (userId === undefined) return t.events.holdEnded;
   const userName = nameOf(userId);
   if (from !== undefined && to !== undefined) {
     return t.events.statusChanged(userName, t.statuses[from], t.statuses[to]);
+  }
+  if (isHoldOnly(entry)) {
+    const heldFor = fields?.['holdReason']?.to;
+    return typeof heldFor === 'string' ? t.events.held(userName, heldFor) : t.events.released(userName);
   }
   if (reason === 'assignee_removed') return t.events.assigneeRemoved(userName);
   if (type === 'note_added') return t.events.noteAdded(userName);
@@ -62,6 +72,13 @@ function labelOf(field: string): string {
   if (field === 'callbackAt') return t.callback;
   if (field === 'holdReason') return t.holdReason;
   return contactFields.some((name) => name === field) ? t.fields[field as ContactField] : field;
+}
+
+function describePayout(from: LeadPayout | undefined, to: LeadPayout | undefined): string {
+  const textOf = (payout: LeadPayout) =>
+    texts.payouts.ofRule(formatMoney(payout), texts.payouts.rules[payout.rule]);
+  if (to !== undefined) return t.payoutSet(textOf(to), from && textOf(from));
+  return from === undefined ? '' : t.payoutTakenAway(textOf(from));
 }
 
 function valueOf(field: string, value: unknown, nameOf: (userId: string) => string): string {

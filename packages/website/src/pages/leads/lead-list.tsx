@@ -30,7 +30,7 @@ import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import { BulkBar } from './bulk-bar.tsx';
-import { type Columns, layoutOf } from './columns.ts';
+import { type Columns, layoutOf, needsPayouts } from './columns.ts';
 import { LeadHeads } from './lead-heads.tsx';
 import { LeadRow, type RowAction, rowId } from './lead-row.tsx';
 import { countFilters, type LeadFilters, type LeadSort } from './lead-search.ts';
@@ -38,6 +38,7 @@ import { nextStatuses, statusKeys, statusOf } from './lead-status.ts';
 import classes from './leads.module.css';
 import { defaultSort, timeOf } from './merge-leads.ts';
 import type { useLeadList } from './use-lead-list.ts';
+import { useListedPayouts } from './use-listed-payouts.ts';
 import type { StatusChanges } from './use-status-changes.tsx';
 
 const t = texts.leads;
@@ -168,6 +169,9 @@ export function LeadList({
   useEffect(() => virtualizer.scrollToOffset(0), [virtualizer, shownKey]);
 
   const rows = virtualizer.getVirtualItems();
+  const payouts = useListedPayouts(
+    needsPayouts(columns) ? rows.flatMap(({ index }) => leads[index] ?? []) : [],
+  );
   const lastSeen = virtualizer.range?.endIndex ?? 0;
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, isPlaceholderData, fetchNextPage } = list;
   useEffect(() => {
@@ -440,6 +444,7 @@ export function LeadList({
                 columns={columns.names}
                 campaign={campaignNames.get(lead.campaignId) ?? ''}
                 user={userNames.get(lead.userId) ?? ''}
+                payout={payouts.get(lead.id)}
                 isSelectable={canChange}
                 isSelected={selected.has(lead.id)}
                 isActive={index === activeIndex}

@@ -23,6 +23,7 @@ import { LeadContact } from './lead-contact.tsx';
 import { LeadDeliveries } from './lead-deliveries.tsx';
 import { LeadHistory } from './lead-history.tsx';
 import { LeadNotes } from './lead-notes.tsx';
+import { LeadPayout } from './lead-payout.tsx';
 import { PendingStatus, StatusBadge } from './lead-row.tsx';
 import type { LeadSearch } from './lead-search.ts';
 import { nextStatuses, statusKeys, statusOf } from './lead-status.ts';
@@ -234,7 +235,7 @@ function Detail({ found, me, statusChanges, onOpen, hrefOf }: PanelProps & { fou
   const { data: campaigns } = useQuery(campaignsQuery);
   const campaign = campaigns?.find(({ id }) => id === lead.campaignId);
   const history = useQuery(leadHistoryQuery(lead.id));
-  const reason = history.data?.findLast(({ to }) => to === lead.status)?.reason;
+  const since = history.data?.findLast(({ to }) => to === lead.status);
   const nameOf = (userId: string) =>
     userId === me.user.id
       ? t.you
@@ -257,9 +258,9 @@ function Detail({ found, me, statusChanges, onOpen, hrefOf }: PanelProps & { fou
           </Anchor>
           <Copy value={lead.phone} label={t.fields.phone} />
         </Group>
-        {reason !== undefined && (
+        {since?.reason !== undefined && (
           <Text size="sm" className={classes['wrap']}>
-            {t.reason}: “{reason}”
+            {since.userId === undefined ? t.events.holdEnded : `${t.reason}: “${since.reason}”`}
           </Text>
         )}
         <Fact
@@ -286,6 +287,7 @@ function Detail({ found, me, statusChanges, onOpen, hrefOf }: PanelProps & { fou
           ))}
         </Group>
       </Stack>
+      <LeadPayout lead={lead} isManager={isManager} />
       {isManager && <LeadWork found={found} members={members} />}
       {isManager && <LeadNotes id={lead.id} />}
       <LeadContact found={found} />

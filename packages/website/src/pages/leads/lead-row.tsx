@@ -1,11 +1,12 @@
 import { Menu } from '@mantine/core';
-import type { Lead, LeadStatus } from '@leads/core/lead';
+import type { Lead, LeadStatus, ListedPayout } from '@leads/core/lead';
 import type { LeadColumn } from '@leads/core/lead/view-columns';
 import { memo } from 'react';
 import * as texts from '../../texts/index.ts';
 import { statusOf } from './lead-status.ts';
 import classes from './leads.module.css';
 import { StatusIcon } from './status-icon.tsx';
+import { formatMoney } from '../../shell/money.ts';
 import { exactTime, relativeTime } from '../../shell/time.ts';
 
 const t = texts.leads;
@@ -30,6 +31,8 @@ export interface LeadRowProps {
   readonly campaign: string;
   /** The name of the user that the lead belongs to. */
   readonly user: string;
+  /** The payout of the lead. Absent until it is loaded, and if no column shows it. */
+  readonly payout: ListedPayout | undefined;
   readonly isSelectable: boolean;
   readonly isSelected: boolean;
   readonly isActive: boolean;
@@ -118,6 +121,30 @@ function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn
       </span>
     );
   }
+  if (column === 'payout') {
+    const payout = props.payout?.payout;
+    return (
+      <span
+        role="gridcell"
+        className={`${classes['cell']} ${classes['onlyTable']} ${classes['amount']}`}
+        title={payout && texts.payouts.meanings[statusOf(lead)]}
+      >
+        {payout && formatMoney(payout)}
+      </span>
+    );
+  }
+  if (column === 'approveAt') {
+    const due = props.payout?.approveAt;
+    return (
+      <span role="gridcell" className={`${classes['cell']} ${classes['onlyTable']} ${classes['dim']}`}>
+        {due !== undefined && (
+          <time dateTime={due} title={exactTime(due)}>
+            {relativeTime(due, nowMs)}
+          </time>
+        )}
+      </span>
+    );
+  }
   const text = textOf(column, { lead, campaign, user });
   const look = column === 'phone' ? classes['phoneCell'] : classes['onlyTable'];
   const isCode = column === 'id' || column === 'ip';
@@ -134,7 +161,7 @@ function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn
 }
 
 function textOf(
-  column: Exclude<LeadColumn, 'status' | 'name' | 'createdAt' | 'updatedAt'>,
+  column: Exclude<LeadColumn, 'status' | 'name' | 'createdAt' | 'updatedAt' | 'payout' | 'approveAt'>,
   { lead, campaign, user }: Pick<LeadRowProps, 'lead' | 'campaign' | 'user'>,
 ): string {
   if (column === 'campaign') return campaign;

@@ -1,33 +1,23 @@
-import type { LeadPatch } from '@leads/core/lead';
 import type { MemberView } from '@leads/core/workspace';
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { editLead, type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
+import type { LeadVersion } from '../../api/leads.ts';
 import { assigneeOptions } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { Section, useUnsaved } from './panel-parts.tsx';
+import { useLeadEdit } from './use-lead-edit.ts';
 
 const t = texts.leads;
 
 /** The assignee and the call-back of a lead. */
 export function LeadWork({ found, members }: { found: LeadVersion; members: readonly MemberView[] }) {
   const { lead } = found;
-  const queryClient = useQueryClient();
   const [draft, setDraft] = useState<string>();
   const stored = lead.callbackAt === undefined ? '' : toLocal(new Date(lead.callbackAt));
   const isUnsaved = draft !== undefined && draft !== stored;
   useUnsaved('callback', isUnsaved);
-  const save = useMutation({
-    // Another user's change of other fields is no conflict.
-    mutationFn: (patch: LeadPatch) => editLead({ id: lead.id, etag: '*', patch }),
-    onSuccess(version, patch) {
-      queryClient.setQueryData(leadQuery(lead.id).queryKey, version);
-      void queryClient.invalidateQueries({ queryKey: leadHistoryQuery(lead.id).queryKey });
-      if (patch.callbackAt !== undefined) setDraft(undefined);
-    },
-  });
+  const save = useLeadEdit(lead.id, ({ callbackAt }) => callbackAt !== undefined && setDraft(undefined));
   const options = assigneeOptions(members);
   const { assigneeId = '' } = lead;
   if (assigneeId !== '' && !options.some(({ value }) => value === assigneeId)) {

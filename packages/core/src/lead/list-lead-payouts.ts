@@ -1,0 +1,52 @@
+import { type Static, Type } from 'typebox';
+import { dateTime, id } from '../fields.ts';
+import { LeadPayout } from '../payout/payout.schema.ts';
+import { toLeadDetail } from './lead.ts';
+import type { LeadDetail } from './lead.schema.ts';
+import { type Viewer, visibleTo } from './lead-scope.ts';
+import type { LeadStore } from './lead-store.ts';
+
+/** The maximum number of leads in one request. */
+const maxIds = 100;
+const uuid = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+
+/** The leads whose payouts a page asks for. */
+export const LeadPayoutQuery = Type.Object(
+  {
+    ids: Type.String({
+      pattern: `^${uuid}(,${uuid}){0,${maxIds - 1}}$`,
+      'x-reason': `must be 1 to ${maxIds} identifiers of leads, separated by commas`,
+      description: 'Identifiers of leads, separated by commas.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** The payout of a listed lead, and when it becomes Approved by its hold time. */
+export const ListedPayout = Type.Object(
+  {
+    id: id('Identifier of the lead.'),
+    payout: Type.Optional(Type.Object(LeadPayout.properties, { additionalProperties: false })),
+    approveAt: Type.Optional(dateTime('Time at which the lead becomes Approved.')),
+  },
+  { additionalProperties: false },
+);
+export type ListedPayout = Static<typeof ListedPayout>;
+
+/** Returns the payouts of leads. Leads that the principal may not see are left out. */
+export async function listLeadPayouts(
+  leads: Pick<LeadStore, 'find'>,
+  principal: Viewer,
+  { ids }: Static<typeof LeadPayoutQuery>,
+): Promise<ListedPayout[]> {
+  const found = await leads.find(visibleTo(principal), ids.split(','));
+  return found.map((lead) => toListedPayout(toLeadDetail(lead)));
+}
+
+function toListedPayout({ id: leadId, payout, approveAt }: LeadDetail): ListedPayout {
+  return {
+    id: leadId,
+    ...(payout !== undefined && { payout }),
+    ...(approveAt !== undefined && { approveAt }),
+  };
+}

@@ -1,0 +1,81 @@
+import type { LeadDetail } from '@leads/core/lead';
+import { Button, Group, Text } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
+import { formatMoney } from '../../shell/money.ts';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { exactTime, relativeTime, useNow } from '../../shell/time.ts';
+import * as texts from '../../texts/index.ts';
+import { statusOf } from './lead-status.ts';
+import { Fact, Section } from './panel-parts.tsx';
+import { useLeadEdit } from './use-lead-edit.ts';
+
+const t = texts.leads;
+
+// Most leads are read without a change of these.
+const PayoutForm = lazy(async () => ({ default: (await import('./payout-forms.tsx')).PayoutForm }));
+const HoldForm = lazy(async () => ({ default: (await import('./payout-forms.tsx')).HoldForm }));
+
+/** The payout of a lead, and when or whether it is approved without a person. */
+export function LeadPayout({ lead, isManager }: { lead: LeadDetail; isManager: boolean }) {
+  const [form, setForm] = useState<'payout' | 'hold'>();
+  const { payout, approveAt, holdReason } = lead;
+  const status = statusOf(lead);
+  const release = useLeadEdit(lead.id, () => undefined);
+  const canHold = isManager && status === 'OnHold';
+  const canSet = canHold || (isManager && status === 'Approved');
+  const close = () => setForm(undefined);
+  return (
+    <Section title={texts.payouts.payout}>
+      <Fact
+        label={texts.payouts.amount}
+        value={
+          payout === undefined
+            ? texts.payouts.none
+            : texts.payouts.withMeaning(formatMoney(payout), texts.payouts.meanings[status])
+        }
+      />
+      <Fact label={texts.payouts.rule} value={payout && texts.payouts.rules[payout.rule]} />
+      {approveAt !== undefined && <Due at={approveAt} />}
+      <Fact label={t.holdReason} value={holdReason} />
+      {form === undefined && canSet && (
+        <Group gap="xs">
+          <Button size="compact-sm" variant="default" onClick={() => setForm('payout')}>
+            {t.setPayout}
+          </Button>
+          {canHold &&
+            (holdReason === undefined ? (
+              <Button size="compact-sm" variant="default" onClick={() => setForm('hold')}>
+                {t.hold}
+              </Button>
+            ) : (
+              <Button
+                size="compact-sm"
+                variant="default"
+                loading={release.isPending}
+                onClick={() => release.mutate({ hold: false })}
+              >
+                {t.endHold}
+              </Button>
+            ))}
+        </Group>
+      )}
+      {release.isError && <ErrorNotice error={release.error} />}
+      <Suspense fallback={<PendingPage />}>
+        {form === 'payout' && canSet && <PayoutForm lead={lead} onClose={close} />}
+        {form === 'hold' && canHold && <HoldForm lead={lead} onClose={close} />}
+      </Suspense>
+    </Section>
+  );
+}
+
+/** When a lead is approved at the end of its hold time. */
+function Due({ at }: { at: string }) {
+  const now = useNow();
+  return (
+    <Text size="sm">
+      <time dateTime={at} title={exactTime(at)}>
+        {Date.parse(at) > now ? t.approvedIn(relativeTime(at, now)) : t.approvedNow}
+      </time>
+    </Text>
+  );
+}
