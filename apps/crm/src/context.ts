@@ -28,6 +28,7 @@ import {
   createLeadViewerStore,
   createOverviewStore,
   createDeliveryStore,
+  createPaymentStore,
   createPayoutStore,
   createPostbackStore,
   createRequestLogStore,
@@ -77,7 +78,7 @@ import {
 } from '@leads/core/limits';
 import { EventPublisher, eventStreamName, Invalidations, NatsEventReader } from '@leads/core/nats';
 import { type AttentionStore, LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
-import type { PayoutStore } from '@leads/core/payout';
+import { PaymentRunner, type PaymentStore, type PayoutStore } from '@leads/core/payout';
 import { type RequestLog, RequestLogRetention, type RequestLogStore } from '@leads/core/request-log';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import type { RateLimits } from '@leads/http/server/rate-limit';
@@ -133,6 +134,8 @@ export interface CrmContext extends AsyncDisposable {
   /** The users who have a lead open in the website. */
   readonly viewers: LeadViewerStore;
   readonly payouts: PayoutStore;
+  readonly payments: PaymentStore;
+  readonly paymentRunner: PaymentRunner;
   readonly postbacks: PostbackStore;
   readonly leadJobs: LeadJobStore;
   readonly leadJobRunner: LeadJobRunner;
@@ -370,6 +373,10 @@ export async function createContext(
       },
     ),
   );
+  const payments = createPaymentStore(database);
+  const paymentRunner = resources.use(
+    new PaymentRunner(payments, (err) => log.warn({ err }, 'A payment made no progress; retrying')),
+  );
   const leadBatcher = resources.use(new LeadBatcher(storedLeads, { observer: observeBatches(metrics) }));
   registerBatchMetrics(metrics, leadBatcher);
   const context = {
@@ -427,6 +434,8 @@ export async function createContext(
     transfers: createTransferLimits(),
     deliveries: createDeliveryStore(database),
     viewers: createLeadViewerStore(database),
+    payments,
+    paymentRunner,
     payouts: fairPayouts(createPayoutStore(database), costlyReads),
     postbacks: createPostbackStore(database),
     leadJobs,

@@ -89,6 +89,20 @@ await fixture.sql(
    VALUES ($1, $2, $3, 7, 'EUR'), ($4, $5, $6, 8, 'EUR')`,
   [theirs.id, secretCampaignId, theirs.owner.userId, mine.id, ownCampaignId, publisher.userId],
 );
+/** Adds a payment to a member. @returns its id. */
+async function addPayment({ id: workspaceId, owner }: typeof mine, to: TestMember): Promise<string> {
+  const [row] = await fixture.sql<{ id: string }>(
+    `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date, state, total, leads)
+     VALUES (gen_random_uuid(), $1, 1, $2, $3, '2026-01-01', '2026-02-01', 'EUR', '2026-02-01', 'paid', 1, 1) RETURNING id`,
+    [workspaceId, to.userId, owner.userId],
+  );
+  return row?.id ?? '';
+}
+const theirPayment = await addPayment(theirs, theirs.owner);
+await fixture.sql(
+  `INSERT INTO payment_lead (payment_id, lead_id, workspace_id, amount, state, version) VALUES ($1, $2, $3, 1, 'paid', 2)`,
+  [theirPayment, theirLeads[0]?.id, theirs.id],
+);
 const theirWebhook = await addWebhook(theirs);
 const theirPostback = await addPostback(theirs.owner);
 const ownWebhook = await addWebhook(mine);
@@ -102,6 +116,7 @@ const ownIds: Readonly<Record<string, readonly string[]>> = {
   postbacks: ownPostbacks.map(([id]) => id),
   deliveries: [ownWebhook, ...ownPostbacks].map(([, id]) => id),
   jobs: [await addJob(mine)],
+  payments: [await addPayment(mine, publisher)],
   views: [await addView(mine.owner, false), await addView(publisher, false)],
 };
 
@@ -134,6 +149,7 @@ const theirIdentifiers = [
   ...theirPostback,
   ...theirViews,
   theirJob,
+  theirPayment,
   ...theirLeads.map(({ id }) => id),
 ];
 
@@ -147,6 +163,8 @@ async function theirRows() {
        WHERE lead_id IN (SELECT id FROM lead WHERE workspace_id = $1)
      UNION ALL SELECT 'campaign ' || to_jsonb(campaign)::text FROM campaign WHERE workspace_id = $1
      UNION ALL SELECT 'payout ' || to_jsonb(publisher_payout)::text FROM publisher_payout WHERE workspace_id = $1
+     UNION ALL SELECT 'payment ' || to_jsonb(payment)::text FROM payment WHERE workspace_id = $1
+     UNION ALL SELECT 'payment_lead ' || to_jsonb(payment_lead)::text FROM payment_lead WHERE workspace_id = $1
      UNION ALL SELECT 'landing_page ' || to_jsonb(landing_page)::text FROM landing_page WHERE workspace_id = $1
      UNION ALL SELECT 'endpoint ' || to_jsonb(endpoint)::text FROM delivery_endpoint AS endpoint WHERE workspace_id = $1
      UNION ALL SELECT 'endpoint_delivery ' || to_jsonb(delivery)::text FROM delivery WHERE workspace_id = $1
@@ -178,7 +196,7 @@ describe('workspace isolation', () => {
         ]);
         const before = await theirRows();
         expect(before.map((row) => row.split(' ', 1)[0])).toEqual(
-          'campaign campaign campaign campaign endpoint endpoint endpoint_delivery endpoint_delivery job landing_page lead lead lead lead_change payout view view'.split(
+          'campaign campaign campaign campaign endpoint endpoint endpoint_delivery endpoint_delivery job landing_page lead lead lead lead_change payment payment_lead payout view view'.split(
             ' ',
           ),
         );

@@ -407,3 +407,175 @@ test('a statement adds up leads by publisher, campaign, status and currency, and
     expect([query, (await call(owner, 'GET', `/statements?${query}`)).status]).toEqual([query, 400]);
   }
 });
+
+describe('a payment', () => {
+  interface Payment {
+    id: string;
+    number: number;
+    state: string;
+    leads: number;
+    amount: string;
+    returned: number;
+  }
+  const january = { from: '2026-01-01', to: '2026-01-31', zone: 'Europe/Berlin' };
+  const bodyOf = (fields: object = {}) => ({
+    userId: publisher.userId,
+    ...january,
+    currency: 'EUR',
+    date: '2026-02-03',
+    ...fields,
+  });
+  const pay = (fields: object = {}, headers: object = {}) =>
+    call(owner, 'POST', '/payments', bodyOf(fields), headers);
+  const read = async (member: TestMember, id: string, query = '') =>
+    ok<{ payment: Payment; leads: { id: string; amount: string; state: string }[] }>(
+      await call(member, 'GET', `/payments/${id}${query}`),
+    );
+  const settled = async (id: string, state: string) => {
+    await expect
+      .poll(async () => (await read(owner, id)).payment, { timeout: 20_000 })
+      .toMatchObject({ state });
+  };
+  async function approved(createdAt = '2026-01-15T12:00:00Z', member = publisher, campaignId?: string) {
+    const lead = workspace.lead(member, {
+      createdAt: new Date(createdAt),
+      status: 'Approved',
+      ...(campaignId !== undefined && { campaignId }),
+    });
+    await fixture.leads.insert([lead]);
+    return lead.id;
+  }
+
+  test('pays what the statement shows as Approved, is shown to its publisher, and is cancelled by an owner', async () => {
+    const extra = await workspace.addCampaign('EXTRA');
+    await setPayout(eur('12.50'));
+    ok(await call(owner, 'PATCH', `/campaigns/${extra}`, { payout: eur('0.0001') }));
+    // In Berlin, the first lead is of the month, and the last one is not.
+    const ids = [await approved('2025-12-31T23:30:00Z'), await approved(), await approved()];
+    const inExtra = await approved(undefined, publisher, extra);
+    const others = [await approved('2026-01-31T23:30:00Z'), await approved(undefined, other)];
+
+    const key = { 'Idempotency-Key': 'p-1' };
+    const given = { note: 'Invoice 4711', campaignCode: 'DEMO' };
+    const { payment } = ok<{ payment: Payment }>(await pay(given, key));
+    expect(payment).toEqual({
+      id: payment.id,
+      number: 1,
+      userId: publisher.userId,
+      createdBy: owner.userId,
+      from: '2025-12-31T23:00:00.000Z',
+      to: '2026-01-31T23:00:00.000Z',
+      currency: 'EUR',
+      date: '2026-02-03',
+      ...given,
+      state: 'paying',
+      total: 3,
+      leads: 0,
+      amount: '0',
+      skipped: 0,
+      returned: 0,
+      kept: 0,
+      createdAt: expect.any(String),
+    });
+    await settled(payment.id, 'paid');
+    expect(ok<{ payment: Payment }>(await pay(given, key)).payment).toMatchObject({ number: 1, leads: 3 });
+    expect((await pay({ ...given, date: '2026-02-04' }, key)).status).toBe(422);
+    const second = ok<{ payment: Payment }>(await pay());
+    await settled(second.payment.id, 'paid');
+    expect((await pay()).status).toBe(409);
+
+    const statuses = await Promise.all([...ids, inExtra, ...others].map((id) => leads.get(owner, id)));
+    expect(statuses.map(({ status }) => status)).toEqual([
+      'Paid',
+      'Paid',
+      'Paid',
+      'Paid',
+      'Approved',
+      'Approved',
+    ]);
+    const { totals } = ok<{ totals: object[] }>(
+      await call(publisher, 'GET', '/statements?from=2026-01-01&to=2026-01-31&zone=Europe/Berlin'),
+    );
+    expect(totals).toEqual([{ status: 'Paid', currency: 'EUR', leads: 4, amount: '37.5001' }]);
+
+    const listOf = async (member: TestMember, query = '') => {
+      const answer = await call(member, 'GET', `/payments${query}`);
+      return {
+        numbers: ok<Payment[]>(answer).map(({ number }) => number),
+        link: String(answer.headers['link']),
+      };
+    };
+    expect((await listOf(owner)).numbers).toEqual([2, 1]);
+    expect((await listOf(publisher)).numbers).toEqual([2, 1]);
+    expect((await listOf(other)).numbers).toEqual([]);
+    expect((await listOf(other, `?user=${publisher.userId}`)).numbers).toEqual([]);
+    const first = await listOf(owner, '?limit=1');
+    const cursor = /cursor=([^&>]+)/.exec(first.link)?.[1];
+    expect([first.numbers, (await listOf(owner, `?limit=1&cursor=${cursor}`)).numbers]).toEqual([[2], [1]]);
+    expect((await call(other, 'GET', `/payments/${payment.id}`)).status).toBe(404);
+
+    const page = await call(publisher, 'GET', `/payments/${payment.id}?limit=2`);
+    const next = /cursor=([^&>]+)/.exec(String(page.headers['link']))?.[1];
+    const rest = await read(publisher, payment.id, `?limit=2&cursor=${next}`);
+    const paid = ids.toSorted().map((id) => ({ id, amount: '12.5', state: 'paid' }));
+    expect([...ok<{ leads: object[] }>(page).leads, ...rest.leads]).toEqual(paid);
+    expect((await call(publisher, 'GET', `/payments/${payment.id}?cursor=x`)).status).toBe(400);
+    const csv = await call(publisher, 'GET', `/payments/${payment.id}`, undefined, { Accept: 'text/csv' });
+    expect(csv.headers['content-disposition']).toBe('attachment; filename="payment-1.csv"');
+    const lines = paid.map(({ id }) => `${id},12.5,EUR,paid`);
+    expect(csv.text).toBe(['leadId,amount,currency,state', ...lines, ''].join('\r\n'));
+
+    const cancelling = `/payments/${payment.id}/cancel`;
+    const manager = await workspace.addMember('manager');
+    expect((await call(manager, 'POST', cancelling, { reason: 'r' })).status).toBe(403);
+    expect((await call(owner, 'POST', cancelling, {})).status).toBe(400);
+    ok(await call(owner, 'POST', cancelling, { reason: 'The bank returned it' }));
+    await settled(payment.id, 'cancelled');
+    ok(await call(owner, 'POST', cancelling, { reason: 'again' }));
+    const after = await leads.get(owner, ids[0] ?? '');
+    expect(after).toMatchObject({ status: 'Approved', payout: { ...eur('12.5'), rule: 'campaign' } });
+    expect((await leads.history(publisher, ids[0] ?? '')).slice(1)).toMatchObject([
+      { to: 'Paid', reason: 'Payment 1', userId: owner.userId },
+      { to: 'Approved', reason: 'Payment 1 canceled: The bank returned it' },
+    ]);
+    expect((await listOf(publisher)).numbers).toEqual([2, 1]);
+    expect((await read(publisher, payment.id)).payment).toMatchObject({
+      leads: 3,
+      amount: '37.5',
+      returned: 3,
+    });
+    const log = await call(owner, 'GET', '/audit');
+    const actions = log.json<{ action: string; targetId: string }[]>();
+    expect(
+      actions
+        .filter(({ action }) => action.startsWith('payment.'))
+        .map(({ action, targetId }) => [action, targetId]),
+    ).toEqual([
+      ['payment.canceled', payment.id],
+      ['payment.created', second.payment.id],
+      ['payment.created', payment.id],
+    ]);
+  });
+
+  test('with invalid fields is answered with 400 that names the field', async () => {
+    const cases: [fields: object, pointer: string][] = [
+      [{ from: '2026-02-01' }, '#/to'],
+      [{ to: '2037-01-01' }, '#/to'],
+      [{ from: '1969-12-31' }, '#/from'],
+      [{ from: '2026-02-30' }, '#/from'],
+      [{ zone: 'Mars/Base' }, '#/zone'],
+      [{ currency: 'eur' }, '#/currency'],
+      [{ date: '0000-01-01' }, '#/date'],
+      [{ date: '2026-02-30' }, '#/date'],
+      [{ note: '' }, '#/note'],
+      [{ note: 'a\0b' }, '#/note'],
+      [{ userId: 'x' }, '#/userId'],
+      [{ status: 'Paid' }, '#/status'],
+    ];
+    for (const [fields, pointer] of cases) {
+      const answer = await pay(fields, { Accept: 'application/problem+json' });
+      const { errors } = answer.json<{ errors?: { pointer: string }[] }>();
+      expect([fields, answer.status, errors?.[0]?.pointer]).toEqual([fields, 400, pointer]);
+    }
+  });
+});

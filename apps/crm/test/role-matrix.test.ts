@@ -113,6 +113,17 @@ async function job(action: 'status' | 'assign' = 'status'): Promise<string> {
   );
   return id;
 }
+/** A payment to the publisher that is paid, without leads. */
+async function payment(to = people.publisher): Promise<string> {
+  const id = randomUUID();
+  await fixture.sql(
+    `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date, state)
+     SELECT $1, $2, coalesce(max(number), 0) + 1, $3, $4, '2026-01-01', '2026-02-01', 'EUR', '2026-02-01', 'paid'
+     FROM payment WHERE workspace_id = $2`,
+    [id, workspace.id, to.member.userId, people.owner.member.userId],
+  );
+  return id;
+}
 /** The view is shared for owners and managers, and own for publishers. */
 async function view({ visitor, member }: Person): Promise<string> {
   const body = { name: 'One', shared: member.role !== 'publisher' };
@@ -454,6 +465,39 @@ const common: Matrix = {
     request: async () => ({ path: await campaignPayout() }),
   },
   'GET /statements': { ...everyone, request: () => ({ path: '/statements?from=2026-01-01&to=2026-12-31' }) },
+  // Roles that may pay get 409, because the publisher has no approved lead.
+  'POST /payments': {
+    owner: 409,
+    manager: 409,
+    publisher: 403,
+    request: () => ({
+      path: '/payments',
+      body: {
+        userId: people.publisher.member.userId,
+        from: '2026-01-01',
+        to: '2026-01-31',
+        currency: 'EUR',
+        date: '2026-02-01',
+      },
+    }),
+  },
+  'GET /payments': {
+    ...everyone,
+    forOtherUser: everyone,
+    request: async (of) => ({ path: '/payments', hidden: await payment(of) }),
+  },
+  'GET /payments/{id}': {
+    ...everyone,
+    forOtherUser: { ...everyone, publisher: 404 },
+    request: async (of) => {
+      const id = await payment(of);
+      return { path: `/payments/${id}`, hidden: id };
+    },
+  },
+  'POST /payments/{id}/cancel': {
+    ...owners,
+    request: async () => ({ path: `/payments/${await payment()}/cancel`, body: { reason: 'Mistake' } }),
+  },
   'GET /landing-pages': { ...everyone, request: () => ({ path: '/landing-pages' }) },
   'POST /landing-pages': {
     ...managers,
@@ -550,6 +594,10 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'PUT /campaigns/{id}/payouts/{userId}': ['admin'],
   'DELETE /campaigns/{id}/payouts/{userId}': ['admin'],
   'GET /statements': ['leads:read'],
+  'POST /payments': ['leads:status'],
+  'GET /payments': ['leads:read'],
+  'GET /payments/{id}': ['leads:read'],
+  'POST /payments/{id}/cancel': ['leads:status'],
   'GET /landing-pages': ['leads:read'],
   'POST /landing-pages': ['admin'],
   'PATCH /landing-pages/{id}': ['admin'],
@@ -748,6 +796,8 @@ const writtenTables = [
   'lead_viewer',
   'campaign',
   'publisher_payout',
+  'payment',
+  'payment_lead',
   'landing_page',
   'api_key',
   'access_token',

@@ -28,6 +28,8 @@ export const auditActions = [
   'campaign.changed',
   'publisher_payout.changed',
   'publisher_payout.removed',
+  'payment.created',
+  'payment.canceled',
   'status_aliases.changed',
   'view.created',
   'view.changed',

@@ -53,6 +53,8 @@ export const tableRights: Readonly<Record<string, Readonly<Partial<Record<Servic
     },
   },
   publisher_payout: { crm: everything },
+  payment: { crm: change },
+  payment_lead: { crm: change },
   landing_page: {
     crm: change,
     intake: {
@@ -209,4 +211,7 @@ export const rowRights: Readonly<Record<string, Readonly<Partial<Record<Service,
   payout_tally: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   payout_tally_entry: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
   publisher_payout: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  // One worker changes the leads of the payments of all workspaces.
+  payment: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
+  payment_lead: { crm: [{ to: 'all', rows: ofActingWorkspace }] },
 };

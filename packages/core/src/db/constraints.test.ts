@@ -21,6 +21,7 @@ let b: Tenant;
 let leadId: string;
 let endpointId: string;
 let apiKeyId: string;
+let paymentId: string;
 
 /** A valid row of every table. Each case makes it invalid in one way. */
 const rows = {
@@ -213,6 +214,33 @@ const rows = {
     amount: '12.5',
     currency: 'EUR',
   }),
+  payment: () => ({
+    id: newId(),
+    workspace_id: a.workspaceId,
+    number: 1,
+    user_id: a.userId,
+    created_by_id: a.userId,
+    from_time: '2026-01-01T00:00:00Z',
+    to_time: '2026-02-01T00:00:00Z',
+    campaign_id: a.campaignId,
+    currency: 'EUR',
+    date: '2026-02-01',
+    note: 'x'.repeat(1000),
+    total: 3,
+    leads: 2,
+    amount: '25',
+    skipped: 1,
+    returned: 1,
+    kept: 1,
+  }),
+  payment_lead: () => ({
+    payment_id: paymentId,
+    lead_id: leadId,
+    workspace_id: a.workspaceId,
+    amount: '12.5',
+    state: 'paid',
+    version: 2,
+  }),
   payout_tally: () => ({
     workspace_id: a.workspaceId,
     user_id: a.userId,
@@ -295,6 +323,8 @@ beforeAll(async () => {
   await insert('lead', { id: leadId });
   endpointId = newId();
   await insert('delivery_endpoint', { id: endpointId });
+  paymentId = newId();
+  await insert('payment', { id: paymentId, number: 1_000, campaign_id: null });
   apiKeyId = newId();
   await insert('api_key', { id: apiKeyId, default_campaign_id: null });
 });
@@ -343,6 +373,7 @@ const tablesWithId = (Object.keys(rows) as Table[]).filter(
       'lead_tally',
       'lead_tally_entry',
       'publisher_payout',
+      'payment_lead',
       'payout_tally',
       'payout_tally_entry',
       'lead_tally_erased',
@@ -380,6 +411,7 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
       const others: Partial<Record<Table, object>> = {
         member: { workspace_id: b.workspaceId, user_id: a.userId },
         delivery: { version: 2 },
+        payment: { number: 2 },
       };
       await insert(table, { id, ...others[table] });
     },
@@ -715,6 +747,66 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     '23514',
     () => insert('lead', payout),
   ]),
+  ['payment_workspace_id_number_key', '23505', () => insert('payment', { number: 1_000 })],
+  ['payment_currency_check', '23514', () => insert('payment', { currency: 'EU' })],
+  ['payment_note_check', '23514', () => insert('payment', { note: '' })],
+  ...[{ state: 'other' }, { state: 'cancelled' }, { cancel_reason: 'r' }].map(
+    (fields): [string, string, () => Promise<void>] => [
+      'payment_state_check',
+      '23514',
+      () => insert('payment', fields),
+    ],
+  ),
+  ...[
+    { number: 0 },
+    { amount: '-0.0001' },
+    { leads: 3 },
+    { returned: 2 },
+    { kept: -1 },
+    { leads: -1, returned: 0, kept: 0 },
+  ].map((fields): [string, string, () => Promise<void>] => [
+    'payment_counts_check',
+    '23514',
+    () => insert('payment', fields),
+  ]),
+  [
+    'payment_workspace_id_fkey',
+    '23503',
+    () => insert('payment', { workspace_id: newId(), campaign_id: null }),
+  ],
+  ['payment_workspace_id_campaign_id_fkey', '23503', () => insert('payment', { campaign_id: b.campaignId })],
+  ['payment_user_id_fkey', '23503', () => insert('payment', { user_id: newId() })],
+  ['payment_created_by_id_fkey', '23503', () => insert('payment', { created_by_id: newId() })],
+  [
+    'payment_cancelled_by_id_fkey',
+    '23503',
+    () =>
+      insert('payment', {
+        state: 'cancelled',
+        cancelled_at: 'now()',
+        cancelled_by_id: newId(),
+        cancel_reason: 'r',
+      }),
+  ],
+  ['payment_lead_payment_id_fkey', '23503', () => insert('payment_lead', { payment_id: newId() })],
+  ['payment_lead_amount_check', '23514', () => insert('payment_lead', { amount: '-0.0001' })],
+  ...[{ state: 'other' }, { state: 'planned' }, { version: null }].map(
+    (fields): [string, string, () => Promise<void>] => [
+      'payment_lead_state_check',
+      '23514',
+      () => insert('payment_lead', fields),
+    ],
+  ),
+  [
+    'payment_lead_lead_id_key',
+    '23505',
+    async () => {
+      const id = newId();
+      await insert('payment', { id });
+      await insert('payment_lead', { payment_id: id });
+      await insert('payment_lead', { state: 'planned', version: null });
+    },
+  ],
   ['publisher_payout_amount_check', '23514', () => insert('publisher_payout', { amount: '-0.0001' })],
   ['publisher_payout_currency_check', '23514', () => insert('publisher_payout', { currency: 'EU' })],
   ['publisher_payout_user_id_fkey', '23503', () => insert('publisher_payout', { user_id: newId() })],
@@ -870,6 +962,7 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
       'lead_change',
       'lead_tally',
       'lead_tally_entry',
+      'payment_lead',
       'publisher_payout',
       'payout_tally',
       'payout_tally_entry',

@@ -19,6 +19,7 @@ export { createLeadJobStore } from './lead-job-store.prisma.ts';
 export { createLeadStore } from './lead-store.prisma.ts';
 export { createLeadViewerStore } from './lead-viewer-store.prisma.ts';
 export { createOverviewStore } from './overview-store.prisma.ts';
+export { createPaymentStore } from './payment-store.prisma.ts';
 export { createPayoutStore } from './payout-store.prisma.ts';
 export { Replica, readLeadsFrom, readOverviewFrom } from './replica.ts';
 export { createRequestLogStore } from './request-log-store.prisma.ts';

@@ -8,7 +8,7 @@ import {
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
-import { toLeadDetail } from '../lead/lead.ts';
+import { type StoredLead, toLeadDetail } from '../lead/lead.ts';
 import { type LeadStatus, leadStatuses, transitions } from '../lead/lead-transitions.ts';
 import type { LeadPayout } from '../payout/payout.schema.ts';
 import { newId } from '../uuid.ts';
@@ -16,6 +16,7 @@ import { openDatabase } from './client.ts';
 import { createCampaignStore } from './campaign-store.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 import { createOverviewStore } from './overview-store.prisma.ts';
+import { createPaymentStore } from './payment-store.prisma.ts';
 import { createPayoutStore } from './payout-store.prisma.ts';
 
 let testDatabase: TestDatabase;
@@ -266,7 +267,11 @@ test('totals are equal to a recount from the histories after random changes over
     const state: { status: LeadStatus; payout?: LeadPayout | undefined } = { status: 'OnHold' };
     for (const { status, fields } of await leads.history(lead, 0, 1000)) {
       state.status = status?.to ?? state.status;
-      if (fields?.['payout'] !== undefined) state.payout = fields['payout'].to as LeadPayout | undefined;
+      const change = fields?.['payout'];
+      // The change to an equal payout is noted without values.
+      if (change !== undefined && ('from' in change || 'to' in change)) {
+        state.payout = change.to as LeadPayout | undefined;
+      }
     }
     if (state.status === 'Trashed') delete state.payout;
     if (state.status === 'OnHold') state.payout ??= (await find(lead.id)).expectedPayout;
@@ -322,4 +327,176 @@ test('totals are equal to a recount from the histories after random changes over
     ranges.map(([start, end, userId]) => payouts.totals({ workspaceId, userId }, { from: start, to: end })),
   );
   expect(after, `seed ${seed}`).toEqual(before);
+});
+
+describe('a payment', () => {
+  const payments = () => createPaymentStore(database);
+  const dayMs = 86_400_000;
+  const from = new Date(Date.UTC(2026, 0, 1));
+  const within = new Date(from.getTime() + dayMs);
+  const paymentOf = (fields: object = {}) => ({
+    id: newId(),
+    workspaceId: tenant.workspaceId,
+    userId: publisherId,
+    createdBy: tenant.userId,
+    from,
+    to: new Date(from.getTime() + 31 * dayMs),
+    currency: 'EUR',
+    date: '2026-02-01',
+    ...fields,
+  });
+  const create = async (fields: object = {}, maxLeads = 1_000) =>
+    (await payments().create(paymentOf(fields), maxLeads)).payment;
+  /** Stores Approved leads of the publisher. @returns their ids. */
+  const addLeads = async (count: number, fields: Partial<StoredLead> = {}) => {
+    const added = Array.from({ length: count }, () =>
+      leadOf(tenant, {
+        userId: publisherId,
+        status: 'Approved',
+        createdAt: within,
+        updatedAt: within,
+        ...fields,
+      }),
+    );
+    await stores().leads.insert(added);
+    return added.map(({ id }) => id);
+  };
+  const finish = async (store = payments()) => {
+    while (await store.step(100));
+  };
+  const read = (id: string) => payments().find({ workspaceId: tenant.workspaceId }, id);
+  const statusOf = async (ids: readonly string[]) =>
+    (await Promise.all(ids.map(find))).map(({ status, payout }) => `${status} ${payout?.amount ?? ''}`);
+  const cancel = (id: string) =>
+    payments().cancel({ workspaceId: tenant.workspaceId, id }, { userId: tenant.userId, reason: 'r' });
+  const go = (id: string, to: LeadStatus) => ways.changeStatus(id, to, 'r');
+  /** Adds up the leads of all payments by state. */
+  const recount = (id: string) =>
+    testDatabase.query(
+      `SELECT count(*)::int AS total, count(*) FILTER (WHERE state IN ('paid', 'returned', 'kept'))::int AS leads,
+         trim_scale(coalesce(sum(amount) FILTER (WHERE state IN ('paid', 'returned', 'kept')), 0))::text AS amount,
+         count(*) FILTER (WHERE state = 'skipped')::int AS skipped,
+         count(*) FILTER (WHERE state = 'returned')::int AS returned, count(*) FILTER (WHERE state = 'kept')::int AS kept
+       FROM payment_lead WHERE payment_id = $1`,
+      [id],
+    );
+
+  test('marks each lead as Paid once by several processes, also after one has lost its connection, and skips leads that changed', async () => {
+    await setCampaignPayout('0.1');
+    const ids = await addLeads(350);
+    await setCampaignPayout('0.2', 'USD');
+    const dollars = await addLeads(2);
+    const others = [
+      ...(await addLeads(1, { createdAt: new Date(from.getTime() - 1) })),
+      ...(await addLeads(1, { userId: tenant.userId })),
+      ...(await addLeads(1, { status: 'OnHold' })),
+    ];
+    const { id, ...created } = await create({ note: 'n' });
+    expect(created).toMatchObject({
+      number: 1,
+      total: 350,
+      leads: 0,
+      amount: '0',
+      state: 'paying',
+      note: 'n',
+    });
+    // The leads of a payment in progress are in no other one.
+    await expect(create()).rejects.toMatchObject({ code: 'conflict' });
+    const [held = '', erased = '', repriced = ''] = ids;
+    await go(held, 'OnHold');
+    await testDatabase.query(`SELECT FROM erase_leads('{${erased}}')`);
+    await setPayout(repriced, eur('9', 'lead'));
+
+    const dying = createPaymentStore({
+      ...database,
+      transaction: (work, options) =>
+        database.transaction(async (tx) => {
+          const result = await work(tx);
+          await tx.$queryRaw`SELECT pg_terminate_backend(pg_backend_pid())`;
+          return result;
+        }, options),
+    });
+    await payments().step(100);
+    await expect(dying.step(100)).rejects.toMatchObject({ code: 'unavailable' });
+    expect((await read(id))?.leads).toBe(97);
+    await Promise.all([finish(), finish(), finish()]);
+    await finish();
+
+    const paid = await read(id);
+    expect(paid).toMatchObject({ state: 'paid', leads: 347, skipped: 3, amount: '34.7' });
+    expect(paid).toMatchObject((await recount(id))[0] as object);
+    const changes = await testDatabase.query(
+      `SELECT count(*)::int AS changes, count(DISTINCT lead_id)::int AS leads FROM lead_change
+       WHERE reason = 'Payment 1' AND to_status = 'Paid' AND user_id = $1`,
+      [tenant.userId],
+    );
+    expect(changes).toEqual([{ changes: 347, leads: 347 }]);
+    expect(await statusOf([held, repriced, ...dollars])).toEqual([
+      'OnHold ',
+      'Approved 9',
+      'Approved 0.2',
+      'Approved 0.2',
+    ]);
+    expect((await statusOf(others)).filter((text) => text.startsWith('Paid'))).toEqual([]);
+    await finish();
+    expect(await create({ currency: 'USD' })).toMatchObject({ number: 2, total: 2 });
+  });
+
+  test('is cancelled with the same payouts, keeps leads that changed since, and frees the others for another payment', async () => {
+    await setCampaignPayout('1.5');
+    const ids = await addLeads(5);
+    const [again = '', erased = '', held = '', ...rest] = ids;
+    const { id } = await create();
+    await finish();
+    await setCampaignPayout('7');
+    for (const to of ['Approved', 'Paid'] as const) await go(again, to);
+    await testDatabase.query(`SELECT FROM erase_leads('{${erased}}')`);
+    for (const to of ['Approved', 'OnHold'] as const) await go(held, to);
+    expect(await cancel(id)).toMatchObject({ isChanged: true, payment: { state: 'cancelling' } });
+    await finish();
+    expect(await cancel(id)).toMatchObject({ isChanged: false });
+    const cancelled = {
+      state: 'cancelled',
+      leads: 5,
+      amount: '7.5',
+      returned: 2,
+      kept: 3,
+      cancelReason: 'r',
+    };
+    expect(await read(id)).toMatchObject(cancelled);
+    expect(await read(id)).toMatchObject((await recount(id))[0] as object);
+    expect(await statusOf([again, ...rest])).toEqual(['Paid 1.5', 'Approved 1.5', 'Approved 1.5']);
+    const history = await stores().leads.history({ ...tenant, id: rest[0] ?? '' }, 2, 9);
+    expect(history).toMatchObject([{ reason: 'Payment 1 canceled: r', userId: tenant.userId }]);
+
+    const next = await create();
+    expect(next).toMatchObject({ number: 2, total: 2 });
+    // A payment in progress is cancelled, too: it pays no further lead.
+    await payments().step(1);
+    await cancel(next.id);
+    await finish();
+    expect(await read(next.id)).toMatchObject({ state: 'cancelled', leads: 1, skipped: 1, returned: 1 });
+    expect(await statusOf(rest)).toEqual(['Approved 1.5', 'Approved 1.5']);
+  });
+
+  test('loses a lead that a user has changed back to Approved to the next payment, and has a limited number of leads', async () => {
+    await setCampaignPayout('1');
+    const ids = await addLeads(3);
+    const first = await create();
+    await finish();
+    await go(ids[0] ?? '', 'Approved');
+    const second = await create();
+    await finish();
+    expect(await read(first.id)).toMatchObject({ state: 'paid', leads: 3, amount: '3', returned: 1 });
+    expect(await read(second.id)).toMatchObject({ state: 'paid', leads: 1, amount: '1' });
+    for (const { id } of [first, second])
+      expect(await read(id)).toMatchObject((await recount(id))[0] as object);
+    await cancel(first.id);
+    await finish();
+    expect(await statusOf(ids)).toEqual(['Paid 1', 'Approved 1', 'Approved 1']);
+    await expect(create({}, 1)).rejects.toMatchObject({ code: 'limit_reached' });
+    // The refused payment has used no number.
+    expect(await create({}, 2)).toMatchObject({ number: 3, total: 2 });
+    await finish();
+  });
 });

@@ -25,6 +25,7 @@ import { createEventOutbox } from './event-outbox.prisma.ts';
 import { Prisma } from './generated/client.ts';
 import { createHoldTimerStore } from './hold-timer-store.prisma.ts';
 import { createLeadNoteStore } from './lead-note-store.prisma.ts';
+import { createPaymentStore } from './payment-store.prisma.ts';
 import { createRequestLogStore } from './request-log-store.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 import { createLeadViewerStore } from './lead-viewer-store.prisma.ts';
@@ -59,6 +60,9 @@ beforeAll(async () => {
       INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status)
       VALUES ('${newId()}', '${workspaceId}', '${userId}', 'status', '{}', 'Approved');
       INSERT INTO saved_view (id, workspace_id, name, filters) VALUES ('${newId()}', '${workspaceId}', 'open', '{}');
+      INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date, state)
+      VALUES ('${workspaceId}', '${workspaceId}', 1, '${userId}', '${userId}', '2026-01-01', '2026-02-01', 'EUR', '2026-02-01', 'paid');
+      INSERT INTO payment_lead (payment_id, lead_id, workspace_id, amount) VALUES ('${workspaceId}', '${newId()}', '${workspaceId}', 1);
       INSERT INTO status_alias (workspace_id, alias, status) VALUES ('${workspaceId}', 'junk', 'Trashed');
       INSERT INTO lead_tally VALUES ('${workspaceId}', '${workspaceId}', 'time', '2026-01-01', '', 1, 0, 0, 0);
       INSERT INTO audit_entry (id, workspace_id, at, action, source, details)
@@ -184,6 +188,8 @@ const tablesReadWithoutWorkspace = [
   'status_alias',
   'saved_view',
   'lead_job',
+  'payment',
+  'payment_lead',
   'landing_page',
   'lead_tally',
   'lead_tally_entry',
@@ -539,6 +545,39 @@ test('the CRM approves due leads of several workspaces', async () => {
   expect(approved).toHaveLength(2);
   await database.query(`
     UPDATE campaign SET approve_after_seconds = NULL; SELECT FROM erase_leads('{${ids.join()}}')`);
+});
+
+test('the CRM pays the leads of one workspace, and has no rights on the payments of another', async () => {
+  const tenants = [a, b].map((tenant) => ({ tenant, lead: leadOf(tenant, { status: 'Approved' }) }));
+  const ids = tenants.map(({ lead }) => lead.id);
+  const store = createPaymentStore(crm);
+  try {
+    await database.query(`UPDATE campaign SET payout_amount = 2, payout_currency = 'EUR'`);
+    for (const { tenant, lead } of tenants) {
+      await createLeadStore(crm).insert([{ ...lead, actingWorkspaceId: tenant.workspaceId }]);
+      const { workspaceId, userId } = tenant;
+      const range = { from: new Date(0), to: new Date(Date.now() + 60_000) };
+      const payment = { id: newId(), workspaceId, userId, createdBy: userId, ...range };
+      expect(await store.create({ ...payment, currency: 'EUR', date: '2026-02-01' }, 9)).toMatchObject({
+        payment: { number: 2, total: 1 },
+      });
+    }
+    while (await store.step(9));
+    for (const { tenant, lead } of tenants) {
+      const [payment] = await store.list(tenant, 1);
+      expect(payment).toMatchObject({ state: 'paid', leads: 1, amount: '2' });
+      const found = { workspaceId: tenant.workspaceId, id: payment?.id ?? '' };
+      expect(await store.listLeads(found, 9)).toEqual([{ id: lead.id, amount: '2', state: 'paid' }]);
+      const other = { ...found, workspaceId: (tenant === a ? b : a).workspaceId };
+      expect(await store.find(other, found.id)).toBeUndefined();
+      expect(await store.cancel(other, { userId: tenant.userId, reason: 'r' })).toBeUndefined();
+      expect(await store.listLeads(other, 9)).toEqual([]);
+    }
+  } finally {
+    await database.query(`
+      UPDATE campaign SET payout_amount = NULL, payout_currency = NULL; DELETE FROM payment WHERE number = 2;
+      SELECT FROM erase_leads('{${ids.join()}}')`);
+  }
 });
 
 test('a transaction sees the rows of its acting workspace until it ends', async () => {

@@ -29,6 +29,8 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'campaign.changed': 'Changed a campaign',
   'publisher_payout.changed': 'Changed the payout of a publisher',
   'publisher_payout.removed': 'Removed the payout of a publisher',
+  'payment.created': 'Created a payment',
+  'payment.canceled': 'Canceled a payment',
   'status_aliases.changed': 'Changed the status aliases',
   'view.created': 'Created a shared view',
   'view.changed': 'Changed a shared view',

@@ -1,0 +1,35 @@
+import { BackgroundLoop } from '../background/background-loop.ts';
+import type { PaymentStore } from './payment-store.ts';
+
+/** The leads of one transaction. A larger transaction would delay the changes of single leads. */
+const batchSize = 200;
+const idleMs = 2_000;
+const retryMs = { min: 500, max: 30_000 };
+
+/** Marks the leads of payments as Paid, and those of cancellations as Approved, until it is disposed. Any process may run one. */
+export class PaymentRunner implements AsyncDisposable {
+  readonly #loop: BackgroundLoop;
+
+  /** @param onError called once when a streak of failures begins. */
+  constructor(payments: Pick<PaymentStore, 'step'>, onError: (error: unknown) => void) {
+    this.#loop = new BackgroundLoop({
+      step: async () => {
+        const startMs = performance.now();
+        const hadWork = await payments.step(batchSize);
+        // Postgres has half of the time for requests.
+        return hadWork ? performance.now() - startMs : idleMs;
+      },
+      onError,
+      retryMs,
+    });
+  }
+
+  /** Starts a new payment without a pause. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#loop[Symbol.asyncDispose]();
+  }
+}
