@@ -2,7 +2,7 @@ import type { LeadScope } from '../lead/lead-scope.ts';
 import type { Payment, PaymentLead } from './payment.schema.ts';
 
 /** A payment to store. */
-export interface PaymentToCreate {
+interface PaymentToCreate {
   readonly id: string;
   readonly workspaceId: string;
   readonly userId: string;
@@ -24,7 +24,7 @@ export interface ChangedPayment {
 }
 
 /** The position of a payment in a list, newest first. */
-export interface PaymentPosition {
+interface PaymentPosition {
   readonly at: Date;
   readonly id: string;
 }

@@ -9,10 +9,10 @@ import { Payout } from './payout.schema.ts';
 export const maxPaidLeads = 100_000;
 
 /** The states of a payment. */
-export const paymentStates = ['paying', 'paid', 'cancelling', 'cancelled'] as const;
+const paymentStates = ['paying', 'paid', 'cancelling', 'cancelled'] as const;
 
 /** The states of a lead of a payment. */
-export const paymentLeadStates = ['planned', 'paid', 'skipped', 'returned', 'kept'] as const;
+const paymentLeadStates = ['planned', 'paid', 'skipped', 'returned', 'kept'] as const;
 
 const day = (description: string) => Type.String({ format: 'date', description, examples: ['2026-01-31'] });
 const { currency } = Payout.properties;
