@@ -401,6 +401,7 @@ test('a statement adds up leads by publisher, campaign, status and currency, and
     'from=2026-01-01&to=2026-02-30',
     'from=1999-01-01&to=2026-01-01',
     'from=2026-01-01&to=2026-01-02&zone=Mars',
+    'from=9999-12-01&to=9999-12-31',
     'from=2026-01-01&to=2026-01-02&user=x',
     'from=2026-01-01&to=2026-01-02&x=1',
   ]) {
@@ -561,6 +562,7 @@ describe('a payment', () => {
     const cases: [fields: object, pointer: string][] = [
       [{ from: '2026-02-01' }, '#/to'],
       [{ to: '2037-01-01' }, '#/to'],
+      [{ from: '9999-12-01', to: '9999-12-31' }, '#/to'],
       [{ from: '1969-12-31' }, '#/from'],
       [{ from: '2026-02-30' }, '#/from'],
       [{ zone: 'Mars/Base' }, '#/zone'],

@@ -6,6 +6,7 @@ import { addCounts, type OverviewStore, type Span, type StatusCounts } from './o
 import { nothing, summaryOf } from './summary.ts';
 
 const maxDays = 3_660;
+const lastDay = parseDay('9999-12-31') ?? 0;
 const top = 20;
 
 /**
@@ -128,8 +129,11 @@ function daysWithin(query: Partial<OverviewQuery>, from: DayParameter, to: DayPa
 
 function dayOf(query: Partial<OverviewQuery>, path: DayParameter) {
   const day = parseDay(query[path] ?? '');
-  // There are no leads before 1970 or after 9999, and Postgres has no year 0.
-  if (day === undefined || day < 0) throw fault(path, 'must be a day since 1970');
+  // There are no leads before 1970, and Postgres has no year 0. It cannot read the year 10000 as Date writes it, which is the
+  // end of the last day of 9999.
+  if (day === undefined || day < 0 || day >= lastDay) {
+    throw fault(path, 'must be a day since 1970 and before 9999-12-31');
+  }
   return day;
 }
 
