@@ -20,6 +20,7 @@ import {
 import { viewsQuery } from './api/views.ts';
 import { filtersOf, readLeadSearch } from './pages/leads/lead-search.ts';
 import { readOverviewSearch } from './pages/overview/overview-search.ts';
+import { readStatementSearch } from './pages/statements/statement-search.ts';
 import { ErrorPage, NotFoundPage, PendingPage } from './shell/states.tsx';
 import { WebsiteLayout } from './shell/website-layout.tsx';
 
@@ -95,6 +96,12 @@ const campaign = createRoute({
   getParentRoute: () => console,
   path: '/campaigns/$id',
   component: lazyRouteComponent(() => import('./pages/campaigns/campaign-page.tsx'), 'CampaignPage'),
+});
+const statements = createRoute({
+  getParentRoute: () => console,
+  path: '/statements',
+  validateSearch: readStatementSearch,
+  component: lazyRouteComponent(() => import('./pages/statements/statements-page.tsx'), 'StatementsPage'),
 });
 const members = createRoute({
   getParentRoute: () => console,
@@ -189,6 +196,7 @@ export function createAppRouter(queryClient: QueryClient) {
         leads,
         campaigns,
         campaign,
+        statements,
         members,
         integrations,
         webhook,

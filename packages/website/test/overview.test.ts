@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { choose, expectFocusOn, tabTo } from './by-keyboard.ts';
-import { expectGoodEverywhere } from './page-checks.ts';
+import { expectGoodEverywhere, lookOf, oneLook } from './page-checks.ts';
 import { type Website, type SignedInPage, screenshot, openWebsite } from './website.ts';
 
 let website: Website;
@@ -420,4 +420,74 @@ describe('the overview', () => {
     expect(await findViolations(signedIn.page)).toEqual([]);
     await screenshot(signedIn.page, `overview-1440-${colorScheme}`);
   });
+});
+
+test('statements show exact amounts by campaign, status and currency, and a publisher sees its own', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
+  const { page: publisherPage, member } = await website.openSignedIn({ workspace, role: 'publisher' });
+  const extra = await workspace.addCampaign('EXTRA');
+  await website.fixture.sql(
+    `UPDATE campaign SET payout_amount = CASE WHEN id = $1 THEN 0.1 ELSE 12345678.0001 END,
+       payout_currency = CASE WHEN id = $1 THEN 'EUR' ELSE 'USD' END
+     WHERE id IN ($1, $2)`,
+    [extra, workspace.demoCampaignId],
+  );
+  const lead = (
+    status: 'OnHold' | 'Approved' | 'Trashed',
+    changes: Parameters<typeof workspace.lead>[1] = {},
+  ) => workspace.lead(member, { status, createdAt: new Date('2026-03-10T09:00:00Z'), ...changes });
+  const paid = lead('Approved', { campaignId: extra });
+  await website.fixture.leads.insert([
+    paid,
+    lead('OnHold', { campaignId: extra }),
+    lead('Approved'),
+    lead('Approved'),
+    lead('Trashed'),
+    lead('OnHold', { userId: workspace.owner.userId }),
+    lead('Approved', { createdAt: new Date('2026-03-12T00:00:00Z') }),
+  ]);
+  await website.fixture.sql(`UPDATE lead SET status = 'Paid' WHERE id = $1`, [paid.id]);
+  const [{ email } = { email: '' }] = await website.fixture.sql<{ email: string }>(
+    'SELECT email FROM "user" WHERE id = $1',
+    [member.userId],
+  );
+  const totals = (...ofUsd: string[]) => [
+    ['Currency', 'Expected', 'Payable', 'Paid'],
+    ['EUR', '€0.10', '–', '€0.10'],
+    ['USD', ...ofUsd],
+  ];
+  const own = totals('–', '$24,691,356.0002', '–');
+  const items = [
+    ['Campaign', 'Status', 'Currency', 'Leads', 'Amount'],
+    ['DEMO', 'Approved', 'USD', '2', '$24,691,356.0002'],
+    ['DEMO', 'Trashed', 'No payout', '1', '–'],
+    ['EXTRA', 'On hold', 'EUR', '1', '€0.10'],
+    ['EXTRA', 'Paid', 'EUR', '1', '€0.10'],
+  ];
+  await page.goto('/overview');
+  await page.getByRole('link', { name: 'Statements' }).click();
+  await page.getByText('No leads in these days').waitFor();
+  const days = '/statements?from=2026-03-10&to=2026-03-11&zone=UTC';
+  await page.goto(days);
+  await page.getByRole('region', { name: 'Test Person' }).waitFor();
+  expect(await rowsOf(page, 'Totals')).toEqual(totals('$12,345,678.0001', '$24,691,356.0002', '–'));
+  await page.getByRole('combobox', { name: 'Publisher' }).click();
+  await page.getByRole('option', { name: `Test Person (${email})` }).click();
+  await expect.poll(() => rowsOf(page, 'Totals')).toEqual(own);
+  expect(await rowsOf(page, 'Test Person')).toEqual(items);
+  await expectGoodEverywhere(page, 'statements');
+  expect(await lookOf(page)).toEqual(oneLook);
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download as CSV' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe('statement-2026-03-10-2026-03-11.csv');
+  const lines = (await readFile(await file.path(), 'utf8')).trim().split('\r\n');
+  expect(lines).toHaveLength(items.length);
+  expect(lines.join()).toContain('DEMO,Approved,USD,2,24691356.0002');
+
+  await publisherPage.goto(`${days}&user=${workspace.owner.userId}`);
+  await expect.poll(() => rowsOf(publisherPage, 'Totals')).toEqual(own);
+  expect(await rowsOf(publisherPage, 'Test Person')).toEqual(items);
+  expect(await publisherPage.getByRole('combobox', { name: 'Publisher' }).count()).toBe(0);
 });

@@ -1,6 +1,6 @@
-import type { Payout, PublisherPayout } from '@leads/core/payout';
-import { queryOptions } from '@tanstack/react-query';
-import { call } from './client.ts';
+import type { Payout, PublisherPayout, Statement, StatementQuery } from '@leads/core/payout';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { call, send } from './client.ts';
 
 const payoutsPath = (campaignId: string) => `/console/campaigns/${campaignId}/payouts`;
 
@@ -17,4 +17,20 @@ export function setPublisherPayout(campaignId: string, userId: string, body: Pay
 
 export function removePublisherPayout(campaignId: string, userId: string): Promise<unknown> {
   return call(`${payoutsPath(campaignId)}/${userId}`, { method: 'DELETE' });
+}
+
+const statementsPath = '/console/statements';
+
+/** Queries the statements of a range of days. The previous result stays until the next one arrives. */
+export const statementQuery = (query: StatementQuery) =>
+  queryOptions({
+    queryKey: ['statements', query],
+    queryFn: ({ signal }) => call<Statement>(statementsPath, { query, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** Returns the statements as a CSV file. */
+export async function statementFile(query: StatementQuery): Promise<Blob> {
+  const headers = { accept: 'text/csv, application/problem+json;q=0.9' };
+  return (await send(statementsPath, { query, headers })).blob();
 }

@@ -3,6 +3,7 @@ import * as texts from '../texts/index.ts';
 import {
   IconChartBar,
   IconCode,
+  IconCoin,
   IconHistory,
   IconList,
   IconSpeakerphone,
@@ -18,6 +19,7 @@ export const destinations = [
   { to: '/overview', label: t.overview, icon: IconChartBar },
   { to: '/leads', label: t.leads, icon: IconList },
   { to: '/campaigns', label: t.campaigns, icon: IconSpeakerphone },
+  { to: '/statements', label: t.statements, icon: IconCoin },
   { to: '/members', label: t.members, icon: IconUsers },
   { to: '/integrations', label: t.integrations, icon: IconWebhook, also: ['/webhooks', '/postbacks'] },
   { to: '/developers', label: t.developers, icon: IconCode },

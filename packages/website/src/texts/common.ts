@@ -63,6 +63,7 @@ export const common = {
   overview: 'Overview',
   leads: 'Leads',
   campaigns: 'Campaigns',
+  statements: 'Statements',
   members: 'Members',
   integrations: 'Integrations',
   audit: 'Audit log',

@@ -18,11 +18,13 @@ interface RangePickerProps {
   /** The current range. */
   readonly days: OverviewRange;
   readonly faults: Readonly<Record<string, string>>;
+  /** Whether other days to compare with can be selected. */
+  readonly isComparing?: boolean;
   readonly onChange: (search: OverviewSearch) => void;
 }
 
 /** Selects the days and the time zone. */
-export function RangePicker({ search, days, faults, onChange }: RangePickerProps) {
+export function RangePicker({ search, days, faults, isComparing = true, onChange }: RangePickerProps) {
   const isCustom = search.from !== undefined;
   const { compareFrom, compareTo } = days;
   const isCompared = compareFrom !== undefined && compareTo !== undefined;
@@ -58,20 +60,22 @@ export function RangePicker({ search, days, faults, onChange }: RangePickerProps
           onChange={(from, to) => onChange({ from, to, ...kept })}
         />
       )}
-      <Select
-        label={t.compare}
-        data={[
-          { value: 'before', label: t.compareBefore },
-          { value: 'custom', label: t.custom },
-        ]}
-        value={isCompared ? 'custom' : 'before'}
-        allowDeselect={false}
-        w={{ base: '100%', xs: 180 }}
-        onChange={(value) => {
-          const { compareFrom: _, compareTo: __, ...others } = search;
-          onChange(value === 'custom' ? { ...others, compareFrom: days.from, compareTo: days.to } : others);
-        }}
-      />
+      {isComparing && (
+        <Select
+          label={t.compare}
+          data={[
+            { value: 'before', label: t.compareBefore },
+            { value: 'custom', label: t.custom },
+          ]}
+          value={isCompared ? 'custom' : 'before'}
+          allowDeselect={false}
+          w={{ base: '100%', xs: 180 }}
+          onChange={(value) => {
+            const { compareFrom: _, compareTo: __, ...others } = search;
+            onChange(value === 'custom' ? { ...others, compareFrom: days.from, compareTo: days.to } : others);
+          }}
+        />
+      )}
       {isCompared && (
         <CustomDays
           labels={[t.compareFrom, t.compareTo]}

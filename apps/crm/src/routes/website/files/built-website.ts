@@ -36,6 +36,7 @@ const workspacePages = [
   '/leads',
   '/campaigns',
   '/campaigns/:id',
+  '/statements',
   '/members',
   '/integrations',
   '/webhooks/:id',
