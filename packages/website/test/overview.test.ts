@@ -486,6 +486,12 @@ test('statements show exact amounts by campaign, status and currency, and a publ
   expect(lines).toHaveLength(items.length);
   expect(lines.join()).toContain('DEMO,Approved,USD,2,24691356.0002');
 
+  await page.goto(days.replace('statements', 'overview'));
+  await page.getByRole('region', { name: 'Payouts' }).waitFor();
+  expect(await rowsOf(page, 'Payouts')).toEqual(totals('$12,345,678.0001', '$24,691,356.0002', '–'));
+  await page.getByRole('region', { name: 'Payouts' }).scrollIntoViewIfNeeded();
+  await screenshot(page, 'overview-payouts');
+
   await publisherPage.goto(`${days}&user=${workspace.owner.userId}`);
   await expect.poll(() => rowsOf(publisherPage, 'Totals')).toEqual(own);
   expect(await rowsOf(publisherPage, 'Test Person')).toEqual(items);

@@ -58,6 +58,7 @@ export const overview = {
   country: 'Country',
   countriesFailed: (reason: string) =>
     `The leads could not be counted by country: ${reason}. Choose a shorter range, or try again later.`,
+  payouts: 'Payouts',
   hours: 'By hour of the day',
   hour: 'Hour',
   share: 'Share',

@@ -28,6 +28,9 @@ const t = texts.overview;
 // Most users have done these steps, and load no script for them.
 const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx')).FirstSteps }));
 
+// It is below the other figures, and appears last: it moves none of them.
+const PayoutTotals = lazy(async () => ({ default: (await import('./payout-totals.tsx')).PayoutTotals }));
+
 const route = getRouteApi('/console/overview');
 
 export function OverviewPage() {
@@ -223,6 +226,9 @@ function Figures({ overview, days }: { overview: Overview; days: OverviewRange }
         {breakdowns.map((breakdown) => (
           <Breakdown key={breakdown.title} {...breakdown} of={total.total} />
         ))}
+        <Suspense fallback={null}>
+          <PayoutTotals days={days} />
+        </Suspense>
       </SimpleGrid>
     </Stack>
   );

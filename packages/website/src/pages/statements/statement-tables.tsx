@@ -12,21 +12,27 @@ type Items = Statement['publishers'][number]['items'];
 const meanings = ['OnHold', 'Approved', 'Paid'] as const;
 
 /** The amounts of each currency: expected, payable and paid. */
-export function StatementTotals({ totals }: { totals: Statement['totals'] }) {
+export function StatementTotals({
+  totals,
+  title = t.totals,
+}: {
+  totals: Statement['totals'];
+  title?: string;
+}) {
   const currencies = [...new Set(totals.flatMap(({ currency }) => currency ?? []))].toSorted();
   const amountOf = (status: (typeof meanings)[number], currency: string) => {
     const amount = totals.find((each) => each.status === status && each.currency === currency)?.amount;
     return amount === undefined ? t.noAmount : formatMoney({ amount, currency });
   };
   return (
-    <Paper component="section" withBorder p="md" aria-label={t.totals} miw={0}>
+    <Paper component="section" withBorder p="md" aria-label={title} miw={0}>
       <Title order={2} size="h4" mb="xs">
-        {t.totals}
+        {title}
       </Title>
       {currencies.length === 0 ? (
         <Text size="sm">{t.noAmounts}</Text>
       ) : (
-        <Scrolled label={t.totals} heads={[t.currency]} figures={meanings.map((each) => t.meanings[each])}>
+        <Scrolled label={title} heads={[t.currency]} figures={meanings.map((each) => t.meanings[each])}>
           {currencies.map((currency) => (
             <Table.Tr key={currency}>
               <Table.Th scope="row" fw={400}>
