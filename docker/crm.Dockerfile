@@ -60,4 +60,5 @@ USER 1000:1000
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --start-interval=1s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.CRM_PORT + '/health/live').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "apps/crm/dist/server.js"]
+# Node 24 lets the young generation grow to several times that of Node 20: exports would take 320 instead of 205 MB.
+CMD ["node", "--max-semi-space-size=8", "apps/crm/dist/server.js"]
